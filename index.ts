@@ -58,6 +58,7 @@ export { certificateMachine } from './machines/certificate/chart.ts';
 export { cgroupsMachine } from './machines/cgroups/chart.ts';
 export { containerMachine } from './machines/container/chart.ts';
 export { type Chart, createCharts } from './machines/drawing/charts.ts';
+export { evictionMachine } from './machines/eviction/chart.ts';
 export { imageMachine } from './machines/image/chart.ts';
 export { imageGarbageMachine } from './machines/imageGarbage/chart.ts';
 export { leaseMachine } from './machines/lease/chart.ts';
@@ -89,6 +90,7 @@ export type {
   StatusSinkEvent,
   VolumeEvent,
 } from './machines/shared/events/events.ts';
+export type { EvictionEvent } from './machines/shared/events/evictionEvents.ts';
 export type { LimiterEvent, TimerEvent } from './machines/shared/events/slots.ts';
 export type { GarbageEvent, ImageGarbageEvent, LogsEvent } from './machines/shared/events/upkeepEvents.ts';
 export type { PortName, PortTypes } from './machines/shared/ports.ts';

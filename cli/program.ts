@@ -145,6 +145,10 @@ function addQueryCommands(program: Command, commands: Commands): void {
     .option('-n, --namespace <namespace>', 'namespace of the pod (default: any)')
     .option('-c, --container <name>', 'explain this container of the pod, with the last lines of its log')
     .option('--volume <name>', 'explain this volume of the pod')
+    .option(
+      '--if <signal=quantity>',
+      'name the pods that the node would evict in a shortage, e.g. memory.available=50Mi',
+    )
     .addOption(new Option('-o, --output <format>', 'output format').choices(['json']))
     .action((words: string[], options: ExplainOptions) => commands.explain(words, options));
   addTopCommand(program, commands);

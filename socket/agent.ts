@@ -1,6 +1,7 @@
 import type { PodChange } from '../actors/status/statusBoard.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import type { CoreEvent } from '../kubernetes/events/event.ts';
+import type { EvictionFigures } from '../kubernetes/eviction/outlook.ts';
 import type { ImageUse } from '../kubernetes/images/imageGarbage.ts';
 import type { ForeignPod } from '../kubernetes/lifecycle/observed.ts';
 import type { NodeObject } from '../kubernetes/node/nodeObject.ts';
@@ -137,6 +138,11 @@ export interface AgentPort {
    */
   stream(request: StreamRequest, signal: AbortSignal): Promise<StreamEndpoint>;
   recording(): Promise<AgentRecording>;
+  /**
+   * Measures the node and its pods for a prediction of evictions. Undefined if the node evicts no pods. Rejects with a
+   * `NodeFailure` if something cannot be measured.
+   */
+  evictionFigures(signal: AbortSignal): Promise<EvictionFigures | undefined>;
   /** Returns the use of each image at the runtime. Rejects with a `NodeFailure` if the runtime cannot list them. */
   imageUses(signal: AbortSignal): Promise<readonly ImageUse[]>;
 }

@@ -1,4 +1,10 @@
+import { messageOf } from '../base/failure.ts';
+import { startTimeLimit } from '../base/time/timeLimit.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
+import { parseQuantity, wholeValue } from '../kubernetes/api/values/quantity.ts';
+import { isSignal, SIGNALS } from '../kubernetes/eviction/signals.ts';
+import { type HypotheticalShortage, withEvictionOutlook } from '../show/explain/explainEviction.ts';
+import type { NodeExplanation } from '../show/explain/explainNode.ts';
 import { withResourceUse } from '../show/explain/explainNodeUse.ts';
 import { type PartExplanation, type PodPart, partNames } from '../show/explain/explainPart.ts';
 import { formatExplanation, formatNodeExplanation, formatPartExplanation } from '../show/explain/formatExplanation.ts';
@@ -8,6 +14,9 @@ import { ambiguityMessage, findPodsByName } from '../show/tables/podsByName.ts';
 import type { AgentPort } from './agent.ts';
 import { formatProblem, listPodProblems, suggestPod } from './manifestProblems.ts';
 import { failure } from './status.ts';
+
+/** Time limit in milliseconds for measuring the pods for a prediction of evictions. */
+const EVICTION_TIMEOUT_MS = 5_000;
 
 /** A response, whose body is sent as JSON or, if it is a string, as plain text. */
 export interface RouteResponse {
@@ -140,8 +149,16 @@ async function createExplanationResponse(
   return asText ? createTextResponse(agent, formatExplanation(explanation, width)) : { code: 200, body: explanation };
 }
 
-function nodeExplanationResponse(agent: AgentPort, name: string | undefined, accept: string): RouteResponse {
-  const explanation = withResourceUse(agent.explainNode(), agent.nodeObject(), agent.pods());
+/** Explains the node. `shortage` is a hypothetical shortage such as `memory.available=50Mi`. */
+async function nodeExplanationResponse(
+  agent: AgentPort,
+  { name, shortage: shortageText }: { readonly name: string | undefined; readonly shortage: string | null },
+  accept: string,
+): Promise<RouteResponse> {
+  const shortage = shortageText === null ? undefined : parseShortage(shortageText);
+  if (shortage === null) return { code: 400, body: failure(400, 'BadRequest', shortageProblem(shortageText ?? '')) };
+  const ownExplanation = withResourceUse(agent.explainNode(), agent.nodeObject(), agent.pods());
+  const explanation = await explainEviction(agent, ownExplanation, shortage);
   if (name !== undefined && name !== explanation.name) {
     return { code: 404, body: failure(404, 'NotFound', `nodes "${name}" not found`) };
   }
@@ -154,6 +171,35 @@ function nodeExplanationResponse(agent: AgentPort, name: string | undefined, acc
   return asText
     ? createTextResponse(agent, formatNodeExplanation(explanationWithProblems, width))
     : { code: 200, body: explanationWithProblems };
+}
+
+/** Parses a signal with the amount that would be left of it. Returns null if the text is invalid. */
+function parseShortage(text: string): HypotheticalShortage | null {
+  const [signal = '', amount = '', ...rest] = text.split('=');
+  const nanos = parseQuantity(amount);
+  if (!isSignal(signal) || nanos === undefined || nanos < 0n || rest.length > 0) return null;
+  return { signal, available: wholeValue(amount) };
+}
+
+const shortageProblem = (text: string): string =>
+  `"${text}": expected a signal and a quantity such as memory.available=50Mi; the signals are ${SIGNALS.join(', ')}`;
+
+/** Adds the pods that would be evicted. If they cannot be predicted, adds the reason. */
+async function explainEviction(
+  agent: AgentPort,
+  explanation: NodeExplanation,
+  shortage: HypotheticalShortage | undefined,
+): Promise<NodeExplanation> {
+  const timeLimit = startTimeLimit(EVICTION_TIMEOUT_MS);
+  try {
+    const figures = await agent.evictionFigures(timeLimit.signal);
+    if (figures !== undefined) return withEvictionOutlook(explanation, agent.pods(), figures, shortage);
+    return shortage === undefined ? explanation : { ...explanation, eviction: ['this node evicts no pods'] };
+  } catch (error) {
+    return { ...explanation, eviction: [`evictions cannot be predicted: ${messageOf(error)}`] };
+  } finally {
+    timeLimit.clear();
+  }
 }
 
 function createTextResponse(agent: AgentPort, text: string): RouteResponse {
@@ -193,17 +239,18 @@ function parseWidth(accept: string): number | undefined {
 
 /** Responds to a GET request for `path`. `Accept: text/plain` requests human-readable text. */
 export async function routeRequest(agent: AgentPort, path: string, accept: string): Promise<RouteResponse> {
-  const [, ...segments] = path.split('/').map(decodeURIComponent);
+  const { pathname, searchParams } = new URL(path, 'http://agent');
+  const [, ...segments] = pathname.split('/').map(decodeURIComponent);
   const [first, second, third, fourth, fifth, sixth] = segments;
-  if (path === '/node') return { code: 200, body: agent.node() };
-  if (path === '/api/v1/pods') return { code: 200, body: podList(agent.pods()) };
-  if (path === '/actors') return { code: 200, body: { simulated: agent.node().simulated, ...agent.actors() } };
-  if (path === '/api/v1/events') return eventList(agent);
-  if (path === '/api/v1/nodes') return nodeList(agent);
-  if (path === '/images') return createImagesResponse(agent);
-  if (path === '/stats/summary') return createUsageResponse(agent);
+  if (pathname === '/node') return { code: 200, body: agent.node() };
+  if (pathname === '/api/v1/pods') return { code: 200, body: podList(agent.pods()) };
+  if (pathname === '/actors') return { code: 200, body: { simulated: agent.node().simulated, ...agent.actors() } };
+  if (pathname === '/api/v1/events') return eventList(agent);
+  if (pathname === '/api/v1/nodes') return nodeList(agent);
+  if (pathname === '/images') return createImagesResponse(agent);
+  if (pathname === '/stats/summary') return createUsageResponse(agent);
   if (first === 'explain' && (second === 'node' || second === 'nodes') && segments.length <= 3) {
-    return nodeExplanationResponse(agent, third, accept);
+    return nodeExplanationResponse(agent, { name: third, shortage: searchParams.get('if') }, accept);
   }
   if (first === 'places' && second === 'uids' && third && segments.length === 3) return podPathsResponse(agent, third);
   const target = parseExplainPath(segments);
@@ -212,5 +259,5 @@ export async function routeRequest(agent: AgentPort, path: string, accept: strin
     if (fifth === 'pods' && sixth && segments.length === 6) return podResponse(agent, fourth, sixth);
     if (fifth === 'events' && segments.length === 5) return eventList(agent, fourth);
   }
-  return { code: 404, body: failure(404, 'NotFound', `nothing found at ${path}`) };
+  return { code: 404, body: failure(404, 'NotFound', `nothing found at ${pathname}`) };
 }

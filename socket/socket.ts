@@ -62,7 +62,10 @@ function handleGet(
   if (url.pathname === '/recording')
     sendRecording(agent, response).then((why) => why === undefined || sendNoRecording(why), sendError);
   else
-    routeRequest(agent, url.pathname, accept).then(({ code, body }) => sendResponse(response, code, body), sendError);
+    routeRequest(agent, `${url.pathname}${url.search}`, accept).then(
+      ({ code, body }) => sendResponse(response, code, body),
+      sendError,
+    );
 }
 
 const STREAM_PATHS: readonly string[] = ['/exec', '/attach'];

@@ -128,6 +128,7 @@ test('the events of every machine have an exported type', () => {
     cgroups: true satisfies IsSame<EventFromLogic<typeof library.cgroupsMachine>, library.TimerEvent>,
     garbage: true satisfies IsSame<EventFromLogic<typeof library.garbageMachine>, library.GarbageEvent>,
     imageGarbage: true satisfies IsSame<EventFromLogic<typeof library.imageGarbageMachine>, library.ImageGarbageEvent>,
+    eviction: true satisfies IsSame<EventFromLogic<typeof library.evictionMachine>, library.EvictionEvent>,
     logRotation: true satisfies IsSame<EventFromLogic<typeof library.logRotationMachine>, library.LogsEvent>,
     statusSink: true satisfies IsSame<EventFromLogic<typeof library.statusSinkMachine>, library.StatusSinkEvent>,
     registration: true satisfies IsSame<EventFromLogic<typeof library.registrationMachine>, library.RegistrationEvent>,

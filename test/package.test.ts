@@ -37,6 +37,7 @@ const named: readonly true[] = [
   true satisfies Same<EventFrom<typeof library.certificateMachine>, library.CertificateEvent>,
   true satisfies Same<EventFrom<typeof library.cgroupsMachine>, library.TimerEvent>,
   true satisfies Same<EventFrom<typeof library.containerMachine>, library.ContainerEvent>,
+  true satisfies Same<EventFrom<typeof library.evictionMachine>, library.EvictionEvent>,
   true satisfies Same<EventFrom<typeof library.garbageMachine>, library.GarbageEvent>,
   true satisfies Same<EventFrom<typeof library.imageGarbageMachine>, library.ImageGarbageEvent>,
   true satisfies Same<EventFrom<typeof library.imageMachine>, library.ImageEvent>,

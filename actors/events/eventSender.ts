@@ -232,11 +232,12 @@ export class EventSender {
 }
 
 /** Returns the event as it is sent. An event about a Node contains the Node's UID in the cluster, if known. */
-function createSentEvent({ involvedObject, metadata: { name, namespace }, ...event }: CoreEvent, uid?: string) {
+function createSentEvent({ involvedObject, metadata, ...event }: CoreEvent, uid?: string) {
+  const { creationTimestamp: _, ...sentMetadata } = metadata;
   const { kind, name: involvedName } = involvedObject;
   const node = { kind, name: involvedName, ...(uid === undefined ? {} : { uid }), apiVersion: 'v1' };
   const involvedReference = kind === 'Node' ? node : involvedObject;
-  return { ...event, metadata: { name, namespace }, involvedObject: involvedReference, eventTime: null };
+  return { ...event, metadata: sentMetadata, involvedObject: involvedReference, eventTime: null };
 }
 
 const createFailure = ({ event: { reason, metadata } }: WaitingEvent, cause: unknown): NodeFailure =>

@@ -2,6 +2,7 @@
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
 import { checkShape, functionSchema } from '../../kubernetes/api/checkShape.ts';
+import { SIGNALS } from '../../kubernetes/eviction/signals.ts';
 import { VERIFICATION_POLICIES } from '../../kubernetes/images/imageVerification.ts';
 import type { NodeAgentConfig } from './nodeAgentConfig.ts';
 
@@ -114,6 +115,14 @@ const configSchemas: { readonly [Field in keyof NodeAgentConfig]-?: z.ZodMiniTyp
   garbage: z.optional(
     z.looseObject({ perContainer: countSchema, total: countSchema, minAgeMs: z.optional(nonNegativeSchema) }),
   ),
+  eviction: z.optional(
+    z.looseObject({
+      thresholds: z.array(z.looseObject({ signal: z.enum(SIGNALS), value: nameSchema, graceMs: nonNegativeSchema })),
+      transitionMs: nonNegativeSchema,
+      maxPodGraceSeconds: nonNegativeSchema,
+      enforcesStorageLimits: z.boolean(),
+    }),
+  ),
   imageGarbage: z.optional(
     z.looseObject({
       highThresholdPercent: percentSchema,
@@ -149,6 +158,14 @@ const argumentsSchema = z.looseObject({
   readImageDisk: optionalFunction,
   readClasses: optionalFunction,
   findCredentials: optionalFunction,
+  resourceMeter: z.optional(
+    z.looseObject({
+      readMemory: functionSchema,
+      measureNode: functionSchema,
+      measureDiskUsage: functionSchema,
+      measurePods: functionSchema,
+    }),
+  ),
   restartRuntime: optionalFunction,
   openStore: optionalFunction,
   startThread: optionalFunction,

@@ -330,6 +330,7 @@ const INPUT_FIELDS: Readonly<
   limitedSwap: true,
   reportsProcessOomKills: true,
   garbage: true,
+  eviction: true,
   imageGarbage: true,
   logCheckMs: true,
   endsAll: true,

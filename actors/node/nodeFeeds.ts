@@ -1,11 +1,13 @@
 /** Creates the feeds of a node: runtime health, runtime objects, sources, node addresses, watches, and a ticker. */
 
 import type { Clock } from '../../base/time/clock.ts';
+import type { EvictionInput } from '../../machines/eviction/context.ts';
 import type { NodeFact, RuntimeHealth } from '../../machines/shared/events/events.ts';
 import { createAlarm } from '../alarm.ts';
 import type { NodeEnvironment } from '../boundary.ts';
 import { type ClusterCaches, clusterWatches } from '../cluster/watches.ts';
 import { createAddressFeed, type HostAddresses } from '../feeds/addresses.ts';
+import { createMemoryFeed } from '../feeds/memory.ts';
 import type { OomWatcher } from '../feeds/oomWatcher.ts';
 import { type CheckPodCidr, createPodCidrFeed } from '../feeds/podCidr.ts';
 import { observeRuntime } from '../runtime/pleg.ts';
@@ -23,10 +25,12 @@ const TICK_MS = 10_000;
 interface FeedDependencies
   extends Omit<SourceDependencies, 'ownNode'>,
     ClusterCaches,
-    Pick<NodeParts, 'cri' | 'onServiceAction' | 'onRuntimeHealth' | 'onRelisted'> {
+    Pick<NodeParts, 'cri' | 'resourceMeter' | 'onServiceAction' | 'onRuntimeHealth' | 'onRelisted'> {
   readonly hostIps: HostAddresses;
   /** The configured address range of pods, used until the Node object has one. */
   readonly podCidr?: string;
+  /** Settings for the eviction of pods. Undefined if the node evicts none. */
+  readonly eviction?: Pick<EvictionInput, 'thresholds'>;
   readonly ownership: Pick<Ownership, 'observe'>;
   readonly relistRequests: RelistRequests;
   readonly oomWatcher: OomWatcher;
@@ -39,6 +43,7 @@ export const createNodeFeeds = (dependencies: FeedDependencies, serviceActivity:
   oomWatcher: dependencies.oomWatcher.feed,
   ticker: createTicker(dependencies.clock),
   watches: clusterWatches(dependencies),
+  memory: createMemoryFeed({ ...dependencies, thresholds: dependencies.eviction?.thresholds ?? [] }),
 });
 
 /**

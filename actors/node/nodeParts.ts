@@ -30,6 +30,7 @@ import type { Redaction } from '../replay/redaction.ts';
 import type { RelistStats } from '../runtime/relistRequests.ts';
 import type { ServiceAction } from '../serviceAction.ts';
 import type { RestartRuntime } from '../services/containers/lostTasks.ts';
+import type { ResourceMeter } from '../services/eviction/eviction.ts';
 import type { Network } from '../services/http/network.ts';
 import type { FindCredentials } from '../services/images/nodeCredentials.ts';
 import type { StartThread } from '../sources/manifest/manifestReader.ts';
@@ -103,6 +104,8 @@ interface HostAccess {
   readonly cgroups?: Cgroups | undefined;
   /** The kernel's log, in which OOM kills appear. Undefined if the node does not watch for them. */
   readonly kernelLog?: KernelLog | undefined;
+  /** Measures the resources that the eviction protects. Undefined if the node evicts no pods. */
+  readonly resourceMeter?: ResourceMeter | undefined;
   /** Reads the RuntimeClasses. Undefined if there are none. */
   readonly readClasses?: () => Promise<RuntimeClasses>;
   /** The node's registry credentials. Undefined if there are none. */

@@ -31,6 +31,7 @@ import { createStopTracker } from '../services/containers/stopTracker.ts';
 import { createChangeTracker } from '../services/disk/changeTracker.ts';
 import { diskServices } from '../services/disk/diskServices.ts';
 import { garbageServices } from '../services/disk/garbageServices.ts';
+import { evictionServices } from '../services/eviction/eviction.ts';
 import type { Network } from '../services/http/network.ts';
 import { imageServices } from '../services/images/imageServices.ts';
 import type { FindCredentials, FindServiceAccount } from '../services/images/nodeCredentials.ts';
@@ -43,7 +44,7 @@ import type { NodeParts } from './nodeParts.ts';
 
 /** The dependencies of all services. */
 export interface NodeServiceDependencies
-  extends Pick<NodeParts, 'cri' | 'cgroups' | 'restartRuntime' | 'readImageDisk' | 'onServiceAction'>,
+  extends Pick<NodeParts, 'cri' | 'cgroups' | 'resourceMeter' | 'restartRuntime' | 'readImageDisk' | 'onServiceAction'>,
     ClusterContent,
     Required<Pick<NodeParts, 'clock' | 'jitter' | 'onError'>> {
   /** Returns the current description of the node. */
@@ -79,6 +80,12 @@ const collectImagesPort =
   (collector: ImageCollector): PortServices['collectImages'] =>
   ({ activePodUids }, options) =>
     collector.collect(activePodUids, options);
+
+const removeUnusedImagesPort =
+  (collector: ImageCollector): PortServices['removeUnusedImages'] =>
+  async ({ activePodUids }, options) => ({
+    removed: await collector.freeSpace(Number.POSITIVE_INFINITY, activePodUids, options),
+  });
 
 export function nodeServices(dependencies: NodeServiceDependencies): {
   readonly ports: Omit<PortServices, 'putStatus' | ClusterPort | MirrorPort | keyof CertificatePorts>;
@@ -119,9 +126,11 @@ export function nodeServices(dependencies: NodeServiceDependencies): {
       claims,
     }),
     collectImages: collectImagesPort(imageCollector),
+    removeUnusedImages: removeUnusedImagesPort(imageCollector),
     ...diskServices(serviceDependencies),
     ...resizeServices(serviceDependencies),
     ...garbageServices(serviceDependencies),
+    ...evictionServices(serviceDependencies),
     runHook: hookService(serviceDependencies),
     ...probeServices(serviceDependencies),
     ...logServices(serviceDependencies),

@@ -38,6 +38,7 @@ const input = z.looseObject({
   admissionNode: z.optional(objectSchema),
   garbage: z.optional(z.looseObject({ perContainer: countSchema, total: countSchema })),
   imageGarbage: z.optional(objectSchema),
+  eviction: z.optional(objectSchema),
   sinks: z.optional(objectsSchema),
   foreign: z.optional(objectsSchema),
   logged: z.optional(z.union([stringArray, z.literal('unknown')])),

@@ -10,6 +10,7 @@ import { type Capacity, type PodRequests, portConflict, refusalFor, shortages } 
 import type { AdmissionNode, Taint } from './node.ts';
 import { nodeMismatch } from './nodeAffinity.ts';
 import { type Occupant, selectVictims } from './preemption.ts';
+import { pressureRefusal } from './pressure.ts';
 import type { Refusal, RefusalReason, Shortage } from './refusal.ts';
 import { shortageCause } from './refusal.ts';
 import { sysctlRefusal } from './sysctls.ts';
@@ -51,7 +52,7 @@ export type Decision =
 /** Decides about one pod. A critical pod is not refused for resources that can be freed by preemption (C24). */
 export function decideAdmission(candidate: Candidate, { node, capacity, occupants, reserved }: NodeUsage): Decision {
   const { pod, requests } = candidate;
-  const permanentRefusal = permanentRefusalOf(pod, node);
+  const permanentRefusal = pressureRefusal(pod.spec, requests, node.pressure) ?? permanentRefusalOf(pod, node);
   if (permanentRefusal) return { kind: 'refused', ...permanentRefusal };
   const otherRequests = [...occupants.map((each) => each.requests), ...reserved];
   const missingResources = shortages(requests, otherRequests, capacity);

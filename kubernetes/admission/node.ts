@@ -1,4 +1,5 @@
 import { lookUp } from '../../base/values/lookUp.ts';
+import type { PressureCondition } from '../eviction/signals.ts';
 
 /** A taint of the node from the setting `registerWithTaints`. */
 export interface Taint {
@@ -18,6 +19,8 @@ export interface AdmissionNode {
   readonly appArmor: boolean;
   /** Whether the runtime supports `supplementalGroupsPolicy: Strict`. */
   readonly strictGroups: boolean;
+  /** The resources of which the node has too little. */
+  readonly pressure: readonly PressureCondition[];
 }
 
 /** Returns the labels of this node: the standard labels and its custom labels. */

@@ -15,6 +15,7 @@ export type RefusalReason =
   | `OutOf${string}`
   | 'AppArmor'
   | 'Deferred'
+  | 'Evicted'
   | 'Infeasible'
   | 'NodeAffinity'
   | 'NodeName'

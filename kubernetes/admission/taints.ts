@@ -15,7 +15,7 @@ export const untoleratedTaint = ({ tolerations = [] }: PodSpec, taints: readonly
  * Whether a toleration matches a taint. A toleration without an effect or key matches any effect or key, and the
  * default operator is Equal.
  */
-function tolerates({ key, operator = 'Equal', value = '', effect }: Toleration, taint: Taint): boolean {
+export function tolerates({ key, operator = 'Equal', value = '', effect }: Toleration, taint: Taint): boolean {
   if (effect !== undefined && effect !== taint.effect) return false;
   if (key && key !== taint.key) return false;
   if (operator === 'Exists') return true;

@@ -8,7 +8,12 @@ import type { EventType, InvolvedObject, RecordedEvent } from './recordedEvent.t
 export interface CoreEvent {
   readonly apiVersion: 'v1';
   readonly kind: 'Event';
-  readonly metadata: { readonly name: string; readonly namespace: string; readonly creationTimestamp: string };
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly creationTimestamp: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
   readonly involvedObject: InvolvedObject;
   readonly reason: string;
   readonly message: string;
@@ -36,13 +41,18 @@ export interface EventDetails {
 }
 
 export function coreEvent(
-  { involved, reason, message, eventType }: RecordedEvent,
+  { involved, reason, message, eventType, annotations }: RecordedEvent,
   { host, at, firstAt, count, name }: EventDetails,
 ): CoreEvent {
   return {
     apiVersion: 'v1',
     kind: 'Event',
-    metadata: { name, namespace: involved.namespace ?? DEFAULT_NAMESPACE, creationTimestamp: rfc3339(firstAt) },
+    metadata: {
+      name,
+      namespace: involved.namespace ?? DEFAULT_NAMESPACE,
+      creationTimestamp: rfc3339(firstAt),
+      ...(annotations === undefined ? {} : { annotations }),
+    },
     involvedObject: involved,
     reason,
     message,

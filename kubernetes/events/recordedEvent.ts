@@ -9,6 +9,7 @@ export interface EventMessage {
   readonly eventType?: EventType;
   readonly reason: string;
   readonly message: string;
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** The events of a transition: one, several or none. */
@@ -37,17 +38,20 @@ export interface RecordedEvent {
   readonly reason: string;
   readonly message: string;
   readonly involved: InvolvedObject;
+  /** Annotations of the event. Undefined if it has none. */
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 export const recordedEvent = (
   involved: InvolvedObject,
-  { eventType = 'Normal', reason, message }: EventMessage,
+  { eventType = 'Normal', reason, message, annotations }: EventMessage,
 ): RecordedEvent => ({
   type: 'event.recorded',
   eventType,
   reason,
   message,
   involved,
+  ...(annotations === undefined ? {} : { annotations }),
 });
 
 /** Creates the events that a transition emits about one object. */

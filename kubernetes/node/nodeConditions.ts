@@ -47,10 +47,36 @@ export function pressureConditions(
   const pressures = Array.from(PRESSURE_CONDITIONS, ([type, { reason, message }]): NodeCondition => {
     const reportedCondition = reportedConditions.find((each) => each.type === type);
     const noPressure = { type, status: 'False', reason: reason.False, message: message.False } as const;
-    return reportedCondition ?? { ...noPressure, lastHeartbeatTime: now, lastTransitionTime: since };
+    return { ...(reportedCondition ?? { ...noPressure, lastTransitionTime: since }), lastHeartbeatTime: now };
   });
   return [...pressures, ...reportedConditions.filter(({ type }) => type !== 'Ready' && !PRESSURE_CONDITIONS.has(type))];
 }
+
+/** Returns the conditions with the node's current pressure. `now`, in RFC 3339, is the transition time of changed ones. */
+export function withPressure(
+  reported: readonly NodeCondition[],
+  pressure: readonly string[],
+  now: string,
+): readonly NodeCondition[] {
+  const pressures = Array.from(PRESSURE_CONDITIONS).flatMap(([type, { reason, message }]): NodeCondition[] => {
+    const status = pressure.includes(type) ? 'True' : 'False';
+    const existing = reported.find((each) => each.type === type);
+    if (status === (existing?.status ?? 'False')) return existing === undefined ? [] : [existing];
+    const times = { lastHeartbeatTime: now, lastTransitionTime: now };
+    return [{ type, status, ...times, reason: reason[status], message: message[status] }];
+  });
+  return [...pressures, ...reported.filter(({ type }) => !PRESSURE_CONDITIONS.has(type))];
+}
+
+/** Returns the pressure conditions whose status differs. A condition that was never reported has the status False. */
+export const changedPressure = (
+  previous: readonly NodeCondition[],
+  current: readonly NodeCondition[],
+): NodeCondition[] =>
+  current.filter(
+    ({ type, status }) =>
+      PRESSURE_CONDITIONS.has(type) && status !== (previous.find((each) => each.type === type)?.status ?? 'False'),
+  );
 
 /** Returns the events for a changed condition. */
 export function conditionEvents(

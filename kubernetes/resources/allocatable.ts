@@ -1,7 +1,7 @@
 /** Computes the allocatable resources of a node, i.e. its capacity minus the reserved resources. */
 
 import type { ResourceList } from '../api/schema/scalars.ts';
-import { wholeValue } from '../api/values/quantity.ts';
+import { thresholdAmount } from '../eviction/thresholds.ts';
 import type { Capacity } from './requests.ts';
 import { amountOf } from './resources.ts';
 
@@ -79,5 +79,5 @@ const hugePageBytes = ({ extra = {} }: Capacity): number =>
  */
 export function evictionThreshold(text: string | undefined, total: number): number {
   if (text === undefined || text === '100%') return 0;
-  return text.endsWith('%') ? Math.trunc((total * Number.parseFloat(text)) / 100) : wholeValue(text);
+  return Math.ceil(thresholdAmount(text, total));
 }

@@ -126,6 +126,8 @@ export interface Termination {
   readonly exceedsDeadline?: boolean;
   /** Message of the DisruptionTarget condition. Undefined if the pod was not disrupted. */
   readonly disruption?: string;
+  /** Whether the pod reports to the node when it has stopped, and when it has been cleaned up. */
+  readonly isAwaited?: boolean;
 }
 
 /** Statuses of a pod's terminated containers. */

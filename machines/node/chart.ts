@@ -4,8 +4,10 @@
  */
 import { assertEvent, assign, enqueueActions, sendTo } from 'xstate';
 import { lookUp } from '../../base/values/lookUp.ts';
+import { rfc3339 } from '../../kubernetes/api/values/rfc3339.ts';
 import { type EventMessages, involvedNode, recordedEvents } from '../../kubernetes/events/recordedEvent.ts';
 import { alternativeNamesOf } from '../../kubernetes/node/alternativeNames.ts';
+import { changedPressure, conditionEvents, withPressure } from '../../kubernetes/node/nodeConditions.ts';
 import type { LimiterInput } from '../limiter/chart.ts';
 import { noMirrors } from '../mirror/mirrorRecords.ts';
 import { NO_ACTOR_FAILS, RARELY_TAKEN } from '../shared/coverageGaps.ts';
@@ -14,7 +16,14 @@ import { childrenOf } from '../shared/views/actorTree.ts';
 import type { PodRef } from '../shared/views/views.ts';
 import { after } from '../shared/waiting/waits.ts';
 import { admissionLabels, clusterChanges, isClusterFact, podCapacity } from './cluster/cluster.ts';
-import { admissionNode, type NodeContext, type NodeInput, networkOf, runningLogs } from './context.ts';
+import {
+  admissionNode,
+  type NodeContext,
+  type NodeInput,
+  networkOf,
+  runningLogs,
+  sparableContainers,
+} from './context.ts';
 import { deadlines, facts } from './facts.ts';
 import { preemptionOf } from './pods/endings.ts';
 import { haveAllSourcesResponded } from './pods/wanted.ts';
@@ -190,6 +199,43 @@ const chartSetup = nodeSetup
       announceRuntimeReturn: enqueueActions(({ context, enqueue }) => {
         for (const uid of Object.keys(context.pods)) enqueue.sendTo(podId(uid), { type: 'runtime.returned' });
       }),
+      /** Lists the pods that may have processes, in the version with the admitted resources. */
+      sendEvictionCandidates: enqueueActions(({ context, enqueue, self }) => {
+        const snapshots = childrenOf<PodRef>(self.getSnapshot(), 'pod/').map((child) => child.getSnapshot());
+        const [ended, remaining] = [true, false].map((has) => snapshots.filter((pod) => pod.hasTag('ended') === has));
+        const endedUids = new Set(ended?.map((pod) => pod.context.allocated.metadata.uid));
+        enqueue.sendTo('eviction', {
+          type: 'eviction.podsListed',
+          pods: remaining?.map((pod) => pod.context.allocated) ?? [],
+          deadContainers: sparableContainers(context, endedUids),
+        });
+      }),
+      evictPods: enqueueActions(({ context, event, enqueue }) => {
+        assertEvent(event, 'eviction.podsChosen');
+        for (const { uid, termination } of event.victims) {
+          const hasActor = Object.hasOwn(context.pods, uid);
+          if (hasActor) enqueue.sendTo(podId(uid), { type: 'pod.terminate', termination });
+          else enqueue.sendTo('eviction', { type: 'pod.cleanedUp', uid });
+        }
+      }),
+      forwardTermination: enqueueActions(({ context, event, enqueue }) => {
+        if (event.type !== 'pod.stopped' && event.type !== 'pod.cleanedUp') return;
+        if (context.eviction !== undefined) enqueue.sendTo('eviction', event);
+      }),
+      /** Applies the node's pressure to its conditions and to the admission of pods. */
+      recordPressure: enqueueActions(({ context, event, enqueue }) => {
+        assertEvent(event, 'eviction.pressureChanged');
+        const { conditions: pressure, at } = event;
+        const conditions = withPressure(context.conditions ?? [], pressure, rfc3339(at));
+        enqueue.assign({ conditions, lastFactAt: at });
+        enqueue.sendTo('admission', { type: 'admission.nodeChanged', node: { pressure } });
+        // In a cluster, the node status reports the changes, because they count from the conditions in the Node.
+        if (context.cluster !== undefined) return;
+        const messages = changedPressure(context.conditions ?? [], conditions).flatMap((each) =>
+          conditionEvents(context.nodeName, each),
+        );
+        for (const each of recordedEvents(involvedNode(context.nodeName), messages)) enqueue.emit(each);
+      }),
       sendRunningLogs: sendTo('logRotation', ({ context }) => ({ type: 'logs.listed', logs: runningLogs(context) })),
       sendActivePods: sendTo('imageGarbage', ({ self }) => ({
         type: 'images.podsListed',
@@ -219,7 +265,8 @@ export const nodeAgentMachine = chartSetup.createMachine({
       systemId: 'admission',
       input: { capacity: input.allocatable, node: admissionNode(input), hasCluster: input.cluster !== undefined },
     });
-    const { nodeName, cluster } = input;
+    const { nodeName, cluster, eviction } = input;
+    if (eviction !== undefined) spawn('eviction', { id: 'eviction', input: { nodeName, ...eviction } });
     if (cluster !== undefined) {
       spawn('watches', { id: 'watches' });
       spawn('registration', { id: 'registration', input: { nodeName } });
@@ -319,6 +366,11 @@ export const nodeAgentMachine = chartSetup.createMachine({
       { actions: ['recordRuntimeHealth', 'recordReadiness', 'reportNodeStatus'] },
     ],
     'admission.preempting': { actions: 'preemptPods' },
+    'eviction.podsRequested': { actions: 'sendEvictionCandidates' },
+    'eviction.podsChosen': { actions: 'evictPods' },
+    'eviction.pressureChanged': { actions: ['recordPressure', 'reportNodeStatus'] },
+    'pod.stopped': { actions: 'forwardTermination' },
+    'pod.cleanedUp': { actions: 'forwardTermination' },
     'node.drain': { target: '.draining', actions: ['recordFact', 'reportNodeStatus'] },
     'node.ticked': { actions: ['recordFact', 'recordReadiness', 'confirmProcessKills'] },
     'xstate.error.actor.*': [

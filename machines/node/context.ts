@@ -10,10 +10,12 @@ import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
 import type { ImageGarbagePolicy } from '../../kubernetes/images/imageGarbage.ts';
 import type { BackOff } from '../../kubernetes/lifecycle/backoff.ts';
 import {
+  type DeadContainer,
   deadContainers,
   defaultGarbagePolicy,
   emptySandboxes,
   type GarbagePolicy,
+  unusedContainers,
 } from '../../kubernetes/lifecycle/garbage.ts';
 import {
   type ContainerRun,
@@ -30,6 +32,7 @@ import type { Capacity } from '../../kubernetes/resources/requests.ts';
 import type { ContainerEnds } from '../../kubernetes/status/view.ts';
 import type { CertificateInput } from '../certificate/chart.ts';
 import type { ProbeResults } from '../container/context.ts';
+import type { EvictionInput } from '../eviction/context.ts';
 import type { MirrorRecords } from '../mirror/mirrorRecords.ts';
 import type { FeedName, NetworkNotReady, NodeEvent, RuntimeHealth, SourceProblem } from '../shared/events/events.ts';
 import type { NodeGarbage } from '../shared/events/upkeepEvents.ts';
@@ -67,7 +70,7 @@ export interface NodeInput {
   /** All conditions except Ready, which depends on the runtime. Undefined if none are known. */
   readonly conditions?: readonly NodeCondition[];
   /** Node properties that admission checks. Defaults are those of a plain Linux node. */
-  readonly admissionNode?: Partial<Omit<AdmissionNode, 'name' | 'strictGroups'>>;
+  readonly admissionNode?: Partial<Omit<AdmissionNode, 'name' | 'strictGroups' | 'pressure'>>;
   readonly startSlots: number;
   readonly pullSlots: number;
   /** Time limit of one pull, in milliseconds. Undefined if there is none. */
@@ -117,6 +120,8 @@ export interface NodeInput {
   readonly endsAll?: boolean;
   /** Pods of other agents that have a directory below this agent's root directory. */
   readonly foreign?: readonly ForeignPod[];
+  /** Settings for the eviction of pods. Undefined if the node evicts none. */
+  readonly eviction?: Omit<EvictionInput, 'nodeName'>;
 }
 
 export interface NodeContext
@@ -206,23 +211,25 @@ export const networkOf = ({ networkNotReady: message, since }: RuntimeHealth): {
  * Returns the garbage of running pods, or none while the runtime is not ready. Terminating pods remove their own
  * objects.
  */
-export function collectableGarbage({
-  observed = {},
-  pods,
-  health,
-  garbage = defaultGarbagePolicy,
-  foreign = [],
-  lastFactAt,
-}: NodeContext): NodeGarbage {
-  const livePods = Object.values(observed).filter(
-    ({ uid }) => health.ready && lookUp(pods, uid)?.isTerminating === false,
-  );
+export function collectableGarbage(context: NodeContext): NodeGarbage {
+  const { pods, garbage = defaultGarbagePolicy, foreign = [], lastFactAt } = context;
+  const livePods = stayingPods(context);
   return {
     containers: deadContainers(livePods, garbage, lastFactAt),
     sandboxes: emptySandboxes(livePods),
     activePodUids: Object.keys(pods),
     foreign,
   };
+}
+
+/** Returns the pods whose objects the node may remove. None may be removed while the runtime is not ready. */
+const stayingPods = ({ observed = {}, pods, health }: NodeContext): ObservedPod[] =>
+  Object.values(observed).filter(({ uid }) => health.ready && lookUp(pods, uid)?.isTerminating === false);
+
+/** Returns the dead containers that the node can spare if its disk is full, and all of those pods that have ended. */
+export function sparableContainers(context: NodeContext, endedUids: ReadonlySet<string>): DeadContainer[] {
+  const { garbage = defaultGarbagePolicy, lastFactAt: now } = context;
+  return unusedContainers(stayingPods(context), garbage, { now, terminatedUids: endedUids });
 }
 
 /** Returns the running containers of pods with an actor, whose logs are being written. */
@@ -251,6 +258,7 @@ export const admissionNode = ({
   sysctls: safeSysctls(''),
   appArmor: false,
   strictGroups: false,
+  pressure: [],
   ...knownProperties,
 });
 

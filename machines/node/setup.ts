@@ -7,6 +7,7 @@ import { conditionEvents } from '../../kubernetes/node/nodeConditions.ts';
 import { admissionMachine } from '../admission/chart.ts';
 import { certificateMachine } from '../certificate/chart.ts';
 import { cgroupsMachine } from '../cgroups/chart.ts';
+import { evictionMachine } from '../eviction/chart.ts';
 import { imageGarbageMachine } from '../imageGarbage/chart.ts';
 import { leaseMachine } from '../lease/chart.ts';
 import { limiterMachine } from '../limiter/chart.ts';
@@ -70,6 +71,7 @@ export const nodeSetup = setup({
       [Id in
         | 'admission'
         | 'cgroups'
+        | 'eviction'
         | 'garbage'
         | 'imageGarbage'
         | 'lease'
@@ -83,6 +85,7 @@ export const nodeSetup = setup({
     limiter: limiterMachine,
     admission: admissionMachine,
     cgroups: cgroupsMachine,
+    eviction: evictionMachine,
     garbage: garbageMachine,
     imageGarbage: imageGarbageMachine,
     logRotation: logRotationMachine,

@@ -231,6 +231,7 @@ export const podMachine = chartSetup.createMachine({
       description: 'The pod has completed and is still wanted. Its dead containers remain for their logs and statuses.',
       tags: ['done', 'ended', 'reclaimed'],
       meta: { rules: ['C2'], region: 'end' },
+      entry: { type: 'reportProgress', params: 'pod.cleanedUp' },
       always: { guard: 'hasLateSandbox', target: 'terminating.stoppingSandbox' },
       on: {
         'pod.update': { actions: 'recordDesiredPod' },
@@ -246,7 +247,7 @@ export const podMachine = chartSetup.createMachine({
       tags: ['done', 'ended', 'reclaimed', 'terminated'],
       type: 'final',
       meta: { region: 'end' },
-      entry: ['releaseAdmission', 'releaseAllSlots'],
+      entry: [{ type: 'reportProgress', params: 'pod.cleanedUp' }, 'releaseAdmission', 'releaseAllSlots'],
       output: 'gone',
     },
     broken: {

@@ -20,17 +20,20 @@ export const sandboxUnreadableEvents = (failure: Failure): EventMessage[] =>
 
 export const refusalEvents = ({ reason, message }: Refusal): EventMessage[] => [warning(reason, message)];
 
-/** Records the message of a termination. Only terminations that the node or the cluster initiated have one. */
+/**
+ * Records the message of a termination. Only terminations that the node or the cluster initiated have one. The event of
+ * an eviction, which has annotations, was recorded when the pod was chosen.
+ */
 export const recordTerminationEvent = {
   type: 'recordEvent' as const,
   params: ({ event }: { event: PodEvent }): EventMessage[] => {
     assertEvent(event, 'pod.terminate');
     const { reason, message } = event.termination;
-    return message === undefined ? [] : [warning(reason, message)];
+    return message === undefined || reason === 'Evicted' ? [] : [warning(reason, message)];
   },
 };
 
-/** Records that a preempted pod takes too long to terminate. */
+/** Records that a preempted or evicted pod takes too long to terminate. */
 export const recordExceededGraceEvent = {
   type: 'recordEvent' as const,
   params: warning('ExceededGracePeriod', 'Container runtime did not kill the pod within specified grace period.'),

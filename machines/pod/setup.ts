@@ -16,10 +16,11 @@ import { requestsOf } from '../../kubernetes/resources/requests.ts';
 import { hasSameResources, resizeMessage, resizeRefusal, resourcesOf } from '../../kubernetes/resources/resize.ts';
 import { containerMachine } from '../container/chart.ts';
 import type { AdmissionEvent, ContainerEvent, ContainerLifecycle, PodEvent } from '../shared/events/events.ts';
+import type { TerminationReport } from '../shared/events/evictionEvents.ts';
 import type { ActorPath } from '../shared/events/slots.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
-import { actorPath, sharedActor } from '../shared/views/actorRefs.ts';
+import { actorPath, parent, sharedActor } from '../shared/views/actorRefs.ts';
 import { failureOf, isRuntimeUnavailable, retryFields } from '../shared/waiting/failure.ts';
 import { volumeMachine } from '../volume/chart.ts';
 import { activeDeadlineMachine } from './activeDeadline.ts';
@@ -176,6 +177,13 @@ export const podSetup = setup({
       return { termination: withExceededDeadline(context, event.at) };
     }),
     recordFailure: assign(({ event }) => retryFields(failureOf(event))),
+    /** Reports the progress of a termination that the node awaits. */
+    reportProgress: enqueueActions(
+      ({ context: { allocated, termination }, enqueue }, type: TerminationReport['type']) => {
+        if (termination?.isAwaited !== true) return;
+        enqueue.sendTo(parent<TerminationReport>(), { type, uid: allocated.metadata.uid });
+      },
+    ),
     recordPodCompletion: assign(({ context }) => ({
       termination: {
         reason: 'Completed' as const,

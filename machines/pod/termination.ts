@@ -27,11 +27,13 @@ export function mergeTermination(current: Termination | undefined, later: Termin
   if (later.reason === 'EndedElsewhere') return current;
   if (current.reason === 'Completed') return current.exceedsDeadline ? { ...later, exceedsDeadline: true } : later;
   const { staysUntilUnlisted = false, ...cause } = current;
+  const progressReports = later.isAwaited ? { isAwaited: true } : {};
   const isSooner = later.graceSeconds < current.graceSeconds && deadlineOf(later) < deadlineOf(current);
   const shortenedGracePeriod = isSooner ? { at: later.at, graceSeconds: later.graceSeconds } : {};
   return {
     ...cause,
     ...shortenedGracePeriod,
+    ...progressReports,
     ...(staysUntilUnlisted && later.staysUntilUnlisted ? { staysUntilUnlisted } : {}),
   };
 }
@@ -57,18 +59,21 @@ export const withExceededDeadline = (context: PodContext, at: number): Terminati
   context.termination ? { ...context.termination, exceedsDeadline: true } : deadlineExceededTermination(context, at);
 
 /**
- * Returns the time limit of a termination for the node's own reasons, which is one and a half times the grace period
- * but at least 10 s.
+ * Returns the time limit of a termination for the node's own reasons in milliseconds: one and a half times the grace
+ * period, at least 10 s (`killPodNow` in `pkg/kubelet/pod_workers.go`).
  */
-const killDeadlineOf = ({ at, graceSeconds }: Termination): number =>
-  at + Math.max(10, graceSeconds + Math.trunc(graceSeconds / 2)) * 1_000;
+export const killLimitMs = ({ graceSeconds }: Termination): number =>
+  Math.max(10, graceSeconds + Math.trunc(graceSeconds / 2)) * 1_000;
 
 /**
  * Returns the time limit of the termination of a pod that the node terminates for its own reasons, in milliseconds
  * since the epoch. Undefined for any other pod.
  */
 export const computeKillDeadline = ({ termination }: PodContext): number | undefined =>
-  termination?.disruption === undefined ? undefined : killDeadlineOf(termination);
+  termination !== undefined && isByNode(termination) ? termination.at + killLimitMs(termination) : undefined;
+
+/** Whether the node terminates the pod for reasons of its own. */
+const isByNode = ({ reason }: Termination): boolean => reason === 'Preempting' || reason === 'Evicted';
 
 /**
  * Returns the time after which the pod counts as DeadlineExceeded, until its containers and its sandbox have stopped.

@@ -17,7 +17,10 @@ import {
 import type { Failure } from '../../base/failure.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { EventMessage } from '../../kubernetes/events/recordedEvent.ts';
-import type { ImageCollection } from '../../kubernetes/images/imageGarbage.ts';
+import type { DiskLayout } from '../../kubernetes/eviction/layout.ts';
+import type { Observations } from '../../kubernetes/eviction/pressure.ts';
+import type { PodUsages } from '../../kubernetes/eviction/usage.ts';
+import type { ImageCollection, RemovedImage } from '../../kubernetes/images/imageGarbage.ts';
 import type { AttemptIdentity } from '../../kubernetes/lifecycle/changedId.ts';
 import type { DeadContainer } from '../../kubernetes/lifecycle/garbage.ts';
 import type {
@@ -189,6 +192,17 @@ export interface PortTypes extends CertificatePorts {
   resizePodCgroup: { input: { pod: Pod }; output: null };
   removeContainers: { input: { ids: readonly string[] }; output: null };
   /**
+   * Measures how much of the node's resources is left, and the disk usage of the pods with these UIDs. `layout` is that of
+   * the node's file systems. `at` is the time of the measurement in milliseconds since the epoch, and `uptimeMs` the same
+   * time on the monotonic clock. Has a time limit.
+   */
+  measureResources: {
+    input: { limitedUids: readonly string[] };
+    output: { layout: DiskLayout; observations: Observations; usages: PodUsages; at: number; uptimeMs: number };
+  };
+  /** Measures everything that pods use, for their ranking. `at` is in milliseconds since the epoch. Has a time limit. */
+  measurePods: { input: { uids: readonly string[] }; output: { usages: PodUsages; at: number } };
+  /**
    * Removes dead containers with their logs, and empty sandboxes. Removes as many as possible and then rejects with the
    * first failure. Idempotent.
    */
@@ -202,6 +216,11 @@ export interface PortTypes extends CertificatePorts {
    * cannot be listed. Any other failure is part of the output.
    */
   collectImages: { input: { activePodUids: readonly string[] }; output: ImageCollection };
+  /**
+   * Removes all unused images that the minimum age does not protect. `activePodUids` as in `collectImages`. Rejects if the
+   * images cannot be listed, or, after trying them all, if some cannot be removed. Idempotent.
+   */
+  removeUnusedImages: { input: { activePodUids: readonly string[] }; output: { removed: readonly RemovedImage[] } };
   /** Rotates the logs that have grown too large. A failure with one log is reported and does not affect the others. */
   rotateLogs: { input: { logs: readonly ContainerRun[] }; output: null };
   /**

@@ -54,6 +54,7 @@ export async function readHostConfig(
     allocatable: allocatableResources(hostCapacity, config.resources.reservedResources),
     admissionNode,
     limitedSwap: canPodsSwap(facts.cgroups),
+    ...(host.isSimulated ? {} : { eviction: config.resources.eviction }),
   } satisfies NodeAgentConfig;
 }
 

@@ -6,12 +6,13 @@ import type { Cri } from '../../cri/client/calls.ts';
 import { readAgentCgroup } from '../../host/cgroup/agentCgroup.ts';
 import { hostCgroupfs } from '../../host/cgroup/cgroupfs.ts';
 import { readHierarchies } from '../../host/cgroup/hierarchies.ts';
-import { findPodCgroups } from '../../host/cgroup/usage/findPodCgroups.ts';
+import { findPodCgroups, sharedCgroupPath } from '../../host/cgroup/usage/findPodCgroups.ts';
 import { createUsageReader } from '../../host/cgroup/usage/readUsage.ts';
 import { createLayout } from '../../host/pods/layout.ts';
 import type { CgroupLocation } from '../../kubernetes/resources/cgroup.ts';
 import { Collector } from '../../stats/node/collector.ts';
 import { createHostFacts } from '../../stats/node/hostFacts.ts';
+import { ResourceMeter } from '../../stats/node/resourceMeter.ts';
 import { StatsProvider } from '../../stats/node/statsProvider.ts';
 import { countTrees } from '../../stats/pods/countTrees.ts';
 import { LogUsages } from '../../stats/pods/logUsages.ts';
@@ -37,6 +38,7 @@ export interface NodeStats {
   readonly collector: Collector;
   readonly provider: StatsProvider;
   readonly logUsages: LogUsages;
+  readonly resourceMeter: ResourceMeter;
 }
 
 /** Creates the collectors of usage statistics. They measure only on request. */
@@ -50,6 +52,7 @@ export async function createNodeStats(dependencies: NodeStatsDependencies): Prom
     cri,
     readUsage: createUsageReader({ hierarchies, now: () => clock.now() }),
     findCgroups: cgroupLocation && (() => findPodCgroups({ location: cgroupLocation, hierarchies })),
+    findSharedCgroup: cgroupLocation && (() => sharedCgroupPath(cgroupLocation)),
     findAgentCgroup: readAgentCgroup,
     procfs: hostCgroupfs,
   });
@@ -67,6 +70,7 @@ export async function createNodeStats(dependencies: NodeStatsDependencies): Prom
     if (removed || pod.metadata.deletionTimestamp) volumes.abortPod(uid);
   });
   signal.addEventListener('abort', unsubscribe, { once: true });
+  const hostFacts = createHostFacts(hierarchies);
   const provider = new StatsProvider({
     ...commonOptions,
     nodeName: config.nodeName,
@@ -74,9 +78,11 @@ export async function createNodeStats(dependencies: NodeStatsDependencies): Prom
     cri,
     layout,
     volumes,
-    hostFacts: createHostFacts(hierarchies),
+    hostFacts,
     rootDirectory: config.rootDirectory,
     wait: (ms, signal) => waitOnce(clock.now() + ms, clock, signal),
   });
-  return { collector, provider, logUsages: new LogUsages({ ...commonOptions, layout }) };
+  const { rootDirectory } = config;
+  const resourceMeter = new ResourceMeter({ collector, provider, cri, hostFacts, rootDirectory, clock });
+  return { collector, provider, resourceMeter, logUsages: new LogUsages({ ...commonOptions, layout }) };
 }

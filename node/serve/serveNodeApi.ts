@@ -49,6 +49,8 @@ export interface NodeApiDependencies {
   /** The parent of the pods' cgroups. Undefined if pods have no cgroups. */
   readonly cgroupLocation?: CgroupLocation | undefined;
   readonly metrics?: NodeMetrics | undefined;
+  /** Collectors of statistics that are shared with the node. By default, the API has its own. */
+  readonly stats?: NodeStats | undefined;
 }
 
 export interface NodeApiServer {
@@ -87,7 +89,9 @@ export async function serveNodeApi(dependencies: NodeApiDependencies): Promise<N
     if (serving !== undefined && use !== undefined) {
       const onVolumeMeasured = (ms: number) =>
         dependencies.metrics?.observers.onServiceAction({ action: 'volumeMeasured', ms });
-      const stats = await createNodeStats({ ...dependencies, onVolumeMeasured, signal: abortController.signal });
+      const stats =
+        dependencies.stats ??
+        (await createNodeStats({ ...dependencies, onVolumeMeasured, signal: abortController.signal }));
       provider = stats.provider;
       dependencies.metrics?.addLogUsage(() => stats.logUsages.latest());
       const routeDependencies = { ...dependencies, serving, use, stats, signal: abortController.signal };

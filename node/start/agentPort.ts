@@ -29,11 +29,12 @@ interface AgentPortDependencies {
   /** Describes the use of the node's own API. Undefined if it has no API. */
   readonly apiView?: () => ServedView | undefined;
   readonly usage: AgentPort['usage'];
+  readonly evictionFigures: AgentPort['evictionFigures'];
 }
 
 /** Creates the interface through which the socket, the tables and the explanations reach the agent. */
 export function createAgentPort(dependencies: AgentPortDependencies): AgentPort {
-  const { agent, recorder, root, nodeObject, recording, apiView, usage } = dependencies;
+  const { agent, recorder, root, nodeObject, recording, apiView, usage, evictionFigures } = dependencies;
   const explainNode = () => withLostRoot(withServing(agent.explainNode(), apiView?.()), root.findLostRoot());
   return {
     pods: agent.pods,
@@ -56,6 +57,7 @@ export function createAgentPort(dependencies: AgentPortDependencies): AgentPort 
     recording,
     usage,
     imageUses: agent.imageUses,
+    evictionFigures,
     explainNode,
     actors: () => {
       const { at, node } = explainNode();

@@ -4,6 +4,7 @@ import { createNodeDescriber } from '../../actors/cluster/node/nodeDescriber.ts'
 import { createNode } from '../../actors/node/createNode.ts';
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import type { NodeParts } from '../../actors/node/nodeParts.ts';
+import type { ResourceMeter } from '../../actors/services/eviction/eviction.ts';
 import { readRuntimeClasses } from '../../actors/services/sandboxes/runtimeClasses.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import { readHierarchies } from '../../host/cgroup/hierarchies.ts';
@@ -42,6 +43,8 @@ interface HostNodeDependencies extends ConnectedRuntime {
   readonly observers: NodeObservers;
   /** Publishes an event about the node. */
   readonly publish: (message: EventMessage) => void;
+  /** Measures the resources of the host. Not called before the node has started. */
+  readonly resourceMeter: ResourceMeter;
   /** Returns the port of the node's API, or 0 while it is not served. */
   readonly apiPort: () => number;
 }
@@ -49,7 +52,7 @@ interface HostNodeDependencies extends ConnectedRuntime {
 /** Creates the node agent for this host without starting it. */
 export async function createHostNode(
   options: StartNodeOptions,
-  { cri, readImageDisk, errorLog, metering, observers, publish, apiPort }: HostNodeDependencies,
+  { cri, readImageDisk, errorLog, metering, observers, publish, resourceMeter, apiPort }: HostNodeDependencies,
 ): Promise<HostNode> {
   const { config, logger, redaction, isSimulated, restartRuntime, takesOver = false, endsAll = false } = options;
   const hierarchies = await readHierarchies();
@@ -79,6 +82,7 @@ export async function createHostNode(
       ? {}
       : {
           kernelLog: hostKernelLog(),
+          resourceMeter,
           cgroups: createPodCgroups({ config, node: host, hierarchies, maxProcesses: pids, logger }),
           findCredentials: await createCredentialFinder(config, {
             logWarning: (message, fields) => logger.warn(fields, message),

@@ -1,15 +1,21 @@
 /** Starts a node on this host for the command line, with a log, events and the node's API. */
 import { createEventRecorder } from '../../actors/events/eventRecorder.ts';
+import type { ResourceMeter } from '../../actors/services/eviction/eviction.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import type { Cri } from '../../cri/client/calls.ts';
 import { MISSING_CLUSTER_DNS_EVENT } from '../../cri/config/dns.ts';
 import type { InspectedNode } from '../../inspect/inspected.ts';
 import { createAudience } from '../../inspect/live/audience.ts';
 import type { HealthCheck } from '../../kubelet-api/listener/health.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { type EventMessage, involvedNode, recordedEvent } from '../../kubernetes/events/recordedEvent.ts';
+import type { EvictionFigures } from '../../kubernetes/eviction/outlook.ts';
+import { withContainerFsThresholds } from '../../kubernetes/eviction/thresholds.ts';
 import type { FlightRecorder } from '../../recording/flightRecorder.ts';
 import type { AgentPort } from '../../socket/agent.ts';
+import type { NodeConfig } from '../config/nodeConfig.ts';
 import { AgentPlacement } from '../host/agentPlacement.ts';
+import type { NodeStats } from '../host/nodeStats.ts';
 import { assertPodDirectoriesUsable } from '../host/rootDirectory.ts';
 import { watchRoot } from '../host/rootWatch.ts';
 import { createErrorLog, type ErrorLog } from '../log/errorLog.ts';
@@ -67,6 +73,7 @@ export const startNode: StartNode = async (options) => {
   // The node reports the port of its API, but the API is served only after the node has been created.
   let api: NodeApiServer | undefined;
   const apiPort = () => api?.port() ?? 0;
+  const stats = createSharedStats();
   const node = await createHostNode(options, {
     ...runtime,
     cri,
@@ -74,12 +81,15 @@ export const startNode: StartNode = async (options) => {
     metering: nodeMetering,
     observers: combinedObservers,
     publish: startupBuffer.publish,
+    resourceMeter: stats.resourceMeter,
     apiPort,
   });
   try {
     nodeMetering?.start(node.agent, { flightRecorder, api: () => api });
-    api = await serveApi(options, { node, cri, metering: nodeMetering });
+    await stats.create(options, { node, cri, metering: nodeMetering });
+    api = await serveApi(options, { node, cri, metering: nodeMetering, stats: stats.current() });
   } catch (error) {
+    stats.stop();
     await releaseNode(node, { cri, flight: flightRecorder, leaveCluster: async () => node.cluster?.close() });
     throw error;
   }
@@ -97,6 +107,7 @@ export const startNode: StartNode = async (options) => {
     recording: () => readRecording(flightRecorder, config),
     apiView: () => api?.view(),
     usage: async (signal) => api?.usage(signal),
+    evictionFigures: (signal) => stats.evictionFigures(config, node.agent.pods(), signal),
   });
   const subscriptions = [
     logStatuses(agent, logger),
@@ -121,6 +132,7 @@ export const startNode: StartNode = async (options) => {
     },
     stop: async () => {
       await api?.close();
+      stats.stop();
       for (const unsubscribe of subscriptions) unsubscribe();
       await releaseNode(node, { cri, flight: flightRecorder, leaveCluster });
     },
@@ -153,10 +165,71 @@ function bufferUntilStarted(publish: (message: EventMessage) => void) {
   return { publish: (message: EventMessage) => void started.then(() => publish(message)), flush };
 }
 
+interface HostDependencies {
+  readonly node: HostNode;
+  readonly cri: Cri;
+  readonly metering: NodeMetering | undefined;
+}
+
+/**
+ * Holds the collectors of statistics, which the eviction and the API share. They measure the agent's pods, so they are
+ * created after the agent that uses them.
+ */
+function createSharedStats() {
+  const abortController = new AbortController();
+  const { promise: created, resolve } = Promise.withResolvers<NodeStats>();
+  let current: NodeStats | undefined;
+  const resourceMeter: ResourceMeter = {
+    measureNode: async (signal) => (await created).resourceMeter.measureNode(signal),
+    readMemory: () => current?.resourceMeter.readMemory() ?? {},
+    measureDiskUsage: async (uids, signal) => (await created).resourceMeter.measureDiskUsage(uids, signal),
+    measurePods: async (uids, signal) => (await created).resourceMeter.measurePods(uids, signal),
+  };
+  const create = async ({ config, isSimulated }: StartNodeOptions, { node, cri, metering }: HostDependencies) => {
+    if (isSimulated) return;
+    const { createNodeStats } = await import('../host/nodeStats.ts');
+    const onVolumeMeasured = (ms: number) =>
+      metering?.metrics.observers.onServiceAction({ action: 'volumeMeasured', ms });
+    const { agent, cgroupLocation } = node;
+    const { signal } = abortController;
+    current = await createNodeStats({
+      config,
+      agent,
+      cri,
+      clock: systemClock,
+      cgroupLocation,
+      onVolumeMeasured,
+      signal,
+    });
+    resolve(current);
+  };
+  return {
+    resourceMeter,
+    create,
+    current: () => current,
+    /** Measures the node and its pods. Returns undefined for a node that evicts no pods. */
+    evictionFigures: async (
+      { resources }: NodeConfig,
+      pods: readonly Pod[],
+      signal: AbortSignal,
+    ): Promise<EvictionFigures | undefined> => {
+      if (current === undefined) return undefined;
+      const uids = pods.map(({ metadata }) => metadata.uid);
+      const [{ layout, observations }, usages] = await Promise.all([
+        current.resourceMeter.measureNode(signal),
+        current.resourceMeter.measurePods(uids, signal),
+      ]);
+      const thresholds = withContainerFsThresholds(resources.eviction.thresholds, layout);
+      return { thresholds, layout, observations, usages };
+    },
+    stop: () => abortController.abort(),
+  };
+}
+
 /** Serves the node's API and its health endpoint. Returns undefined if neither is configured. */
 async function serveApi(
   options: StartNodeOptions,
-  { node, cri, metering }: { node: HostNode; cri: Cri; metering: NodeMetering | undefined },
+  { node, cri, metering, stats }: HostDependencies & { stats: NodeStats | undefined },
 ): Promise<NodeApiServer | undefined> {
   const { config, logger } = options;
   if (isOneShot(options) || (config.serving === undefined && config.healthz === undefined)) return undefined;
@@ -176,6 +249,7 @@ async function serveApi(
     logger,
     setVerbosity,
     metrics,
+    stats,
   });
 }
 

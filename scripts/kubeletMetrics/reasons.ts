@@ -13,7 +13,6 @@ export interface Reason {
 
 const NO_MANAGER = 'no container has CPUs or memory of its own: there is no CPU, memory or topology manager';
 const NO_CLAIM = 'the node mounts no persistent volume claims';
-const NO_EVICTION = 'the node evicts no pods';
 const SERVER_LIBRARY = 'belongs to a library of API servers, which a kubelet links and does not use';
 const NEVER_REGISTERED = 'client-go declares it and registers it nowhere, so that no kubelet exposes it';
 
@@ -77,7 +76,6 @@ export const reasons: readonly Reason[] = [
     text: 'the node works with runtimes that do not have the call, and will continue to do so',
   },
   { names: ['kubelet_device_plugin_*'], text: 'the node does not support device plugins' },
-  { names: ['kubelet_eviction_stats_age_seconds', 'kubelet_evictions'], text: NO_EVICTION },
   {
     names: ['kubelet_graceful_shutdown_*'],
     text: 'the node does not delay a shutdown of the host',

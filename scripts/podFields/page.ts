@@ -68,9 +68,6 @@ requests. This page lists all fields of the schema of Kubernetes 1.36 that the n
 reason that users see. A field takes effect in another part of the cluster if that part acts on it before the node gets
 the pod. No scheduler places a static pod, so the node warns about such a field in its manifest.
 
-Limits of disk usage are the exception: the \`sizeLimit\` of an emptyDir on disk and the limits of \`ephemeral-storage\` are not
-enforced, because the node evicts no pods.
-
 - **takes effect**: the field changes what runs. If the host or its runtime cannot do that, the pod is not run without it:
   the last column names the reason.
 - **rejected**: a static pod is reported as invalid and not run; a pod of an API server ends in the phase Failed.

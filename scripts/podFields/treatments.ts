@@ -122,7 +122,7 @@ const volumeFields: [string, FieldTreatment][] = [
   ],
   [
     'volumes[].emptyDir.sizeLimit',
-    takesEffect('volume/plugins/emptyDir.ts', 'size of a tmpfs; on disk not enforced, because the node evicts no pods'),
+    takesEffect('kubernetes/eviction/localStorage.ts', 'size of a tmpfs; on disk the pod is evicted if it uses more'),
   ],
   ['volumes[].secret.secretName', takesEffect(PROJECTION, 'the Secret')],
   ...objectItemFields('volumes[].secret'),
@@ -317,7 +317,7 @@ const containers: [string, FieldTreatment][] = [
     'containers[].resources.limits{}',
     takesEffect(
       'kubernetes/resources/resources.ts',
-      'limits of cpu, memory and huge pages; ephemeral storage is not limited, because the node evicts no pods',
+      'limits of cpu, memory and huge pages; the pod is evicted if it uses more ephemeral storage',
     ),
   ],
   [

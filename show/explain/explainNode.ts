@@ -24,6 +24,8 @@ export interface NodeExplanation {
   readonly addresses?: readonly string[];
   /** One sentence per resource with the requested and the allocatable amount. */
   readonly use?: readonly string[];
+  /** Sentences about the pods that would be evicted. Undefined if the node evicts none. */
+  readonly eviction?: readonly string[];
 }
 
 /** Explains a node from the tree of its own actors, its runtime and its pods. */

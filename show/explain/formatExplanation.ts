@@ -71,6 +71,7 @@ export function formatNodeExplanation(explanation: NodeExplanation, width = DEFA
       ...headedSection('warnings about manifests:', explanation.manifestWarnings, columns),
       ...headedSection('addresses:', explanation.addresses, columns),
       ...headedSection('allocated resources:', explanation.use, columns),
+      ...headedSection('eviction:', explanation.eviction, columns),
       ...foreignPodLines(explanation.foreign, columns),
     ],
     addresses: [],

@@ -20,6 +20,8 @@ export interface CollectorOptions {
   readonly readUsage: ReadUsage;
   /** Lists the existing cgroups. Undefined if pods have no cgroups on this host. */
   readonly findCgroups?: (() => ExistingCgroups) | undefined;
+  /** Returns the path of the cgroup of all pods. Undefined if there is none. */
+  readonly findSharedCgroup?: (() => string | undefined) | undefined;
   /** Returns the path of the agent's own cgroup. Undefined if the agent shares its cgroup with other processes. */
   readonly findAgentCgroup?: (() => string | undefined) | undefined;
   readonly procfs: Pick<Cgroupfs, 'read'>;
@@ -75,6 +77,25 @@ export class Collector {
    */
   async sample(kind: SampleKind, signal: AbortSignal, maxAgeMs = DEFAULT_MAX_AGE_MS): Promise<NodeSample> {
     return this.#samples.everything.getCached(maxAgeMs) ?? this.#samples[kind].get(maxAgeMs, signal);
+  }
+
+  /** Lists the running pods without measuring them. */
+  async runningPods(): Promise<readonly RunningPod[]> {
+    return (await this.#listPods()).pods;
+  }
+
+  /**
+   * Reads the memory of the root cgroup and of the cgroup of all pods. Cheap, because it neither lists nor reads the
+   * cgroups of single pods.
+   */
+  memory(): { readonly root: CgroupSample | undefined; readonly allPods: CgroupSample | undefined } {
+    const { readUsage, findSharedCgroup } = this.#options;
+    const sample = (path: string): CgroupSample | undefined => {
+      const usage = readUsage(path, ['memory']);
+      return usage && { path: `/${path}`, usage };
+    };
+    const sharedPath = findSharedCgroup?.();
+    return { root: sample(''), allPods: sharedPath === undefined ? undefined : sample(sharedPath) };
   }
 
   /** Runs samples sequentially, because concurrent ones would compute their rates from each other's counters. */

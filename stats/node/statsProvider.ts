@@ -17,11 +17,18 @@ import type { VolumeUsage } from '../pods/volumeUsage.ts';
 import type { CgroupSample, NodeSample, PodSample, SampleKind } from '../sample.ts';
 import type { Collector } from './collector.ts';
 import type { HostFacts } from './hostFacts.ts';
-import { type ContainerStats, type FsStats, optionalStatsTime, type Summary, statsTime } from './summary.ts';
+import {
+  type ContainerStats,
+  type FsStats,
+  optionalStatsTime,
+  type PodStats,
+  type Summary,
+  statsTime,
+} from './summary.ts';
 
 export interface StatsProviderOptions {
   readonly nodeName: string;
-  readonly collector: Pick<Collector, 'sample'>;
+  readonly collector: Pick<Collector, 'sample' | 'runningPods'>;
   readonly cri: Pick<Cri, 'listContainerStats' | 'imageFsInfo'>;
   readonly hostFacts: HostFacts;
   readonly layout: MeasurementContext['layout'];
@@ -41,6 +48,8 @@ export interface StatsProviderOptions {
 const CPU_AND_MEMORY_MAX_AGE_MS = 1_000;
 /** Maximum age of a cached full summary, in milliseconds. The sample in the summary may be older. */
 const SUMMARY_MAX_AGE_MS = 5_000;
+/** Maximum age of a sample by which pods are ranked for eviction, in milliseconds. */
+const EVICTION_MAX_AGE_MS = 1_000;
 const RUNTIME_TIMEOUT_MS = 5_000;
 /** Timeout for measuring the files of all pods, in milliseconds. The summary omits results that arrive later. */
 const FILES_TIMEOUT_MS = 10_000;
@@ -121,6 +130,30 @@ export class StatsProvider {
       },
       pods: pods.map((pod) => podStats(pod, podFiles.get(pod.uid) ?? NO_FILES)),
     };
+  }
+
+  /** Measures the disk usage of the running pods with these UIDs, without reading their cgroups. */
+  async podDiskUsage(uids: readonly string[], signal: AbortSignal): Promise<readonly PodStats[]> {
+    const pods = await unlessAborted(this.#options.collector.runningPods(), signal);
+    return this.#measurePods(
+      pods.filter(({ uid, containers }) => containers.length > 0 && uids.includes(uid)),
+      signal,
+    );
+  }
+
+  /** Measures everything that the running pods with these UIDs use, except for CPU rates. */
+  async podUsage(uids: readonly string[], signal: AbortSignal): Promise<readonly PodStats[]> {
+    const sample = await this.#options.collector.sample('everything', signal, EVICTION_MAX_AGE_MS);
+    return this.#measurePods(
+      runningPods(sample).filter(({ uid }) => uids.includes(uid)),
+      signal,
+    );
+  }
+
+  async #measurePods(pods: readonly PodSample[], signal: AbortSignal): Promise<readonly PodStats[]> {
+    const fileSystems = await unlessAborted(this.#readFileSystems(), signal);
+    const podFiles = await unlessAborted(this.#measureFiles(pods, fileSystems), signal);
+    return pods.map((pod) => podStats(pod, podFiles.get(pod.uid) ?? NO_FILES));
   }
 
   /**

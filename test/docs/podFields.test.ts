@@ -122,7 +122,15 @@ const examplesOf = (wanted: string) =>
     .map(([path, spec]) => ({ path, spec }));
 
 describe('C46: a pod with a field that is rejected', () => {
-  const node = { name: 'node-1', labels: {}, taints: [], sysctls: [], appArmor: true, strictGroups: true };
+  const node = {
+    name: 'node-1',
+    labels: {},
+    taints: [],
+    sysctls: [],
+    appArmor: true,
+    strictGroups: true,
+    pressure: [],
+  };
   const room = { node, capacity: { cpuMillis: 1_000, memoryBytes: 2 ** 30, pods: 9 }, occupants: [], reserved: [] };
 
   test.each(examplesOf('rejected'))('is invalid or not admitted: $path', ({ spec }) => {

@@ -1,6 +1,7 @@
 import { createEventRecorder, type EventRecorder } from '../../actors/events/eventRecorder.ts';
 import type { PodChange } from '../../actors/status/statusBoard.ts';
 import { NodeFailure } from '../../base/failure.ts';
+import type { EvictionFigures } from '../../kubernetes/eviction/outlook.ts';
 import type { ImageUse } from '../../kubernetes/images/imageGarbage.ts';
 import { explainNode } from '../../show/explain/explainNode.ts';
 import { explainPart } from '../../show/explain/explainPart.ts';
@@ -47,6 +48,7 @@ export function fakeAgent(options: {
   /** Called when the runtime is listed on request. */
   onConfirm?: () => void;
   readonly images?: readonly ImageUse[];
+  readonly evictionFigures?: EvictionFigures;
   /** The summary of what is used; undefined if it is not measured. */
   usage?: () => object;
 }): FakeAgent {
@@ -104,6 +106,7 @@ export function fakeAgent(options: {
     },
     usage: async () => options.usage?.(),
     imageUses: async () => options.images ?? [],
+    evictionFigures: async () => options.evictionFigures,
     recording: async () => ({ isOn: false, directory: '/none', chunks: undefined }),
     explainNode: () => explainNode(nodeView(node.name), options.now),
     actors: () => ({

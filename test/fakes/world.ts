@@ -104,7 +104,16 @@ export class FakeWorld {
       return null;
     },
     collectImages: () => ({ imageCount: 0, unusedCount: 0, removed: [] }),
+    removeUnusedImages: () => ({ removed: [] }),
     rotateLogs: () => null,
+    measureResources: () => ({
+      layout: 'single',
+      observations: {},
+      usages: {},
+      at: this.#now(),
+      uptimeMs: this.#now(),
+    }),
+    measurePods: () => ({ usages: {}, at: this.#now() }),
     surveyDisk: () => ({ left: [], foreign: [] }),
     inspectContainer: ({ id }) => this.containers.get(this.#idNow(id)) ?? null,
     runHook: ({ graceSeconds, deadline }) => ({

@@ -4,6 +4,7 @@
  */
 import { clusterMutations } from './cluster.ts';
 import { containerMutations } from './container.ts';
+import { evictionMutations } from './eviction.ts';
 import { imageMutations } from './images.ts';
 import type { Mutation } from './mutation.ts';
 import { nodeMutations } from './node.ts';
@@ -17,4 +18,5 @@ export const mutations: readonly Mutation[] = [
   ...clusterMutations,
   ...servedMutations,
   ...imageMutations,
+  ...evictionMutations,
 ];

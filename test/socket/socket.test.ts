@@ -60,6 +60,34 @@ describe('reading', () => {
     await expect(client().json('/explain/node/other')).rejects.toMatchObject({ message: 'nodes "other" not found' });
   });
 
+  test('an explanation of the node that predicts evictions', async () => {
+    const path = '/explain/node?if=memory.available%3D50Mi';
+    expect(await client().json(path)).toMatchObject({ eviction: ['this node evicts no pods'] });
+    expect(await client().json('/explain/node')).not.toHaveProperty('eviction');
+    const thresholds = [{ signal: 'memory.available', value: '100Mi', graceMs: 0 }];
+    const figures = { thresholds, layout: 'single', observations: {}, usages: {} };
+    Object.assign(served.agent, { evictionFigures: async () => figures });
+    expect(await client().text(path)).toContain('if memory.available were 50Mi, which is below 100Mi, ');
+    expect(await client().text('/explain/node')).toContain('memory.available: ');
+    Object.assign(served.agent, { evictionFigures: () => Promise.reject(new Error('no figures')) });
+    expect(await client().json(path)).toMatchObject({ eviction: ['evictions cannot be predicted: no figures'] });
+  });
+
+  test.each([
+    'memory',
+    'memory.available',
+    'memory.available=',
+    'memory.available=-1',
+    'mem.available=1',
+    'pid.available=1=2',
+  ])('no shortage of %s', async (shortage) => {
+    const path = `/explain/node?${new URLSearchParams({ if: shortage })}`;
+    await expect(client().json(path)).rejects.toMatchObject({
+      reason: 'BadRequest',
+      message: expect.stringContaining('expected a signal and a quantity such as memory.available=50Mi'),
+    });
+  });
+
   test("an explanation, as data or text, by full name or by the manifest's", async () => {
     expect(await client().json('/explain/pods/web-host')).toMatchObject({ name: 'web-host', phase: 'Running' });
     expect(await client().text('/explain/pods/web')).toMatch(/^default\/web-host {2}Running/);

@@ -23,6 +23,7 @@ const CONFIG: { readonly [Key in keyof Config]-?: true } = {
   conditions: true,
   crashLoop: true,
   endsAll: true,
+  eviction: true,
   fileCheckMs: true,
   garbage: true,
   imageGarbage: true,

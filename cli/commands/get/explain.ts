@@ -10,6 +10,8 @@ export interface ExplainOptions {
   readonly container?: string;
   /** Volume to explain instead of the whole pod. */
   readonly volume?: string;
+  /** A hypothetical shortage such as `memory.available=50Mi`, for a node. */
+  readonly if?: string;
   readonly output?: 'json';
   readonly rootDir?: string;
   readonly stateDir?: string;
@@ -49,10 +51,13 @@ export async function explain(
   const part = selectedPart(options);
   const node = nodeExplanationPath(args);
   if (node !== undefined && part) throw new ConfigError(`--${part.kind}: a node has none, expected pod/NAME`);
-  const explanationPath = node ?? `${podExplanationPath(args, options)}${partPath(part)}`;
+  if (node === undefined && options.if !== undefined)
+    throw new ConfigError('--if: only a node has resources, expected node');
+  const query = options.if === undefined ? '' : `?${new URLSearchParams({ if: options.if })}`;
+  const path = node !== undefined ? `${node}${query}` : `${podExplanationPath(args, options)}${partPath(part)}`;
   const agent = await connectAgent(options);
-  if (options.output === 'json') write(await formatObject(await agent.json(explanationPath), 'json'));
-  else write(await agent.text(explanationPath, terminalWidth()));
+  if (options.output === 'json') write(await formatObject(await agent.json(path), 'json'));
+  else write(await agent.text(path, terminalWidth()));
 }
 
 /**

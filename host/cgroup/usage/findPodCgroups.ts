@@ -57,6 +57,9 @@ export function findPodCgroups({ location, hierarchies, cgroupfs = hostCgroupfs 
   return { shared: sharedPaths, pods };
 }
 
+/** Returns the path of the cgroup of all pods relative to the hierarchies' roots, whether or not it exists. */
+export const sharedCgroupPath = (location: CgroupLocation): string => relativePath(cgroupPath(['kubepods'], location));
+
 /** Parses `pod<uid>` or `kubepods-burstable-pod<uid>.slice`, in which the dashes of the UID are underscores. */
 function parsePodUid(name: string): string | undefined {
   const [, slice] = /-pod([^-]+)\.slice$/.exec(name) ?? [];

@@ -45,6 +45,14 @@ const POD_FAMILIES = {
     'Pods that were terminated for a critical pod, by the resource that the critical pod was short of.',
     ['preemption_signal'],
   ),
+  evictions: alpha('kubelet_evictions', 'Pods that were evicted, by the signal or the limit of their disk usage.', [
+    'eviction_signal',
+  ]),
+  evictionStatsAge: alpha(
+    'kubelet_eviction_stats_age_seconds',
+    'Age of the figures on which a pod was chosen for eviction, by signal.',
+    ['eviction_signal'],
+  ),
   orphanedPods: alpha(
     'kubelet_orphaned_runtime_pods_total',
     'Running pods at the runtime that no source wants and that the node had not seen before.',
@@ -65,6 +73,8 @@ export const registerPodFamilies = ({ histogram, counter, gauge }: Registry) => 
   containersPerPod: histogram(POD_FAMILIES.containersPerPod, [1, 2, 4, 8, 16]),
   terminatedContainers: counter(POD_FAMILIES.terminatedContainers),
   preemptions: counter(POD_FAMILIES.preemptions),
+  evictions: counter(POD_FAMILIES.evictions),
+  evictionStatsAge: histogram(POD_FAMILIES.evictionStatsAge, DEFAULT_BUCKETS),
   orphanedPods: counter(POD_FAMILIES.orphanedPods),
   rejections: counter(POD_FAMILIES.rejections),
 });

@@ -64,6 +64,9 @@ export class PodMetrics {
   recordDecision(decision: MachineDecision): void {
     if (decision.decision === 'orphanTerminated') this.#families.orphanedPods.add([]);
     if (decision.decision === 'deferredResizeAccepted') this.#parts.resizeMetrics.deferredAccepted(decision.trigger);
+    if (decision.decision === 'evicted') this.#families.evictions.add([decision.cause]);
+    if (decision.decision === 'evictionStatsUsed')
+      this.#families.evictionStatsAge.observe([decision.signal], decision.ageMs / 1_000);
     if (decision.decision !== 'preempted') return;
     const trackedPod = this.#parts.pods.get(decision.uid);
     if (trackedPod) trackedPod.preemptedFor = decision.resource;

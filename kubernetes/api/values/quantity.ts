@@ -83,12 +83,14 @@ const BINARY_SUFFIXES = ['Ei', 'Pi', 'Ti', 'Gi', 'Mi', 'Ki', ''];
 const DECIMAL_SUFFIXES = ['E', 'P', 'T', 'G', 'M', 'k', '', 'm', 'u', 'n'];
 
 /**
- * Formats nanos with the largest suffix for which the number is an integer. A fractional binary amount gets a decimal
- * suffix.
+ * Formats nanos with the largest suffix for which the number is an integer. A binary amount that is fractional or below
+ * 1024 gets a decimal suffix (`CanonicalizeBytes` of `apimachinery/pkg/api/resource/quantity.go`).
  */
 export function formatQuantity(nanos: bigint, family: 'decimal' | 'binary' = 'decimal'): string {
   if (nanos === 0n) return '0';
-  const suffixes = family === 'binary' && nanos % NANOS_PER_UNIT === 0n ? BINARY_SUFFIXES : DECIMAL_SUFFIXES;
+  const isSmall = nanos > -1024n * NANOS_PER_UNIT && nanos < 1024n * NANOS_PER_UNIT;
+  const isBinary = family === 'binary' && !isSmall && nanos % NANOS_PER_UNIT === 0n;
+  const suffixes = isBinary ? BINARY_SUFFIXES : DECIMAL_SUFFIXES;
   const suffix = suffixes.find((each) => nanos % (NANOS_PER_SUFFIX.get(each) ?? 1n) === 0n) ?? 'n';
   return `${nanos / (NANOS_PER_SUFFIX.get(suffix) ?? 1n)}${suffix}`;
 }

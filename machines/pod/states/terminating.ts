@@ -228,7 +228,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       description: 'The volumes are unmounted, because nothing uses them any longer.',
       tags: ['working', 'ended'],
       meta: { waitsFor: 'its volumes to be unmounted' },
-      entry: ['unmountVolumes', 'spawnVolumes'],
+      entry: [{ type: 'reportProgress', params: 'pod.stopped' }, 'unmountVolumes', 'spawnVolumes'],
       always: { guard: 'areVolumesUnmounted', target: 'removingCgroup' },
     },
     removingCgroup: {

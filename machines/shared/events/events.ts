@@ -23,6 +23,7 @@ import type { PlegState } from '../../node/runtime/pleg.ts';
 import type { PodCidrState } from '../../node/runtime/podCidr.ts';
 import type { WaitingReason } from '../views/waitingReason.ts';
 import type { ClusterFact } from './clusterFacts.ts';
+import type { EvictionReport, MemoryFact, TerminationReport } from './evictionEvents.ts';
 import type { ActorPath, SlotGranted, TimerEvent } from './slots.ts';
 import type { GarbageReport, ImageGarbageReport, LogsReport } from './upkeepEvents.ts';
 
@@ -297,7 +298,8 @@ export type FeedName =
   | 'ticker'
   | 'watches'
   | 'podCidr'
-  | 'oomWatcher';
+  | 'oomWatcher'
+  | 'memory';
 
 /** Facts from the feeds. They are plain data, with a timestamp (ms since the epoch) if a decision needs it. */
 export type NodeFact =
@@ -347,6 +349,7 @@ export type NodeFact =
   | { type: 'node.oomKilled'; kill: OomKill }
   /** The kernel's log can be read, or cannot be read for a new reason, in which case OOM kills are not noticed. */
   | { type: 'node.oomWatchChanged'; failure?: Failure; at: number }
+  | MemoryFact
   | { type: 'node.ticked'; at: number }
   /** A feed has stopped unexpectedly. `failure` is undefined if the feed has returned without an error. */
   | { type: 'feed.ended'; feed: FeedName; failure?: Failure; at: number }
@@ -357,6 +360,8 @@ export type NodeEvent =
   | NodeFact
   | GarbageReport
   | LogsReport
+  | EvictionReport
+  | TerminationReport
   | ImageGarbageReport
   | RegistrationReport
   | AdmissionFact

@@ -1,3 +1,6 @@
+import type { LocalStorageLimit } from '../../../kubernetes/eviction/localStorage.ts';
+import type { Signal } from '../../../kubernetes/eviction/signals.ts';
+
 /** A decision of a machine that the metrics count, because neither a status nor a recorded event contains it. */
 export type MachineDecision = { readonly type: 'decision.counted' } & (
   | {
@@ -7,6 +10,10 @@ export type MachineDecision = { readonly type: 'decision.counted' } & (
       /** The first resource that is insufficient for the critical pod. */
       readonly resource: string;
     }
+  /** A pod is evicted because of a signal, or of a limit on its disk usage. */
+  | { readonly decision: 'evicted'; readonly uid: string; readonly cause: Signal | LocalStorageLimit }
+  /** A pod is chosen for eviction by the measurement of a signal that is this old, in milliseconds. */
+  | { readonly decision: 'evictionStatsUsed'; readonly signal: Signal; readonly ageMs: number }
   /** The runtime had a running pod that no source wants. */
   | { readonly decision: 'orphanTerminated' }
   | { readonly decision: 'deferredResizeAccepted'; readonly trigger: ResizeTrigger }

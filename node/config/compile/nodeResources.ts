@@ -1,6 +1,7 @@
 /** Compiles the settings for reserved resources, cgroups, eviction and swap. */
 
 import type { ResourceList } from '../../../kubernetes/api/schema/scalars.ts';
+import { compileThresholds, type Threshold } from '../../../kubernetes/eviction/thresholds.ts';
 import type { ReservedResources } from '../../../kubernetes/resources/allocatable.ts';
 import { DEFAULT_EVICTION_HARD } from '../settings/pressureSettings.ts';
 import type { SettingValues } from '../settings/settingValues.ts';
@@ -26,11 +27,23 @@ export interface NodeResources {
   readonly reportsProcessOomKills: boolean;
   /** Whether the OOM killer kills single processes. If undefined, it kills the whole container on cgroup v2. */
   readonly singleProcessOomKill?: boolean;
+  readonly eviction: EvictionSettings;
+}
+
+/** Settings for the eviction of pods. */
+interface EvictionSettings {
+  readonly thresholds: readonly Threshold[];
+  /** Time in milliseconds for which the node reports pressure after a threshold was last met. */
+  readonly transitionMs: number;
+  /** Maximum grace period in seconds of a pod that is evicted for a soft threshold. */
+  readonly maxPodGraceSeconds: number;
+  /** Whether the limits of pods on their use of the node's disk are enforced. */
+  readonly enforcesStorageLimits: boolean;
 }
 
 export function nodeResources(values: SettingValues): NodeResources {
   const { kubeletCgroups, singleProcessOOMKill } = values;
-  const { 'memory.available': evictionHardMemory, 'nodefs.available': evictionHardDisk } = compileThresholds(values);
+  const { 'memory.available': evictionHardMemory, 'nodefs.available': evictionHardDisk } = hardThresholds(values);
   return Object.freeze({
     reservedResources: Object.freeze({
       kubeReserved: toResourceList(values.kubeReserved),
@@ -48,14 +61,31 @@ export function nodeResources(values: SettingValues): NodeResources {
     reportsProcessOomKills: values['--report-process-oom-kills'],
     ...(kubeletCgroups ? { kubeletCgroups } : {}),
     ...(singleProcessOOMKill === undefined ? {} : { singleProcessOomKill: singleProcessOOMKill }),
+    eviction: evictionSettings(values),
+  });
+}
+
+function evictionSettings(values: SettingValues): EvictionSettings {
+  const thresholds = compileThresholds({
+    hard: hardThresholds(values),
+    soft: values.evictionSoft,
+    softGracePeriod: values.evictionSoftGracePeriod,
+    minimumReclaim: values.evictionMinimumReclaim,
+    enforcesAllocatable: values.enforceNodeAllocatable.includes('pods'),
+  });
+  return Object.freeze({
+    thresholds: Object.freeze(thresholds),
+    transitionMs: values.evictionPressureTransitionPeriod,
+    maxPodGraceSeconds: values.evictionMaxPodGracePeriod,
+    enforcesStorageLimits: values.localStorageCapacityIsolation,
   });
 }
 
 /**
- * Returns the eviction thresholds. A file that sets any threshold disables all default thresholds, unless
+ * Returns the hard eviction thresholds. A file that sets any threshold disables all default thresholds, unless
  * `mergeDefaultEvictionSettings` is true.
  */
-const compileThresholds = ({ evictionHard, mergeDefaultEvictionSettings }: SettingValues) =>
+const hardThresholds = ({ evictionHard, mergeDefaultEvictionSettings }: SettingValues) =>
   mergeDefaultEvictionSettings ? { ...DEFAULT_EVICTION_HARD, ...evictionHard } : evictionHard;
 
 function toResourceList(amountsByName: Readonly<Record<string, string | undefined>> = {}): ResourceList {

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { parseDuration } from '../../../kubernetes/api/values/parseDuration.ts';
 import { parseQuantity } from '../../../kubernetes/api/values/quantity.ts';
+import { SIGNALS } from '../../../kubernetes/eviction/signals.ts';
 import {
   booleanSchema,
   durationSchema,
@@ -13,22 +14,9 @@ import {
 import { type ConfigRule, createRule } from './rule.ts';
 import { declareSettings, type FieldsOf } from './setting.ts';
 
-/** The eviction signals of the kubelet. */
-const EVICTION_SIGNALS = [
-  'memory.available',
-  'allocatableMemory.available',
-  'nodefs.available',
-  'nodefs.inodesFree',
-  'imagefs.available',
-  'imagefs.inodesFree',
-  'containerfs.available',
-  'containerfs.inodesFree',
-  'pid.available',
-] as const;
-
 /** Creates the schema of a map with an optional entry for each eviction signal. */
 const signalMapSchema = (kind: typeof stringSchema) =>
-  sectionSchema(Object.fromEntries(EVICTION_SIGNALS.map((signal) => [signal, z.optional(kind)])), 'eviction signal');
+  sectionSchema(Object.fromEntries(SIGNALS.map((signal) => [signal, z.optional(kind)])), 'eviction signal');
 
 /** Schema of an eviction threshold. The kubelet accepts 0 only as a percentage. */
 const thresholdSchema = z.custom<string>((value) => typeof value === 'string' && isValidThreshold(value), {
@@ -59,8 +47,6 @@ export const DEFAULT_EVICTION_HARD: Readonly<Record<string, string>> = {
   'imagefs.inodesFree': '5%',
 };
 
-const NO_EVICTION = 'nothing is evicted yet';
-
 /** Settings for the eviction of pods from a node that runs out of resources. */
 const evictionSettings = () =>
   declareSettings({
@@ -69,7 +55,7 @@ const evictionSettings = () =>
       default: DEFAULT_EVICTION_HARD,
       hidesDefault: true,
       effect:
-        '`memory.available` and `nodefs.available` are subtracted from the allocatable resources; pods are not evicted yet',
+        'thresholds below which the node reclaims space and evicts pods at once; `memory.available` and `nodefs.available` are also kept from pods',
       unsupportedFlag: '--eviction-hard',
     },
     mergeDefaultEvictionSettings: {
@@ -80,33 +66,35 @@ const evictionSettings = () =>
     },
     evictionSoft: {
       type: signalMapSchema(thresholdSchema),
-      ignoredReason: NO_EVICTION,
+      effect: 'thresholds below which the node does so after a grace period',
       unsupportedFlag: '--eviction-soft',
     },
     evictionSoftGracePeriod: {
       type: signalMapSchema(gracePeriodSchema),
-      ignoredReason: NO_EVICTION,
+      effect: 'the grace period of each threshold of `evictionSoft`',
       unsupportedFlag: '--eviction-soft-grace-period',
     },
     evictionPressureTransitionPeriod: {
       type: durationSchema(),
       default: '5m',
-      ignoredReason: NO_EVICTION,
+      effect: 'how long the node reports pressure after no threshold is met any longer (default `{default}`)',
       unsupportedFlag: '--eviction-pressure-transition-period',
     },
     evictionMaxPodGracePeriod: {
       type: integerSchema(),
-      ignoredReason: NO_EVICTION,
+      default: 0,
+      effect:
+        'the maximum grace period in seconds of a pod that is evicted for a soft threshold; at least 1 s is granted',
       unsupportedFlag: '--eviction-max-pod-grace-period',
     },
     evictionMinimumReclaim: {
       type: signalMapSchema(reclaimSchema),
-      ignoredReason: NO_EVICTION,
+      effect: 'the amount that has to be available beyond a threshold before it counts as resolved',
       unsupportedFlag: '--eviction-minimum-reclaim',
     },
     kernelMemcgNotification: {
       type: booleanSchema,
-      ignoredReason: NO_EVICTION,
+      ignoredReason: 'the memory is checked every second in any case',
       unsupportedFlag: '--kernel-memcg-notification',
     },
   });

@@ -113,7 +113,8 @@ const reservationSettings = () =>
       type: booleanSchema,
       default: true,
       allowsZeroValue: true,
-      ignoredReason: 'ephemeral-storage is always a resource of the node',
+      effect:
+        'whether pods are evicted that exceed their limits of `ephemeral-storage` or the `sizeLimit` of an emptyDir; `ephemeral-storage` is a resource of the node in either case',
       unsupportedFlag: '--local-storage-capacity-isolation',
     },
   });

@@ -102,6 +102,7 @@ function pageParts(recorded: Recorded, { audience, events, redaction }: Life, re
       },
       recording: async () => ({ isOn: false, directory: '', chunks: undefined }),
       usage: async () => undefined,
+      evictionFigures: async () => undefined,
     }),
     redact: redaction.redact,
   };

@@ -12,6 +12,7 @@ const plain: AdmissionNode = {
   sysctls: ['net.ipv4.tcp_syncookies'],
   appArmor: false,
   strictGroups: false,
+  pressure: [],
 };
 const capacity = { cpuMillis: 1_000, memoryBytes: 1_000, pods: 3 };
 

@@ -77,7 +77,7 @@ describe('the Node object', () => {
         reason: 'KubeletHasSufficientMemory',
         message: 'kubelet has sufficient memory available',
       }),
-      pressure,
+      { ...pressure, lastHeartbeatTime: conditions[0]?.lastHeartbeatTime },
       expect.objectContaining({
         ...none,
         type: 'PIDPressure',

@@ -17,9 +17,12 @@ function runningNode(...pods: ReturnType<typeof namedPod>[]) {
   return story;
 }
 
-/** What was asked for the sake of pods: not what the node looks after by itself. */
+/** Ports that the node asks at its start, whatever its pods. */
+const NODE_PORTS: readonly string[] = ['surveyDisk', 'setUpCgroups', 'collectImages'];
+
+/** Returns the ports that were asked for pods. */
 const callsForPods = ({ ports }: ReturnType<typeof nodeStory>) =>
-  ports.calls.filter(({ port }) => port !== 'surveyDisk' && port !== 'setUpCgroups').map(({ port }) => port);
+  ports.calls.map(({ port }) => port).filter((port) => !NODE_PORTS.includes(port));
 
 describe('the start', () => {
   test('starts and stops nothing before the runtime is listed and every source has listed its pods', () => {

@@ -19,7 +19,16 @@ const CAPACITY = { cpuMillis: 4_000, memoryBytes: 2 ** 33, pods: 110 };
 type Options = Partial<
   Pick<
     NodeInput,
-    'sources' | 'statuses' | 'allocations' | 'left' | 'foreign' | 'allocatable' | 'endsAll' | 'cluster' | 'imageGarbage'
+    | 'sources'
+    | 'statuses'
+    | 'allocations'
+    | 'left'
+    | 'foreign'
+    | 'allocatable'
+    | 'endsAll'
+    | 'cluster'
+    | 'imageGarbage'
+    | 'eviction'
   >
 > & {
   readonly before?: (world: FakeWorld) => unknown;
@@ -81,6 +90,7 @@ export function nodeStory({ before, held = [], ...input }: Options = {}) {
     },
     podRef,
     admission: () => actor.getSnapshot().children.admission?.getSnapshot(),
+    evictionRef: () => actor.getSnapshot().children.eviction,
     garbage: () => actor.getSnapshot().children.garbage?.getSnapshot(),
     /** What the node and all in it emitted since it was last asked. */
     told,

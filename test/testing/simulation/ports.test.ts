@@ -35,12 +35,23 @@ const PORTS: Readonly<Record<Exclude<PortName, ClusterPort | MirrorPort | keyof 
   surveyDisk: 'asked',
   countRestarts: 'asked',
   collectImages: 'asked',
+  removeUnusedImages: 'asked',
   rotateLogs: 'asked',
+  measureResources: 'asked',
+  measurePods: 'asked',
   runHook: 'asked',
   runProbe: 'asked',
   pickTime: 'asked',
   restartRuntime: 'asked',
 };
+
+/** The disk is always short, so that unused images are removed and the usage of pods is measured. */
+const eviction = {
+  thresholds: [{ signal: 'nodefs.available', value: '1Ti', graceMs: 45_000 }],
+  transitionMs: 0,
+  maxPodGraceSeconds: 1,
+  enforcesStorageLimits: true,
+} as const;
 
 /** Soon there are dead containers to remove. */
 const crashLoop = { baseMs: 1_000, maxMs: 4_000 };
@@ -75,7 +86,7 @@ function sized(cpu: string, ...helpers: readonly string[]) {
 test('every port is asked in a simulation, and answers', async () => {
   const lost = { kind: 'fail', code: 'FAILED_PRECONDITION' } as const;
   const faults = planTargetedFaults([{ call: { target: 'runtime', name: 'removePodSandbox' }, fault: lost, times: 4 }]);
-  const node = await simulateNode({ seed: 1, records: true, config: { crashLoop, isLenient: true }, faults });
+  const node = await simulateNode({ seed: 1, records: true, config: { crashLoop, isLenient: true, eviction }, faults });
   const found = new Set<string>();
   const pass = async (seconds: number) => {
     await node.advance(seconds * 1_000);

@@ -19,6 +19,7 @@ import type { CallFault, CallTarget, OutsideCall } from '../run/gate.ts';
 import type { Schedule } from '../run/schedule.ts';
 import { ForeignObjects } from './foreignObjects.ts';
 import { type CgroupAccess, HostCgroups } from './hostCgroups.ts';
+import { type HostResource, HostResources } from './hostResources.ts';
 import { MANIFEST_HOST, ManifestSources } from './manifestSources.ts';
 import { podRemains } from './podRemains.ts';
 import { REGISTRIES, writeProvidedFiles } from './providedFiles.ts';
@@ -74,6 +75,7 @@ export class SimulatedHost {
   readonly watches: DirectoryWatches;
   /** The processes that the OOM killer has killed since the last boot. */
   oomKills: readonly OomKill[] = [];
+  readonly resources: HostResources;
   /** The addresses of the host. The first is the primary one. */
   addresses: readonly string[] = [HOST_IP];
   /** Returns the fault of a call while the disk has a fault. */
@@ -107,6 +109,7 @@ export class SimulatedHost {
       },
     });
     this.kernelLog = new SimulatedKernelLog(clock.now);
+    this.resources = new HostResources({ now: clock.now, containers: () => this.containers() });
     this.#cgroups = new HostCgroups(this.runtime, cgroups);
     for (const place of Object.values(PATHS)) this.disk.createDirectories(place);
     this.disk.createDirectories('/etc');
@@ -259,6 +262,12 @@ export class SimulatedHost {
   /** Returns the fault of a call that results from a fault of the host. */
   faultOf(call: OutsideCall): CallFault | undefined {
     return this.#diskFault?.(call) ?? this.#flaky?.fateOf(call);
+  }
+
+  /** Lets programs other than pods use a share of a resource for `forMs`. */
+  usePartly(resource: HostResource, share: number, forMs: number): void {
+    this.resources.setOtherUsage(resource, share);
+    this.#temporaryFaults.start(`pressure on ${resource}`, forMs, () => this.resources.setOtherUsage(resource, 0));
   }
 
   /** Makes this share of the calls to a room fail, from 0 to 1. */

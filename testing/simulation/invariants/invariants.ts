@@ -6,6 +6,7 @@ import { imagesInUse } from './containers/imagesInUse.ts';
 import { oneLiveContainer } from './containers/oneLiveContainer.ts';
 import { runsAsWanted } from './containers/runsAsWanted.ts';
 import { startOrder } from './containers/startOrder.ts';
+import { evictionInvariants } from './evictions.ts';
 import type { Invariant } from './invariant.ts';
 import { nothingLeft } from './progress/nothingLeft.ts';
 import { steady } from './progress/steady.ts';
@@ -40,6 +41,7 @@ export const invariants: readonly Invariant[] = [
   oomKillsShown,
   cost,
   imagesInUse,
+  ...evictionInvariants,
 ];
 
 /** Invariants that only a long run can break, because they limit memory that accumulates. */

@@ -9,6 +9,7 @@ import type { NodeParts } from '../../../actors/node/nodeParts.ts';
 import { createRedaction, type Redaction } from '../../../actors/replay/redaction.ts';
 import { nodeCredentials } from '../../../actors/services/images/nodeCredentials.ts';
 import { readRuntimeClasses } from '../../../actors/services/sandboxes/runtimeClasses.ts';
+import { simulatedMeter } from '../../../actors/simulated/simulatedMeter.ts';
 import { SimulatedNetwork } from '../../../actors/simulated/simulatedNetwork.ts';
 import { startInlineReader } from '../../../actors/simulated/startInlineReader.ts';
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
@@ -263,6 +264,7 @@ export class AgentRun {
       },
       readClasses: () => readRuntimeClasses(PATHS.classes, () => {}, files),
       findCredentials: nodeCredentials({ rootDir: PATHS.root, ...HOMES, files, onUnusable: () => {} }),
+      resourceMeter: simulatedMeter(host.resources, targetGate('cgroups', this.#gate)),
       restartRuntime: () =>
         this.#gate.passSync(RESTART_RUNTIME, {
           act: () => host.restartRuntime(),

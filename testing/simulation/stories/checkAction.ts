@@ -6,6 +6,7 @@ import { checkShape } from '../../../kubernetes/api/checkShape.ts';
 import { formatValue } from '../../../kubernetes/api/problem.ts';
 import { OBJECT_KINDS } from '../cluster/apiObject.ts';
 import { API_PART_FAULTS, API_PARTS } from '../cluster/apiPartFaults.ts';
+import { HOST_RESOURCES } from '../host/hostResources.ts';
 import { CALL_TARGETS } from '../run/gate.ts';
 import type { Action } from './story.ts';
 
@@ -85,6 +86,7 @@ const FIELDS: { readonly [K in Action['kind']]: OwnFields<Action & { readonly ki
   addresses: { ips: z.array(address).check(z.minLength(1)) },
   cgroupsReadOnly: span,
   flaky: { ...span, target: z.enum(CALL_TARGETS), share },
+  pressure: { ...span, resource: z.enum(HOST_RESOURCES), share },
   jump: { ms: z.number() },
   stopAgent: { ...down, drains: z.boolean() },
   killAgent: down,

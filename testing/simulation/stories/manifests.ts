@@ -48,6 +48,7 @@ export interface ManifestSpec {
   readonly runtimeClassName?: string;
   readonly shareProcessNamespace?: boolean;
   readonly priority?: number;
+  readonly priorityClassName?: string;
   readonly securityContext?: object;
 }
 

@@ -79,6 +79,7 @@ const performers: { readonly [K in Action['kind']]: Performer<K> } = {
   },
   cgroupsReadOnly: ({ host }, { forMs }) => host.freezeCgroups(forMs),
   flaky: ({ host }, { target, share, forMs }) => host.failCalls(target, share, forMs),
+  pressure: ({ host }, { resource, share, forMs }) => host.usePartly(resource, share, forMs),
   jump: (simulation, { ms }) => simulation.setClock(ms),
   powerCut: (simulation, { downMs }) => {
     simulation.cutPower();

@@ -10,6 +10,7 @@ import type { WatchFault } from '../faults/directoryWatches.ts';
 import type { DiskFault, UrlFault } from '../faults/hostFaults.ts';
 import type { EventFault, RuntimeRestart } from '../faults/runtimeFaults.ts';
 import type { CgroupAccess } from '../host/hostCgroups.ts';
+import type { HostResource } from '../host/hostResources.ts';
 import type { CallFault, CallTarget } from '../run/gate.ts';
 import type { Corruption } from '../users/users.ts';
 import type { Manifest } from './manifests.ts';
@@ -97,8 +98,19 @@ export type ClusterAction =
   /** Restarts the API server. With `forgets`, no watch can resume, so clients must relist. */
   | { readonly kind: 'apiRestart'; readonly forgets: boolean };
 
+/**
+ * Programs other than pods use this share of a resource of the host for `forMs`, from 0 to 1. Only nodes with the
+ * configuration `eviction` react.
+ */
+type PressureAction = {
+  readonly kind: 'pressure';
+  readonly resource: HostResource;
+  readonly share: number;
+  readonly forMs: number;
+};
+
 /** An action on the node or its surroundings. */
-export type Action = NodeAction | ClusterAction;
+export type Action = NodeAction | PressureAction | ClusterAction;
 /** The actions that every node supports. */
 export type NodeAction = UserAction | ContainerAction | RuntimeAction | HostAction;
 

@@ -20,6 +20,7 @@ export const MACHINES_WITH_CHART: readonly string[] = [
   'cgroups',
   'garbage',
   'imageGarbage',
+  'eviction',
   'logRotation',
   'statusSink',
   'registration',

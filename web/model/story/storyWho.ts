@@ -36,6 +36,7 @@ const PORT_SOURCES: ReadonlyMap<string, Source> = new Map(
       'runHook',
       'removeGarbage',
       'collectImages',
+      'removeUnusedImages',
     ],
     probe: ['runProbe'],
     volume: ['mountVolume', 'unmountVolume'],

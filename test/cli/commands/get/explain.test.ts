@@ -35,6 +35,12 @@ describe('the node that explain is asked for', () => {
   });
 });
 
+test('a pod has no resources that could be short', async () => {
+  await expect(explain(['web'], { if: 'memory.available=1' }, () => {})).rejects.toThrow(
+    '--if: only a node has resources',
+  );
+});
+
 describe('the part of a pod', () => {
   test.each([
     [{}, undefined],

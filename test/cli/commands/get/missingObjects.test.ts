@@ -59,6 +59,7 @@ async function servedNode(): Promise<{ readonly node: SimulatedNode; readonly ro
     nodeObject: () => aNode({ name: 'node-1' }),
     recording: async () => ({ isOn: false, directory: '', chunks: undefined }),
     usage: async () => undefined,
+    evictionFigures: async () => undefined,
   });
   socket = await serveSocket({ path: socketPath(rootDir), agent });
   return { node, rootDir };

@@ -71,6 +71,18 @@ export async function busyNode() {
   const victim = { actor: 'pod/victim', at: 1 };
   metrics.observers.onStateChange({ ...victim, state: 'active' });
   metrics.observers.onDecision({ type: 'decision.counted', decision: 'preempted', uid: 'victim', resource: 'cpu' });
+  metrics.observers.onDecision({
+    type: 'decision.counted',
+    decision: 'evicted',
+    uid: 'victim',
+    cause: 'memory.available',
+  });
+  metrics.observers.onDecision({
+    type: 'decision.counted',
+    decision: 'evictionStatsUsed',
+    signal: 'memory.available',
+    ageMs: 3,
+  });
   metrics.observers.onStateChange({ ...victim, state: 'terminated' });
   metrics.observers.onDecision({
     type: 'decision.counted',

@@ -67,7 +67,10 @@ describe('formatQuantity', () => {
     [10n ** 12n, 'decimal', '1k'],
     [1_500_000_000n, 'decimal', '1500m'],
     [1536n * 2n ** 20n * 10n ** 9n, 'binary', '1536Mi'],
-    [1000n * 10n ** 9n, 'binary', '1000'],
+    [1000n * 10n ** 9n, 'binary', '1k'],
+    [1023n * 10n ** 9n, 'binary', '1023'],
+    [-1000n * 10n ** 9n, 'binary', '-1k'],
+    [2000n * 10n ** 9n, 'binary', '2000'],
     [500_000_000n, 'binary', '500m'],
   ] as const)('%s %s', (nanos, family, text) => {
     expect(formatQuantity(nanos, family)).toBe(text);

@@ -149,9 +149,9 @@ describe('what is right is read', () => {
   test('known fields without effect are accepted and listed', () => {
     const { ignoredFields } = parseConfigFile(
       '/k',
-      `${head}maxPods: 5\nmakeIPTablesUtilChains: true\nevictionHard: {memory.available: 100Mi}\nevictionMinimumReclaim: {memory.available: 5%}`,
+      `${head}maxPods: 5\nmakeIPTablesUtilChains: true\nevictionHard: {memory.available: 100Mi}\nreservedSystemCPUs: "0"`,
     );
-    expect(ignoredFields).toEqual(expect.arrayContaining(['makeIPTablesUtilChains', 'evictionMinimumReclaim']));
+    expect(ignoredFields).toEqual(expect.arrayContaining(['makeIPTablesUtilChains', 'reservedSystemCPUs']));
   });
 
   test('the file that kubeadm writes is accepted', () => {

@@ -1,0 +1,49 @@
+/**
+ * Reports as soon as less memory is left than an eviction threshold, so that the eviction does not wait for its next
+ * pass. A kubelet has the kernel notify it (`kernelMemcgNotification`), which Node.js cannot, so the memory is read every
+ * second instead.
+ */
+import type { Clock } from '../../base/time/clock.ts';
+import { thresholdsMet } from '../../kubernetes/eviction/pressure.ts';
+import { resourceOf } from '../../kubernetes/eviction/signals.ts';
+import { type Threshold, thresholdKey } from '../../kubernetes/eviction/thresholds.ts';
+import { createAlarm } from '../alarm.ts';
+import type { FactFeed } from '../boundary.ts';
+import type { ResourceMeter } from '../services/eviction/eviction.ts';
+
+interface MemoryFeedDependencies {
+  /** Undefined if the node evicts no pods. */
+  readonly resourceMeter?: Pick<ResourceMeter, 'readMemory'> | undefined;
+  readonly thresholds: readonly Threshold[];
+  readonly clock: Clock;
+  readonly onError: (source: string, error: unknown) => void;
+}
+
+const CHECK_INTERVAL_MS = 1_000;
+
+/** Creates the feed. It sends a fact for each threshold that is newly met. */
+export function createMemoryFeed({ resourceMeter, thresholds, clock, onError }: MemoryFeedDependencies): FactFeed {
+  const memoryThresholds = thresholds.filter(({ signal }) => resourceOf(signal) === 'memory');
+  return (send, { signal }) => {
+    if (resourceMeter === undefined || memoryThresholds.length === 0) return;
+    const alarm = createAlarm(clock, signal);
+    let metKeys: readonly string[] = [];
+    const check = () => {
+      const currentKeys = thresholdsMet(memoryThresholds, resourceMeter.readMemory()).map(thresholdKey);
+      const isNewlyMet = currentKeys.some((key) => !metKeys.includes(key));
+      metKeys = currentKeys;
+      if (isNewlyMet) send({ type: 'memory.thresholdMet', at: clock.now() });
+    };
+    const checkRepeatedly = async () => {
+      while (!signal.aborted) {
+        try {
+          check();
+        } catch (error) {
+          onError('memory', error);
+        }
+        await alarm.waitUntil(clock.now() + CHECK_INTERVAL_MS);
+      }
+    };
+    return checkRepeatedly();
+  };
+}

@@ -1,0 +1,96 @@
+/** Predicts when thresholds will be met and which pods would be evicted then. Explains, and decides nothing. */
+
+import { isCriticalPod } from '../api/pods/staticPod.ts';
+import type { Pod } from '../api/schema/pod.ts';
+import { displayName } from '../shownName.ts';
+import type { DiskLayout } from './layout.ts';
+import { type Observation, type Observations, thresholdsMet } from './pressure.ts';
+import { type RankedPod, rankingReason, rankPods } from './ranking.ts';
+import type { Signal } from './signals.ts';
+import { type Threshold, thresholdAmount } from './thresholds.ts';
+import type { PodUsages } from './usage.ts';
+
+/** Minimum time in milliseconds over which a rate is computed, because short-term rates fluctuate. */
+const MIN_RATE_MS = 60_000;
+
+/**
+ * Returns the time in milliseconds after which less than `amount` is available if the availability continues to fall at
+ * its rate since an earlier observation. Undefined if it does not fall, or if the observation is less than a minute
+ * older. 0 if less is available already.
+ */
+export function timeUntilBelow(
+  amount: number,
+  { available, at }: Observation,
+  earlier: Observation | undefined,
+): number | undefined {
+  if (available < amount) return 0;
+  if (earlier === undefined || at - earlier.at < MIN_RATE_MS || earlier.available <= available) return undefined;
+  const fallPerMs = (earlier.available - available) / (at - earlier.at);
+  return (available - amount) / fallPerMs;
+}
+
+export interface EvictionFigures {
+  /** The thresholds, including those of containerfs. */
+  readonly thresholds: readonly Threshold[];
+  readonly layout: DiskLayout;
+  readonly observations: Observations;
+  readonly usages: PodUsages;
+}
+
+/** A pod that would be evicted, and why it would be the next. */
+export interface PredictedVictim {
+  readonly pod: string;
+  readonly reason: string;
+}
+
+export interface PredictedEvictions {
+  /** The threshold that would act first. Undefined if none is met. */
+  readonly threshold: Threshold | undefined;
+  /** The pods in the order in which they would be evicted. */
+  readonly victims: readonly PredictedVictim[];
+  /** Whether the threshold would be resolved without these pods. */
+  readonly isSufficient: boolean;
+}
+
+/** Returns the pod that would be evicted first for a signal, whether or not a threshold is met. */
+export function nextVictim(
+  pods: readonly Pod[],
+  { usages, layout }: EvictionFigures,
+  signal: Signal,
+): PredictedVictim | undefined {
+  const [victim] = evictablePods(rankPods({ pods, usages, signal, layout }));
+  return victim && predictedVictim(signal, victim);
+}
+
+/**
+ * Predicts the evictions if only `available` were available of a signal. Counts the current usage of each pod as freed.
+ * What would be reclaimed before is not known, so that pods may be evicted later than predicted, or not at all.
+ */
+export function predictEvictions(
+  pods: readonly Pod[],
+  { thresholds, layout, observations, usages }: EvictionFigures,
+  { signal, available }: { readonly signal: Signal; readonly available: number },
+): PredictedEvictions {
+  const capacity = observations[signal]?.capacity ?? available;
+  const hypothetical = { [signal]: { available, capacity, at: 0 } };
+  const [threshold] = thresholdsMet(thresholds, hypothetical);
+  if (threshold === undefined) return { threshold, victims: [], isSufficient: true };
+  const { value, minReclaim } = threshold;
+  const wanted = thresholdAmount(value, capacity) + (minReclaim ? thresholdAmount(minReclaim, capacity) : 0);
+  const victims: PredictedVictim[] = [];
+  let total = available;
+  for (const ranked of evictablePods(rankPods({ pods, usages, signal, layout }))) {
+    if (total >= wanted) break;
+    victims.push(predictedVictim(signal, ranked));
+    total += ranked.used;
+  }
+  return { threshold, victims, isSufficient: total >= wanted };
+}
+
+const evictablePods = (rankedPods: readonly RankedPod[]): RankedPod[] =>
+  rankedPods.filter(({ pod }) => !isCriticalPod(pod));
+
+const predictedVictim = (signal: Signal, ranked: RankedPod): PredictedVictim => ({
+  pod: displayName(ranked.pod.metadata),
+  reason: rankingReason(signal, ranked),
+});

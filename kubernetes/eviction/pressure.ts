@@ -1,0 +1,105 @@
+/** Decides which thresholds act, and which conditions the node has (`synchronize` in `eviction_manager.go`). */
+
+import { lookUp } from '../../base/values/lookUp.ts';
+import { conditionOf, PRESSURE_TYPES, type PressureCondition, type Signal } from './signals.ts';
+import { type Threshold, thresholdAmount, thresholdKey } from './thresholds.ts';
+
+/** The measured state of a signal. Amounts are in bytes, inodes or processes. */
+export interface Observation {
+  readonly available: number;
+  readonly capacity: number;
+  /** When it was measured, in milliseconds since the epoch. */
+  readonly at: number;
+}
+
+export type Observations = Readonly<Partial<Record<Signal, Observation>>>;
+
+/** The facts that a pass needs from earlier ones. Times are in milliseconds of the monotonic clock. */
+export interface PressureState {
+  /** When each threshold was first met, without a gap since, by `thresholdKey`. */
+  readonly metSince: Readonly<Record<string, number>>;
+  /** Thresholds that have acted and are not resolved yet. */
+  readonly unresolved: readonly Threshold[];
+  /** When a threshold of each condition was last met. */
+  readonly conditionMetAt: Readonly<Partial<Record<PressureCondition, number>>>;
+  readonly observations: Observations;
+}
+
+export const initialPressure: PressureState = { metSince: {}, unresolved: [], conditionMetAt: {}, observations: {} };
+
+interface PressureInput {
+  readonly thresholds: readonly Threshold[];
+  readonly observations: Observations;
+  /** Time in milliseconds for which a condition remains after its thresholds were last met. */
+  readonly transitionMs: number;
+  /** Time of the pass, in milliseconds of the monotonic clock. */
+  readonly now: number;
+}
+
+export interface PressureResult {
+  readonly state: PressureState;
+  readonly conditions: readonly PressureCondition[];
+  /** The thresholds that act in this pass, the one to handle first. */
+  readonly acting: readonly Threshold[];
+}
+
+/**
+ * Assesses new observations. A soft threshold already causes a condition during its grace period. A threshold acts only
+ * on figures that are newer than those of the previous pass.
+ */
+export function assessPressure(previous: PressureState, input: PressureInput): PressureResult {
+  const { thresholds, observations, transitionMs, now } = input;
+  const metThresholds = mergeThresholds(
+    thresholdsMet(thresholds, observations),
+    thresholdsMet(previous.unresolved, observations, { withMinReclaim: true }),
+  );
+  const metSince = Object.fromEntries(
+    metThresholds.map(thresholdKey).map((key) => [key, lookUp(previous.metSince, key) ?? now] as const),
+  );
+  const conditionMetAt = {
+    ...previous.conditionMetAt,
+    ...Object.fromEntries(metThresholds.map(({ signal }) => [conditionOf(signal), now] as const)),
+  };
+  const unresolved = metThresholds.filter(
+    (each) => now - (lookUp(metSince, thresholdKey(each)) ?? now) >= each.graceMs,
+  );
+  return {
+    state: { metSince, unresolved, conditionMetAt, observations },
+    conditions: PRESSURE_TYPES.filter((each) => now - (conditionMetAt[each] ?? -Infinity) < transitionMs),
+    acting: inEvictionOrder(unresolved.filter(({ signal }) => isNewer(signal, observations, previous.observations))),
+  };
+}
+
+/** Returns the thresholds that are met, whatever their grace period. Signals without an observation are never met. */
+export function thresholdsMet(
+  thresholds: readonly Threshold[],
+  observations: Observations,
+  { withMinReclaim = false }: { readonly withMinReclaim?: boolean } = {},
+): Threshold[] {
+  return thresholds.filter(({ signal, value, minReclaim }) => {
+    const observation = observations[signal];
+    if (observation === undefined) return false;
+    const { available, capacity } = observation;
+    const reclaimAmount = withMinReclaim && minReclaim !== undefined ? thresholdAmount(minReclaim, capacity) : 0;
+    return available < thresholdAmount(value, capacity) + reclaimAmount;
+  });
+}
+
+function mergeThresholds(first: readonly Threshold[], second: readonly Threshold[]): Threshold[] {
+  const keys = new Set(first.map(thresholdKey));
+  return [...first, ...second.filter((each) => !keys.has(thresholdKey(each)))];
+}
+
+function isNewer(signal: Signal, observations: Observations, previous: Observations): boolean {
+  const [observation, previousObservation] = [observations[signal], previous[signal]];
+  if (observation === undefined) return false;
+  return previousObservation === undefined || observation.at > previousObservation.at;
+}
+
+const MEMORY_SIGNALS: readonly Signal[] = ['memory.available', 'allocatableMemory.available'];
+
+/** Sorts thresholds by their urgency. Memory comes first, because its shortage ends in the kernel's OOM killer. */
+export function inEvictionOrder(thresholds: readonly Threshold[]): Threshold[] {
+  const rank = ({ signal }: Threshold) => (MEMORY_SIGNALS.includes(signal) ? MEMORY_SIGNALS.indexOf(signal) : 2);
+  return thresholds.toSorted((first, second) => rank(first) - rank(second));
+}

@@ -1,0 +1,41 @@
+/** Defines the events between the node and its eviction of pods. */
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import type { PressureCondition } from '../../../kubernetes/eviction/signals.ts';
+import type { DeadContainer } from '../../../kubernetes/lifecycle/garbage.ts';
+import type { Termination } from '../../../kubernetes/status/view.ts';
+import type { TimerEvent } from './slots.ts';
+
+/** A pod to evict, and its termination. */
+interface Victim {
+  readonly uid: string;
+  readonly termination: Termination;
+}
+
+/** The requests and reports of the eviction to the node. */
+export type EvictionReport =
+  | { type: 'eviction.podsRequested' }
+  /** The node's conditions have changed, at a time in milliseconds since the epoch. */
+  | { type: 'eviction.pressureChanged'; conditions: readonly PressureCondition[]; at: number }
+  | { type: 'eviction.podsChosen'; victims: readonly Victim[] };
+
+/** The progress of a termination that the node awaits, as its pod reports it. */
+export type TerminationReport =
+  /** No process of the pod is left. */
+  | { type: 'pod.stopped'; uid: string }
+  /** Nothing of the pod is left, except for its logs and dead containers if a source still wants it. */
+  | { type: 'pod.cleanedUp'; uid: string };
+
+/** Less memory is left than a threshold of the eviction, at a time in milliseconds since the epoch. */
+export type MemoryFact = { type: 'memory.thresholdMet'; at: number };
+
+export type EvictionEvent =
+  | {
+      type: 'eviction.podsListed';
+      /** The pods that may have running processes, with the resources that were admitted. */
+      pods: readonly Pod[];
+      /** All dead containers on the node. */
+      deadContainers: readonly DeadContainer[];
+    }
+  | TerminationReport
+  | MemoryFact
+  | TimerEvent;

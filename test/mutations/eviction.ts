@@ -1,0 +1,103 @@
+/** How to break the rules on the eviction of pods. */
+import type { Mutation } from './mutation.ts';
+
+export const evictionMutations: readonly Mutation[] = [
+  {
+    rule: 'C28',
+    breaks: 'a critical pod is evicted',
+    file: 'kubernetes/eviction/ranking.ts',
+    find: 'rankedPods.find(({ pod }) => !isCriticalPod(pod))',
+    put: 'rankedPods.find(({ pod }) => pod !== undefined || isCriticalPod(pod))',
+  },
+  {
+    rule: 'C28',
+    breaks: 'the priority comes before the request',
+    file: 'kubernetes/eviction/ranking.ts',
+    find: '  Number(second.exceedsRequest) - Number(first.exceedsRequest) ||\n  compareByPriority(first, second) ||\n',
+    put: '  compareByPriority(first, second) ||\n  Number(second.exceedsRequest) - Number(first.exceedsRequest) ||\n',
+  },
+  {
+    rule: 'C28',
+    breaks: 'a soft threshold acts at once',
+    file: 'kubernetes/eviction/pressure.ts',
+    find: '>= each.graceMs,',
+    put: '>= Math.min(0, each.graceMs),',
+  },
+  {
+    rule: 'C28',
+    breaks: 'a threshold that has acted is resolved without its minimum reclaim',
+    file: 'kubernetes/eviction/pressure.ts',
+    find: '    thresholdsMet(previous.unresolved, observations, { withMinReclaim: true }),\n',
+    put: '    thresholdsMet(previous.unresolved, observations),\n',
+  },
+  {
+    rule: 'C28',
+    breaks: 'a pod is evicted on figures on which one was evicted before',
+    file: 'kubernetes/eviction/pressure.ts',
+    find: 'observation.at > previousObservation.at',
+    put: 'observation.at >= previousObservation.at',
+  },
+  {
+    rule: 'C28',
+    breaks: 'pressure ends as soon as no threshold is met',
+    file: 'kubernetes/eviction/pressure.ts',
+    find: '< transitionMs)',
+    put: '< Math.min(1, transitionMs))',
+  },
+  {
+    rule: 'C28',
+    breaks: 'a disk is handled before the memory',
+    file: 'kubernetes/eviction/pressure.ts',
+    find: 'rank(first) - rank(second)',
+    put: 'rank(second) - rank(first)',
+  },
+  {
+    rule: 'C28',
+    breaks: 'the thresholds of containerfs are those of the configuration',
+    file: 'kubernetes/eviction/thresholds.ts',
+    find: "!signal.startsWith('containerfs.')",
+    put: "!signal.startsWith('containerfs!')",
+  },
+  {
+    rule: 'C28',
+    breaks: 'the limit of a pod needs a limit of each container',
+    file: 'kubernetes/eviction/localStorage.ts',
+    find: 'exceeds(usage.ephemeralStorageBytes ?? 0, limit)) return undefined;',
+    put: 'exceeds(usage.ephemeralStorageBytes ?? 0, limit) || spec.containers.length > 1) return undefined;',
+  },
+  {
+    rule: 'C28',
+    breaks: 'a pod is evicted although enough space was reclaimed',
+    file: 'machines/eviction/chart.ts',
+    find: "[{ guard: 'isRelieved', target: '#eviction.waiting' }, { target: '#eviction.ranking' }]",
+    put: "[{ target: '#eviction.ranking' }]",
+  },
+  {
+    rule: 'C28',
+    breaks: 'the next pod is evicted before the first is gone',
+    file: 'machines/eviction/context.ts',
+    find: 'evictions.every(({ uid }) => cleanedUpUids.includes(uid))',
+    put: 'evictions.every(({ uid }) => uid.length > cleanedUpUids.length)',
+  },
+  {
+    rule: 'C28',
+    breaks: 'an evicted pod gets its own grace period at a hard threshold',
+    file: 'machines/eviction/context.ts',
+    find: 'isHard(threshold) ? IMMEDIATE_GRACE_SECONDS : Math.min(maxPodGraceSeconds, ownGraceSeconds)',
+    put: 'isHard(threshold) ? ownGraceSeconds : Math.min(maxPodGraceSeconds, ownGraceSeconds)',
+  },
+  {
+    rule: 'C28',
+    breaks: 'BestEffort pods are admitted under memory pressure',
+    file: 'kubernetes/admission/pressure.ts',
+    find: "if (isOnlyMemory && qos !== 'BestEffort') return undefined;",
+    put: "if (isOnlyMemory && qos !== 'Guaranteed') return undefined;",
+  },
+  {
+    rule: 'C28',
+    breaks: 'memory that is short waits for the next pass',
+    file: 'actors/feeds/memory.ts',
+    find: 'if (isNewlyMet) send(',
+    put: 'if (isNewlyMet && signal.aborted) send(',
+  },
+];

@@ -1,0 +1,91 @@
+/** Invariants of nodes that evict pods. Without the configuration `eviction`, nothing is evicted. */
+
+import { isCriticalPod } from '../../../kubernetes/api/pods/staticPod.ts';
+import { parseQuantity } from '../../../kubernetes/api/values/quantity.ts';
+import type { StarvedResource } from '../../../kubernetes/eviction/signals.ts';
+import type { HostResource } from '../host/hostResources.ts';
+import type { Invariant } from './invariant.ts';
+
+const HOST_RESOURCE_OF: ReadonlyMap<string, HostResource> = new Map<StarvedResource, HostResource>([
+  ['memory', 'memory'],
+  ['ephemeral-storage', 'disk'],
+  ['inodes', 'inodes'],
+  ['pids', 'processes'],
+]);
+
+const SIGNAL_OF = {
+  memory: 'memory.available',
+  disk: 'nodefs.available',
+  inodes: 'nodefs.inodesFree',
+  processes: 'pid.available',
+} as const;
+
+const MESSAGE_PATTERN = /^The node was low on resource: (\S+)\. Threshold quantity: (\S+), available: (\S+)\. /;
+const NANOS_PER_UNIT = 1_000_000_000;
+
+interface Shortage {
+  readonly resource: HostResource;
+  /** The threshold, in units of the resource. */
+  readonly threshold: number;
+}
+
+/** Returns the shortage that an eviction's message names. Undefined for other messages. */
+function shortageIn(message: string): Shortage | undefined {
+  const [, name = '', quantity = ''] = MESSAGE_PATTERN.exec(message) ?? [];
+  const resource = HOST_RESOURCE_OF.get(name);
+  const threshold = parseQuantity(quantity);
+  return resource && threshold !== undefined ? { resource, threshold: Number(threshold) / NANOS_PER_UNIT } : undefined;
+}
+
+/** Whether the message is that of a refusal, whose event has the reason of an eviction. */
+const isRefusal = (message: string): boolean => message.startsWith('The node had condition: ');
+
+export const noCriticalEviction: Invariant = {
+  description: 'A critical pod is never evicted.',
+  follow: ({ podOf }, violated) => ({
+    onEvent: ({ reason, involved, message }) => {
+      const pod = reason === 'Evicted' && !isRefusal(message) ? podOf(involved.uid) : undefined;
+      if (pod !== undefined && isCriticalPod(pod))
+        violated(`${involved.name}, which is critical, is evicted: ${message}`);
+    },
+  }),
+};
+
+export const noNeedlessEviction: Invariant = {
+  description: 'No pod is evicted unless the threshold was met since the last eviction.',
+  follow: ({ host }, violated) => {
+    /** The least of each resource that was available since the last eviction. */
+    const least = new Map<HostResource, number>();
+    return {
+      onCall: () => {
+        for (const resource of HOST_RESOURCE_OF.values()) {
+          const available = host.resources.available(resource);
+          least.set(resource, Math.min(available, least.get(resource) ?? available));
+        }
+      },
+      onEvent: ({ reason, involved, message }) => {
+        const shortage = reason === 'Evicted' ? shortageIn(message) : undefined;
+        if (shortage === undefined) return;
+        const { resource, threshold } = shortage;
+        const available = least.get(resource) ?? Number.POSITIVE_INFINITY;
+        least.clear();
+        if (available >= threshold) violated(`${involved.name} is evicted with ${available} left: ${message}`);
+      },
+    };
+  },
+};
+
+export const noEvictionAfterRelief: Invariant = {
+  description: 'No pod is evicted once the last measurement shows that its signal is relieved.',
+  follow: ({ host }, violated) => ({
+    onEvent: ({ reason, involved, message }) => {
+      const shortage = reason === 'Evicted' ? shortageIn(message) : undefined;
+      if (shortage === undefined) return;
+      const measured = host.resources.lastObservations?.[SIGNAL_OF[shortage.resource]];
+      if (measured !== undefined && measured.available < shortage.threshold) return;
+      violated(`${involved.name} is evicted although ${measured?.available} was measured last: ${message}`);
+    },
+  }),
+};
+
+export const evictionInvariants: readonly Invariant[] = [noCriticalEviction, noNeedlessEviction, noEvictionAfterRelief];
