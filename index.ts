@@ -57,6 +57,7 @@ export { admissionMachine } from './machines/admission/chart.ts';
 export { certificateMachine } from './machines/certificate/chart.ts';
 export { cgroupsMachine } from './machines/cgroups/chart.ts';
 export { containerMachine } from './machines/container/chart.ts';
+export { cpusMachine } from './machines/cpus/chart.ts';
 export { type Chart, createCharts } from './machines/drawing/charts.ts';
 export { evictionMachine } from './machines/eviction/chart.ts';
 export { imageMachine } from './machines/image/chart.ts';
@@ -92,7 +93,7 @@ export type {
 } from './machines/shared/events/events.ts';
 export type { EvictionEvent } from './machines/shared/events/evictionEvents.ts';
 export type { LimiterEvent, TimerEvent } from './machines/shared/events/slots.ts';
-export type { GarbageEvent, ImageGarbageEvent, LogsEvent } from './machines/shared/events/upkeepEvents.ts';
+export type { CpusEvent, GarbageEvent, ImageGarbageEvent, LogsEvent } from './machines/shared/events/upkeepEvents.ts';
 export type { PortName, PortTypes } from './machines/shared/ports.ts';
 export { statusSinkMachine } from './machines/statusSink/chart.ts';
 export { volumeMachine } from './machines/volume/chart.ts';

@@ -66,6 +66,8 @@ const portDescriptions: PortDescriptions = {
   measurePods: ({ uids }) => `${uids.length}`,
   collectImages: omitDescription,
   removeUnusedImages: omitDescription,
+  saveCpus: ({ assignments }) => `${assignments.exclusive.length} containers`,
+  reconcileCpus: ({ containers }) => `${containers.length}`,
   rotateLogs: ({ logs }) => `${logs.length}`,
   runHook: ({ container, hook }) => `${container} ${hook}`,
   runProbe: ({ container, kind }) => `${container} ${kind}`,

@@ -1,4 +1,5 @@
 import type { ResourceList } from '../kubernetes/api/schema/scalars.ts';
+import type { CpuSet } from '../kubernetes/cpus/cpuSet.ts';
 import { EPHEMERAL_STORAGE } from '../kubernetes/resources/allocatable.ts';
 import type { CgroupRules } from '../kubernetes/resources/cgroupLimits.ts';
 import type { Capacity } from '../kubernetes/resources/requests.ts';
@@ -60,6 +61,8 @@ export interface NodeDescription {
   readonly maskedPaths?: readonly string[];
   /** Maximum number of pods with user namespaces, and the number of IDs per pod. Undefined for the defaults. */
   readonly userNamespaces?: { readonly pods: number; readonly idsPerPod?: number };
+  /** Returns the CPUs on which a container runs. Undefined if the node does not assign CPUs. */
+  readonly cpusOf?: (podUid: string, container: string) => CpuSet | undefined;
   /** Returns `<root>/pods/<uid>`. */
   readonly podDirectory: (uid: string) => string;
 }

@@ -129,6 +129,7 @@ test('the events of every machine have an exported type', () => {
     garbage: true satisfies IsSame<EventFromLogic<typeof library.garbageMachine>, library.GarbageEvent>,
     imageGarbage: true satisfies IsSame<EventFromLogic<typeof library.imageGarbageMachine>, library.ImageGarbageEvent>,
     eviction: true satisfies IsSame<EventFromLogic<typeof library.evictionMachine>, library.EvictionEvent>,
+    cpus: true satisfies IsSame<EventFromLogic<typeof library.cpusMachine>, library.CpusEvent>,
     logRotation: true satisfies IsSame<EventFromLogic<typeof library.logRotationMachine>, library.LogsEvent>,
     statusSink: true satisfies IsSame<EventFromLogic<typeof library.statusSinkMachine>, library.StatusSinkEvent>,
     registration: true satisfies IsSame<EventFromLogic<typeof library.registrationMachine>, library.RegistrationEvent>,

@@ -43,6 +43,7 @@ const named: readonly true[] = [
   true satisfies Same<EventFrom<typeof library.imageMachine>, library.ImageEvent>,
   true satisfies Same<EventFrom<typeof library.leaseMachine>, library.LeaseEvent>,
   true satisfies Same<EventFrom<typeof library.limiterMachine>, library.LimiterEvent>,
+  true satisfies Same<EventFrom<typeof library.cpusMachine>, library.CpusEvent>,
   true satisfies Same<EventFrom<typeof library.logRotationMachine>, library.LogsEvent>,
   true satisfies Same<EventFrom<typeof library.mirrorMachine>, library.MirrorEvent>,
   true satisfies Same<EventFrom<typeof library.nodeAgentMachine>, library.NodeEvent>,

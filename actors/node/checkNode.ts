@@ -80,6 +80,18 @@ const sinksSchema = z
     if (duplicateIndex >= 0) issues.push(duplicateIssue);
   });
 
+const cpuSetSchema = z.array(countSchema);
+
+const cpuManagerSchema = z.looseObject({
+  topologyPolicy: z.looseObject({ name: nameSchema, isPerPod: z.boolean(), prefersClosest: z.boolean() }),
+  cpuPolicy: z.looseObject({
+    topology: z.looseObject({ cpus: z.array(z.looseObject({ cpu: countSchema })) }),
+    options: z.looseObject({}),
+    reserved: cpuSetSchema,
+  }),
+  reconcileMs: intervalSchema,
+});
+
 const configSchemas: { readonly [Field in keyof NodeAgentConfig]-?: z.ZodMiniType } = {
   nodeName: nameSchema,
   rootDir: pathSchema,
@@ -133,6 +145,7 @@ const configSchemas: { readonly [Field in keyof NodeAgentConfig]-?: z.ZodMiniTyp
   ),
   sinks: z.optional(sinksSchema),
   limitedSwap: optionalBoolean,
+  cpuManager: z.optional(cpuManagerSchema),
   reportsProcessOomKills: optionalBoolean,
   endsAll: optionalBoolean,
   takesOver: optionalBoolean,

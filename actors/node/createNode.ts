@@ -23,6 +23,7 @@ import { mirrorPorts } from '../cluster/pods/mirrorPods.ts';
 import { createServiceAccountReader } from '../cluster/serviceAccountReader.ts';
 import { noServices } from '../cluster/services.ts';
 import type { ClusterCaches } from '../cluster/watches.ts';
+import { CpuManagerState } from '../cpus/cpuManagerState.ts';
 import { currentAddresses } from '../feeds/addresses.ts';
 import { OomWatcher } from '../feeds/oomWatcher.ts';
 import { createLocalObjects, type LocalObjects } from '../objects/localObjects.ts';
@@ -64,6 +65,7 @@ interface NodeDependencies
   readonly overrides: ClusterContent;
   readonly localObjects: LocalObjects;
   readonly relistRequests: RelistRequests;
+  readonly cpuState: CpuManagerState;
   /** Manifest files of the static pods by UID. */
   readonly manifestFiles: { now: ReadonlyMap<string, string> };
 }
@@ -76,11 +78,11 @@ export async function createNode(config: NodeAgentConfig, parts: NodeParts): Pro
   checkNode(config, parts);
   const dependencies = await openDependencies(completeConfig(withApiSource(config, parts)), withApiStatusSink(parts));
   const { fullConfig, durable: durableFacts, files, store } = dependencies;
-  const podsOnDisk = await findPodsOnDisk(fullConfig, durableFacts, {
-    ...config,
-    files,
-    onAdopted: dependencies.onAdopted,
-  }).catch(async (error) => {
+  const loadLeftovers = async () => {
+    await dependencies.cpuState.load(fullConfig.cpuManager?.cpuPolicy);
+    return findPodsOnDisk(fullConfig, durableFacts, { ...config, files, onAdopted: dependencies.onAdopted });
+  };
+  const podsOnDisk = await loadLeftovers().catch(async (error) => {
     await store.close();
     throw error;
   });
@@ -105,6 +107,13 @@ function clusterInput({ cluster }: NodeParts): Pick<NodeInput, 'cluster'> {
   const { leaseSeconds, statusCheckMs, access, certificates } = cluster;
   const own = certificates ? { certificates: certificates.certificates } : {};
   return { cluster: { leaseMs: leaseSeconds * 1_000, statusCheckMs, ...(access ? { access } : {}), ...own } };
+}
+
+/** Returns the policies of the CPU manager with the assignments of the previous agent. */
+function cpusInput({ fullConfig, cpuState }: NodeDependencies): Pick<NodeInput, 'cpus'> {
+  const { cpuManager } = fullConfig;
+  const { assignments } = cpuState;
+  return cpuManager === undefined || assignments === undefined ? {} : { cpus: { ...cpuManager, assignments } };
 }
 
 /** Creates the node on an open store. */
@@ -134,6 +143,7 @@ function createNodeOnStore(dependencies: NodeDependencies, leftovers: PodsAtStar
     {
       ...createInput(config, durableFacts, leftovers),
       ...clusterInput(dependencies),
+      ...cpusInput(dependencies),
       sinks: statusSinkInputs(sinks, ledger),
     },
     {
@@ -190,6 +200,7 @@ async function openDependencies(config: FullConfig, parts: NodeParts): Promise<N
     onError,
   });
   const relistRequests = new RelistRequests();
+  const cpuState = new CpuManagerState(files, config.rootDir);
   const commonDependencies = {
     clock,
     files,
@@ -200,6 +211,7 @@ async function openDependencies(config: FullConfig, parts: NodeParts): Promise<N
     manifestFiles,
     localObjects,
     relistRequests,
+    cpuState,
   };
   const { objects, tokens, trustBundles, ...others } = parts;
   const contentOverrides = withoutUndefined({ objects, tokens, trustBundles });
@@ -237,7 +249,11 @@ function createEnvironment(
   const { ports, serviceActivity, imageCollector } = nodeServices({
     ...sharedDependencies,
     findOomKill: oomWatcher.find,
-    node: () => ({ ...config, ...agent.facts() }),
+    node: () => ({
+      ...config,
+      ...agent.facts(),
+      cpusOf: (uid, container) => dependencies.cpuState.cpusOf(uid, container),
+    }),
     layout,
     mounter,
     isEvidence,
@@ -310,7 +326,15 @@ const INPUT_FIELDS: Readonly<
   Record<
     Exclude<
       keyof NodeInput,
-      keyof PodsAtStart | 'cluster' | 'hostIps' | 'sinks' | 'statuses' | 'allocations' | 'probed' | 'containerEnds'
+      | keyof PodsAtStart
+      | 'cluster'
+      | 'cpus'
+      | 'hostIps'
+      | 'sinks'
+      | 'statuses'
+      | 'allocations'
+      | 'probed'
+      | 'containerEnds'
     >,
     true
   >

@@ -5,8 +5,9 @@ import { NodeFailure } from '../../base/failure.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
+import { explainCpus } from '../../kubernetes/cpus/explainCpus.ts';
 import type { ImageUse } from '../../kubernetes/images/imageGarbage.ts';
-import { waitDescription } from '../../machines/admission/context.ts';
+import { type CpuAllocation, waitDescription } from '../../machines/admission/context.ts';
 import { type ChangeableFacts, changeableFacts, type NodeInput } from '../../machines/node/context.ts';
 import { type NodeCounts, nodeCounts } from '../../machines/node/counts.ts';
 import { isDesired } from '../../machines/node/pods/wanted.ts';
@@ -130,6 +131,8 @@ export interface NodeAgent {
   hasQueuedStarts(): boolean;
   /** Returns counts of pods, containers and actors by state. */
   counts(): NodeCounts;
+  /** Returns the CPU assignments and their policy. Undefined if the node does not assign CPUs. */
+  cpus(): CpuAllocation | undefined;
   /** Returns the manifest file of a static pod. Undefined for a pod from another source, or if the file is gone. */
   manifestFile(uid: string): string | undefined;
   /** Returns the current values of the node facts that can change at run time. */
@@ -188,6 +191,7 @@ export function createAgent(boundary: Boundary, input: NodeInput, observers: Age
     overview: () => boundary.redact(createOverview(actors)),
     hasQueuedStarts: createQueuedStartsCheck(actors.root, clock),
     counts: () => nodeCounts(root),
+    cpus: () => admissionCpus(root),
     // Only the live node has a runtime.
     relist: async () => false,
     imageUses: async () => [],
@@ -346,7 +350,7 @@ function podExplanations(
     return { limiters: [start, pull], runtimeNotReady: runtimeNotReadyReason(root.getSnapshot().context.health) };
   };
   const explain = (pod: PodWithTree | undefined, logs: LogTails | undefined) =>
-    pod && redact(explainPod(withAdmissionWait(pod, root), clock.now(), { ...nodeContext(), logs }));
+    pod && redact(explainPod(withAdmissionFacts(pod, root), clock.now(), { ...nodeContext(), logs }));
   return {
     explain: (name, namespace, logs) => {
       const fullName = `${name}-${root.getSnapshot().context.nodeName.toLowerCase()}`;
@@ -360,12 +364,31 @@ function podExplanations(
       const podWithTree = statusBoard.byUid(uid);
       if (podWithTree === undefined) return undefined;
       return redact(
-        explainPart(withAdmissionWait(podWithTree, root), part, clock.now(), { ...nodeContext(), logs, latestLog }),
+        explainPart(withAdmissionFacts(podWithTree, root), part, clock.now(), { ...nodeContext(), logs, latestLog }),
       );
     },
     podsWithTrees: () =>
-      redact(pairWithTrees(statusBoard.pods(), statusBoard.trees()).map((seen) => withAdmissionWait(seen, root))),
+      redact(pairWithTrees(statusBoard.pods(), statusBoard.trees()).map((seen) => withAdmissionFacts(seen, root))),
   };
+}
+
+/** Adds to a pod what admission knows: why it waits, and which CPUs its containers have. */
+const withAdmissionFacts = (pod: PodWithTree, root: RootActor): PodWithTree =>
+  withContainerCpus(withAdmissionWait(pod, root), root);
+
+const admissionCpus = (root: RootActor): CpuAllocation | undefined =>
+  root.getSnapshot().children.admission?.getSnapshot().context.cpus;
+
+/** Adds the CPUs of each container, if the node assigns CPUs. */
+function withContainerCpus({ pod, tree }: PodWithTree, root: RootActor): PodWithTree {
+  const allocation = admissionCpus(root);
+  if (allocation === undefined) return { pod, tree };
+  const cpusByContainer = explainCpus(allocation.assignments, pod);
+  const children = tree.children.map((child) => {
+    const cpus = child.id.startsWith('container/') ? cpusByContainer.get(child.name) : undefined;
+    return cpus === undefined ? child : { ...child, facts: [...child.facts, cpus] };
+  });
+  return { pod, tree: { ...tree, children } };
 }
 
 /** Adds the reason for the wait to a pod whose admission is deferred. */

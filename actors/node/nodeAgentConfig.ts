@@ -4,7 +4,7 @@ import { ownerAnnotation } from '../../cri/config/labels.ts';
 import type { CgroupFacts, NodeDescription } from '../../cri/nodeDescription.ts';
 import type { ImageVerification } from '../../kubernetes/images/imageVerification.ts';
 import type { Capacity } from '../../kubernetes/resources/requests.ts';
-import type { NodeInput } from '../../machines/node/context.ts';
+import type { CpuManagerInput, NodeInput } from '../../machines/node/context.ts';
 import type { HostAddresses } from '../feeds/addresses.ts';
 import type { LogPolicy } from '../services/containers/logs.ts';
 import { type SourceDependencies, sourceLocations } from '../sources/sources.ts';
@@ -17,6 +17,8 @@ type DerivedField =
   | 'allocatable'
   | 'logCheckMs'
   | 'cluster'
+  | 'cpus'
+  | 'cpusOf'
   | 'statuses'
   | 'allocations'
   | 'probed'
@@ -27,6 +29,9 @@ type DerivedField =
 type HostFields = Omit<NodeDescription, DerivedField>;
 type AgentSettings = Omit<NodeInput, DerivedField>;
 type RequiredField = 'nodeName' | 'rootDir' | 'runtimeEndpoint' | 'capacity';
+
+/** The policies of the CPU manager, whose assignments are in its state file. */
+export type CpuManagerConfig = Omit<CpuManagerInput, 'assignments'>;
 
 /** The fixed configuration of a node. Optional fields default to those of an ordinary node. */
 export interface NodeAgentConfig
@@ -47,6 +52,8 @@ export interface NodeAgentConfig
    * images that the node has pulled.
    */
   readonly imageVerification?: ImageVerification;
+  /** The policies of the CPU manager. Undefined if no container gets exclusive CPUs. */
+  readonly cpuManager?: CpuManagerConfig;
   /** Whether to take over the pods of other agents that have a directory below the root directory. */
   readonly takesOver?: boolean;
 }

@@ -15,6 +15,7 @@ import type { PortServices } from '../boundary.ts';
 import type { ClusterPort } from '../cluster/node/clusterNode.ts';
 import type { MirrorPort } from '../cluster/pods/mirrorPods.ts';
 import type { ServiceVariables } from '../cluster/services.ts';
+import type { CpuManagerState } from '../cpus/cpuManagerState.ts';
 import type { FindOomKill } from '../feeds/oomWatcher.ts';
 import { ImageClaims } from '../images/imageClaims.ts';
 import { ImageCollector } from '../images/imageCollector.ts';
@@ -24,6 +25,7 @@ import type { PodContent } from '../objects/podContent.ts';
 import type { PlegOptions } from '../runtime/pleg.ts';
 import { createContainerObjects } from '../services/containers/containerObjects.ts';
 import { containerServices } from '../services/containers/containers.ts';
+import { cpuServices } from '../services/containers/cpus.ts';
 import { hookService } from '../services/containers/hookService.ts';
 import { type LogPolicy, logServices } from '../services/containers/logs.ts';
 import { resizeServices } from '../services/containers/resizeServices.ts';
@@ -54,6 +56,7 @@ export interface NodeServiceDependencies
   readonly network: Network;
   readonly users: UserNamespaces;
   readonly ownership: Ownership;
+  readonly cpuState: CpuManagerState;
   readonly findOomKill: FindOomKill;
   readonly findHandler: FindRuntimeHandler;
   readonly serviceVariables: ServiceVariables;
@@ -129,6 +132,7 @@ export function nodeServices(dependencies: NodeServiceDependencies): {
     removeUnusedImages: removeUnusedImagesPort(imageCollector),
     ...diskServices(serviceDependencies),
     ...resizeServices(serviceDependencies),
+    ...cpuServices(serviceDependencies),
     ...garbageServices(serviceDependencies),
     ...evictionServices(serviceDependencies),
     runHook: hookService(serviceDependencies),

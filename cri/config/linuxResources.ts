@@ -2,8 +2,9 @@ import { lookUp } from '../../base/values/lookUp.ts';
 import { memoize } from '../../base/values/memoize.ts';
 import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { Pod, PodSpec } from '../../kubernetes/api/schema/pod.ts';
+import { formatCpuSet } from '../../kubernetes/cpus/cpuSet.ts';
 import { cpuQuota, cpuShares, oomScoreAdj } from '../../kubernetes/resources/cgroup.ts';
-import { toHugepageLimits } from '../../kubernetes/resources/cgroupLimits.ts';
+import { hasAnyExclusiveCpus, hasExclusiveCpus, toHugepageLimits } from '../../kubernetes/resources/cgroupLimits.ts';
 import { aggregateAmount, amountOf, containerSize } from '../../kubernetes/resources/resources.ts';
 import { canUseSwap } from '../../kubernetes/resources/swap.ts';
 import { LinuxContainerResources } from '../generated/runtime.ts';
@@ -24,8 +25,10 @@ export function containerResources(pod: Pod, container: Container, node: NodeDes
     ...toHugepageLimits(resources.limits ?? {}),
   };
   const pageSizes = new Set([...cgroups.pageSizes, ...Object.keys(limitsByPageSize)]);
+  const cpus = node.cpusOf?.(pod.metadata.uid, container.name) ?? [];
   return LinuxContainerResources.fromPartial({
-    ...cpuSettings(cpuRequest, cpuLimit, node),
+    ...cpuSettings(cpuRequest, hasExclusiveCpus(pod.spec, container, cgroups) ? undefined : cpuLimit, node),
+    cpusetCpus: formatCpuSet(cpus),
     memoryLimitInBytes: BigInt(memoryLimit),
     // Without permission to lower oom_score_adj, a container with a lower value than its parent would not start.
     oomScoreAdj: BigInt(node.canLowerOomScoreAdj ? requestedScoreAdj : Math.max(0, requestedScoreAdj)),
@@ -71,8 +74,9 @@ function swapLimitBytes(
 /** Returns the total resources of the pod's containers, which some runtimes use to size the sandbox. */
 export function sandboxResources(spec: PodSpec, node: NodeDescription): LinuxContainerResources {
   const { cpuRequest, cpuLimit, memoryLimit } = totalsOf(spec);
+  const limit = hasAnyExclusiveCpus(spec, node.cgroups) ? undefined : cpuLimit;
   return LinuxContainerResources.fromPartial({
-    ...cpuSettings(cpuRequest, cpuLimit, node),
+    ...cpuSettings(cpuRequest, limit, node),
     memoryLimitInBytes: BigInt(memoryLimit),
   });
 }
@@ -98,8 +102,17 @@ export function sandboxOverhead({ overhead }: PodSpec, node: NodeDescription): L
   return LinuxContainerResources.fromPartial({ ...cpuSettings(milliCpu, milliCpu, node), memoryLimitInBytes });
 }
 
-function cpuSettings(requestMilli: number, limitMilli: number, { cgroups: { cfsQuota, cfsPeriod } }: NodeDescription) {
+/** Returns the CPU shares and the quota for a limit. Without a limit in millicores, there is no quota. */
+function cpuSettings(
+  requestMilli: number,
+  limitMilli: number | undefined,
+  { cgroups: { cfsQuota, cfsPeriod } }: NodeDescription,
+) {
   const shareSettings = { cpuShares: BigInt(cpuShares(requestMilli)) };
   if (!cfsQuota) return shareSettings;
-  return { ...shareSettings, cpuQuota: BigInt(cpuQuota(limitMilli, cfsPeriod)), cpuPeriod: BigInt(cfsPeriod) };
+  return {
+    ...shareSettings,
+    cpuQuota: BigInt(limitMilli === undefined ? -1 : cpuQuota(limitMilli, cfsPeriod)),
+    cpuPeriod: BigInt(cfsPeriod),
+  };
 }

@@ -3,12 +3,19 @@
  * (`kubelet/pkg/apis/podresources`).
  */
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
+import type { CpuSet } from '../../kubernetes/cpus/cpuSet.ts';
 
-/** A pod and its containers. None of them has exclusive devices, CPUs or memory. */
+/** A container with its exclusive CPUs. */
+interface ContainerCpus {
+  readonly name: string;
+  readonly cpus: CpuSet;
+}
+
+/** A pod and its containers. None of them has exclusive devices or memory. */
 export interface PodResources {
   readonly name: string;
   readonly namespace: string;
-  readonly containers: readonly string[];
+  readonly containers: readonly ContainerCpus[];
 }
 
 /** Returns the tag of a length-delimited field. */
@@ -26,16 +33,30 @@ export function encodePods(pods: readonly PodResources[]): Buffer {
       [2, pod.namespace],
     ] as const)
       if (text !== '') writer.uint32(fieldTag(number)).string(text);
-    for (const name of pod.containers) writer.uint32(fieldTag(3)).fork().uint32(fieldTag(1)).string(name).join();
+    for (const { name, cpus } of pod.containers) {
+      writer.uint32(fieldTag(3)).fork().uint32(fieldTag(1)).string(name);
+      writeCpus(writer, 3, cpus);
+      writer.join();
+    }
     writer.join();
   }
   return Buffer.from(writer.finish());
 }
 
-/**
- * Encodes an empty `AllocatableResourcesResponse`, as returned by a kubelet without CPU, memory and device managers.
- */
-export const encodeEmptyResponse = (): Buffer => Buffer.alloc(0);
+/** Encodes an `AllocatableResourcesResponse` with the CPUs that containers may get exclusively. */
+export function encodeAllocatable(cpus: CpuSet): Buffer {
+  const writer = new BinaryWriter();
+  writeCpus(writer, 2, cpus);
+  return Buffer.from(writer.finish());
+}
+
+/** Writes the IDs of CPUs as a packed field. Omits the field if there are none. */
+function writeCpus(writer: BinaryWriter, field: number, cpus: CpuSet): void {
+  if (cpus.length === 0) return;
+  writer.uint32(fieldTag(field)).fork();
+  for (const cpu of cpus) writer.int64(cpu);
+  writer.join();
+}
 
 export interface RequestedPod {
   readonly name: string;

@@ -7,17 +7,20 @@ import type { Clock } from '../../base/time/clock.ts';
 import { RateLimit } from '../../kubeclient/rateLimit.ts';
 import { isSidecar } from '../../kubernetes/api/pods/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import { nonTerminatedPods } from '../../kubernetes/node/nodeUse.ts';
 import {
-  decodeRequestedPod,
-  encodeEmptyResponse,
-  encodePods,
-  type PodResources,
-  type RequestedPod,
-} from './messages.ts';
+  allocatableCpus,
+  type CpuAssignments,
+  type CpuPolicy,
+  findAssignment,
+} from '../../kubernetes/cpus/cpuPolicy.ts';
+import { NO_CPUS } from '../../kubernetes/cpus/cpuSet.ts';
+import { nonTerminatedPods } from '../../kubernetes/node/nodeUse.ts';
+import { decodeRequestedPod, encodeAllocatable, encodePods, type PodResources, type RequestedPod } from './messages.ts';
 
 export interface PodResourcesParts {
   readonly pods: () => readonly Pod[];
+  /** The CPU assignments and their policy. Undefined if the node does not assign CPUs. */
+  readonly cpus: () => { readonly cpuPolicy: CpuPolicy; readonly assignments: CpuAssignments } | undefined;
   readonly clock: Clock;
   /** Called for each request that the rate limit admits, before the response. */
   readonly onRequest?: PodResourcesListener | undefined;
@@ -50,14 +53,18 @@ export async function listenPodResources(path: string, parts: PodResourcesParts)
       sendResponse(() => handleRequest(request), { callback, reportFailure });
     };
   };
+  const podResourcesWithCpus = (pod: Pod) => podResourcesWithSidecars(pod, parts.cpus()?.assignments);
   server.addService(V1, {
     list: createUnaryHandler(['v1', 'list'], () =>
-      encodePods(nonTerminatedPods(parts.pods()).map(podResourcesWithSidecars)),
+      encodePods(nonTerminatedPods(parts.pods()).map(podResourcesWithCpus)),
     ),
     get: createUnaryHandler(['v1', 'get'], (requestedPod: RequestedPod) =>
-      encodePods([podResourcesWithSidecars(requirePod(parts.pods(), requestedPod))]),
+      encodePods([podResourcesWithCpus(requirePod(parts.pods(), requestedPod))]),
     ),
-    getAllocatableResources: createUnaryHandler(['v1', 'get_allocatable'], encodeEmptyResponse),
+    getAllocatableResources: createUnaryHandler(['v1', 'get_allocatable'], () => {
+      const { cpuPolicy } = parts.cpus() ?? {};
+      return encodeAllocatable(cpuPolicy === undefined ? NO_CPUS : allocatableCpus(cpuPolicy));
+    }),
   });
   server.addService(V1_ALPHA1_SERVICE, {
     list: createUnaryHandler(['v1alpha1', 'list'], () => encodePods(parts.pods().map(podResourcesWithoutSidecars))),
@@ -92,19 +99,22 @@ function requirePod(pods: readonly Pod[], { name, namespace }: RequestedPod): Po
   return matchingPod;
 }
 
-/** Returns the pod's containers, sidecars first. */
-function podResourcesWithSidecars(pod: Pod): PodResources {
+/** Returns the pod's containers with their exclusive CPUs, sidecars first. */
+function podResourcesWithSidecars(pod: Pod, assignments: CpuAssignments | undefined): PodResources {
   const sidecars = (pod.spec.initContainers ?? []).filter(isSidecar);
   return {
     ...podResourcesWithoutSidecars(pod),
-    containers: [...sidecars, ...pod.spec.containers].map(({ name }) => name),
+    containers: [...sidecars, ...pod.spec.containers].map(({ name }) => ({
+      name,
+      cpus: (assignments && findAssignment(assignments, pod.metadata.uid, name)?.cpus) ?? NO_CPUS,
+    })),
   };
 }
 
 const podResourcesWithoutSidecars = ({ metadata: { name, namespace }, spec }: Pod): PodResources => ({
   name,
   namespace,
-  containers: spec.containers.map((container) => container.name),
+  containers: spec.containers.map((container) => ({ name: container.name, cpus: NO_CPUS })),
 });
 
 const method = <Request>(path: string, requestDeserialize: (bytes: Buffer) => Request) => ({

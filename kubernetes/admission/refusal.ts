@@ -23,9 +23,11 @@ export type RefusalReason =
   | 'PodFeatureUnsupported'
   | 'PodOSNotSupported'
   | 'PodOSSelectorNodeLabelDoesNotMatch'
+  | 'SMTAlignmentError'
   | 'SupplementalGroupsPolicyNotSupported'
   | 'SysctlForbidden'
   | 'TaintToleration'
+  | 'TopologyAffinityError'
   | 'UnexpectedAdmissionError';
 
 /** Refusal of a pod, as reported in its status. */

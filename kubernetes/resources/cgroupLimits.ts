@@ -5,9 +5,11 @@
 
 import { lookUp } from '../../base/values/lookUp.ts';
 import { containersOf } from '../api/pods/containers.ts';
+import type { Container } from '../api/schema/container.ts';
 import type { PodSpec } from '../api/schema/pod.ts';
 import type { ResourceList } from '../api/schema/scalars.ts';
 import { wholeValue } from '../api/values/quantity.ts';
+import { exclusiveCpuCount } from '../cpus/cpuPolicy.ts';
 import { cpuQuota, cpuShares } from './cgroup.ts';
 import { qosClass } from './qos.ts';
 import type { Capacity } from './requests.ts';
@@ -28,6 +30,8 @@ export interface CgroupLimits {
 export interface CgroupRules {
   /** Whether CPU limits are enforced. */
   readonly cfsQuota: boolean;
+  /** Whether containers can have exclusive CPUs, in which case they have no CPU quota. Undefined if they cannot. */
+  readonly exclusiveCpus?: boolean;
   /** CFS period in microseconds. */
   readonly cfsPeriod: number;
   /** Maximum number of processes per pod. A value below 1 means no limit. */
@@ -48,12 +52,22 @@ export function podCgroupLimits(spec: PodSpec, rules: CgroupRules): CgroupLimits
   const isBestEffort = qosClass(spec) === 'BestEffort';
   return {
     cpuShares: cpuShares(isBestEffort ? 0 : podRequest(spec, 'cpu')),
-    ...(cpu === undefined || isBestEffort ? {} : { cpu: toCfsQuota(cpu, rules) }),
+    ...(cpu === undefined || isBestEffort
+      ? {}
+      : { cpu: hasAnyExclusiveCpus(spec, rules) ? { quota: -1, period: rules.cfsPeriod } : toCfsQuota(cpu, rules) }),
     ...(memoryBytes === undefined || isBestEffort ? {} : { memoryBytes }),
     ...(rules.podPids > 0 ? { pids: rules.podPids } : {}),
     ...hugepageField(rules, hugepageLimits(spec)),
   };
 }
+
+/** Whether a container gets exclusive CPUs, so that a quota would only delay it. */
+export const hasExclusiveCpus = (spec: PodSpec, container: Container, { exclusiveCpus }: CgroupRules): boolean =>
+  exclusiveCpus === true && exclusiveCpuCount(spec, container) > 0;
+
+/** Whether any container of the pod gets exclusive CPUs. */
+export const hasAnyExclusiveCpus = (spec: PodSpec, rules: CgroupRules): boolean =>
+  [...(spec.initContainers ?? []), ...spec.containers].some((container) => hasExclusiveCpus(spec, container, rules));
 
 function toCfsQuota(milliCpu: number, { cfsQuota, cfsPeriod: period }: CgroupRules): { quota: number; period: number } {
   return { quota: cfsQuota ? cpuQuota(milliCpu, period) : -1, period };

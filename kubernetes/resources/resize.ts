@@ -83,17 +83,19 @@ export function resourceKey({ requests = {}, limits = {} }: ResourceRequirements
 
 /**
  * Messages about a resize that can never be admitted, by the label of the metric that counts such resizes. The kubelet
- * has only the first one.
+ * has only the first two.
  */
 const INFEASIBLE_MESSAGES = {
   swap_limitation: 'In-place resize of containers with swap is not supported.',
+  guaranteed_pod_cpu_manager_static_policy:
+    'Resize is infeasible for Guaranteed Pods alongside CPU Manager policy "static"',
   qos_class_change: 'Pod QOS Class may not change as a result of resizing',
   immutable_resource: 'only cpu and memory resources are mutable',
   limit_removed: 'resource limits cannot be removed',
   request_removed: 'resource requests cannot be removed',
 };
 
-const infeasibleRefusal = (detail: keyof typeof INFEASIBLE_MESSAGES): Refusal => ({
+export const infeasibleRefusal = (detail: keyof typeof INFEASIBLE_MESSAGES): Refusal => ({
   reason: 'Infeasible',
   message: INFEASIBLE_MESSAGES[detail],
 });

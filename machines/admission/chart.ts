@@ -11,12 +11,13 @@ import type { AdmissionEvent, AdmissionFact, AdmissionResult } from '../shared/e
 import type { MachineDecision, ResizeTrigger } from '../shared/events/machineDecision.ts';
 import { type PortTypes, port } from '../shared/ports.ts';
 import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
-import { actorAt, parent } from '../shared/views/actorRefs.ts';
+import { actorAt, parent, sharedActor } from '../shared/views/actorRefs.ts';
 import {
   type AdmissionContext,
   type AdmissionEntry,
   type AdmissionInput,
   afterDecision,
+  awaitsSave,
   findEntry,
   hasDeferredResize,
   markNodeReadDone,
@@ -26,9 +27,11 @@ import {
   type Request,
   withEntry,
   withNameCheck,
+  withoutCpus,
   withoutEntry,
   withoutRequests,
   withRequeuedUpdates,
+  withUnconfirmed,
 } from './context.ts';
 import { withItem } from './indexed.ts';
 
@@ -53,6 +56,10 @@ const hostPortsOnly = (allocated: PodRequests | null): PodRequests | null =>
   allocated === null || allocated.hostPorts.length === 0
     ? null
     : { ...allocated, cpuMillis: 0, memoryBytes: 0, extra: {} };
+
+/** Releases the CPUs of a pod whose containers have stopped. */
+const withoutCpusOf = (context: AdmissionContext, uid: string): AdmissionContext =>
+  withoutCpus(context, (podUid) => podUid === uid);
 
 /** Returns the labels and taints of the Node from the output of `readNode`. Returns undefined for any other event. */
 function nodeFromOutput(event: object): Request['observedNode'] {
@@ -141,7 +148,11 @@ export const admissionMachine = setup({
           const trigger = resizeTrigger(event, request);
           enqueue.emit({ type: 'decision.counted', decision: 'deferredResizeAccepted', trigger });
         }
+        const previousContext = nextContext;
         nextContext = afterDecision(nextContext, step);
+        const { allocation } = step;
+        if (allocation !== undefined && decision.kind !== 'doubted')
+          enqueue.emit({ type: 'decision.counted', decision: 'cpusAllocated', counts: allocation.counts });
         if (decision.kind === 'preempting') {
           enqueue.sendTo(parent<AdmissionFact>(), {
             type: 'admission.preempting',
@@ -151,10 +162,38 @@ export const admissionMachine = setup({
           continue;
         }
         if (decision.kind === 'doubted') continue;
+        if (awaitsSave(previousContext, nextContext)) {
+          nextContext = withUnconfirmed(nextContext, request);
+          continue;
+        }
         const holder = actorAt<AdmissionResult>(self, request.holder);
         if (holder !== undefined) enqueue.sendTo(holder, admissionResult(decision));
       }
+      const { cpus } = nextContext;
+      if (cpus !== undefined && cpus.revision > cpus.reportedRevision) {
+        const { assignments, revision } = cpus;
+        enqueue.sendTo(sharedActor('cpus'), { type: 'cpus.assigned', assignments, revision });
+        nextContext = { ...nextContext, cpus: { ...cpus, reportedRevision: revision } };
+      }
       if (nextContext !== context) enqueue.assign(nextContext);
+    }),
+    /** Admits the pods whose CPUs are durable now. */
+    confirm: enqueueActions(({ context: { cpus }, event, enqueue, self }) => {
+      assertEvent(event, 'admission.cpusSaved');
+      if (cpus === undefined) return;
+      for (const { holder, revision } of cpus.unconfirmed) {
+        if (revision > event.revision) continue;
+        const pod = actorAt<AdmissionResult>(self, holder);
+        if (pod !== undefined) enqueue.sendTo(pod, { type: 'admission.admitted' });
+      }
+      enqueue.assign({
+        cpus: { ...cpus, unconfirmed: cpus.unconfirmed.filter(({ revision }) => revision > event.revision) },
+      });
+    }),
+    releaseUnknown: assign(({ context, event }) => {
+      assertEvent(event, 'admission.podsKnown');
+      const knownUids = new Set(event.uids);
+      return withoutCpus(context, (uid) => !knownUids.has(uid));
     }),
     recordLeavingPod: assign(({ context, event }) => {
       assertEvent(event, 'admission.leave');
@@ -166,13 +205,15 @@ export const admissionMachine = setup({
       const entry = findEntry(context, event.uid);
       if (entry === undefined) return {};
       const remainingEntry = { ...entry, desired: null, allocated: hostPortsOnly(entry.allocated) };
-      return withRequeuedUpdates(withEntry(context, remainingEntry), entry.uid);
+      const nextContext = withoutCpusOf(context, entry.uid);
+      return withRequeuedUpdates(withEntry(nextContext, remainingEntry), entry.uid);
     }),
     releaseResources: assign(({ context, event }) => {
       assertEvent(event, 'admission.releaseResources');
       const entry = findEntry(context, event.uid);
       if (entry === undefined) return {};
-      return withRequeuedUpdates(withEntry(context, { ...entry, allocated: null, isPreempted: false }), entry.uid);
+      const nextContext = withoutCpusOf(context, entry.uid);
+      return withRequeuedUpdates(withEntry(nextContext, { ...entry, allocated: null, isPreempted: false }), entry.uid);
     }),
     recordNodeChange: assign(({ context, event }) => {
       assertEvent(event, 'admission.nodeChanged');
@@ -181,7 +222,7 @@ export const admissionMachine = setup({
     }),
     removeEntry: assign(({ context, event }) => {
       assertEvent(event, 'admission.release');
-      return withRequeuedUpdates(withoutEntry(context, event.uid), event.uid);
+      return withRequeuedUpdates(withoutEntry(withoutCpusOf(context, event.uid), event.uid), event.uid);
     }),
   },
 }).createMachine({
@@ -197,6 +238,8 @@ export const admissionMachine = setup({
     'admission.containersStopped': { actions: ['releaseAllButPorts', 'decideRequests'] },
     'admission.releaseResources': { actions: ['releaseResources', 'decideRequests'] },
     'admission.release': { actions: ['removeEntry', 'decideRequests'] },
+    'admission.cpusSaved': { actions: 'confirm' },
+    'admission.podsKnown': { actions: ['releaseUnknown', 'decideRequests'] },
     'admission.nodeChanged': { actions: ['recordNodeChange', 'decideRequests'] },
   },
   states: {

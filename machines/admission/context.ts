@@ -3,8 +3,15 @@ import { type Decision, decideAdmission, decideUpdate } from '../../kubernetes/a
 import type { AdmissionNode } from '../../kubernetes/admission/node.ts';
 import { isPreemptable, type Occupant } from '../../kubernetes/admission/preemption.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import { allocatePod, type PodCpuAllocation, type ResourceManagers } from '../../kubernetes/cpus/allocatePod.ts';
+import {
+  type CpuAssignments,
+  exclusiveCpuCount,
+  findAssignment,
+  releaseCpus,
+} from '../../kubernetes/cpus/cpuPolicy.ts';
 import { type Capacity, type PodRequests, resourceConflict } from '../../kubernetes/resources/requests.ts';
-import { toPendingRefusal } from '../../kubernetes/resources/resize.ts';
+import { infeasibleRefusal, toPendingRefusal } from '../../kubernetes/resources/resize.ts';
 import type { ActorPath } from '../shared/events/slots.ts';
 import { findByName, findByUid, withItem, withoutItem } from './indexed.ts';
 
@@ -16,6 +23,19 @@ export interface AdmissionInput {
    * observes the change, but the API server can be queried.
    */
   readonly hasCluster?: boolean;
+  /** Undefined if the node does not assign exclusive CPUs. */
+  readonly cpus?: CpuAllocation;
+}
+
+/** The exclusive CPUs of the node's containers, and the policies by which they are assigned. */
+export interface CpuAllocation extends ResourceManagers {
+  readonly assignments: CpuAssignments;
+  /** Number of the assignments, which increases with each change. */
+  readonly revision: number;
+  /** Number of the assignments that the CPU manager was last given to save. */
+  readonly reportedRevision: number;
+  /** Admitted pods that are told so once the assignments with this number are durable. */
+  readonly unconfirmed: readonly { readonly uid: string; readonly holder: ActorPath; readonly revision: number }[];
 }
 
 export interface AdmissionEntry {
@@ -195,7 +215,8 @@ export const withoutRequests = (context: AdmissionContext, uid: string): Admissi
 });
 
 /** Explains why a pod with an undecided request is waiting. */
-export function waitDescription({ waitingRequests, entries }: AdmissionContext, uid: string): string | undefined {
+export function waitDescription({ waitingRequests, entries, cpus }: AdmissionContext, uid: string): string | undefined {
+  if (cpus?.unconfirmed.some((each) => each.uid === uid)) return 'the assignment of its exclusive CPUs to be saved';
   const request = findByUid(waitingRequests, uid);
   if (request === undefined) return undefined;
   if (isReadingNode(request))
@@ -233,6 +254,8 @@ interface EntryOccupant extends Occupant {
 export interface RequestDecision {
   readonly request: Request;
   readonly decision: Decision | PostponedRefusal;
+  /** The CPUs that a new pod gets, or why it gets none. Undefined if the decision does not depend on CPUs. */
+  readonly allocation?: PodCpuAllocation | undefined;
 }
 
 /**
@@ -243,12 +266,92 @@ export function nextDecision(context: AdmissionContext): RequestDecision | undef
   const earlierRequests: Request[] = [];
   for (const request of context.waitingRequests) {
     if (request.awaitsName) continue;
-    const decision = isReadingNode(request) ? undefined : decideRequest(context, request, earlierRequests);
-    if (decision !== undefined) return { request, decision: postponeDoubtfulRefusal(context, request, decision) };
+    const step = isReadingNode(request) ? undefined : decideOnCpus(context, request, earlierRequests);
+    if (step !== undefined) return { ...step, decision: postponeDoubtfulRefusal(context, request, step.decision) };
     earlierRequests.push(request);
   }
   return undefined;
 }
+
+/**
+ * Decides on a request, and allocates CPUs to a new pod. As in a kubelet, a pod for which there are no CPUs is refused
+ * for that reason, whatever else is missing, except that it may preempt others. It waits for the CPUs of pods that are
+ * terminating. A running pod is not refused, and shares the CPUs of the node if there are none for it.
+ */
+function decideOnCpus(
+  context: AdmissionContext,
+  request: Request,
+  earlierRequests: readonly Request[],
+): (Omit<RequestDecision, 'decision'> & { readonly decision: Decision }) | undefined {
+  const decision = decideRequest(context, request, earlierRequests);
+  const { cpus } = context;
+  if (cpus === undefined) return decision && { request, decision };
+  if (isForAdmittedPod(context, request)) {
+    return resizesExclusiveCpus(context, request)
+      ? { request, decision: EXCLUSIVE_CPUS_REFUSAL }
+      : decision && { request, decision };
+  }
+  if (decision?.kind === 'preempting' || (decision?.kind === 'refused' && decision.reason === 'SysctlForbidden'))
+    return { request, decision };
+  const allocation = allocatePod(cpus, cpus.assignments, request.pod);
+  if ('assignments' in allocation) return decision && { request, decision, allocation };
+  if (request.isAdopted) return { request, decision: { kind: 'admitted' }, allocation };
+  const leavingUids = new Set(context.entries.filter(isLeaving).map(({ uid }) => uid));
+  const assignmentsAfterwards = releaseCpus(cpus.assignments, ({ podUid }) => leavingUids.has(podUid));
+  if ('assignments' in allocatePod(cpus, assignmentsAfterwards, request.pod)) return undefined;
+  return { request, decision: { kind: 'refused', ...allocation.refusal }, allocation };
+}
+
+/** The refusal of a resize of a pod whose containers may have exclusive CPUs (`allocation/handlers.go`). */
+const EXCLUSIVE_CPUS_REFUSAL: Decision = {
+  kind: 'refused',
+  ...infeasibleRefusal('guaranteed_pod_cpu_manager_static_policy'),
+};
+
+/** Whether an update changes the CPUs of a Guaranteed pod. */
+function resizesExclusiveCpus(context: AdmissionContext, { uid, pod, requests }: Request): boolean {
+  const { allocated = null } = findEntry(context, uid) ?? {};
+  if (requests.qos !== 'Guaranteed' || context.cpus === undefined) return false;
+  if (requests.cpuMillis !== allocated?.cpuMillis) return true;
+  const { assignments } = context.cpus;
+  return [...(pod.spec.initContainers ?? []), ...pod.spec.containers].some((container) => {
+    const existing = findAssignment(assignments, uid, container.name);
+    return existing !== undefined && existing.cpus.length !== exclusiveCpuCount(pod.spec, container);
+  });
+}
+
+const isLeaving = ({ desired, isPreempted }: AdmissionEntry): boolean => desired === null || isPreempted;
+
+/** Returns the context with other CPU assignments, which have yet to be saved. */
+function withAssignments(context: AdmissionContext, assignments: CpuAssignments): AdmissionContext {
+  const { cpus } = context;
+  if (cpus === undefined || assignments === cpus.assignments) return context;
+  return { ...context, cpus: { ...cpus, assignments, revision: cpus.revision + 1 } };
+}
+
+/** Releases the CPUs of pods that do not run any longer. */
+export function withoutCpus(context: AdmissionContext, isReleased: (podUid: string) => boolean): AdmissionContext {
+  const { cpus } = context;
+  if (cpus === undefined) return context;
+  const unconfirmed = cpus.unconfirmed.filter(({ uid }) => !isReleased(uid));
+  const confirmable = unconfirmed.length === cpus.unconfirmed.length ? cpus : { ...cpus, unconfirmed };
+  return withAssignments(
+    { ...context, cpus: confirmable },
+    releaseCpus(cpus.assignments, ({ podUid }) => isReleased(podUid)),
+  );
+}
+
+/** Whether the result of a decision has to wait until the CPUs of the pod are durable. */
+export const awaitsSave = (before: AdmissionContext, after: AdmissionContext): boolean =>
+  before.cpus?.revision !== after.cpus?.revision;
+
+/** Defers the result of the last decision until the CPU assignments are durable. */
+export const withUnconfirmed = (context: AdmissionContext, { uid, holder }: Request): AdmissionContext => {
+  const { cpus } = context;
+  if (cpus === undefined) return context;
+  const unconfirmed = [...cpus.unconfirmed, { uid, holder, revision: cpus.revision }];
+  return { ...context, cpus: { ...cpus, unconfirmed } };
+};
 
 /**
  * Postpones a refusal if the node's labels are its only reason, because another client may just have changed them to
@@ -295,7 +398,8 @@ function decideRequest(
 }
 
 /** Returns the context after a decision has been applied. */
-export function afterDecision(context: AdmissionContext, { request, decision }: RequestDecision): AdmissionContext {
+export function afterDecision(context: AdmissionContext, step: RequestDecision): AdmissionContext {
+  const { request, decision, allocation } = step;
   if (decision.kind === 'preempting') return { ...context, entries: markPreempted(context.entries, decision.uids) };
   if (decision.kind === 'doubted')
     return { ...context, waitingRequests: withItem(context.waitingRequests, { ...request, nodeRead: 'due' }) };
@@ -312,7 +416,9 @@ export function afterDecision(context: AdmissionContext, { request, decision }: 
     const nextContext = withEntry({ ...context, waitingRequests, deferralCount }, { ...nextEntry, deferralNumber });
     return { ...nextContext, refusedUpdates: withItem(nextContext.refusedUpdates, request) };
   }
-  const nextContext = withEntry({ ...context, waitingRequests }, { ...nextEntry, deferralNumber: undefined });
+  const isGranted = decision.kind === 'admitted' && allocation !== undefined && 'assignments' in allocation;
+  const withCpus = isGranted ? withAssignments(context, allocation.assignments) : context;
+  const nextContext = withEntry({ ...withCpus, waitingRequests }, { ...nextEntry, deferralNumber: undefined });
   return entry.allocated === null ? nextContext : withRequeuedUpdates(nextContext, uid);
 }
 

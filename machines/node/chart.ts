@@ -18,10 +18,11 @@ import { after } from '../shared/waiting/waits.ts';
 import { admissionLabels, clusterChanges, isClusterFact, podCapacity } from './cluster/cluster.ts';
 import {
   admissionNode,
+  initialCpuAllocation,
   type NodeContext,
   type NodeInput,
   networkOf,
-  runningLogs,
+  runningContainers,
   sparableContainers,
 } from './context.ts';
 import { deadlines, facts } from './facts.ts';
@@ -236,7 +237,14 @@ const chartSetup = nodeSetup
         );
         for (const each of recordedEvents(involvedNode(context.nodeName), messages)) enqueue.emit(each);
       }),
-      sendRunningLogs: sendTo('logRotation', ({ context }) => ({ type: 'logs.listed', logs: runningLogs(context) })),
+      sendRunningLogs: sendTo('logRotation', ({ context }) => ({
+        type: 'logs.listed',
+        logs: runningContainers(context),
+      })),
+      sendRunningContainers: sendTo('cpus', ({ context }) => ({
+        type: 'cpus.listed',
+        containers: runningContainers(context),
+      })),
       sendActivePods: sendTo('imageGarbage', ({ self }) => ({
         type: 'images.podsListed',
         activePodUids: childrenOf<PodRef>(self.getSnapshot(), 'pod/').flatMap((pod) => {
@@ -251,7 +259,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
   id: 'nodeAgent',
   description: 'The node: discovers what is running, runs the wanted pods, and drains.',
   meta: { deadlines, facts },
-  context: ({ input: { startSlots, pullSlots, pullLimitMs, slowPullMs, sinks = [], ...input }, spawn }) => {
+  context: ({ input: { startSlots, pullSlots, pullLimitMs, slowPullMs, cpus, sinks = [], ...input }, spawn }) => {
     const spawnLimiter = (name: 'startLimiter' | 'pullLimiter', limits: LimiterInput) =>
       spawn('limiter', { id: name, systemId: name, input: limits });
     spawnLimiter('startLimiter', { capacity: startSlots, slowAfterMs: SLOW_START_MS });
@@ -263,10 +271,23 @@ export const nodeAgentMachine = chartSetup.createMachine({
     spawn('admission', {
       id: 'admission',
       systemId: 'admission',
-      input: { capacity: input.allocatable, node: admissionNode(input), hasCluster: input.cluster !== undefined },
+      input: {
+        capacity: input.allocatable,
+        node: admissionNode(input),
+        hasCluster: input.cluster !== undefined,
+        ...(cpus === undefined ? {} : { cpus: initialCpuAllocation(cpus) }),
+      },
     });
     const { nodeName, cluster, eviction } = input;
     if (eviction !== undefined) spawn('eviction', { id: 'eviction', input: { nodeName, ...eviction } });
+    if (cpus !== undefined) {
+      const { assignments, reconcileMs, cpuPolicy } = cpus;
+      spawn('cpus', {
+        id: 'cpus',
+        systemId: 'cpus',
+        input: { assignments, reconcileMs, reserved: cpuPolicy.reserved },
+      });
+    }
     if (cluster !== undefined) {
       spawn('watches', { id: 'watches' });
       spawn('registration', { id: 'registration', input: { nodeName } });
@@ -358,6 +379,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
     'status.changed': { actions: 'routeStatus' },
     'images.podsRequested': { actions: 'sendActivePods' },
     'logs.requested': { actions: 'sendRunningLogs' },
+    'cpus.requested': { actions: 'sendRunningContainers' },
     'runtime.healthChanged': [
       {
         guard: 'hasRuntimeReturned',

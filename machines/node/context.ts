@@ -7,6 +7,8 @@ import { type AdmissionNode, nodeLabels } from '../../kubernetes/admission/node.
 import { safeSysctls } from '../../kubernetes/admission/sysctls.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
+import type { ResourceManagers } from '../../kubernetes/cpus/allocatePod.ts';
+import type { CpuAssignments } from '../../kubernetes/cpus/cpuPolicy.ts';
 import type { ImageGarbagePolicy } from '../../kubernetes/images/imageGarbage.ts';
 import type { BackOff } from '../../kubernetes/lifecycle/backoff.ts';
 import {
@@ -30,6 +32,7 @@ import type { NodeCondition } from '../../kubernetes/node/nodeConditions.ts';
 import type { Allocation } from '../../kubernetes/resources/allocation.ts';
 import type { Capacity } from '../../kubernetes/resources/requests.ts';
 import type { ContainerEnds } from '../../kubernetes/status/view.ts';
+import type { CpuAllocation } from '../admission/context.ts';
 import type { CertificateInput } from '../certificate/chart.ts';
 import type { ProbeResults } from '../container/context.ts';
 import type { EvictionInput } from '../eviction/context.ts';
@@ -55,6 +58,12 @@ export interface ClusterInput {
   readonly certificates?: readonly Omit<CertificateInput, 'nodeName'>[];
 }
 
+export interface CpuManagerInput extends ResourceManagers {
+  readonly assignments: CpuAssignments;
+  /** Interval between two checks of running containers, in milliseconds. */
+  readonly reconcileMs: number;
+}
+
 export interface NodeInput {
   readonly nodeName: string;
   /** The owner mark on this agent's sandboxes, which consists of its root directory and node name. */
@@ -71,6 +80,8 @@ export interface NodeInput {
   readonly conditions?: readonly NodeCondition[];
   /** Node properties that admission checks. Defaults are those of a plain Linux node. */
   readonly admissionNode?: Partial<Omit<AdmissionNode, 'name' | 'strictGroups' | 'pressure'>>;
+  /** The CPU manager's policies and persisted assignments. Undefined if the node does not assign exclusive CPUs. */
+  readonly cpus?: CpuManagerInput;
   readonly startSlots: number;
   readonly pullSlots: number;
   /** Time limit of one pull, in milliseconds. Undefined if there is none. */
@@ -125,7 +136,7 @@ export interface NodeInput {
 }
 
 export interface NodeContext
-  extends Omit<NodeInput, 'startSlots' | 'pullSlots' | 'pullLimitMs' | 'slowPullMs' | 'sinks'>,
+  extends Omit<NodeInput, 'startSlots' | 'pullSlots' | 'pullLimitMs' | 'slowPullMs' | 'sinks' | 'cpus'>,
     ClusterState {
   /** Names of the status sinks. */
   readonly sinks: readonly string[];
@@ -233,7 +244,7 @@ export function sparableContainers(context: NodeContext, endedUids: ReadonlySet<
 }
 
 /** Returns the running containers of pods with an actor, whose logs are being written. */
-export const runningLogs = ({ observed = {}, pods }: NodeContext): ContainerRun[] =>
+export const runningContainers = ({ observed = {}, pods }: NodeContext): ContainerRun[] =>
   Object.values(observed).flatMap((pod) =>
     Object.hasOwn(pods, pod.uid)
       ? pod.containers.filter(({ state }) => state === 'running').map((each) => containerRunOf(pod, each))
@@ -246,6 +257,14 @@ const hasObjects = ({ sandboxes, containers, foreignSandboxes = [] }: ObservedPo
 /** Returns the part of the pod in the runtime that belongs to this agent. */
 export const withoutForeignObjects = ({ owner, takenOverUids }: NodeContext, pod: ObservedPod): ObservedPod =>
   takenOverUids.includes(pod.uid) ? pod : separateForeignSandboxes(pod, owner);
+
+/** Returns the CPU assignments at the start of the agent, which were persisted. */
+export const initialCpuAllocation = ({ reconcileMs: _, ...managers }: CpuManagerInput): CpuAllocation => ({
+  ...managers,
+  revision: 0,
+  reportedRevision: 0,
+  unconfirmed: [],
+});
 
 /** Returns the node properties that admission checks, with defaults. */
 export const admissionNode = ({

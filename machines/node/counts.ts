@@ -2,6 +2,9 @@
 import type { ActorRefFrom, AnyActorRef, AnyMachineSnapshot } from 'xstate';
 import { lookUp } from '../../base/values/lookUp.ts';
 import { isStaticPod } from '../../kubernetes/api/pods/staticPod.ts';
+import { availableCpus } from '../../kubernetes/cpus/cpuPolicy.ts';
+import { cpuSetOf } from '../../kubernetes/cpus/cpuSet.ts';
+import type { CpuAllocation } from '../admission/context.ts';
 import { childrenOf } from '../shared/views/actorTree.ts';
 import type { PodRef } from '../shared/views/views.ts';
 import type { nodeAgentMachine } from './chart.ts';
@@ -21,6 +24,13 @@ export interface CountedPod {
 /** Volume names, and whether each volume is mounted. */
 type MountedVolumeNames = ReadonlyMap<string, boolean>;
 
+interface CpuCounts {
+  /** Number of CPUs that can become exclusive. */
+  readonly available: number;
+  readonly exclusive: number;
+  readonly exclusiveByNode: ReadonlyMap<number, number>;
+}
+
 export interface NodeCounts {
   /** Number of actors by machine ID, then by top-level state. */
   readonly actors: ReadonlyMap<string, ReadonlyMap<string, number>>;
@@ -30,6 +40,8 @@ export interface NodeCounts {
   /** Number of containers in the last list of the runtime, by state. */
   readonly containers: ReadonlyMap<string, number>;
   readonly mirrors: number;
+  /** Undefined if the node does not assign CPUs. */
+  readonly cpus?: CpuCounts;
   /** Expiry of the certificates that the node manages, by name, in milliseconds since the epoch. */
   readonly certificates: ReadonlyMap<string, number>;
 }
@@ -43,8 +55,22 @@ export function nodeCounts(root: ActorRefFrom<typeof nodeAgentMachine>): NodeCou
     pods: childrenOf<PodRef>(snapshot, 'pod/').map((ref) => countedPod(ref, snapshot.context)),
     ...runtimeCounts(snapshot.context),
     mirrors: snapshot.context.mirrors.observedMirrors.length,
+    ...cpuCounts(snapshot.children.admission?.getSnapshot().context.cpus),
     certificates: certificateExpiries(childrenOf(snapshot, 'certificate/')),
   };
+}
+
+function cpuCounts(allocation: CpuAllocation | undefined): Pick<NodeCounts, 'cpus'> {
+  if (allocation === undefined) return {};
+  const { cpuPolicy, assignments } = allocation;
+  const exclusiveCpus = cpuSetOf(assignments.exclusive.flatMap(({ cpus }) => cpus));
+  const exclusiveByNode = new Map<number, number>();
+  for (const { cpu, numaNode } of cpuPolicy.topology.cpus) {
+    const count = Number(exclusiveCpus.includes(cpu));
+    exclusiveByNode.set(numaNode, (exclusiveByNode.get(numaNode) ?? 0) + count);
+  }
+  const available = availableCpus(cpuPolicy, assignments).length;
+  return { cpus: { available, exclusive: exclusiveCpus.length, exclusiveByNode } };
 }
 
 /**

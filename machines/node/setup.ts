@@ -7,6 +7,7 @@ import { conditionEvents } from '../../kubernetes/node/nodeConditions.ts';
 import { admissionMachine } from '../admission/chart.ts';
 import { certificateMachine } from '../certificate/chart.ts';
 import { cgroupsMachine } from '../cgroups/chart.ts';
+import { cpusMachine } from '../cpus/chart.ts';
 import { evictionMachine } from '../eviction/chart.ts';
 import { imageGarbageMachine } from '../imageGarbage/chart.ts';
 import { leaseMachine } from '../lease/chart.ts';
@@ -71,6 +72,7 @@ export const nodeSetup = setup({
       [Id in
         | 'admission'
         | 'cgroups'
+        | 'cpus'
         | 'eviction'
         | 'garbage'
         | 'imageGarbage'
@@ -86,6 +88,7 @@ export const nodeSetup = setup({
     admission: admissionMachine,
     cgroups: cgroupsMachine,
     eviction: evictionMachine,
+    cpus: cpusMachine,
     garbage: garbageMachine,
     imageGarbage: imageGarbageMachine,
     logRotation: logRotationMachine,

@@ -16,6 +16,7 @@ import {
 } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import type { CpuAssignments } from '../../kubernetes/cpus/cpuPolicy.ts';
 import type { EventMessage } from '../../kubernetes/events/recordedEvent.ts';
 import type { DiskLayout } from '../../kubernetes/eviction/layout.ts';
 import type { Observations } from '../../kubernetes/eviction/pressure.ts';
@@ -221,6 +222,16 @@ export interface PortTypes extends CertificatePorts {
    * images cannot be listed, or, after trying them all, if some cannot be removed. Idempotent.
    */
   removeUnusedImages: { input: { activePodUids: readonly string[] }; output: { removed: readonly RemovedImage[] } };
+  /** Makes the CPU assignments durable, in the kubelet's format, and uses them for new containers. Idempotent. */
+  saveCpus: { input: { assignments: CpuAssignments }; output: null };
+  /**
+   * Gives running containers the CPUs that are assigned to them, if they have others or may have. Updates as many as
+   * possible and then rejects with the first failure. Idempotent.
+   */
+  reconcileCpus: {
+    input: { containers: readonly ContainerRun[] };
+    output: { updatedCount: number };
+  };
   /** Rotates the logs that have grown too large. A failure with one log is reported and does not affect the others. */
   rotateLogs: { input: { logs: readonly ContainerRun[] }; output: null };
   /**

@@ -6,10 +6,12 @@ import type { KubeletFields } from './settings/allSettings.ts';
 const DISABLED_BETA_GATES: readonly string[] = ['ClusterTrustBundle', 'ClusterTrustBundleProjection'];
 const ALL_BETA = 'AllBeta';
 /** Beta gates that are enabled by default. */
-const ENABLED_BETA_GATES: readonly string[] = ['ContainerCheckpoint'];
+const ENABLED_BETA_GATES: readonly string[] = ['ContainerCheckpoint', 'CPUManagerPolicyBetaOptions'];
 /** Alpha gates, which are disabled by default. */
-const ALPHA_GATES: readonly string[] = ['PodLogsQuerySplitStreams'];
+const ALPHA_GATES: readonly string[] = ['CPUManagerPolicyAlphaOptions', 'PodLogsQuerySplitStreams'];
 const ALL_ALPHA = 'AllAlpha';
+/** Deprecated gates, which are enabled by default and restore an earlier behavior when disabled. */
+const DEPRECATED_GATES: readonly string[] = ['DisableCPUQuotaWithExclusiveCPUs'];
 
 type GatedConfig = Pick<KubeletFields, 'featureGates'>;
 
@@ -21,8 +23,19 @@ export const splitsLogs = (config: GatedConfig): boolean =>
   isGateEnabled(config, 'PodLogsQuerySplitStreams', ALL_ALPHA);
 
 /** Whether running containers can be checkpointed. */
-export const supportsCheckpoints = ({ featureGates = {} }: GatedConfig): boolean =>
-  lookUp(featureGates, 'ContainerCheckpoint') ?? lookUp(featureGates, ALL_BETA) ?? true;
+export const supportsCheckpoints = (config: GatedConfig): boolean => isEnabledByDefault(config, 'ContainerCheckpoint');
+
+/** Whether the CPU manager accepts options in beta. */
+export const allowsBetaCpuOptions = (config: GatedConfig): boolean =>
+  isEnabledByDefault(config, 'CPUManagerPolicyBetaOptions');
+
+/** Whether the CPU manager accepts options in alpha. */
+export const allowsAlphaCpuOptions = (config: GatedConfig): boolean =>
+  isGateEnabled(config, 'CPUManagerPolicyAlphaOptions', ALL_ALPHA);
+
+/** Whether containers with exclusive CPUs have no CPU quota. */
+export const liftsQuotaOfExclusiveCpus = ({ featureGates = {} }: GatedConfig): boolean =>
+  lookUp(featureGates, 'DisableCPUQuotaWithExclusiveCPUs') ?? true;
 
 /**
  * Whether `ClusterTrustBundleProjection` is enabled without `ClusterTrustBundle`, in which case a kubelet does not
@@ -34,23 +47,39 @@ export const isTrustBundleGateMissing = (config: GatedConfig): boolean =>
 /** Returns the gates that are set but have no effect on this node. */
 export const listIgnoredGates = ({ featureGates = {} }: GatedConfig): string[] =>
   Object.keys(featureGates).filter(
-    (name) => ![...DISABLED_BETA_GATES, ...ENABLED_BETA_GATES, ALL_BETA, ...ALPHA_GATES, ALL_ALPHA].includes(name),
+    (name) =>
+      ![
+        ...DISABLED_BETA_GATES,
+        ...ENABLED_BETA_GATES,
+        ALL_BETA,
+        ...ALPHA_GATES,
+        ALL_ALPHA,
+        ...DEPRECATED_GATES,
+      ].includes(name),
   );
 
 const isGateEnabled = ({ featureGates = {} }: GatedConfig, name: string, groupGate = ALL_BETA): boolean =>
   lookUp(featureGates, name) ?? lookUp(featureGates, groupGate) ?? false;
 
+const isEnabledByDefault = ({ featureGates = {} }: GatedConfig, name: string): boolean =>
+  lookUp(featureGates, name) ?? lookUp(featureGates, ALL_BETA) ?? true;
+
 export interface FeatureGate {
   readonly name: string;
-  readonly stage: 'ALPHA' | 'BETA';
+  readonly stage: 'ALPHA' | 'BETA' | 'DEPRECATED';
   readonly isEnabled: boolean;
 }
 
 /** Returns the state of every gate that has an effect on the node. */
 export const listKnownGates = (config: GatedConfig): readonly FeatureGate[] => [
   ...DISABLED_BETA_GATES.map((name): FeatureGate => ({ name, stage: 'BETA', isEnabled: isGateEnabled(config, name) })),
-  ...ENABLED_BETA_GATES.map((name): FeatureGate => ({ name, stage: 'BETA', isEnabled: supportsCheckpoints(config) })),
+  ...ENABLED_BETA_GATES.map(
+    (name): FeatureGate => ({ name, stage: 'BETA', isEnabled: isEnabledByDefault(config, name) }),
+  ),
   ...ALPHA_GATES.map(
     (name): FeatureGate => ({ name, stage: 'ALPHA', isEnabled: isGateEnabled(config, name, ALL_ALPHA) }),
+  ),
+  ...DEPRECATED_GATES.map(
+    (name): FeatureGate => ({ name, stage: 'DEPRECATED', isEnabled: lookUp(config.featureGates ?? {}, name) ?? true }),
   ),
 ];

@@ -8,6 +8,7 @@ import { compileInspect, type InspectConfig } from './compile/inspectAddress.ts'
 import { compileManifestUrl, type ManifestUrlConfig } from './compile/manifestUrl.ts';
 import { type NodeAdmission, nodeAdmission } from './compile/nodeAdmission.ts';
 import { type NodeResources, nodeResources } from './compile/nodeResources.ts';
+import { compileResourceManagers, type ResourceManagerSettings } from './compile/resourceManagers.ts';
 import { compileServedEndpoints, type ServedEndpoints } from './compile/serving.ts';
 import { type FeatureGate, listKnownGates } from './featureGates.ts';
 import { sortByFamily } from './fields/nodeIp.ts';
@@ -52,6 +53,7 @@ export interface NodeConfig extends HousekeepingConfig, ServedEndpoints {
   readonly cgroupDriver: 'cgroupfs' | 'systemd';
   readonly resources: NodeResources;
   readonly admission: NodeAdmission;
+  readonly resourceManagers: ResourceManagerSettings;
   readonly fileCheckFrequencyMs: number;
   /** Interval in milliseconds of a kubelet's sync loop, from which the health check derives its limit. */
   readonly syncFrequencyMs: number;
@@ -201,6 +203,7 @@ export function compileValues(
     lenientManifests: values['--lenient-manifests'],
     runOnce: values.runOnce,
     admission: nodeAdmission(values),
+    resourceManagers: compileResourceManagers(values),
     ...compileHousekeeping(values),
     podsPerCore: values.podsPerCore,
     maxPods: values.maxPods,

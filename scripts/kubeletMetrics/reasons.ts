@@ -11,7 +11,7 @@ export interface Reason {
   readonly text: string;
 }
 
-const NO_MANAGER = 'no container has CPUs or memory of its own: there is no CPU, memory or topology manager';
+const NO_MANAGER = 'no container has memory of its own: there is no memory manager';
 const NO_CLAIM = 'the node mounts no persistent volume claims';
 const SERVER_LIBRARY = 'belongs to a library of API servers, which a kubelet links and does not use';
 const NEVER_REGISTERED = 'client-go declares it and registers it nowhere, so that no kubelet exposes it';
@@ -69,8 +69,12 @@ export const reasons: readonly Reason[] = [
     names: ['force_cleaned_failed_volume_*', 'reconstruct_volume_*'],
     text: 'volumes are not reconstructed from directories: a new agent mounts them again, and removes those of no pod',
   },
-  { names: ['kubelet_cpu_manager_*', 'kubelet_memory_manager_*', 'kubelet_topology_manager_*'], text: NO_MANAGER },
-  { names: ['kubelet_container_aligned_compute_resources_*', 'resource_manager_*'], text: NO_MANAGER },
+  { names: ['kubelet_memory_manager_*'], text: NO_MANAGER },
+  {
+    names: ['kubelet_topology_manager_admission_requests_total', 'kubelet_topology_manager_admission_duration_ms'],
+    text: 'the choice of NUMA nodes is a part of every admission, and takes no time of its own',
+  },
+  { names: ['resource_manager_*'], text: 'belongs to the feature gate PodLevelResourceManagers, which has no effect' },
   {
     names: ['kubelet_cri_losing_support'],
     text: 'the node works with runtimes that do not have the call, and will continue to do so',

@@ -114,6 +114,8 @@ export class FakeWorld {
       uptimeMs: this.#now(),
     }),
     measurePods: () => ({ usages: {}, at: this.#now() }),
+    saveCpus: () => null,
+    reconcileCpus: () => ({ updatedCount: 0 }),
     surveyDisk: () => ({ left: [], foreign: [] }),
     inspectContainer: ({ id }) => this.containers.get(this.#idNow(id)) ?? null,
     runHook: ({ graceSeconds, deadline }) => ({

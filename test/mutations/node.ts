@@ -76,8 +76,8 @@ export const nodeMutations: readonly Mutation[] = [
     rule: 'C25',
     breaks: 'a container may use the processor without a limit',
     file: 'cri/config/linuxResources.ts',
-    find: 'BigInt(cpuQuota(limitMilli, cfsPeriod))',
-    put: 'BigInt(cpuQuota(limitMilli * 0, cfsPeriod))',
+    find: 'limitMilli === undefined ? -1 : cpuQuota(limitMilli, cfsPeriod)',
+    put: 'limitMilli === undefined ? -1 : cpuQuota(limitMilli * 0, cfsPeriod)',
   },
   {
     rule: 'C27',

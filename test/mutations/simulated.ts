@@ -31,6 +31,14 @@ const others: readonly SeededFault[] = [
     story: 7,
   },
   {
+    name: 'exclusive-cpus',
+    breaks: 'exclusive CPUs stay in the shared pool',
+    file: 'kubernetes/cpus/cpuPolicy.ts',
+    find: '      shared: without(assignments.shared, cpus),',
+    put: '      shared: assignments.shared,',
+    story: 131,
+  },
+  {
     name: 'early-removal',
     breaks: 'containers are removed that still run',
     file: 'actors/services/containers/containers.ts',

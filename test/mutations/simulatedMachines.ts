@@ -109,7 +109,7 @@ export const faultsOfMachines: readonly SeededFault[] = [
     name: 'stopped-resources',
     breaks: 'a pod holds its resources until its sandbox has stopped, and refuses others meanwhile',
     file: 'machines/admission/chart.ts',
-    find: 'return withRequeuedUpdates(withEntry(context, remainingEntry), entry.uid);',
+    find: 'return withRequeuedUpdates(withEntry(nextContext, remainingEntry), entry.uid);',
     put: 'return {};',
     story: 1017,
   },

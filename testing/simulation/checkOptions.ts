@@ -21,6 +21,7 @@ const CONFIG: { readonly [Key in keyof Config]-?: true } = {
   clusterDns: true,
   clusterDomain: true,
   conditions: true,
+  cpuManager: true,
   crashLoop: true,
   endsAll: true,
   eviction: true,

@@ -266,5 +266,18 @@ function updateResources(record: ContainerRecord, { linux }: UpdateContainerReso
     throw new CallError('UNKNOWN', `failed to update resources: container "${record.id}" is in removing state`);
   }
   if (linux === undefined || record.config.linux === undefined) return;
-  record.config.linux.resources = LinuxContainerResources.fromPartial(linux);
+  const current = LinuxContainerResources.fromPartial(record.config.linux.resources ?? {});
+  // As in containerd, a field that is 0 or empty leaves the resource unchanged.
+  record.config.linux.resources = {
+    cpuPeriod: linux.cpuPeriod || current.cpuPeriod,
+    cpuQuota: linux.cpuQuota || current.cpuQuota,
+    cpuShares: linux.cpuShares || current.cpuShares,
+    memoryLimitInBytes: linux.memoryLimitInBytes || current.memoryLimitInBytes,
+    oomScoreAdj: linux.oomScoreAdj || current.oomScoreAdj,
+    cpusetCpus: linux.cpusetCpus || current.cpusetCpus,
+    cpusetMems: linux.cpusetMems || current.cpusetMems,
+    hugepageLimits: linux.hugepageLimits.length > 0 ? linux.hugepageLimits : current.hugepageLimits,
+    unified: { ...current.unified, ...linux.unified },
+    memorySwapLimitInBytes: linux.memorySwapLimitInBytes || current.memorySwapLimitInBytes,
+  };
 }

@@ -5,7 +5,7 @@ import { beta, type Registry } from '../registry.ts';
 
 export interface FeatureGate {
   readonly name: string;
-  readonly stage: 'ALPHA' | 'BETA';
+  readonly stage: 'ALPHA' | 'BETA' | 'DEPRECATED';
   readonly isEnabled: boolean;
 }
 

@@ -27,6 +27,7 @@ import { type ProviderObserver, registerProviderMetrics } from '../requests/prov
 import { registerKubeRequestMetrics, registerServedRequestMetrics } from '../requests/requestMetrics.ts';
 import { registerRelistMetrics, registerRuntimeCallMetrics } from '../requests/runtimeMetrics.ts';
 import { type AgentGaugesParts, registerAgentGauges } from './agentGauges.ts';
+import { type CpuMetrics, registerCpuMetrics } from './cpuMetrics.ts';
 import { type FeatureGate, registerGateMetrics } from './gateMetrics.ts';
 import { type NodeGaugesParts, registerNodeGauges } from './nodeGauges.ts';
 import { registerProcessMetrics, startGauge } from './processMetrics.ts';
@@ -79,8 +80,9 @@ export function nodeMetrics({ clock, isInCluster, bootedAt, gates = [], onError 
   const [all, probes, slis] = [new Registry(onError), new Registry(onError), new Registry(onError)];
   const pods = new TrackedPods();
   const resizeMetrics = new ResizeMetrics(all);
+  const cpuMetrics = registerCpuMetrics(all);
   const podTracking = podObservers(
-    { registry: all, probeRegistry: probes, pods, resizeMetrics },
+    { registry: all, probeRegistry: probes, pods, resizeMetrics, cpuMetrics },
     { clock, isInCluster, bootedAt },
   );
   for (const registry of [probes, slis]) startGauge(registry);
@@ -112,6 +114,7 @@ export function nodeMetrics({ clock, isInCluster, bootedAt, gates = [], onError 
       all.collect(() => {
         const agentCounts = agent.counts();
         for (const update of gaugeUpdaters) update(agentCounts);
+        cpuMetrics.update(agentCounts);
         resizeMetrics.collect(agent.pods());
         podTracking.sweep();
       });
@@ -128,10 +131,11 @@ interface PodRegistries {
   readonly probeRegistry: Registry;
   readonly pods: TrackedPods;
   readonly resizeMetrics: ResizeMetrics;
+  readonly cpuMetrics: CpuMetrics;
 }
 
 function podObservers(
-  { registry, probeRegistry, pods, resizeMetrics }: PodRegistries,
+  { registry, probeRegistry, pods, resizeMetrics, cpuMetrics }: PodRegistries,
   { clock, isInCluster, bootedAt = () => undefined }: Pick<NodeMetricsParts, 'clock' | 'isInCluster' | 'bootedAt'>,
 ) {
   const podMetrics = new PodMetrics({ registry, pods, resizeMetrics, now: () => clock.now(), isInCluster });
@@ -153,7 +157,10 @@ function podObservers(
       observeStartup(answer);
     },
     onStateChange: (move) => podMetrics.recordStateChange(move),
-    onDecision: (decision) => podMetrics.recordDecision(decision),
+    onDecision: (decision) => {
+      podMetrics.recordDecision(decision);
+      if (decision.decision === 'cpusAllocated') cpuMetrics.allocated(decision.counts);
+    },
   };
   /** Drops the data of pods that were removed some time ago. */
   const removeOldPods = () => {

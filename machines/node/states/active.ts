@@ -96,6 +96,13 @@ const actions = {
     }
     enqueue.assign({ pods: withPods(context, edits, false) });
   }),
+  /** Releases the exclusive CPUs of pods that are gone, e.g. because they were removed while no agent was running. */
+  releaseUnknownCpus: nodeSetup.enqueueActions(({ context, enqueue, system }) => {
+    if (system.get('cpus') === undefined) return;
+    const { pods, observed = {}, left } = context;
+    const uids = [...Object.keys(pods), ...Object.keys(observed), ...left.map(({ uid }) => uid)];
+    enqueue.sendTo('admission', { type: 'admission.podsKnown', uids });
+  }),
   sendGarbage: nodeSetup.sendTo('garbage', ({ context }) => ({
     type: 'garbage.listed',
     garbage: collectableGarbage(context),
@@ -151,7 +158,7 @@ export const partial = activeSetup.createStateConfig({
 export const running = activeSetup.createStateConfig({
   description: 'All sources have listed their pods. The wanted pods run, and the others of this agent terminate.',
   tags: ['steady', 'active'],
-  entry: ['terminateOrphans', 'startNewPods', 'manageMirrors', 'updateMirrors'],
+  entry: ['terminateOrphans', 'startNewPods', 'releaseUnknownCpus', 'manageMirrors', 'updateMirrors'],
   // If garbage collection fails, the node continues without it, because nothing else depends on it.
   invoke: {
     src: 'garbage',
@@ -174,7 +181,14 @@ export const running = activeSetup.createStateConfig({
     'garbage.podsFound': { actions: ['recordFact', 'terminateOrphans'] },
     // Restarts pods that were wanted again during termination, and pods whose actor failed.
     'node.ticked': {
-      actions: ['recordFact', 'recordReadiness', 'confirmProcessKills', 'terminateOrphans', 'startNewPods'],
+      actions: [
+        'recordFact',
+        'recordReadiness',
+        'confirmProcessKills',
+        'terminateOrphans',
+        'startNewPods',
+        'releaseUnknownCpus',
+      ],
     },
     'xstate.done.actor.*': [
       { guard: 'isPodRemoved', actions: ['forgetPod', 'forgetObservations', startPodsInScope, 'updateMirrors'] },

@@ -25,7 +25,7 @@ import type { WaitingReason } from '../views/waitingReason.ts';
 import type { ClusterFact } from './clusterFacts.ts';
 import type { EvictionReport, MemoryFact, TerminationReport } from './evictionEvents.ts';
 import type { ActorPath, SlotGranted, TimerEvent } from './slots.ts';
-import type { GarbageReport, ImageGarbageReport, LogsReport } from './upkeepEvents.ts';
+import type { CpusReport, GarbageReport, ImageGarbageReport, LogsReport } from './upkeepEvents.ts';
 
 /**
  * An actor typed only by the events that it accepts, so that the types of parent and child do not depend on each other.
@@ -63,6 +63,10 @@ export type AdmissionEvent =
   | { type: 'admission.releaseResources'; uid: string }
   /** The pod has been removed completely. */
   | { type: 'admission.release'; uid: string }
+  /** The CPU assignments with this number, and all earlier ones, are durable. */
+  | { type: 'admission.cpusSaved'; revision: number }
+  /** The node knows all of its pods. CPUs that are assigned to any other pod are released. */
+  | { type: 'admission.podsKnown'; uids: readonly string[] }
   /**
    * Properties of the node have changed. Waiting requests and refused updates are decided again. Undefined properties
    * have not changed.
@@ -363,6 +367,7 @@ export type NodeEvent =
   | EvictionReport
   | TerminationReport
   | ImageGarbageReport
+  | CpusReport
   | RegistrationReport
   | AdmissionFact
   | TimerEvent

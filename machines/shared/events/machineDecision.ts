@@ -1,3 +1,4 @@
+import type { AllocationCounts } from '../../../kubernetes/cpus/allocatePod.ts';
 import type { LocalStorageLimit } from '../../../kubernetes/eviction/localStorage.ts';
 import type { Signal } from '../../../kubernetes/eviction/signals.ts';
 
@@ -17,6 +18,8 @@ export type MachineDecision = { readonly type: 'decision.counted' } & (
   /** The runtime had a running pod that no source wants. */
   | { readonly decision: 'orphanTerminated' }
   | { readonly decision: 'deferredResizeAccepted'; readonly trigger: ResizeTrigger }
+  /** Exclusive CPUs were requested for the containers of a pod. */
+  | { readonly decision: 'cpusAllocated'; readonly counts: AllocationCounts }
 );
 
 /** The cause of a new decision on a deferred resize (`pkg/kubelet/allocation/allocation_manager.go`). */

@@ -1,4 +1,5 @@
-/** Defines the events between the node and its garbage collections and log rotation. */
+/** Defines the events between the node and its garbage collections, log rotation and CPU manager. */
+import type { CpuAssignments } from '../../../kubernetes/cpus/cpuPolicy.ts';
 import type { DeadContainer } from '../../../kubernetes/lifecycle/garbage.ts';
 import type { ContainerRun, ForeignPod, LeftoverPod } from '../../../kubernetes/lifecycle/observed.ts';
 import type { TimerEvent } from './slots.ts';
@@ -43,3 +44,12 @@ export type ImageGarbageReport = { type: 'images.podsRequested' };
 export type ImageGarbageEvent =
   /** UIDs of the pods that may still create containers. */
   { type: 'images.podsListed'; activePodUids: readonly string[] } | TimerEvent;
+
+/** The request of the CPU manager to the node. */
+export type CpusReport = { type: 'cpus.requested' };
+
+export type CpusEvent =
+  /** Admission has assigned or released CPUs. */
+  | { type: 'cpus.assigned'; assignments: CpuAssignments; revision: number }
+  | { type: 'cpus.listed'; containers: readonly ContainerRun[] }
+  | TimerEvent;

@@ -6,10 +6,13 @@ import type { ActorSystem, ActorSystemInfo, AnyActorRef, EventObject } from 'xst
 import { lookUp } from '../../../base/values/lookUp.ts';
 import type { AdmissionEvent, Ref } from '../events/events.ts';
 import type { ActorPath, LimiterEvent } from '../events/slots.ts';
+import type { CpusEvent } from '../events/upkeepEvents.ts';
 
 /** Actors that serve all pods, by their system IDs. */
 interface SharedActors {
   readonly admission: AdmissionEvent;
+  /** Exists only if the node assigns exclusive CPUs. */
+  readonly cpus: CpusEvent;
   readonly startLimiter: LimiterEvent;
   readonly pullLimiter: LimiterEvent;
 }

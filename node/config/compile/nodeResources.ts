@@ -1,6 +1,7 @@
 /** Compiles the settings for reserved resources, cgroups, eviction and swap. */
 
 import type { ResourceList } from '../../../kubernetes/api/schema/scalars.ts';
+import { parseCpuSet } from '../../../kubernetes/cpus/cpuSet.ts';
 import { compileThresholds, type Threshold } from '../../../kubernetes/eviction/thresholds.ts';
 import type { ReservedResources } from '../../../kubernetes/resources/allocatable.ts';
 import { DEFAULT_EVICTION_HARD } from '../settings/pressureSettings.ts';
@@ -46,8 +47,7 @@ export function nodeResources(values: SettingValues): NodeResources {
   const { 'memory.available': evictionHardMemory, 'nodefs.available': evictionHardDisk } = hardThresholds(values);
   return Object.freeze({
     reservedResources: Object.freeze({
-      kubeReserved: toResourceList(values.kubeReserved),
-      systemReserved: toResourceList(values.systemReserved),
+      ...reservedLists(values),
       ...(evictionHardMemory === undefined ? {} : { evictionHardMemory }),
       ...(evictionHardDisk === undefined ? {} : { evictionHardDisk }),
     }),
@@ -79,6 +79,18 @@ function evictionSettings(values: SettingValues): EvictionSettings {
     maxPodGraceSeconds: values.evictionMaxPodGracePeriod,
     enforcesStorageLimits: values.localStorageCapacityIsolation,
   });
+}
+
+/**
+ * Returns the reserved amounts. CPUs that are reserved by number replace all amounts of CPU (`run` in
+ * `cmd/kubelet/app/server.go`).
+ */
+function reservedLists(values: SettingValues): Pick<ReservedResources, 'kubeReserved' | 'systemReserved'> {
+  const [kubeReserved, systemReserved] = [toResourceList(values.kubeReserved), toResourceList(values.systemReserved)];
+  const reservedCpus = parseCpuSet(values.reservedSystemCPUs ?? '');
+  if (reservedCpus.length === 0) return { kubeReserved, systemReserved };
+  const { cpu: _, ...otherKubeReserved } = kubeReserved;
+  return { kubeReserved: otherKubeReserved, systemReserved: { ...systemReserved, cpu: String(reservedCpus.length) } };
 }
 
 /**

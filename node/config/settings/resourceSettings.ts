@@ -106,7 +106,7 @@ const reservationSettings = () =>
     },
     reservedSystemCPUs: {
       type: cpuListSchema,
-      ignoredReason: 'CPUs are reserved by amount, not by number',
+      effect: 'CPUs that no container gets exclusively, e.g. `0-3,8`; they replace the reserved amounts of CPU',
       unsupportedFlag: '--reserved-cpus',
     },
     localStorageCapacityIsolation: {
@@ -131,9 +131,7 @@ const reservedLimitsSchema = z.record(
   { error: 'expected a map of "memory" and "hugepages-SIZE" to quantities' },
 );
 
-const NO_CPU_MANAGER = 'there is no CPU manager yet';
 const NO_MEMORY_MANAGER = 'there is no memory manager yet';
-const NO_TOPOLOGY_MANAGER = 'there is no topology manager yet';
 
 /** Settings of the managers that assign CPUs, memory and devices to containers. */
 const managerSettings = () =>
@@ -141,18 +139,18 @@ const managerSettings = () =>
     cpuManagerPolicy: {
       type: enumSchema('', 'none', 'static'),
       default: 'none',
-      ignoredReason: NO_CPU_MANAGER,
+      effect: '`static` gives containers of Guaranteed pods that request whole CPUs exclusive ones ({default})',
       unsupportedFlag: '--cpu-manager-policy',
     },
     cpuManagerPolicyOptions: {
       type: mapSchema(stringSchema),
-      ignoredReason: NO_CPU_MANAGER,
+      effect: 'options of the static policy, e.g. `full-pcpus-only: "true"`',
       unsupportedFlag: '--cpu-manager-policy-options',
     },
     cpuManagerReconcilePeriod: {
       type: durationSchema(),
       default: '10s',
-      ignoredReason: NO_CPU_MANAGER,
+      effect: 'interval at which the CPUs of running containers are checked ({default})',
       unsupportedFlag: '--cpu-manager-reconcile-period',
     },
     draManagerReconcilePeriod: { type: durationSchema(), ignoredReason: 'there are no resource claims yet' },
@@ -181,18 +179,18 @@ const managerSettings = () =>
     topologyManagerPolicy: {
       type: enumSchema('', 'none', 'best-effort', 'restricted', 'single-numa-node'),
       default: 'none',
-      ignoredReason: NO_TOPOLOGY_MANAGER,
+      effect: 'whether the exclusive CPUs of a container must be on the same NUMA nodes ({default})',
       unsupportedFlag: '--topology-manager-policy',
     },
     topologyManagerScope: {
       type: enumSchema('', 'container', 'pod'),
       default: 'container',
-      ignoredReason: NO_TOPOLOGY_MANAGER,
+      effect: '`pod` chooses the NUMA nodes for all containers of a pod together ({default})',
       unsupportedFlag: '--topology-manager-scope',
     },
     topologyManagerPolicyOptions: {
       type: mapSchema(stringSchema),
-      ignoredReason: NO_TOPOLOGY_MANAGER,
+      effect: 'options of the topology policy: `prefer-closest-numa-nodes`, `max-allowable-numa-nodes`',
       unsupportedFlag: '--topology-manager-policy-options',
     },
     qosReserved: {

@@ -9,6 +9,7 @@ import { Registry } from '../../../kubelet-api/metrics/registry.ts';
 import { registerPodResourcesMetrics } from '../../../kubelet-api/metrics/requests/podResourcesMetrics.ts';
 import { listenPodResources } from '../../../kubelet-api/podResources/server.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import { simulatedCpuManager } from '../../../testing/simulation/host/cpuTopologies.ts';
 import { containerWith, podWith } from '../../fakes/pods.ts';
 import { samplesOf } from '../metrics/support/scraped.ts';
 
@@ -21,14 +22,16 @@ let client: Client;
 let clock: SimulatedClock;
 let close: () => Promise<void>;
 let pods: Pod[];
+let cpus: ReturnType<Parameters<typeof listenPodResources>[1]['cpus']>;
 let registry: Registry;
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'resources-'));
   const socket = join(directory, 'kubelet.sock');
-  [clock, pods, registry] = [new SimulatedClock(), [web, over], new Registry()];
+  [clock, pods, registry, cpus] = [new SimulatedClock(), [web, over], new Registry(), undefined];
   ({ close } = await listenPodResources(socket, {
     pods: () => pods,
+    cpus: () => cpus,
     clock,
     onRequest: registerPodResourcesMetrics(registry),
   }));
@@ -55,6 +58,17 @@ const bytes = (number: number, text: string) => String.fromCharCode(number * 8 +
 const podBytes = (name: string, containers: readonly string[]) =>
   bytes(1, bytes(1, name) + bytes(2, 'default') + containers.map((each) => bytes(3, bytes(1, each))).join(''));
 const asked = (name: string, namespace: string) => Buffer.from(bytes(1, name) + bytes(2, namespace), 'latin1');
+
+test('C44: shows the exclusive CPUs of containers, and the CPUs that can be exclusive', async () => {
+  const { cpuPolicy } = simulatedCpuManager('laptop');
+  const exclusive = [{ podUid: web.metadata.uid, container: 'main', cpus: [1, 5] }];
+  cpus = { cpuPolicy, assignments: { shared: [0, 2, 3, 4, 6, 7], exclusive } };
+  const main = bytes(3, bytes(1, 'main') + bytes(3, '\x01\x05'));
+  const pod = bytes(1, bytes(1, 'web') + bytes(2, 'default') + bytes(3, bytes(1, 'proxy')) + main);
+  expect(await call('/v1.PodResourcesLister/List')).toBe(pod);
+  expect(await call('/v1.PodResourcesLister/GetAllocatableResources')).toBe(bytes(2, '\x01\x02\x03\x04\x05\x06\x07'));
+  expect(await call('/v1alpha1.PodResourcesLister/List')).toBe(podBytes('web', ['main']) + podBytes('over', ['main']));
+});
 
 test('C44: the pods that are active, with sidecars first, and without what is theirs alone', async () => {
   expect(await call('/v1.PodResourcesLister/List')).toBe(podBytes('web', ['proxy', 'main']));

@@ -25,7 +25,7 @@ function served() {
   const clock = new SimulatedClock();
   const said: string[] = [];
   const logger = { warn: (...words: readonly unknown[]) => void said.push(String(words.at(-1))) };
-  const parts = { config: { rootDirectory: root }, clock, logger, pods: () => [] };
+  const parts = { config: { rootDirectory: root }, clock, logger, pods: () => [], cpus: () => undefined };
   const { close } = servePodResources(parts);
   ends.push(close);
   return { clock, said, close };

@@ -3,6 +3,7 @@ import type { ClusterPort } from '../../../actors/cluster/node/clusterNode.ts';
 import type { MirrorPort } from '../../../actors/cluster/pods/mirrorPods.ts';
 import type { CertificatePorts } from '../../../machines/certificate/ports.ts';
 import type { PortName } from '../../../machines/shared/ports.ts';
+import { simulatedCpuManager } from '../../../testing/simulation/host/cpuTopologies.ts';
 import { simulateNode } from '../../../testing/simulation/simulateNode.ts';
 import { container, manifest } from '../../../testing/simulation/stories/manifests.ts';
 import { planTargetedFaults } from '../../../testing/simulation/stories/variants/targetedFaults.ts';
@@ -39,6 +40,8 @@ const PORTS: Readonly<Record<Exclude<PortName, ClusterPort | MirrorPort | keyof 
   rotateLogs: 'asked',
   measureResources: 'asked',
   measurePods: 'asked',
+  saveCpus: 'asked',
+  reconcileCpus: 'asked',
   runHook: 'asked',
   runProbe: 'asked',
   pickTime: 'asked',
@@ -52,6 +55,8 @@ const eviction = {
   maxPodGraceSeconds: 1,
   enforcesStorageLimits: true,
 } as const;
+/** A host with four CPUs, of which one is reserved. */
+const cpuManager = simulatedCpuManager('laptop');
 
 /** Soon there are dead containers to remove. */
 const crashLoop = { baseMs: 1_000, maxMs: 4_000 };
@@ -86,7 +91,12 @@ function sized(cpu: string, ...helpers: readonly string[]) {
 test('every port is asked in a simulation, and answers', async () => {
   const lost = { kind: 'fail', code: 'FAILED_PRECONDITION' } as const;
   const faults = planTargetedFaults([{ call: { target: 'runtime', name: 'removePodSandbox' }, fault: lost, times: 4 }]);
-  const node = await simulateNode({ seed: 1, records: true, config: { crashLoop, isLenient: true, eviction }, faults });
+  const node = await simulateNode({
+    seed: 1,
+    records: true,
+    config: { crashLoop, isLenient: true, cpuManager, eviction },
+    faults,
+  });
   const found = new Set<string>();
   const pass = async (seconds: number) => {
     await node.advance(seconds * 1_000);

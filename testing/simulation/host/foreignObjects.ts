@@ -70,7 +70,7 @@ export class ForeignObjects {
       [`${root}/pods/foreign/etc-hosts`, ''],
       [`${directory}/etc-hosts`, '127.0.0.1 localhost\n'],
       [`${directory}/volumes/kubernetes.io~empty-dir/cache/entry`, 'cached'],
-      [`${root}/cpu_manager_state`, '{}'],
+      [`${root}/kubeadm-flags.env`, 'KUBELET_KUBEADM_ARGS=""\n'],
       [`${root}/device-plugins/kubelet.sock`, ''],
       [`${logs}/default_kubelets_${KUBELET_POD_UID}/app/0.log`, 'hello\n'],
       ['/simulated/data/share.txt', 'of nobody here'],

@@ -7,6 +7,7 @@ import { oneLiveContainer } from './containers/oneLiveContainer.ts';
 import { runsAsWanted } from './containers/runsAsWanted.ts';
 import { startOrder } from './containers/startOrder.ts';
 import { evictionInvariants } from './evictions.ts';
+import { exclusiveCpus } from './exclusiveCpus.ts';
 import type { Invariant } from './invariant.ts';
 import { nothingLeft } from './progress/nothingLeft.ts';
 import { steady } from './progress/steady.ts';
@@ -23,6 +24,7 @@ import { objectsShown } from './volumes/objectsShown.ts';
 /** The invariants of this package. */
 export const invariants: readonly Invariant[] = [
   oneLiveContainer,
+  exclusiveCpus,
   startOrder,
   forwardOnly,
   graceShrinks,

@@ -225,7 +225,8 @@ export class AgentRun {
 
   #createAgent(): Promise<NodeAgent> {
     const { config, host } = this.#parts;
-    const cgroups = { ...CGROUP_FACTS, perQos: host.cgroupAccess !== 'unused' };
+    const exclusiveCpus = config?.cpuManager !== undefined;
+    const cgroups = { ...CGROUP_FACTS, perQos: host.cgroupAccess !== 'unused', exclusiveCpus };
     return createNode(
       { ...NODE_DEFAULTS, ...config, ...NODE_PATHS, hostIps: () => host.addresses, cgroups },
       { ...this.#outsideParts(), ...this.#observers() },

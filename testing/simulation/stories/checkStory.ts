@@ -2,6 +2,7 @@
 import * as z from 'zod/mini';
 import { checkShape } from '../../../kubernetes/api/checkShape.ts';
 import { checkCallFault } from '../faults/checkCallFault.ts';
+import { SIMULATED_MACHINES } from '../host/cpuTopologies.ts';
 import { checkSeed } from '../random.ts';
 import { MAX_SPAN_MS } from '../run/schedule.ts';
 import { checkAction } from './checkAction.ts';
@@ -34,6 +35,7 @@ const STORY: { readonly [Field in keyof Story]-?: z.ZodMiniType } = {
   overtakes: yesOrNo,
   hasUrl: yesOrNo,
   cgroups: z.optional(z.enum(['writable', 'readOnly', 'unused'])),
+  machine: z.optional(z.enum(SIMULATED_MACHINES)),
   objects: z.optional(z.enum(['Watch', 'Cache', 'Get'])),
 };
 const story = z.strictObject(STORY);

@@ -3,6 +3,7 @@
 import type { InspectionEvent } from 'xstate';
 import { formatExplanation } from '../../../show/explain/formatExplanation.ts';
 import type { ClusterFactory } from '../cluster/simulatedCluster.ts';
+import { simulatedCpuManager } from '../host/cpuTopologies.ts';
 import { MANIFEST_URL } from '../host/manifestSources.ts';
 import type { Invariant, Violation } from '../invariants/invariant.ts';
 import { InvariantViolated } from '../invariants/invariant.ts';
@@ -57,7 +58,12 @@ export async function play(story: Story, options: PlayOptions): Promise<Outcome>
     objects: story.objects,
     seed,
     faults: (call, index, at) => faults.get(index) ?? options.faults?.(call, index, at),
-    config: { startSlots: 2, crashLoop: { baseMs: 2_000, maxMs: 20_000 }, ...sourcesOf(story) },
+    config: {
+      startSlots: 2,
+      crashLoop: { baseMs: 2_000, maxMs: 20_000 },
+      ...(story.machine === undefined ? {} : { cpuManager: simulatedCpuManager(story.machine) }),
+      ...sourcesOf(story),
+    },
   });
   const told = () => ({
     steps: simulation.steps,

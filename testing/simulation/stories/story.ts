@@ -9,6 +9,7 @@ import type { ApiPart, ApiPartFault } from '../cluster/apiPartFaults.ts';
 import type { WatchFault } from '../faults/directoryWatches.ts';
 import type { DiskFault, UrlFault } from '../faults/hostFaults.ts';
 import type { EventFault, RuntimeRestart } from '../faults/runtimeFaults.ts';
+import type { SimulatedMachine } from '../host/cpuTopologies.ts';
 import type { CgroupAccess } from '../host/hostCgroups.ts';
 import type { HostResource } from '../host/hostResources.ts';
 import type { CallFault, CallTarget } from '../run/gate.ts';
@@ -141,6 +142,8 @@ export interface Story {
   readonly hasUrl?: boolean;
   /** The agent's access to the cgroups of its host. Default: `writable`. */
   readonly cgroups?: CgroupAccess;
+  /** The machine whose CPUs the node assigns to containers. If absent, it assigns none. */
+  readonly machine?: SimulatedMachine;
   /** Strategy of a cluster's node for detecting changes of ConfigMaps and Secrets. Default: `Watch`. */
   readonly objects?: ObjectSettings['strategy'];
 }

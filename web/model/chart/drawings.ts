@@ -18,6 +18,7 @@ export const MACHINES_WITH_CHART: readonly string[] = [
   'limiter',
   'admission',
   'cgroups',
+  'cpus',
   'garbage',
   'imageGarbage',
   'eviction',

@@ -2,6 +2,7 @@
 import type { PortOutcome } from '../../../../actors/portOutcome.ts';
 import { NodeFailure, toFailure } from '../../../../base/failure.ts';
 import { NO_NAMES } from '../../../../kubernetes/node/alternativeNames.ts';
+import { simulatedCpuManager } from '../../../../testing/simulation/host/cpuTopologies.ts';
 import { boundPod, PODS } from '../../../fakes/joinedNode.ts';
 import { containerWith, podWith } from '../../../fakes/pods.ts';
 import { countedNode, scraped } from './scraped.ts';
@@ -26,7 +27,11 @@ const answers: readonly PortOutcome[] = [
 
 /** A node whose metrics all have a series. */
 export async function busyNode() {
-  const counted = await countedNode({ inCluster: true, runtime: { images: { anyPullable: true } } });
+  const counted = await countedNode({
+    inCluster: true,
+    runtime: { images: { anyPullable: true } },
+    config: { cpuManager: simulatedCpuManager('laptop') },
+  });
   const { node, metrics, cluster } = counted;
   const probe = { exec: { command: ['true'] }, periodSeconds: 1 };
   const containers = [{ ...containerWith('main', { image, livenessProbe: probe }) }];
@@ -88,6 +93,21 @@ export async function busyNode() {
     type: 'decision.counted',
     decision: 'deferredResizeAccepted',
     trigger: 'pods_removed',
+  });
+  metrics.observers.onDecision({
+    type: 'decision.counted',
+    decision: 'cpusAllocated',
+    counts: {
+      isPerPod: false,
+      pinningRequests: 2,
+      pinningErrors: 1,
+      topologyErrors: 1,
+      physicalCpuAligned: 1,
+      physicalCpuFailures: 1,
+      uncoreCacheAligned: 1,
+      numaAligned: 1,
+      numaFailures: 1,
+    },
   });
   metrics.observers.onServiceAction({ action: 'volumeMeasured', ms: 3 });
   for (const result of ['credentialPolicyAllowed', 'error'] as const)

@@ -6,6 +6,8 @@ import type { SimulatedContainer } from '../../../../cri/simulated/objects/views
 import { findContainerByName } from '../../../../kubernetes/api/pods/containers.ts';
 import type { Container } from '../../../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
+import { exclusiveCpuCount } from '../../../../kubernetes/cpus/cpuPolicy.ts';
+import { qosClass } from '../../../../kubernetes/resources/qos.ts';
 import { resizeRefusal } from '../../../../kubernetes/resources/resize.ts';
 import { amountOf } from '../../../../kubernetes/resources/resources.ts';
 import type { SimulatedHost } from '../../host/host.ts';
@@ -25,27 +27,34 @@ export interface ComparedPod {
 const sharesOf = (millis: number): number => Math.max(2, Math.trunc((millis * 1024) / 1000));
 const quotaOf = (millis: number): number => (millis === 0 ? 0 : Math.max(1_000, millis * 100));
 
-/** The cgroup settings of a container with its own resources. */
-function sizeOf({ resources }: Container) {
+/**
+ * The cgroup settings of a container with its own resources. With exclusive CPUs, it has no quota (-1).
+ */
+function sizeOf({ resources }: Container, hasExclusiveCpus: boolean) {
   const [limit, memory] = [amountOf(resources, 'limits', 'cpu'), amountOf(resources, 'limits', 'memory')];
   const request = resources?.requests?.cpu === undefined ? limit : amountOf(resources, 'requests', 'cpu');
-  return { shares: sharesOf(request), quota: quotaOf(limit), memory };
+  return { shares: sharesOf(request), quota: hasExclusiveCpus ? -1 : quotaOf(limit), memory };
 }
 
 function hasSize({ config: { linux } }: SimulatedContainer, { spec }: Pod, container: Container): boolean {
-  const { cpuShares = 0n, cpuQuota = 0n, memoryLimitInBytes = 0n } = linux?.resources ?? {};
+  const { cpuShares = 0n, cpuQuota = 0n, memoryLimitInBytes = 0n, cpusetCpus = '' } = linux?.resources ?? {};
   const size = { shares: Number(cpuShares), quota: Number(cpuQuota), memory: Number(memoryLimitInBytes) };
+  const hasExclusiveCpus = cpusetCpus !== '' && exclusiveCpuCount(spec, container) > 0;
   // A container without its own resources may have those of its pod.
-  return spec.resources !== undefined || isJsonEqual(size, sizeOf(container));
+  return spec.resources !== undefined || isJsonEqual(size, sizeOf(container, hasExclusiveCpus));
 }
 
 /** A rejected resize leaves the size that was admitted last. */
 function mayHaveSize({ uid: _, ...compared }: ComparedPod, run: SimulatedContainer, container: Container): boolean {
   const { wanted, versions, isShort } = compared;
   if (hasSize(run, wanted, container)) return true;
+  const assignsCpus = (run.config.linux?.resources?.cpusetCpus ?? '') !== '';
+  const mayResize = !assignsCpus || qosClass(wanted.spec) !== 'Guaranteed';
   return versions.some((each) => {
     const before = findContainerByName(each.spec, container.name)?.container;
-    return before && hasSize(run, each, before) && (resizeRefusal(each, wanted) !== undefined || isShort());
+    return (
+      before && hasSize(run, each, before) && (!mayResize || resizeRefusal(each, wanted) !== undefined || isShort())
+    );
   });
 }
 

@@ -1,9 +1,11 @@
 /** Draws stories with all kinds of actions in any order. */
 import { HOST_CODES } from '../../faults/failures.ts';
+import type { SimulatedMachine } from '../../host/cpuTopologies.ts';
 import { TEMPORARY_UIDS } from '../../host/foreignPods.ts';
 import { Random } from '../../random.ts';
 import type { CallFault } from '../../run/gate.ts';
 import { checkSize } from '../checkStory.ts';
+import type { ManifestContainer } from '../manifests.ts';
 import type { Story, StoryFault, StorySize, TimedAction } from '../story.ts';
 import { randomAction, randomApply, type StoryGenerator } from './randomAction.ts';
 import { ODD_NAMES } from './randomManifest.ts';
@@ -53,6 +55,36 @@ function randomHost(random: Random): Pick<Story, 'cgroups'> {
   return drawn < 0.1 ? { cgroups: 'unused' } : {};
 }
 
+/** The share of the nodes that assign exclusive CPUs. */
+const CPU_MANAGER_SHARE = 0.2;
+
+/** Machines with more CPUs than the pods of a simulated node can request. */
+const LARGE_MACHINES = ['xeonGold', 'altra', 'power9'] as const satisfies readonly SimulatedMachine[];
+
+/** Makes about half of the applied pods Guaranteed with whole CPUs. */
+function withWholeCpus(timedAction: TimedAction, random: Random): TimedAction {
+  const { action } = timedAction;
+  if (action.kind !== 'apply' || random.chance(0.5)) return timedAction;
+  const amounts = { cpu: String(random.between(1, 4)), memory: '64Mi' };
+  const withAmounts = (container: ManifestContainer) => ({ ...container, resources: { limits: amounts } });
+  const { spec } = action.pod;
+  const initContainers = spec.initContainers?.map(withAmounts);
+  return {
+    ...timedAction,
+    action: {
+      ...action,
+      pod: {
+        ...action.pod,
+        spec: {
+          ...spec,
+          containers: spec.containers.map(withAmounts),
+          ...(initContainers === undefined ? {} : { initContainers }),
+        },
+      },
+    },
+  };
+}
+
 /** Draws the times of the actions. */
 function randomTimes({ actions, lastsMs, crowdedShare = 0 }: StorySize, random: Random): number[] {
   const times: number[] = [];
@@ -86,7 +118,11 @@ export function randomStory(seed: number, size: StorySize): Story {
     }),
   );
   const actions = [...first, ...later].toSorted((a, b) => a.at - b.at);
-  return { seed, actions, faults, lastsMs, overtakes: true, ...randomHost(random) };
+  const host = randomHost(random);
+  if (!random.chance(CPU_MANAGER_SHARE)) return { seed, actions, faults, lastsMs, overtakes: true, ...host };
+  const machine = random.pick(LARGE_MACHINES);
+  const guaranteedActions = actions.map((each) => withWholeCpus(each, random));
+  return { seed, actions: guaranteedActions, faults, lastsMs, overtakes: true, ...host, machine };
 }
 
 /** The crowded share of every fourth story of a size. */

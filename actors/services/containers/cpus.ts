@@ -1,0 +1,49 @@
+/** Implements the ports of the CPU manager over the CRI and its state file. */
+
+import { settleAll } from '../../../base/async/settleAll.ts';
+import { messageOf, NodeFailure } from '../../../base/failure.ts';
+import type { Cri } from '../../../cri/client/calls.ts';
+import { LinuxContainerResources } from '../../../cri/generated/runtime.ts';
+import { formatCpuSet } from '../../../kubernetes/cpus/cpuSet.ts';
+import type { PortServices } from '../../boundary.ts';
+import type { CpuManagerState } from '../../cpus/cpuManagerState.ts';
+import { ignoreNotFound } from '../sandboxes/sandboxes.ts';
+
+export interface CpuServiceDependencies {
+  readonly cri: Pick<Cri, 'updateContainerResources'>;
+  readonly cpuState: CpuManagerState;
+}
+
+export function cpuServices({
+  cri,
+  cpuState,
+}: CpuServiceDependencies): Pick<PortServices, 'saveCpus' | 'reconcileCpus'> {
+  /** The CPUs that each running container was last given, by ID. */
+  let appliedById = new Map<string, string>();
+  return {
+    saveCpus: async ({ assignments }) => {
+      await cpuState.save(assignments).catch((cause: unknown) => {
+        throw new NodeFailure('StoreFailed', `the CPU assignments could not be saved: ${messageOf(cause)}`, { cause });
+      });
+      return null;
+    },
+    reconcileCpus: async ({ containers }, options) => {
+      const previousById = appliedById;
+      const currentById = new Map<string, string>();
+      appliedById = currentById;
+      let updatedCount = 0;
+      const updates = containers.map(async ({ pod, container, id }) => {
+        const cpus = formatCpuSet(cpuState.cpusOf(pod.uid, container) ?? []);
+        if (cpus === '') return;
+        if (previousById.get(id) !== cpus) {
+          const linux = LinuxContainerResources.fromPartial({ cpusetCpus: cpus });
+          await cri.updateContainerResources({ containerId: id, linux, windows: undefined, annotations: {} }, options);
+          updatedCount += 1;
+        }
+        currentById.set(id, cpus);
+      });
+      await settleAll(updates.map((update) => update.catch(ignoreNotFound)));
+      return { updatedCount };
+    },
+  };
+}

@@ -1,0 +1,116 @@
+/**
+ * Reads the layout of the host's CPUs from sysfs, like cAdvisor (`GetNodesInfo` and `addCacheInfo` in
+ * `utils/sysinfo/sysinfo.go`).
+ */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type CpuSet, cpuSetOf, intersectionOf, parseCpuSet } from '../../kubernetes/cpus/cpuSet.ts';
+import type { CpuInfo, CpuTopology } from '../../kubernetes/cpus/cpuTopology.ts';
+
+/** Lowest level of a cache that several cores share. */
+const SHARED_CACHE_LEVEL = 3;
+
+interface CoreThreads {
+  readonly socket: number;
+  readonly cpus: CpuSet;
+}
+
+/** Reads the topology of the online CPUs. Rejects if there are none. `root` is the directory that contains `sys`. */
+export async function readCpuTopology(root = '/'): Promise<CpuTopology> {
+  const system = join(root, 'sys/devices/system');
+  const nodes = await listNumbered(join(system, 'node'), 'node');
+  const onlineCpus = await readCpuSet(join(system, 'cpu/online'));
+  const [cpusByNode, distances] = await Promise.all([
+    Promise.all(nodes.map((node) => listNumbered(join(system, 'node', `node${node}`), 'cpu'))),
+    Promise.all(nodes.map((node) => readDistances(join(system, 'node', `node${node}`, 'distance')))),
+  ]);
+  const allCpus = nodes.length > 0 ? cpuSetOf(cpusByNode.flat()) : await listNumbered(join(system, 'cpu'), 'cpu');
+  const cores = await readCores(system, onlineCpus === undefined ? allCpus : intersectionOf(allCpus, onlineCpus));
+  // Without NUMA nodes, each socket counts as one.
+  const nodeOf = (cpu: number, socket: number) =>
+    nodes.length === 0 ? socket : (nodes[cpusByNode.findIndex((cpus) => cpus.includes(cpu))] ?? 0);
+  const located = cores.map((core) => ({ ...core, numaNode: nodeOf(core.cpus[0] ?? 0, core.socket) }));
+  const cpus = await Promise.all(
+    located.map(async ({ socket, numaNode, cpus: threads }) => {
+      const coresOnNode = located.filter((each) => each.numaNode === numaNode).length;
+      const cache = await readUncoreCache(system, threads, coresOnNode);
+      const core = threads[0] ?? 0;
+      return threads.map((cpu): CpuInfo => ({ cpu, core, socket, numaNode, uncoreCache: cache ?? socket }));
+    }),
+  );
+  if (cpus.length === 0) throw new Error('could not detect number of cpus');
+  return {
+    cpus: cpus.flat().sort((a, b) => a.cpu - b.cpu),
+    coreCount: cores.length,
+    socketCount: new Set(cores.map(({ socket }) => socket)).size,
+    ...(nodes.length === 0
+      ? {}
+      : { numaDistances: Object.fromEntries(nodes.map((node, index) => [String(node), distances[index] ?? []])) }),
+  };
+}
+
+/** Returns the cores of these CPUs. CPUs without a core or socket are ignored. */
+async function readCores(system: string, cpus: CpuSet): Promise<CoreThreads[]> {
+  const placements = await Promise.all(
+    cpus.map(async (cpu) => {
+      const topology = join(system, 'cpu', `cpu${cpu}`, 'topology');
+      const [core, socket] = await Promise.all([
+        readNumber(join(topology, 'core_id')),
+        readNumber(join(topology, 'physical_package_id')),
+      ]);
+      return core === undefined || socket === undefined ? undefined : { cpu, core, socket };
+    }),
+  );
+  const cores = new Map<string, { socket: number; cpus: number[] }>();
+  for (const placement of placements) {
+    if (placement === undefined) continue;
+    const { cpu, core, socket } = placement;
+    const key = `${socket}/${core}`;
+    const existing = cores.get(key);
+    if (existing === undefined) cores.set(key, { socket, cpus: [cpu] });
+    else existing.cpus.push(cpu);
+  }
+  return [...cores.values()];
+}
+
+/** Returns the ID of the cache that a core shares with some, but not all, cores of its NUMA node. */
+async function readUncoreCache(system: string, threads: CpuSet, coresOnNode: number): Promise<number | undefined> {
+  const directory = join(system, 'cpu', `cpu${threads[0] ?? 0}`, 'cache');
+  for (const index of await listNumbered(directory, 'index')) {
+    const cache = join(directory, `index${index}`);
+    const [level, id, sharing] = await Promise.all([
+      readNumber(join(cache, 'level')),
+      readNumber(join(cache, 'id')),
+      readCpuSet(join(cache, 'shared_cpu_list')),
+    ]);
+    if (level === undefined || level < SHARED_CACHE_LEVEL || sharing === undefined) continue;
+    if (sharing.length !== coresOnNode * threads.length) return id;
+  }
+  return undefined;
+}
+
+/** Lists the numbers of the entries of a directory with a prefix, e.g. 0 and 1 of `node0` and `node1`. */
+async function listNumbered(directory: string, prefix: string): Promise<CpuSet> {
+  const names = await readdir(directory).catch(() => []);
+  const numbers = names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
+  return cpuSetOf(numbers.filter((digits) => /^\d+$/.test(digits)).map(Number));
+}
+
+const readText = (path: string): Promise<string | undefined> =>
+  readFile(path, 'utf8').then(
+    (text) => text.trim(),
+    () => undefined,
+  );
+
+async function readNumber(path: string): Promise<number | undefined> {
+  const text = await readText(path);
+  return text === undefined || !/^\d+$/.test(text) ? undefined : Number(text);
+}
+
+async function readCpuSet(path: string): Promise<CpuSet | undefined> {
+  const text = await readText(path);
+  return text === undefined ? undefined : parseCpuSet(text);
+}
+
+const readDistances = async (path: string): Promise<number[]> =>
+  ((await readText(path)) ?? '').split(/\s+/).filter(Boolean).map(Number);

@@ -1,0 +1,70 @@
+/** Measures the CPU manager and the topology manager (`pkg/kubelet/metrics/metrics.go`). */
+import type { AllocationCounts } from '../../../kubernetes/cpus/allocatePod.ts';
+import type { NodeCounts } from '../../../machines/node/counts.ts';
+import { alpha, type Registry } from '../registry.ts';
+
+const MILLIS_PER_CPU = 1_000;
+
+const FAMILIES = {
+  requests: alpha('kubelet_cpu_manager_pinning_requests_total', 'Containers that requested exclusive CPUs.'),
+  errors: alpha('kubelet_cpu_manager_pinning_errors_total', 'Containers that got no exclusive CPUs.'),
+  topologyErrors: alpha(
+    'kubelet_topology_manager_admission_errors_total',
+    'Pods that were refused because their resources are not on the required NUMA nodes, or could not be allocated.',
+  ),
+  aligned: alpha(
+    'kubelet_container_aligned_compute_resources_count',
+    'Containers, or pods, whose resources are aligned at a boundary of the hardware.',
+    ['scope', 'boundary'],
+  ),
+  failures: alpha(
+    'kubelet_container_aligned_compute_resources_failure_count',
+    'Containers, or pods, whose resources could not be aligned at a boundary of the hardware.',
+    ['scope', 'boundary'],
+  ),
+};
+
+export interface CpuMetrics {
+  /** Called when CPUs were requested for a pod. */
+  readonly allocated: (counts: AllocationCounts) => void;
+  /** Updates the gauges at a scrape. */
+  readonly update: (counts: Pick<NodeCounts, 'cpus'>) => void;
+}
+
+/** Registers the metrics. Their series appear once the node assigns CPUs. */
+export function registerCpuMetrics(registry: Registry): CpuMetrics {
+  const requests = registry.counter(FAMILIES.requests);
+  const errors = registry.counter(FAMILIES.errors);
+  const topologyErrors = registry.counter(FAMILIES.topologyErrors);
+  const aligned = registry.counter(FAMILIES.aligned);
+  const failures = registry.counter(FAMILIES.failures);
+  const sharedPool = registry.gauge(
+    alpha('kubelet_cpu_manager_shared_pool_size_millicores', 'CPUs that can become exclusive, in millicores.'),
+  );
+  const exclusiveCount = registry.gauge(
+    alpha('kubelet_cpu_manager_exclusive_cpu_allocation_count', 'Exclusive CPUs of containers.'),
+  );
+  const perNuma = registry.gauge(
+    alpha('kubelet_cpu_manager_allocation_per_numa', 'Exclusive CPUs of containers by NUMA node.', ['numa_node']),
+  );
+  return {
+    allocated: (counts) => {
+      const scope = counts.isPerPod ? 'pod' : 'container';
+      requests.add([], counts.pinningRequests);
+      errors.add([], counts.pinningErrors);
+      topologyErrors.add([], counts.topologyErrors);
+      aligned.add(['container', 'physical_cpu'], counts.physicalCpuAligned);
+      aligned.add(['container', 'uncore_cache'], counts.uncoreCacheAligned);
+      aligned.add([scope, 'numa_node'], counts.numaAligned);
+      failures.add(['container', 'physical_cpu'], counts.physicalCpuFailures);
+      failures.add([scope, 'numa_node'], counts.numaFailures);
+    },
+    update: ({ cpus }) => {
+      if (cpus === undefined) return;
+      sharedPool.set([], cpus.available * MILLIS_PER_CPU);
+      exclusiveCount.set([], cpus.exclusive);
+      perNuma.clear();
+      for (const [node, count] of cpus.exclusiveByNode) perNuma.set([String(node)], count);
+    },
+  };
+}

@@ -1,0 +1,66 @@
+/** The layout of a host's logical CPUs (`pkg/kubelet/cm/cpumanager/topology/topology.go`). */
+import { type CpuSet, cpuSetOf } from './cpuSet.ts';
+
+/** A logical CPU with the IDs of the parts of the host that contain it. */
+export interface CpuInfo {
+  readonly cpu: number;
+  /** ID of the physical core, unique on the host: the lowest number of its CPUs. */
+  readonly core: number;
+  readonly socket: number;
+  readonly numaNode: number;
+  /** ID of the last-level cache. On hosts that do not report one, the ID of the socket. */
+  readonly uncoreCache: number;
+}
+
+export interface CpuTopology {
+  readonly cpus: readonly CpuInfo[];
+  readonly coreCount: number;
+  readonly socketCount: number;
+  /** Distances between NUMA nodes as in the kernel's `distance` files, by ID of the node. */
+  readonly numaDistances?: Readonly<Record<string, readonly number[]>>;
+}
+
+/** A level of the topology, as the property of `CpuInfo` that identifies its parts. */
+export type CpuLevel = 'core' | 'uncoreCache' | 'numaNode' | 'socket';
+
+export const allCpus = ({ cpus }: Pick<CpuTopology, 'cpus'>): CpuSet => cpuSetOf(cpus.map(({ cpu }) => cpu));
+
+/** Returns the CPUs that are in one of these parts of the host. */
+export const cpusIn = (cpus: readonly CpuInfo[], level: CpuLevel, ids: readonly number[]): CpuSet =>
+  cpuSetOf(cpus.filter((each) => ids.includes(each[level])).map(({ cpu }) => cpu));
+
+/** Returns the IDs of the parts at a level that contain any of these CPUs. */
+export const partsOf = (cpus: readonly CpuInfo[], level: CpuLevel): CpuSet => cpuSetOf(cpus.map((each) => each[level]));
+
+/** Returns the IDs of the parts at `inner` that have CPUs in the part `id` at `outer`. */
+export const partsWithin = (
+  cpus: readonly CpuInfo[],
+  inner: CpuLevel,
+  { level: outer, id }: { readonly level: CpuLevel; readonly id: number },
+): CpuSet =>
+  partsOf(
+    cpus.filter((each) => each[outer] === id),
+    inner,
+  );
+
+const perPart = (topology: CpuTopology, count: number): number =>
+  count === 0 ? 0 : Math.trunc(topology.cpus.length / count);
+
+/** Returns the number of logical CPUs of each core. */
+export const cpusPerCore = (topology: CpuTopology): number => perPart(topology, topology.coreCount);
+
+export const cpusPerSocket = (topology: CpuTopology): number => perPart(topology, topology.socketCount);
+
+export const cpusPerUncoreCache = (topology: CpuTopology): number =>
+  perPart(topology, partsOf(topology.cpus, 'uncoreCache').length);
+
+/** Whether CPUs share one last-level cache. */
+export function isInOneUncoreCache({ cpus }: CpuTopology, set: CpuSet): boolean {
+  const members = new Set(set);
+  return (
+    partsOf(
+      cpus.filter(({ cpu }) => members.has(cpu)),
+      'uncoreCache',
+    ).length <= 1
+  );
+}

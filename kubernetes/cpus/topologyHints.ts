@@ -1,0 +1,168 @@
+/**
+ * Merges the NUMA preferences of a container's resources, like the kubelet's topology manager
+ * (`pkg/kubelet/cm/topologymanager`).
+ */
+import { lookUp } from '../../base/values/lookUp.ts';
+import { type CpuSet, cpuSetOf, intersectionOf, isSameSet, NO_CPUS } from './cpuSet.ts';
+
+export type TopologyPolicyName = 'none' | 'best-effort' | 'restricted' | 'single-numa-node';
+
+export interface TopologyPolicy {
+  readonly name: TopologyPolicyName;
+  /** Whether the NUMA nodes of a pod are chosen for all of its containers together. */
+  readonly isPerPod: boolean;
+  /** Whether NUMA nodes that are close to each other are preferred to those with low numbers. */
+  readonly prefersClosest: boolean;
+}
+
+/** A set of NUMA nodes that can provide a resource. */
+export interface TopologyHint {
+  /** Undefined if any NUMA node is as good as another. */
+  readonly nodes: CpuSet | undefined;
+  /** Whether the resource cannot be provided by fewer nodes. */
+  readonly isPreferred: boolean;
+}
+
+/** The hints for one resource. Undefined if it has no preference, empty if no set of nodes can provide it. */
+export type ResourceHints = readonly TopologyHint[] | undefined;
+
+export interface NumaNodes {
+  readonly ids: CpuSet;
+  /** Distances from each node to the others by ID, as in the kernel's `distance` files. */
+  readonly distances?: Readonly<Record<string, readonly number[]>>;
+}
+
+export interface MergedHint {
+  readonly hint: TopologyHint;
+  /** Whether the policy admits the container with this hint. */
+  readonly isAdmitted: boolean;
+}
+
+/** Chooses the NUMA nodes for a container, or for a pod, by the hints for each of its resources. */
+export function mergeHints(policy: TopologyPolicy, numa: NumaNodes, resources: readonly ResourceHints[]): MergedHint {
+  const isSingle = policy.name === 'single-numa-node';
+  const alternatives = resources.map(alternativesFor).map((hints) => (isSingle ? hints.filter(isOnOneNode) : hints));
+  const best = bestHint(alternatives, numa, policy);
+  const hint =
+    isSingle && best.nodes !== undefined && isSameSet(best.nodes, numa.ids)
+      ? { nodes: undefined, isPreferred: best.isPreferred }
+      : best;
+  return { hint, isAdmitted: policy.name === 'best-effort' || policy.name === 'none' || hint.isPreferred };
+}
+
+function alternativesFor(hints: ResourceHints): readonly TopologyHint[] {
+  if (hints === undefined) return [{ nodes: undefined, isPreferred: true }];
+  return hints.length === 0 ? [{ nodes: undefined, isPreferred: false }] : hints;
+}
+
+const isOnOneNode = ({ nodes, isPreferred }: TopologyHint): boolean =>
+  isPreferred && (nodes === undefined || nodes.length === 1);
+
+/** Returns the best of all combinations of one hint per resource. */
+function bestHint(
+  alternatives: readonly (readonly TopologyHint[])[],
+  numa: NumaNodes,
+  policy: TopologyPolicy,
+): TopologyHint {
+  const ranking = { numa, policy, minNodeCount: narrowestNodeCount(alternatives) };
+  let best: NodesHint | undefined;
+  const descend = (index: number, chosen: readonly TopologyHint[]): void => {
+    const hints = alternatives[index];
+    if (hints === undefined) {
+      const merged = mergeCombination(chosen, numa.ids);
+      if (merged.nodes.length > 0 && (best === undefined || isBetter(merged, best, ranking))) best = merged;
+      return;
+    }
+    for (const hint of hints) descend(index + 1, chosen.concat(hint));
+  };
+  descend(0, []);
+  return best ?? { nodes: numa.ids, isPreferred: false };
+}
+
+interface NodesHint extends TopologyHint {
+  readonly nodes: CpuSet;
+}
+
+/** Returns the nodes that all hints share. They are preferred if all hints are, and if they name the same nodes. */
+function mergeCombination(hints: readonly TopologyHint[], allNodes: CpuSet): NodesHint {
+  const nodeSets = hints.flatMap(({ nodes }) => (nodes === undefined ? [] : [nodes]));
+  const [first = NO_CPUS] = nodeSets;
+  return {
+    nodes: nodeSets.reduce(intersectionOf, allNodes),
+    isPreferred: hints.every(({ isPreferred }) => isPreferred) && nodeSets.every((nodes) => isSameSet(nodes, first)),
+  };
+}
+
+/** Returns the number of nodes that the most demanding resource needs. */
+function narrowestNodeCount(alternatives: readonly (readonly TopologyHint[])[]): number {
+  const minCounts = alternatives.map((hints) => {
+    const counts = hints.flatMap(({ nodes }) => (nodes === undefined ? [] : [nodes.length]));
+    return counts.length === 0 ? 0 : Math.min(...counts);
+  });
+  return Math.max(0, ...minCounts);
+}
+
+interface Ranking {
+  readonly numa: NumaNodes;
+  readonly policy: TopologyPolicy;
+  readonly minNodeCount: number;
+}
+
+/** Whether a hint is better than the best one so far (`HintMerger.compare` in `topologymanager/policy.go`). */
+function isBetter(candidate: NodesHint, best: NodesHint, ranking: Ranking): boolean {
+  if (candidate.isPreferred !== best.isPreferred) return candidate.isPreferred;
+  if (candidate.isPreferred) return hasBetterNodes(candidate, best, ranking);
+  const [candidateCount, bestCount, { minNodeCount }] = [candidate.nodes.length, best.nodes.length, ranking];
+  if (bestCount > minNodeCount) return hasBetterNodes(candidate, best, ranking);
+  if (bestCount === minNodeCount) return candidateCount === minNodeCount && hasBetterNodes(candidate, best, ranking);
+  if (candidateCount > minNodeCount) return false;
+  if (candidateCount === minNodeCount) return true;
+  if (candidateCount !== bestCount) return candidateCount > bestCount;
+  return hasBetterNodes(candidate, best, ranking);
+}
+
+function hasBetterNodes({ nodes }: NodesHint, { nodes: best }: NodesHint, { numa, policy }: Ranking): boolean {
+  if (isSameSet(nodes, best)) return false;
+  if (policy.prefersClosest && policy.name !== 'single-numa-node' && nodes.length === best.length) {
+    const difference = meanDistance(nodes, numa) - meanDistance(best, numa);
+    if (difference !== 0) return difference < 0;
+  }
+  return isNarrower(nodes, best);
+}
+
+/** Whether the first set has fewer nodes or, with the same number, lower ones. */
+const isNarrower = (first: CpuSet, second: CpuSet): boolean =>
+  first.length === second.length ? isLower(first, second) : first.length < second.length;
+
+/** Whether the highest of the numbers that are in only one of the sets is in the second. */
+function isLower(first: CpuSet, second: CpuSet): boolean {
+  for (let index = first.length - 1; index >= 0; index -= 1) {
+    const difference = (first[index] ?? 0) - (second[index] ?? 0);
+    if (difference !== 0) return difference < 0;
+  }
+  return false;
+}
+
+/** Returns the mean of the distances between all pairs of nodes, including each node's distance to itself. */
+function meanDistance(nodes: CpuSet, { distances = {} }: NumaNodes): number {
+  const sum = nodes.reduce(
+    (total, from) => nodes.reduce((subtotal, to) => subtotal + (lookUp(distances, String(from))?.[to] ?? 0), total),
+    0,
+  );
+  return sum / nodes.length ** 2;
+}
+
+/** Returns all non-empty sets of these nodes, ordered by size, then lexically (`IterateBitMasks`). */
+export function nodeSetsOf(nodes: CpuSet): CpuSet[] {
+  const bySize: CpuSet[] = [NO_CPUS];
+  for (const node of nodes) bySize.push(...bySize.map((set) => cpuSetOf(set.concat(node))));
+  return bySize.filter((set) => set.length > 0).sort((a, b) => a.length - b.length || compareLexically(a, b));
+}
+
+function compareLexically(first: CpuSet, second: CpuSet): number {
+  for (const [index, each] of first.entries()) {
+    const difference = each - (second[index] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}

@@ -1,0 +1,401 @@
+/** The kubelet's choices of CPUs (`pkg/kubelet/cm/cpumanager/cpu_assignment_test.go`). */
+import type { kubeletHosts } from './topologies.ts';
+
+export interface ChoiceVector {
+  readonly title: string;
+  readonly host: keyof typeof kubeletHosts;
+  readonly available: string;
+  readonly count: number;
+  readonly isSpreadOverCores?: boolean;
+  readonly prefersUncoreCaches?: boolean;
+  /** The chosen CPUs. Undefined if the choice fails. */
+  readonly taken?: string;
+  readonly problem?: string;
+}
+
+export const packedChoices: readonly ChoiceVector[] = [
+  {
+    title: 'take more cpus than are available from single socket with HT',
+    host: 'singleSocketSmt',
+    available: '0,2,4,6',
+    count: 5,
+    problem: 'not enough cpus available to satisfy request: requested=5, available=4',
+  },
+  {
+    title: 'take zero cpus from single socket with HT',
+    host: 'singleSocketSmt',
+    available: '0-7',
+    count: 0,
+    taken: '',
+  },
+  { title: 'take one cpu from single socket with HT', host: 'singleSocketSmt', available: '0-7', count: 1, taken: '0' },
+  {
+    title: 'take one cpu from single socket with HT, some cpus are taken',
+    host: 'singleSocketSmt',
+    available: '1,3,5-7',
+    count: 1,
+    taken: '6',
+  },
+  {
+    title: 'take two cpus from single socket with HT',
+    host: 'singleSocketSmt',
+    available: '0-7',
+    count: 2,
+    taken: '0,4',
+  },
+  {
+    title: 'take all cpus from single socket with HT',
+    host: 'singleSocketSmt',
+    available: '0-7',
+    count: 8,
+    taken: '0-7',
+  },
+  {
+    title: 'take two cpus from single socket with HT, only one core totally free',
+    host: 'singleSocketSmt',
+    available: '0-3,6',
+    count: 2,
+    taken: '2,6',
+  },
+  {
+    title: 'take a socket of cpus from dual socket with HT',
+    host: 'dualSocketSmt',
+    available: '0-11',
+    count: 6,
+    taken: '0,2,4,6,8,10',
+  },
+  {
+    title: 'take a socket of cpus from dual socket with multi-numa-per-socket with HT',
+    host: 'dualSocketFourNodesSmt',
+    available: '0-79',
+    count: 40,
+    taken: '0-19,40-59',
+  },
+  {
+    title: 'take a NUMA node of cpus from dual socket with multi-numa-per-socket with HT',
+    host: 'dualSocketFourNodesSmt',
+    available: '0-79',
+    count: 20,
+    taken: '0-9,40-49',
+  },
+  {
+    title:
+      'take a NUMA node of cpus from dual socket with multi-numa-per-socket with HT, with 1 NUMA node already taken',
+    host: 'dualSocketFourNodesSmt',
+    available: '10-39,50-79',
+    count: 20,
+    taken: '10-19,50-59',
+  },
+  {
+    title: 'take a socket and a NUMA node of cpus from dual socket with multi-numa-per-socket with HT',
+    host: 'dualSocketFourNodesSmt',
+    available: '0-79',
+    count: 60,
+    taken: '0-29,40-69',
+  },
+  {
+    title: 'take a socket and a NUMA node of cpus from dual socket with multi-numa-per-socket with HT, a core taken',
+    host: 'dualSocketFourNodesSmt',
+    available: '1-39,41-79',
+    count: 60,
+    taken: '10-39,50-79',
+  },
+  {
+    title: 'take one cpu from dual socket with HT - core from Socket 0',
+    host: 'dualSocketSmt',
+    available: '1-5,7-11',
+    count: 1,
+    taken: '2',
+  },
+  {
+    title:
+      'allocate 4 full cores with 3 coming from the first NUMA node (filling it up) and 1 coming from the second NUMA node',
+    host: 'dualSocketSmt',
+    available: '0-11',
+    count: 8,
+    taken: '0-2,4,6-8,10',
+  },
+  {
+    title:
+      'allocate 32 full cores with 30 coming from the first 3 NUMA nodes (filling them up) and 2 coming from the fourth NUMA node',
+    host: 'dualSocketFourNodesSmt',
+    available: '0-79',
+    count: 64,
+    taken: '0-31,40-71',
+  },
+  {
+    title: 'take cpus from two full UncoreCaches and partial from a single UncoreCache',
+    host: 'singleSocketUncore',
+    available: '1-15',
+    count: 10,
+    prefersUncoreCaches: true,
+    taken: '1-2,4-11',
+  },
+  {
+    title: 'take one cpu from dual socket with HT - core from Socket 0',
+    host: 'dualSocketSmt',
+    available: '1-5,7-11',
+    count: 1,
+    prefersUncoreCaches: true,
+    taken: '1',
+  },
+  {
+    title: 'take first available UncoreCache from first socket',
+    host: 'dualSocketUncore',
+    available: '0-15',
+    count: 4,
+    prefersUncoreCaches: true,
+    taken: '0-3',
+  },
+  {
+    title: 'take all available UncoreCache from first socket',
+    host: 'dualSocketUncore',
+    available: '2-15',
+    count: 6,
+    prefersUncoreCaches: true,
+    taken: '2-7',
+  },
+  {
+    title: 'take first available UncoreCache from second socket',
+    host: 'dualSocketUncore',
+    available: '8-15',
+    count: 4,
+    prefersUncoreCaches: true,
+    taken: '8-11',
+  },
+  {
+    title: 'take first available UncoreCache from available NUMA',
+    host: 'singleSocketTwoNodesUncore',
+    available: '3-8,12',
+    count: 2,
+    prefersUncoreCaches: true,
+    taken: '4-5',
+  },
+  {
+    title: 'take cpus from best available UncoreCache group of multi uncore cache single socket - SMT enabled',
+    host: 'singleSocketSmtUncore',
+    available: '2-7,10-15',
+    count: 6,
+    prefersUncoreCaches: true,
+    taken: '4-6,12-14',
+  },
+  {
+    title: 'take cpus from multiple UncoreCache of single socket - SMT enabled',
+    host: 'singleSocketSmtUncore',
+    available: '1-7,9-15',
+    count: 10,
+    prefersUncoreCaches: true,
+    taken: '1,4-7,9,12-15',
+  },
+  {
+    title: 'take a socket of cpus from single socket with HT, 3 cpus',
+    host: 'singleSocketSmt',
+    available: '0-7',
+    count: 3,
+    isSpreadOverCores: true,
+    taken: '0-2',
+  },
+  {
+    title: 'take a socket of cpus from dual socket with HT, 2 cpus',
+    host: 'dualSocketSmt',
+    available: '0-11',
+    count: 2,
+    isSpreadOverCores: true,
+    taken: '0,2',
+  },
+  {
+    title: 'take a socket of cpus from dual socket with HT, 3 cpus',
+    host: 'dualSocketSmt',
+    available: '0-11',
+    count: 3,
+    isSpreadOverCores: true,
+    taken: '0,2,4',
+  },
+  {
+    title: 'take a socket of cpus from dual socket with HT, 6 cpus',
+    host: 'dualSocketSmt',
+    available: '0-11',
+    count: 6,
+    isSpreadOverCores: true,
+    taken: '0,2,4,6,8,10',
+  },
+  {
+    title: 'take cpus from dual socket with HT, 8 cpus',
+    host: 'dualSocketSmt',
+    available: '0-11',
+    count: 8,
+    isSpreadOverCores: true,
+    taken: '0-4,6,8,10',
+  },
+  {
+    title: 'take a socket of cpus from dual socket without HT, 2 cpus',
+    host: 'dualSocket',
+    available: '0-7',
+    count: 2,
+    isSpreadOverCores: true,
+    taken: '0-1',
+  },
+  {
+    title: 'take a socket of cpus from dual socket with multi numa per socket and HT, 12 cpus',
+    host: 'dualSocketFourNodesSmt',
+    available: '0-79',
+    count: 8,
+    isSpreadOverCores: true,
+    taken: '0-7',
+  },
+  {
+    title: 'take a socket of cpus from quad socket four way with HT, 12 cpus',
+    host: 'quadSocketFourWaySmt',
+    available: '0-287',
+    count: 12,
+    isSpreadOverCores: true,
+    taken: '0-2,9-10,13-14,21-22,25-26,33',
+  },
+];
+
+/** Choices for the option distribute-cpus-across-numa, in addition to the packed ones that need one NUMA node only. */
+export const distributedChoices: readonly (ChoiceVector & { readonly groupSize: number })[] = [
+  {
+    title: 'allocate 4 full cores with 2 distributed across each NUMA node',
+    host: 'dualSocketSmt',
+    available: '0-11',
+    count: 8,
+    groupSize: 1,
+    taken: '0-3,6-9',
+  },
+  {
+    title: 'allocate 32 full cores with 8 distributed across each NUMA node',
+    host: 'dualSocketFourNodesSmt',
+    available: '0-79',
+    count: 64,
+    groupSize: 1,
+    taken: '0-7,10-17,20-27,30-37,40-47,50-57,60-67,70-77',
+  },
+  {
+    title: 'allocate 24 full cores with 8 distributed across the first 3 NUMA nodes',
+    host: 'dualSocketFourNodesSmt',
+    available: '0-79',
+    count: 48,
+    groupSize: 1,
+    taken: '0-7,10-17,20-27,40-47,50-57,60-67',
+  },
+  {
+    title:
+      'allocate 24 full cores with 8 distributed across the first 3 NUMA nodes (taking all but 2 from the first NUMA node)',
+    host: 'dualSocketFourNodesSmt',
+    available: '1-29,32-39,41-69,72-79',
+    count: 48,
+    groupSize: 1,
+    taken: '1-8,10-17,20-27,41-48,50-57,60-67',
+  },
+  {
+    title:
+      'allocate 24 full cores with 8 distributed across the last 3 NUMA nodes (even though all 8 could be allocated from the first NUMA node)',
+    host: 'dualSocketFourNodesSmt',
+    available: '2-29,31-39,42-69,71-79',
+    count: 48,
+    groupSize: 1,
+    taken: '10-17,20-27,31-38,50-57,60-67,71-78',
+  },
+  {
+    title: 'allocate 8 full cores with 2 distributed across each NUMA node',
+    host: 'dualSocketFourNodesSmt',
+    available: '0-2,10-12,20-22,30-32,40-41,50-51,60-61,70-71',
+    count: 16,
+    groupSize: 1,
+    taken: '0-1,10-11,20-21,30-31,40-41,50-51,60-61,70-71',
+  },
+  {
+    title: 'allocate 8 full cores with 2 distributed across each NUMA node',
+    host: 'dualSocketFourNodesSmt',
+    available: '0-2,10-12,20-22,30-32,40-41,50-51,60-61,70-71',
+    count: 16,
+    groupSize: 1,
+    taken: '0-1,10-11,20-21,30-31,40-41,50-51,60-61,70-71',
+  },
+  {
+    title: 'take one cpu from dual socket with HT - core from Socket 0',
+    host: 'dualSocketSmt',
+    available: '1-5,7-11',
+    count: 1,
+    groupSize: 1,
+    taken: '1',
+  },
+  {
+    title: 'take one cpu from dual socket with HT - core from Socket 0 - cpuGroupSize 2',
+    host: 'dualSocketSmt',
+    available: '1-5,7-11',
+    count: 1,
+    groupSize: 2,
+    taken: '2',
+  },
+  {
+    title: 'allocate 13 full cores distributed across the first 2 NUMA nodes',
+    host: 'dualSocketFourNodesSmt',
+    available: '0-79',
+    count: 26,
+    groupSize: 1,
+    taken: '0-6,10-16,40-45,50-55',
+  },
+  {
+    title: 'allocate 13 full cores distributed across the first 2 NUMA nodes (cpuGroupSize 2)',
+    host: 'dualSocketFourNodesSmt',
+    available: '0-79',
+    count: 26,
+    groupSize: 2,
+    taken: '0-6,10-15,40-46,50-55',
+  },
+  {
+    title:
+      'allocate 31 full cores with 15 CPUs distributed across each NUMA node and 1 CPU spilling over to each of NUMA 0, 1',
+    host: 'dualSocketFourNodesSmt',
+    available: '0-79',
+    count: 62,
+    groupSize: 1,
+    taken: '0-7,10-17,20-27,30-37,40-47,50-57,60-66,70-76',
+  },
+  {
+    title:
+      'allocate 31 full cores with 14 CPUs distributed across each NUMA node and 2 CPUs spilling over to each of NUMA 0, 1, 2 (cpuGroupSize 2)',
+    host: 'dualSocketFourNodesSmt',
+    available: '0-79',
+    count: 62,
+    groupSize: 2,
+    taken: '0-7,10-17,20-27,30-36,40-47,50-57,60-67,70-76',
+  },
+  {
+    title:
+      'allocate 31 full cores with 15 CPUs distributed across each NUMA node and 1 CPU spilling over to each of NUMA 2, 3 (to keep balance)',
+    host: 'dualSocketFourNodesSmt',
+    available: '0-8,10-18,20-48,50-58,60-79',
+    count: 62,
+    groupSize: 1,
+    taken: '0-7,10-17,20-27,30-37,40-46,50-56,60-67,70-77',
+  },
+  {
+    title:
+      'allocate 31 full cores with 14 CPUs distributed across each NUMA node and 2 CPUs spilling over to each of NUMA 0, 2, 3 (to keep balance with cpuGroupSize 2)',
+    host: 'dualSocketFourNodesSmt',
+    available: '0-8,10-18,20-48,50-58,60-79',
+    count: 62,
+    groupSize: 2,
+    taken: '0-7,10-16,20-27,30-37,40-47,50-56,60-67,70-77',
+  },
+  {
+    title: 'ensure bestRemainder chosen with NUMA nodes that have enough CPUs to satisfy the request',
+    host: 'dualSocketFourNodesSmt',
+    available: '0-3,10-13,20-23,30-36,40-43,50-53,60-63,70-76',
+    count: 34,
+    groupSize: 1,
+    taken: '0-3,10-13,20-23,30-34,40-43,50-53,60-63,70-74',
+  },
+  {
+    title: 'ensure previous failure encountered on live machine has been fixed (1/1)',
+    host: 'dualSocketEightNodesSmt',
+    available:
+      '0,30-31,43-47,62-63,75-79,94,96,101-111,126-128,158-159,171-175,190-191,203-207,222-223,229-239,254-255',
+    count: 28,
+    groupSize: 1,
+    taken: '43-47,75-79,96,101-105,171-174,203-206,229-232',
+  },
+];

@@ -1,0 +1,123 @@
+/** The kubelet's choices of NUMA nodes (`pkg/kubelet/cm/topologymanager/policy_test.go`). */
+
+/**
+ * A hint is a list of NUMA nodes, `all` or `any`, with `!` if it is preferred. A resource is a list of hints, or null
+ * without a preference.
+ */
+export interface HintVector {
+  readonly title: string;
+  readonly resources: readonly (string | null)[];
+  readonly merged: string;
+}
+
+/** The hints on which all policies agree. */
+export const commonHints: readonly HintVector[] = [
+  { title: 'Two providers, 1 hint each, same mask, both preferred 1/2', resources: ['0!', '0!'], merged: '0!' },
+  { title: 'Two providers, 1 hint each, same mask, both preferred 2/2', resources: ['1!', '1!'], merged: '1!' },
+  { title: 'Two providers, 1 no hints, 1 single hint preferred 1/2', resources: [null, '0!'], merged: '0!' },
+  { title: 'Two providers, 1 no hints, 1 single hint preferred 2/2', resources: [null, '1!'], merged: '1!' },
+  { title: 'Two providers, 1 with 2 hints, 1 with single hint matching 1/2', resources: ['0! 1!', '0!'], merged: '0!' },
+  { title: 'Two providers, 1 with 2 hints, 1 with single hint matching 2/2', resources: ['0! 1!', '1!'], merged: '1!' },
+  {
+    title: 'Two providers, both with 2 hints, matching narrower preferred hint from both',
+    resources: ['0! 1!', '0! 0,1'],
+    merged: '0!',
+  },
+  {
+    title: 'Ensure less narrow preferred hints are chosen over narrower non-preferred hints',
+    resources: ['1! 0,1', '0! 1! 0,1'],
+    merged: '1!',
+  },
+  { title: 'Multiple resources, same provider', resources: ['1! 0,1', '0! 1! 0,1'], merged: '1!' },
+];
+
+/** Hints for the policies best-effort and restricted. */
+export const bestEffortHints: readonly HintVector[] = [
+  {
+    title: 'Two providers, 2 hints each, same mask (some with different bits), same preferred',
+    resources: ['0,1! 0,2!', '0,1! 0,2!'],
+    merged: '0,1!',
+  },
+  { title: 'TopologyHint not set', resources: [], merged: 'all!' },
+  { title: 'HintProvider returns empty non-nil map[string][]TopologyHint', resources: [null], merged: 'all!' },
+  { title: 'HintProvider returns -nil map[string][]TopologyHint from provider', resources: [null], merged: 'all!' },
+  {
+    title: 'HintProvider returns empty non-nil map[string][]TopologyHint from provider',
+    resources: [''],
+    merged: 'all',
+  },
+  {
+    title: 'Single TopologyHint with Preferred as true and NUMANodeAffinity as nil',
+    resources: ['any!'],
+    merged: 'all!',
+  },
+  {
+    title: 'Single TopologyHint with Preferred as false and NUMANodeAffinity as nil',
+    resources: ['any'],
+    merged: 'all',
+  },
+  { title: 'Two providers, 1 hint each, no common mask', resources: ['0!', '1!'], merged: 'all' },
+  { title: 'Two providers, 1 hint each, same mask, 1 preferred, 1 not 1/2', resources: ['0!', '0'], merged: '0' },
+  { title: 'Two providers, 1 hint each, same mask, 1 preferred, 1 not 2/2', resources: ['1!', '1'], merged: '1' },
+  { title: 'Two providers, 1 hint each, 1 wider mask, both preferred 1/2', resources: ['0!', '0,1!'], merged: '0' },
+  {
+    title: 'Two providers, 1 with 2 hints, 1 with single non-preferred hint matching',
+    resources: ['0! 1!', '0,1'],
+    merged: '0',
+  },
+  { title: 'Two providers, 1 hint each, 1 wider mask, both preferred 2/2', resources: ['1!', '0,1!'], merged: '1' },
+  { title: 'bestNonPreferredAffinityCount (1)', resources: ['0,1,2,3 0,1', '0,1'], merged: '0,1' },
+  { title: 'bestNonPreferredAffinityCount (2)', resources: ['0,1,2,3 0,1', '0,3'], merged: '0,3' },
+  { title: 'bestNonPreferredAffinityCount (3)', resources: ['0,1,2,3 0,1', '1,2'], merged: '1,2' },
+  { title: 'bestNonPreferredAffinityCount (4)', resources: ['0,1,2,3 0,1', '2,3'], merged: '2,3' },
+];
+
+/** Hints for the policies best-effort and restricted without options, on a host with four NUMA nodes. */
+export const narrowestHints: readonly HintVector[] = [
+  { title: 'bestNonPreferredAffinityCount (5)', resources: ['0,1,2,3 0,1', '1,2 2,3'], merged: '1,2' },
+  { title: 'bestNonPreferredAffinityCount (6)', resources: ['0,1,2,3 0,1', '1,2,3 1,2 1,3 2,3'], merged: '1,2' },
+];
+
+/** Hints for the option prefer-closest-numa-nodes, on a host with eight NUMA nodes. */
+export const closestHints: readonly HintVector[] = [
+  {
+    title: 'Two providers, 2 hints each, same mask (some with different bits), same preferred',
+    resources: ['0,4! 0,2!', '0,4! 0,2!'],
+    merged: '0,2!',
+  },
+  { title: 'Two providers, 2 hints each, different mask', resources: ['4! 0,2!', '4! 0,2!'], merged: '4!' },
+  { title: 'bestNonPreferredAffinityCount (5)', resources: ['0,1,2,3 0,1', '1,2 2,3'], merged: '2,3' },
+  { title: 'bestNonPreferredAffinityCount (6)', resources: ['0,1,2,3 0,1', '1,2,3 1,2 1,3 2,3'], merged: '2,3' },
+];
+
+/** Hints for the policy single-numa-node. */
+export const singleNodeHints: readonly HintVector[] = [
+  { title: 'TopologyHint not set', resources: [], merged: 'any!' },
+  { title: 'HintProvider returns empty non-nil map[string][]TopologyHint', resources: [null], merged: 'any!' },
+  { title: 'HintProvider returns -nil map[string][]TopologyHint from provider', resources: [null], merged: 'any!' },
+  {
+    title: 'HintProvider returns empty non-nil map[string][]TopologyHint from provider',
+    resources: [''],
+    merged: 'any',
+  },
+  {
+    title: 'Single TopologyHint with Preferred as true and NUMANodeAffinity as nil',
+    resources: ['any!'],
+    merged: 'any!',
+  },
+  {
+    title: 'Single TopologyHint with Preferred as false and NUMANodeAffinity as nil',
+    resources: ['any'],
+    merged: 'any',
+  },
+  { title: 'Two providers, 1 hint each, no common mask', resources: ['0!', '1!'], merged: 'any' },
+  { title: 'Two providers, 1 hint each, same mask, 1 preferred, 1 not 1/2', resources: ['0!', '0'], merged: 'any' },
+  { title: 'Two providers, 1 hint each, same mask, 1 preferred, 1 not 2/2', resources: ['1!', '1'], merged: 'any' },
+  {
+    title: 'Two providers, 1 with 2 hints, 1 with single non-preferred hint matching',
+    resources: ['0! 1!', '0,1'],
+    merged: 'any',
+  },
+  { title: 'Single NUMA hint generation', resources: ['0,1!', '0! 1! 0,1'], merged: 'any' },
+  { title: 'One no-preference provider', resources: ['0! 1! 0,1', null], merged: '0!' },
+];

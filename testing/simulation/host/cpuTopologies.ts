@@ -1,0 +1,143 @@
+/** The layouts of the CPUs of real machines, on which simulated nodes run. */
+import type { CpuManagerConfig } from '../../../actors/node/nodeAgentConfig.ts';
+import { type CpuPolicyOptions, createCpuPolicy } from '../../../kubernetes/cpus/cpuPolicy.ts';
+import { cpuSetOf, parseCpuSet } from '../../../kubernetes/cpus/cpuSet.ts';
+import type { CpuTopology } from '../../../kubernetes/cpus/cpuTopology.ts';
+import type { TopologyPolicy } from '../../../kubernetes/cpus/topologyHints.ts';
+
+/** The CPUs of each part of a host, as the kernel lists them. */
+interface Layout {
+  readonly sockets: readonly string[];
+  readonly numaNodes: readonly string[];
+  /** IDs of the NUMA nodes. Undefined if they are numbered from 0. */
+  readonly numaNodeIds?: readonly number[];
+  /** One per last-level cache. Undefined if the whole host shares one. */
+  readonly uncoreCaches?: readonly string[];
+  /** The distance between the numbers of a core's two CPUs, or the CPUs of each core. Undefined without SMT. */
+  readonly threads?: number | readonly string[];
+  /** Number of cores, if it differs from the cores that are listed. */
+  readonly coreCount?: number;
+}
+
+/** Returns the ID of each CPU's part, which by default is its position in the list. */
+const idByCpu = (parts: readonly (readonly number[])[], ids?: readonly number[]): ReadonlyMap<number, number> =>
+  new Map(parts.flatMap((cpus, index) => cpus.map((cpu) => [cpu, ids?.[index] ?? index] as const)));
+
+function coresOf({ sockets, threads }: Layout): (readonly number[])[] {
+  const cpus = cpuSetOf(sockets.flatMap(parseCpuSet));
+  if (threads === undefined) return cpus.map((cpu) => [cpu]);
+  if (typeof threads !== 'number') return threads.map(parseCpuSet);
+  return cpus.filter((cpu) => cpu % (2 * threads) < threads).map((cpu) => [cpu, cpu + threads]);
+}
+
+/** Builds the topology of a host from its layout. */
+export function topologyOf(layout: Layout): CpuTopology {
+  const { sockets, numaNodes, numaNodeIds, uncoreCaches = [], coreCount } = layout;
+  const cores = coresOf(layout);
+  const coreOf = idByCpu(cores);
+  const socketOf = idByCpu(sockets.map(parseCpuSet));
+  const nodeOf = idByCpu(numaNodes.map(parseCpuSet), numaNodeIds);
+  const cacheOf = idByCpu(uncoreCaches.map(parseCpuSet));
+  const cpus = cpuSetOf(sockets.flatMap(parseCpuSet)).map((cpu) => ({
+    cpu,
+    core: coreOf.get(cpu) ?? cpu,
+    socket: socketOf.get(cpu) ?? 0,
+    numaNode: nodeOf.get(cpu) ?? 0,
+    uncoreCache: cacheOf.get(cpu) ?? 0,
+  }));
+  return { cpus, coreCount: coreCount ?? cores.length, socketCount: sockets.length };
+}
+
+/** Returns consecutive ranges of CPUs, each followed by those of its second threads, which have an offset. */
+function ranges(count: number, size: number, threadOffset?: number): string[] {
+  return Array.from({ length: count }, (_, index) => {
+    const [first, last] = [index * size, (index + 1) * size - 1];
+    return threadOffset === undefined
+      ? `${first}-${last}`
+      : `${first}-${last},${first + threadOffset}-${last + threadOffset}`;
+  });
+}
+
+/** Returns the CPUs of one of two sockets whose CPUs are numbered alternately. */
+const alternating = (socket: number, count: number): string =>
+  Array.from({ length: count / 2 }, (_, index) => socket + 2 * index).join(',');
+
+const layouts = {
+  /** Raspberry Pi 4: four cores of a BCM2711. */
+  raspberryPi: { sockets: ['0-3'], numaNodes: ['0-3'] },
+  /** Laptop with an Intel Core i5-8250U: four cores with two threads. */
+  laptop: { sockets: ['0-7'], numaNodes: ['0-7'], threads: 4 },
+  /** AMD Ryzen 9 5950X: two chiplets, each with its own last-level cache. */
+  ryzen: { sockets: ['0-31'], numaNodes: ['0-31'], uncoreCaches: ranges(2, 8, 16), threads: 16 },
+  /** Intel Core i9-12900K: eight cores with two threads, and eight with one. */
+  hybrid: {
+    sockets: ['0-23'],
+    numaNodes: ['0-23'],
+    threads: [...ranges(8, 2), ...Array.from({ length: 8 }, (_, index) => `${16 + index}`)],
+  },
+  /** Two Intel Xeon E5-2680 v4, whose CPUs are numbered alternately. */
+  xeonE5: {
+    sockets: [alternating(0, 56), alternating(1, 56)],
+    numaNodes: [alternating(0, 56), alternating(1, 56)],
+    threads: 28,
+  },
+  /** Two Intel Xeon Gold 6230 with sub-NUMA clustering, i.e. two NUMA nodes per socket. */
+  xeonGold: { sockets: ranges(2, 20, 40), numaNodes: ranges(4, 10, 40), threads: 40 },
+  /** Two AMD EPYC 7742 with four NUMA nodes per socket (NPS4), and a last-level cache per four cores. */
+  epycRome: {
+    sockets: ranges(2, 64, 128),
+    numaNodes: ranges(8, 16, 128),
+    uncoreCaches: ranges(32, 4, 128),
+    threads: 128,
+  },
+  /** Two AMD EPYC 9654, with a last-level cache per eight cores. */
+  epycGenoa: {
+    sockets: ranges(2, 96, 192),
+    numaNodes: ranges(2, 96, 192),
+    uncoreCaches: ranges(24, 8, 192),
+    threads: 192,
+  },
+  /** AWS Graviton3: 64 cores without SMT. */
+  graviton: { sockets: ['0-63'], numaNodes: ['0-63'] },
+  /** Two Ampere Altra Q80-30. */
+  altra: { sockets: ranges(2, 80), numaNodes: ranges(2, 80) },
+  /** Two IBM POWER9 with 20 cores of four threads, and the NUMA nodes 0 and 8. */
+  power9: { sockets: ranges(2, 80), numaNodes: ranges(2, 80), numaNodeIds: [0, 8], threads: ranges(40, 4) },
+} as const satisfies Record<string, Layout>;
+
+export type SimulatedMachine = keyof typeof layouts;
+
+export const SIMULATED_MACHINES: readonly SimulatedMachine[] = [
+  'raspberryPi',
+  'laptop',
+  'ryzen',
+  'hybrid',
+  'xeonE5',
+  'xeonGold',
+  'epycRome',
+  'epycGenoa',
+  'graviton',
+  'altra',
+  'power9',
+];
+
+const machineTopology = (machine: SimulatedMachine): CpuTopology => topologyOf(layouts[machine]);
+
+const NO_TOPOLOGY_POLICY: TopologyPolicy = { name: 'none', isPerPod: false, prefersClosest: false };
+
+/** The reserved CPU of a simulated node, in millicores. */
+const RESERVED_MILLIS = 1_000;
+
+/** Interval between two checks of running containers, in milliseconds. */
+const RECONCILE_MS = 10_000;
+
+/** Returns the CPU manager's configuration of a node on this machine, with the static policy and one reserved CPU. */
+export const simulatedCpuManager = (
+  machine: SimulatedMachine,
+  options: CpuPolicyOptions = {},
+  topologyPolicy: TopologyPolicy = NO_TOPOLOGY_POLICY,
+): CpuManagerConfig => ({
+  topologyPolicy,
+  cpuPolicy: createCpuPolicy(machineTopology(machine), options, { reservedMillis: RESERVED_MILLIS, reservedCpus: [] }),
+  reconcileMs: RECONCILE_MS,
+});
