@@ -23,4 +23,6 @@ export default {
   // Processors would idle while the tests on a real containerd wait, and be short afterwards.
   testSequencer: '<rootDir>/test/support/testOrder.ts',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
+  // Only `npm run vm` runs these, with test/vm/jest.config.mjs.
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/vm/'],
 };

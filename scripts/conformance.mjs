@@ -101,7 +101,7 @@ if (rulesWithoutMutation.length > 0)
 const [command, ...picked] = process.argv.slice(2);
 if (command === '--mutate') {
   const fastTestFiles = (rule) =>
-    [...(titlesOfRules.get(rule)?.keys() ?? [])].filter((file) => !file.startsWith('test/e2e/'));
+    [...(titlesOfRules.get(rule)?.keys() ?? [])].filter((file) => !/^test\/(e2e|vm)\//.test(file));
   process.exit(await mutate(picked, fastTestFiles));
 }
 const updatedText = sections

@@ -1,5 +1,5 @@
 /**
- * Installs the dependencies of a command, then runs it: `node scripts/setup.mjs --run up|playground|test|bench [ARGS]`.
+ * Installs the dependencies of a command, then runs it: `node scripts/setup.mjs --run up|playground|test|vm|bench [ARGS]`.
  * It needs only npm and the host's Node.js, and does nothing for dependencies that are already installed.
  */
 import { installNodePackages } from './setup/nodePackages.mjs';
@@ -11,11 +11,12 @@ const commands = {
   up: async () => (await import('./setup/up.mjs')).up(args),
   playground: async () => (await import('./setup/playground.mjs')).runPlayground(args),
   test: async () => (await import('./setup/test.mjs')).runTests(args),
+  vm: async () => (await import('./setup/vm.mjs')).runVmTests(args),
   bench: () => runForeground(node24, [`${root}/test/bench/main.ts`, ...args]),
 };
 
 if (flag !== '--run' || !Object.hasOwn(commands, command)) {
-  console.error('usage: node scripts/setup.mjs --run up|playground|test|bench [ARGS]');
+  console.error('usage: node scripts/setup.mjs --run up|playground|test|vm|bench [ARGS]');
   process.exit(1);
 }
 // Ignore the caller's umask, because all users may run the installed files.
@@ -26,7 +27,7 @@ if (Number.parseInt(process.versions.node, 10) < 24) {
   process.exit(await runForeground(node24, process.argv.slice(1)));
 }
 const { installDebianPackages } = await import('./setup/debianPackages.mjs');
-await installDebianPackages({ forTests: command === 'test' });
+await installDebianPackages(command);
 if (command === 'test') {
   await (await import('./setup/kubectls.mjs')).fetchKubectls();
   await (await import('./setup/prometheus.mjs')).fetchPrometheus();

@@ -4,25 +4,36 @@ import { findProgram } from '../../host/program.ts';
 import { say } from './places.mjs';
 import { runStep } from './runForeground.mjs';
 
-/** Packages of the programs that only tests run, for the systemd unit, the shell completions and the page. */
-const packagesByTestProgram = {
-  'systemd-analyze': 'systemd',
-  zsh: 'zsh',
-  fish: 'fish',
-  chromium: 'chromium',
-  openssl: 'openssl',
+/**
+ * Packages of the programs that only some commands run. The tests need them for the systemd unit, the shell completions and
+ * the page.
+ */
+const packagesByProgram = {
+  test: {
+    'systemd-analyze': 'systemd',
+    zsh: 'zsh',
+    fish: 'fish',
+    chromium: 'chromium',
+    openssl: 'openssl',
+  },
+  vm: {
+    'qemu-system-x86_64': 'qemu-system-x86',
+    mmdebstrap: 'mmdebstrap',
+    mke2fs: 'e2fsprogs',
+    ssh: 'openssh-client',
+  },
 };
 
 /**
- * Installs the missing Debian packages of the container runtime and, for the tests, of the programs that only tests
- * run. Does nothing unless run as root on a host with apt-get, because the command itself reports missing programs.
+ * Installs the missing Debian packages of the container runtime and of the programs that only this command runs. Does
+ * nothing unless run as root on a host with apt-get, because the command itself reports missing programs.
  */
-export async function installDebianPackages({ forTests }) {
+export async function installDebianPackages(command) {
   if (process.platform !== 'linux' || process.getuid() !== 0) return;
   const aptGet = await findProgram('apt-get');
   if (aptGet === undefined) return;
   const missingPackages = await listMissingPackages();
-  for (const [program, debianPackage] of forTests ? Object.entries(packagesByTestProgram) : []) {
+  for (const [program, debianPackage] of Object.entries(packagesByProgram[command] ?? {})) {
     if ((await findProgram(program)) === undefined) missingPackages.push(debianPackage);
   }
   if (missingPackages.length === 0) return;

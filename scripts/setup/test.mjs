@@ -93,7 +93,7 @@ function reportFlakySuite({ name, message }, { passed }) {
 }
 
 /** Returns the results that jest wrote to a file, or undefined if it could not run. */
-function readResults(file) {
+export function readResults(file) {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch {
@@ -105,7 +105,7 @@ function readResults(file) {
  * Counts the passed and the failed tests. A suite that could not run counts as a failure, as does a run that failed
  * although no test did. A skipped test also counts as failed, unless tests were selected by name.
  */
-function countResults(results, code, isSelectedByName) {
+export function countResults(results, code, isSelectedByName) {
   const skippedCount = isSelectedByName ? 0 : results.numPendingTests + results.numTodoTests;
   if (skippedCount > 0) say(`${skippedCount} tests were left out; they count as failed`);
   const failedCount = results.numFailedTests + results.numRuntimeErrorTestSuites + skippedCount;

@@ -57,7 +57,7 @@ const aptOptions = (work) =>
   ].flatMap((option) => ['-o', option]);
 
 /** Returns the URL of the mirror from which the host installs its packages. */
-async function readHostArchive(aptGet) {
+export async function readHostArchive(aptGet) {
   const outputFormat = '$(RELEASE) $(COMPONENT) $(REPO_URI)';
   const { stdout } = await execFileAsync(aptGet, ['indextargets', '--format', outputFormat, 'Created-By: Packages']);
   const codename = /^VERSION_CODENAME=(.*)$/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1];

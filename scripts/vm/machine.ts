@@ -1,0 +1,186 @@
+/** Runs the virtual machine in QEMU. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { constants } from 'node:fs';
+import { access, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { VmImage } from './image.ts';
+import { bootId, runInVm, sshConfig } from './ssh.ts';
+
+type Accelerator = 'kvm' | 'tcg';
+
+/** A machine that has booted and accepts commands over ssh. */
+export interface Machine {
+  readonly accelerator: Accelerator;
+  /** Configuration file for `ssh -F`, in which the machine is called `vm`. */
+  readonly sshConfigFile: string;
+  /** Kills QEMU. Everything that the machine has written is lost. */
+  kill(): void;
+}
+
+interface MachineOptions {
+  readonly image: VmImage;
+  /** File that the machine reads as its second disk. ssh would take minutes for it in an emulated machine. */
+  readonly secondDisk: string;
+  /** Directory for the console's output and the ssh connection. */
+  readonly directory: string;
+  readonly signal: AbortSignal;
+  readonly say: (line: string) => void;
+  /** The emulator, and whether the host has hardware virtualization. Only tests replace them. */
+  readonly program?: string;
+  readonly hasKvm?: () => Promise<boolean>;
+}
+
+const KVM_DEVICE = '/dev/kvm';
+
+/** Time in milliseconds that KVM has until the kernel prints its first line. It takes about a second. */
+const FIRST_LINE_MS = 30_000;
+/** Time in milliseconds that a boot may take without hardware virtualization on a busy host. */
+const BOOT_MS = 900_000;
+const POLL_MS = 500;
+
+/** Number of lines of the console that are shown if the machine does not boot. */
+const SHOWN_LINES = 20;
+
+/**
+ * Boots a machine, with hardware virtualization if it works. It may not although the device exists, because some nested
+ * hypervisors cannot run an unmodified kernel.
+ */
+export async function bootMachine(options: MachineOptions): Promise<Machine> {
+  const { say, hasKvm = isKvmAccessible } = options;
+  if (await hasKvm()) {
+    const qemu = await startQemu('kvm', options);
+    if (await printsFirstLine(qemu, options.signal)) return waitForSsh(qemu, options);
+    qemu.kill();
+    say(`hardware virtualization does not work on this host, although ${KVM_DEVICE} exists`);
+  }
+  say('the machine is emulated in software, which takes several minutes');
+  return waitForSsh(await startQemu('tcg', options), options);
+}
+
+const isKvmAccessible = (): Promise<boolean> =>
+  access(KVM_DEVICE, constants.R_OK | constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+
+interface Qemu {
+  readonly accelerator: Accelerator;
+  readonly process: ChildProcess;
+  readonly console: string;
+  readonly port: number;
+  /** Returns what QEMU has written to its standard error. */
+  readonly errors: () => string;
+  kill(): void;
+}
+
+async function startQemu(accelerator: Accelerator, options: MachineOptions): Promise<Qemu> {
+  const { image, secondDisk, directory, program = 'qemu-system-x86_64' } = options;
+  const console = join(directory, `console-${accelerator}.log`);
+  const port = await findFreePort();
+  // The kernel kills QEMU if this process dies, even if it is killed itself.
+  const qemuArgs = qemuArguments({ accelerator, image, secondDisk, console, port });
+  const args = ['--pdeathsig', 'KILL', '--', program, ...qemuArgs];
+  await writeFile(console, '');
+  // A process group of its own, so that a Ctrl-C reaches only this process.
+  const child = spawn('setpriv', args, { detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors += text;
+  });
+  child.once('error', (error) => {
+    errors += error.message;
+  });
+  const kill = () => {
+    child.kill('SIGKILL');
+  };
+  process.once('exit', kill);
+  child.once('close', () => process.off('exit', kill));
+  return { accelerator, process: child, console, port, errors: () => errors.trim(), kill };
+}
+
+/** Returns QEMU's arguments. */
+export function qemuArguments({
+  accelerator,
+  image,
+  secondDisk,
+  console,
+  port,
+}: {
+  readonly accelerator: Accelerator;
+  readonly image: Pick<VmImage, 'disk' | 'kernel' | 'initrd'>;
+  readonly secondDisk: string;
+  readonly console: string;
+  /** Port on the loopback interface that is forwarded to the machine's sshd. */
+  readonly port: number;
+}): string[] {
+  return [
+    ['-accel', accelerator === 'tcg' ? 'tcg,thread=multi' : accelerator],
+    ['-machine', 'q35'],
+    // Nested hypervisors reject writes to the register that this feature adds.
+    ['-cpu', 'max,arch-capabilities=off'],
+    ['-smp', '2'],
+    ['-m', '2048'],
+    ['-nodefaults', '-no-user-config'],
+    ['-display', 'none'],
+    ['-kernel', image.kernel],
+    ['-initrd', image.initrd],
+    // The mitigations slow down an emulated machine, and protect nothing in it.
+    ['-append', 'root=/dev/vda rw console=ttyS0 mitigations=off'],
+    // The machine writes to a temporary file, which also survives its reboots.
+    ['-drive', `file=${image.disk},format=raw,if=virtio,snapshot=on,cache=unsafe`],
+    ['-drive', `file=${secondDisk},format=raw,if=virtio,readonly=on`],
+    // The machine reaches no other host.
+    ['-netdev', `user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:${port}-:22`],
+    ['-device', 'virtio-net-pci,netdev=net'],
+    ['-device', 'virtio-rng-pci'],
+    ['-serial', `file:${console}`],
+  ].flat();
+}
+
+function findFreePort(): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const server = createServer();
+  server.once('error', reject);
+  server.listen(0, '127.0.0.1', () => {
+    const address = server.address();
+    server.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0));
+  });
+  return promise;
+}
+
+const hasExited = ({ process: { exitCode, signalCode, pid } }: Qemu): boolean =>
+  exitCode !== null || signalCode !== null || pid === undefined;
+
+/** Waits until the kernel has printed a line. Returns false if it never will. */
+async function printsFirstLine(qemu: Qemu, signal: AbortSignal): Promise<boolean> {
+  const deadline = performance.now() + FIRST_LINE_MS;
+  while (performance.now() < deadline && !hasExited(qemu) && !qemu.errors().includes('KVM internal error')) {
+    if ((await readFile(qemu.console, 'utf8')).includes('\n')) return true;
+    await pause(POLL_MS, undefined, { signal });
+  }
+  return false;
+}
+
+async function waitForSsh(qemu: Qemu, { image, directory, signal }: MachineOptions): Promise<Machine> {
+  const sshConfigFile = join(directory, 'ssh_config');
+  await writeFile(sshConfigFile, sshConfig({ image, port: qemu.port, controlPath: join(directory, 'ssh') }));
+  const deadline = performance.now() + BOOT_MS;
+  while (!hasExited(qemu) && performance.now() < deadline) {
+    const isUp = await bootId(sshConfigFile, signal).then(
+      () => true,
+      () => false,
+    );
+    signal.throwIfAborted();
+    if (isUp) {
+      // Exits with 1 if a unit has failed, which is for a test to report.
+      await runInVm(sshConfigFile, 'systemctl is-system-running --wait || true', { signal });
+      return { accelerator: qemu.accelerator, sshConfigFile, kill: qemu.kill };
+    }
+    await pause(POLL_MS, undefined, { signal });
+  }
+  qemu.kill();
+  const lines = (await readFile(qemu.console, 'utf8')).trimEnd().split('\n').slice(-SHOWN_LINES);
+  throw new Error(['the virtual machine does not boot', qemu.errors(), ...lines].filter(Boolean).join('\n'));
+}
