@@ -25,7 +25,7 @@ const resultsSchema = z.object({
 type HostResults = z.infer<typeof resultsSchema>;
 
 /** Parses the text of the results. */
-export const parseHostResults = (text: string): HostResults => resultsSchema.parse(JSON.parse(text));
+const parseHostResults = (text: string): HostResults => resultsSchema.parse(JSON.parse(text));
 
 /** Returns the page for the text of the results. */
 export function hostsPage(text: string): string {
