@@ -138,7 +138,7 @@ async function create(
   // objects.
   signal.throwIfAborted();
   const objects = dependencies.variableObjects.takeObjects(input);
-  const userNamespace = pod.spec.hostUsers === false ? { users: await users.getRange(uid) } : {};
+  const userNamespace = pod.spec.hostUsers === false ? { userRange: await users.getRange(uid) } : {};
   const resolvedParts = { ...user, ...target, ...userNamespace, services: dependencies.serviceVariables(pod), objects };
   const baseInput = {
     pod,
@@ -158,7 +158,7 @@ async function create(
   const request = {
     podSandboxId: sandbox.id,
     config: containerConfig(configInput),
-    sandboxConfig: sandboxConfig(pod, sandbox.attempt, now, userNamespace.users),
+    sandboxConfig: sandboxConfig(pod, sandbox.attempt, now, userNamespace.userRange),
   };
   const createNew = async () => (await cri.createContainer(request, { signal })).containerId;
   const adoptExisting = () => adoptEarlierRun(cri, input, { container, signal });

@@ -6,8 +6,10 @@ import { type AnyActorRef, type InspectionEvent, StateMachine } from 'xstate';
 import type { RecordedInput } from '../../../actors/boundary.ts';
 import type { Keyframe } from '../../../actors/node/nodeAgent.ts';
 import { createReplay } from '../../../actors/replay/replay.ts';
+import type { ResourceMeter } from '../../../actors/services/eviction/eviction.ts';
 import type { StatusSink } from '../../../actors/status/statusReports.ts';
 import { machines } from '../../../machines/drawing/charts.ts';
+import { simulatedCpuManager } from '../../../testing/simulation/host/cpuTopologies.ts';
 import { cluster } from '../../fakes/cluster.ts';
 import { type SimulatedNode, simulatedNode } from '../../fakes/node.ts';
 import { containerWith, IMAGE, podRunning, podWith } from '../../fakes/pods.ts';
@@ -98,13 +100,29 @@ const shown = ({ agent }: Pick<SimulatedNode, 'agent'>) => ({
 const directory = await mkdtemp(join(tmpdir(), 'statelet-pki-'));
 afterAll(() => rm(directory, { recursive: true }));
 
+/** A threshold that is never met, so that the node only measures. */
+const eviction = {
+  thresholds: [{ signal: 'memory.available', value: '1Mi', graceMs: 0 }],
+  transitionMs: 0,
+  maxPodGraceSeconds: 0,
+  enforcesStorageLimits: true,
+} as const;
+
+const idleMeter: ResourceMeter = {
+  measureNode: async () => ({ layout: 'single', observations: {} }),
+  readMemory: () => ({}),
+  measureDiskUsage: async () => ({}),
+  measurePods: async () => ({}),
+};
+
 /** A node of a cluster, without pods; written down every so often. */
 async function clusterNode(): Promise<{ node: SimulatedNode; cuts: readonly Cut[]; walk: Walk }> {
   const [cuts, walk]: [Cut[], Walk] = [[], new Walk()];
   const certificates = [{ name: 'client', rotates: true }] as const;
   const node = await simulatedNode({
     fromFiles: true,
-    parts: { inspect: walk.inspect },
+    config: { eviction, cpuManager: simulatedCpuManager('laptop') },
+    parts: { inspect: walk.inspect, resourceMeter: idleMeter },
     clusterOf: (clock) => ({ ...cluster(clock), certificates: { certificates, directory, onRenewed: () => {} } }),
   });
   const file = join(node.manifestDir, 'web.json');

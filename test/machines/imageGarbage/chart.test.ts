@@ -60,7 +60,7 @@ describe('the collection of images', () => {
   test('C47: runs whether or not the sources have listed their pods, because the disk may fill up meanwhile', () => {
     const story = nodeStory({ held: ['collectImages'], sources: ['file', 'api'] });
     story.list();
-    expect(story.state()).toBe('recovering');
+    expect(story.state()).toBe('awaitingSources');
     expect(story.ports.asked('collectImages')).toEqual([{ activePodUids: [] }]);
   });
 
