@@ -173,7 +173,9 @@ async function nodeExplanationResponse(
     : { code: 200, body: explanationWithProblems };
 }
 
-/** Parses a signal with the amount that would be left of it. Returns null if the text is invalid. */
+/**
+ * Parses an eviction signal and the hypothetical remaining amount of its resource. Returns null if the text is invalid.
+ */
 function parseShortage(text: string): HypotheticalShortage | null {
   const [signal = '', amount = '', ...rest] = text.split('=');
   const nanos = parseQuantity(amount);

@@ -78,7 +78,7 @@ export async function updateText(
     const { key } = manifest;
     const previousDocument = key === undefined ? undefined : previousText.documents.get(key);
     const result = readDocument(manifest, previousDocument, key !== undefined && documents.has(key));
-    // Yield, because comparing a pod with its previous version takes long.
+    // Yield, because comparing a pod with its previous version takes a long time.
     if (previousDocument?.pod !== undefined) await nextTurn();
     problems.push(...result.problems);
     hasValid ||= 'document' in result;

@@ -63,7 +63,7 @@ export interface QueuedStatus extends PodIdentity {
 /** The statuses of one pod, grouped by stage. */
 interface LedgerEntry {
   // Computed
-  /** The status of the pod before this ledger was created, until the pod is removed. */
+  /** The pod's status from before this ledger was created, retained until the pod is removed. */
   previousStatus?: PodStatus | undefined;
   /** The latest computed status. Undefined for a pod that is not on the node. */
   computed?: ComputedPod | undefined;

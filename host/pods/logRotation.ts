@@ -57,7 +57,8 @@ async function rotateLog(log: LogToRotate): Promise<void> {
   try {
     await reopen();
   } catch (error) {
-    // If only the response was lost, there is a new file, which must be preserved.
+    // The call may have succeeded even though its response was lost. In that case a new file exists, which must be
+    // preserved.
     if ((await readSize(log)) === undefined) await files.rename(rotatedFile, file);
     throw error;
   }

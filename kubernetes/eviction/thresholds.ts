@@ -31,8 +31,8 @@ export interface ThresholdSettings {
 }
 
 /**
- * Compiles the thresholds, hard ones first (`ParseThresholdConfig`). The hard threshold of the node's memory also holds
- * for the memory of all pods. A threshold of 0 % or 100 % is disabled.
+ * Compiles the thresholds, hard ones first (`ParseThresholdConfig`). The hard threshold for the node's memory also
+ * applies to the total memory of all pods. A threshold of 0% or 100% is disabled.
  */
 export function compileThresholds(settings: ThresholdSettings): readonly Threshold[] {
   const { hard, soft, softGracePeriod, minimumReclaim, enforcesAllocatable } = settings;

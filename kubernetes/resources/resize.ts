@@ -69,7 +69,7 @@ export function hasSameResources(first: PodResources, second: PodResources): boo
   );
 }
 
-/** Returns a key for comparing resources. It is equal if all amounts are equal. */
+/** Returns a key for comparing resources. Two keys are equal if all amounts are equal. */
 export function resourceKey({ requests = {}, limits = {} }: ResourceRequirements): string {
   return [requests, limits]
     .map((list) =>

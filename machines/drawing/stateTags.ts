@@ -26,7 +26,7 @@ export function machineAt(path: string): string | undefined {
 export const stateCategory = (machine: string | undefined, state: string): Category | undefined =>
   findCategory(allTagsOf(machine, state));
 
-/** Whether a dotted state has a tag. */
+/** Whether the state at a dotted path has a tag. */
 export const hasTag = (machine: string, state: string, tag: string): boolean => allTagsOf(machine, state).includes(tag);
 
 function allTagsOf(machine: string | undefined, state: string): string[] {

@@ -82,7 +82,7 @@ export interface NodeConfig extends HousekeepingConfig, ServedEndpoints {
   readonly maxContainerRestartPeriodMs: number;
   /** Maximum size in bytes of the recording on disk. 0 if nothing is recorded. */
   readonly recordSizeBytes: number;
-  /** Settings of the page. Undefined if the page is not served. */
+  /** Settings of the node's web page. Undefined if the page is not served. */
   readonly inspect?: InspectConfig;
   readonly failCgroupV1: boolean;
   readonly failSwapOn: boolean;

@@ -35,7 +35,7 @@ import type { StartNodeOptions } from './startNodeOptions.ts';
 /** A running node agent. */
 export interface StartedNode {
   readonly agent: AgentPort;
-  /** Creates the view of the node for its page. Undefined if the node has no page. */
+  /** Creates the view of the node that its web page shows. Undefined if the node has no web page. */
   readonly createInspected?: () => Promise<InspectedNode>;
   /** Stops the agent and leaves all pods running. */
   stop(): Promise<void>;

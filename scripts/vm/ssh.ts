@@ -36,7 +36,6 @@ export const sshConfig = ({
 interface CommandOptions {
   readonly signal: AbortSignal;
   readonly input?: string | Buffer;
-  /** Timeout in milliseconds. */
   readonly timeoutMs?: number;
 }
 

@@ -115,7 +115,7 @@ function unconfirmedResult(agent: AgentPort): PodResult {
   return { name: 'node', hasSucceeded: false, message: why };
 }
 
-/** Returns the rejected manifests, and a manifest path that does not exist. */
+/** Returns a result for each rejected manifest, and for the manifest path if it does not exist. */
 const problemsOf = (agent: AgentPort): PodResult[] =>
   [...agent.node().problems, ...agent.node().warnings.filter(({ path }) => path === '')].map(
     ({ file, path, message }) => ({

@@ -11,7 +11,10 @@ export interface CustomColumns {
 /** A path whose braces and leading dot are optional. */
 const RELAXED_PATH = /^\{\.?([^{}]+)\}$|^\.?([^{}]+)$/;
 
-/** Parses a specification like kubectl/pkg/cmd/get/customcolumn.go. Throws a `PathSyntaxError` if it is invalid. */
+/**
+ * Parses a custom-columns specification the way kubectl does (`kubectl/pkg/cmd/get/customcolumn.go`). Throws a
+ * `PathSyntaxError` if it is invalid.
+ */
 export function readColumns(spec: string): CustomColumns {
   const columns = spec.split(',').map((part) => {
     const colonIndex = part.indexOf(':');

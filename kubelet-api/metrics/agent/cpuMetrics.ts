@@ -25,7 +25,7 @@ const FAMILIES = {
 };
 
 export interface CpuMetrics {
-  /** Called when CPUs were requested for a pod. */
+  /** Called after CPUs have been requested for a pod. */
   readonly allocated: (counts: AllocationCounts) => void;
   /** Updates the gauges at a scrape. */
   readonly update: (counts: Pick<NodeCounts, 'cpus'>) => void;

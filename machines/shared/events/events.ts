@@ -332,7 +332,6 @@ export type NodeFact =
   /** The status of one container, read at once after an event of the runtime. */
   | { type: 'runtime.containerSeen'; container: ObservedContainer }
   | { type: 'runtime.healthChanged'; health: RuntimeHealth }
-  /** The state of the PLEG has changed. */
   | { type: 'runtime.plegChanged'; pleg: PlegState }
   /** The runtime has accepted the node's pod CIDRs, or refuses them for a new reason. */
   | { type: 'runtime.podCidrChanged'; podCidr: PodCidrState }

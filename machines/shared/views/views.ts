@@ -118,8 +118,8 @@ export function isBeingAdopted(ref: PodRef): boolean {
 }
 
 /**
- * Whether containers of the pod may be running that its actors do not know about yet, because another agent runs the
- * pod or some containers have not been queried.
+ * Whether the pod may have running containers that its actors do not know about yet, because another agent runs the pod
+ * or some containers have not been queried.
  */
 function isUnsettled(ref: PodRef): boolean {
   const snapshot = ref.getSnapshot();

@@ -41,7 +41,6 @@ function validateResourceName(name: string, path: string): Problem[] {
   return isStandard ? [] : [invalid(path, name, 'must be a standard resource type or fully qualified')];
 }
 
-/** Validates the name of a container-level resource. */
 export function validateContainerResourceName(name: string, path: string): Problem[] {
   const problems = validateResourceName(name, path);
   if (!name.includes('/')) {
