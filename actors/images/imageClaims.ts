@@ -83,6 +83,11 @@ export class ImageClaims {
     }
   }
 
+  /** Drops the claims of a pod that has terminated. */
+  release(uid: string): void {
+    this.#pods.delete(uid);
+  }
+
   /** Drops the claims of all pods except those with these UIDs. Claims after number `until` remain. */
   retainPods(uids: readonly string[], until: number): void {
     const retained = new Set(uids);

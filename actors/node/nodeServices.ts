@@ -11,7 +11,7 @@ import type { ObjectsInUse, PodTokens } from '../../kubernetes/objects/podObject
 import type { CertificatePorts } from '../../machines/certificate/ports.ts';
 import type { Mounter } from '../../volume/mount/mounter.ts';
 import type { ClusterContent } from '../../volume/plugins/plugin.ts';
-import type { PortServices } from '../boundary.ts';
+import type { PortService, PortServices } from '../boundary.ts';
 import type { ClusterPort } from '../cluster/node/clusterNode.ts';
 import type { MirrorPort } from '../cluster/pods/mirrorPods.ts';
 import type { ServiceVariables } from '../cluster/services.ts';
@@ -76,6 +76,15 @@ export interface NodeServiceDependencies
   readonly learnValues?: (pod: Pod, values: readonly string[]) => void;
 }
 
+/** Wraps the removal of a pod's data, after which the pod no longer needs any image. */
+const releasingClaims =
+  (claims: ImageClaims, removePodData: PortService<'removePodData'>): PortService<'removePodData'> =>
+  async (input, options) => {
+    const output = await removePodData(input, options);
+    claims.release(input.pod.metadata.uid);
+    return output;
+  };
+
 /** Recent activity of the services that affects how the PLEG interprets the runtime's lists. */
 export type ServiceActivity = Pick<PlegOptions, 'takeChanged' | 'takeFound' | 'isBeingStopped'>;
 
@@ -100,6 +109,7 @@ export function nodeServices(dependencies: NodeServiceDependencies): {
   const serviceDependencies = { ...dependencies, objects, variableObjects };
   const sandboxes = sandboxServices(serviceDependencies);
   const containers = containerServices(serviceDependencies);
+  const disk = diskServices(serviceDependencies);
   const claims = new ImageClaims();
   const proofs = new PullProofs(serviceDependencies);
   const imageCollector = new ImageCollector({
@@ -130,7 +140,8 @@ export function nodeServices(dependencies: NodeServiceDependencies): {
     }),
     collectImages: collectImagesPort(imageCollector),
     removeUnusedImages: removeUnusedImagesPort(imageCollector),
-    ...diskServices(serviceDependencies),
+    ...disk,
+    removePodData: releasingClaims(claims, disk.removePodData),
     ...resizeServices(serviceDependencies),
     ...cpuServices(serviceDependencies),
     ...garbageServices(serviceDependencies),

@@ -27,6 +27,7 @@ import {
 } from './context.ts';
 import { deadlines, facts } from './facts.ts';
 import { preemptionOf } from './pods/endings.ts';
+import { mirrorImplementations } from './pods/mirrors.ts';
 import { haveAllSourcesResponded } from './pods/wanted.ts';
 import { systemOomEvents } from './runtime/oomWatch.ts';
 import { initialPleg } from './runtime/pleg.ts';
@@ -81,6 +82,7 @@ const initialContext = (
 /** Setup with the implementations of all regions and of the events that every state handles. */
 const chartSetup = nodeSetup
   .extend(activeImplementations)
+  .extend(mirrorImplementations)
   .extend(drainingImplementations)
   .extend({
     guards: {

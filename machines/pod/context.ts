@@ -359,10 +359,12 @@ export function withContainer(observed: ObservedPod, container: ObservedContaine
   return {
     ...observed,
     containers: [mergedContainer, ...otherContainers].sort(
-      (a, b) => b.attempt - a.attempt || b.createdAt - a.createdAt,
+      (a, b) => runningRank(a) - runningRank(b) || b.attempt - a.attempt || b.createdAt - a.createdAt,
     ),
   };
 }
+
+const runningRank = ({ state }: ObservedContainer): number => (state === 'running' ? 0 : 1);
 
 /** Returns the containers that the runtime or their actors had reported and that the runtime no longer has. */
 export function vanishedContainers(

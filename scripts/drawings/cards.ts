@@ -66,7 +66,7 @@ export function createCard(item: Item, arrows: readonly Arrow[], minWidth = 0): 
   return { id, width: innerWidth + left + right, height: card.height, boxes, innerRoutes: routes };
 }
 
-const laneArea = (boxes: readonly Box[], around: string) => ({ boxes, around, gap: GAP });
+const laneArea = (boxes: readonly Box[], container: string) => ({ boxes, container, gap: GAP });
 
 /** Returns the minimum width for the contents of a box. */
 function minContentWidth(item: Item): number {

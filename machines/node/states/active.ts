@@ -109,8 +109,8 @@ const actions = {
   })),
 };
 
-export const activeImplementations = { actions: { ...actions, ...mirrorImplementations.actions } };
-const activeSetup = nodeSetup.extend(activeImplementations);
+export const activeImplementations = { actions };
+const activeSetup = nodeSetup.extend(activeImplementations).extend(mirrorImplementations);
 
 /** Restricts an action to the pods that the event is about, because the node may have hundreds of others. */
 const eventScope = { params: ({ event }: { event: NodeEvent }) => ({ uids: affectedUids(event) }) };

@@ -50,7 +50,8 @@ const DEFAULT_MAX_NUMA_NODES = 8;
 
 /** Compiles the settings. Throws a `ConfigError` for an option that is unknown, disabled or invalid. */
 export function compileResourceManagers(values: SettingValues): ResourceManagerSettings {
-  const { cpuManagerPolicy, cpuManagerPolicyOptions = {}, topologyManagerPolicy, topologyManagerScope } = values;
+  const { cpuManagerPolicy, cpuManagerPolicyOptions = {}, cpuManagerReconcilePeriod: reconcileMs } = values;
+  const { topologyManagerPolicy, topologyManagerScope } = values;
   const topologyOptions = compileTopologyOptions(values.topologyManagerPolicyOptions ?? {});
   const topologyPolicy = {
     name: topologyManagerPolicy || ('none' as const),
@@ -74,7 +75,7 @@ export function compileResourceManagers(values: SettingValues): ResourceManagerS
       ? {
           cpuPolicy: {
             options,
-            reconcileMs: values.cpuManagerReconcilePeriod,
+            reconcileMs,
             liftsQuota: liftsQuotaOfExclusiveCpus(values),
           },
         }

@@ -47,6 +47,18 @@ export interface PlayOptions {
   readonly cluster?: ClusterFactory | undefined;
 }
 
+/** Thresholds at a tenth of each resource. */
+const EVICTION = {
+  thresholds: [
+    { signal: 'memory.available', value: '10%', graceMs: 0 },
+    { signal: 'nodefs.available', value: '10%', graceMs: 0 },
+    { signal: 'pid.available', value: '10%', graceMs: 0 },
+  ],
+  transitionMs: 30_000,
+  maxPodGraceSeconds: 5,
+  enforcesStorageLimits: true,
+} as const;
+
 export async function play(story: Story, options: PlayOptions): Promise<Outcome> {
   const { seed } = story;
   const { isBrief = false, ...given } = options;
@@ -62,6 +74,7 @@ export async function play(story: Story, options: PlayOptions): Promise<Outcome>
       startSlots: 2,
       crashLoop: { baseMs: 2_000, maxMs: 20_000 },
       ...(story.machine === undefined ? {} : { cpuManager: simulatedCpuManager(story.machine) }),
+      ...(story.evicts ? { eviction: EVICTION } : {}),
       ...sourcesOf(story),
     },
   });

@@ -149,9 +149,9 @@ describe('what is right is read', () => {
   test('known fields without effect are accepted and listed', () => {
     const { ignoredFields } = parseConfigFile(
       '/k',
-      `${head}maxPods: 5\nmakeIPTablesUtilChains: true\nevictionHard: {memory.available: 100Mi}\nreservedSystemCPUs: "0"`,
+      `${head}maxPods: 5\nmakeIPTablesUtilChains: true\nevictionHard: {memory.available: 100Mi}\nprotectKernelDefaults: true`,
     );
-    expect(ignoredFields).toEqual(expect.arrayContaining(['makeIPTablesUtilChains', 'reservedSystemCPUs']));
+    expect(ignoredFields).toEqual(expect.arrayContaining(['makeIPTablesUtilChains', 'protectKernelDefaults']));
   });
 
   test('the file that kubeadm writes is accepted', () => {

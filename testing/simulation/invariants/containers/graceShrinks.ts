@@ -3,6 +3,7 @@ import type { SimulatedContainer } from '../../../../cri/simulated/objects/views
 import { containersOf, findContainerByName } from '../../../../kubernetes/api/pods/containers.ts';
 import type { Container } from '../../../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
+import type { RecordedEvent } from '../../../../kubernetes/events/recordedEvent.ts';
 import { fullName } from '../../host/host.ts';
 import type { OutsideCall } from '../../run/gate.ts';
 import type { Schedule } from '../../run/schedule.ts';
@@ -63,6 +64,7 @@ const mayRestartAll = ({ restartPolicyRules = [] }: Container): boolean =>
 function trackContainerGraces(
   watched: Watched,
   ofPods: ReadonlyMap<string, Grace>,
+  evictedUids: ReadonlySet<string>,
   violated: (message: string) => void,
 ) {
   const { host, actionLog, cluster } = watched;
@@ -79,7 +81,8 @@ function trackContainerGraces(
       const mayGrow = isJustStarting(pod) && cluster?.hasHadPod(uid) === true;
       if (hasGrown(before?.seconds, seconds) && !mayGrow)
         violated(`container ${id}: its grace grew from ${before?.seconds} to ${seconds} s`);
-      const least = before ? LEAST_SECONDS : leastGrace(watched, id, pod);
+      // An eviction at a hard threshold allows a second, whatever the pod has.
+      const least = before || evictedUids.has(uid) ? LEAST_SECONDS : leastGrace(watched, id, pod);
       if (seconds < least) violated(`container ${id}: it was given ${seconds} s to end, not ${least}`);
     },
     isOver: (container: SimulatedContainer): boolean => (graces.get(container)?.end ?? 0) <= host.clock.elapsed,
@@ -147,7 +150,11 @@ export const graceShrinks: Invariant = {
     const { host } = watched;
     const given = new Map<string, Grace>();
     const stopped = new StopRequests();
-    const graces = trackContainerGraces(watched, given, violated);
+    const evictedUids = new Set<string>();
+    const graces = trackContainerGraces(watched, given, evictedUids, violated);
+    const onEvent = ({ reason, involved }: RecordedEvent) => {
+      if (reason === 'Evicted') evictedUids.add(involved.uid);
+    };
     const onStatus = (change: PodChange) => {
       const { uid, removed, pod } = change;
       const { namespace, name } = pod.metadata;
@@ -177,6 +184,7 @@ export const graceShrinks: Invariant = {
     };
     return {
       onStatus,
+      onEvent,
       onCall,
       onEffect: (effect) => stopped.noteEffect(effect),
       onAgentStarted: graces.noteAgentStart,

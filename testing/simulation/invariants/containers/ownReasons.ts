@@ -34,7 +34,7 @@ export class OwnReasons {
   readonly #causes = new CauseTimes();
   readonly #starts = new Map<string, PodStart>();
   readonly #specs = new Map<string, PodSpec>();
-  /** The UIDs of pods that have exceeded their deadline or are being preempted. */
+  /** The UIDs of pods that have exceeded their deadline or are being preempted or evicted. */
   readonly #ending = new Set<string>();
 
   constructor(watched: Watched) {
@@ -48,7 +48,8 @@ export class OwnReasons {
     // A resize may take effect when other pods have released resources, long after the manifest was changed.
     if (reason === 'ResizeStarted') this.#causes.add(uid, elapsed);
     // Before the first status is published, nobody else knows the start of the deadline.
-    if (reason === 'Preempting' || (reason === 'DeadlineExceeded' && !this.#starts.has(uid))) this.#ending.add(uid);
+    const isFailedByNode = reason === 'Preempting' || reason === 'Evicted';
+    if (isFailedByNode || (reason === 'DeadlineExceeded' && !this.#starts.has(uid))) this.#ending.add(uid);
   }
 
   noteStatus(change: PodChange): void {

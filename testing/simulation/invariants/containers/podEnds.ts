@@ -149,6 +149,8 @@ export class PodEnds {
       spec.containers.every((each) => endOf(each)?.exitCode === 0) &&
       (!isStaticPod(pod) || spec.containers.every((each) => mayStayEnded(spec, each, endOf(each))));
     if (status?.reason === 'Preempting') return isOutranked && !hasSucceeded;
+    // The invariants of evictions check whether the eviction was necessary.
+    if (status?.reason === 'Evicted') return !hasSucceeded;
     if (status?.reason) return false;
     const isDisrupted = status?.conditions?.some(({ type, reason }) => type === DISRUPTION && reason === BY_NODE);
     if (isDisrupted) return isOutranked && hasSucceeded && status?.phase === 'Succeeded';

@@ -69,7 +69,7 @@ export const runtimeRestarts: Readonly<Record<string, PointedStory>> = {
       runtimeDown(5, 0),
       renames(7),
     ],
-    [faultAt('runtime', 'containerStatus', UNAVAILABLE, { skip: 1, times: 2 })],
+    [faultAt('runtime', 'containerStatus', UNAVAILABLE, { skip: 4, times: 2 })],
   ),
   'the runtime comes back with another id for a container whose previous run it has lost': pointedStory([
     apply(0, manifest('web')),
@@ -111,7 +111,7 @@ export const runtimeRestarts: Readonly<Record<string, PointedStory>> = {
 export const earlyExits: Readonly<Record<string, PointedStory>> = {
   'a container has ended by the time that its runtime does not say whether it has started': pointedStory(
     [apply(0, manifest('web', { containers: [mainContainer({ command: shell('sleep 2') })] }))],
-    [faultAt('runtime', 'containerStatus', { kind: 'hang' })],
+    [faultAt('runtime', 'containerStatus', { kind: 'hang' }, { skip: 3 })],
     300 * SECOND,
   ),
 };
@@ -157,7 +157,7 @@ export const lostRuns: Readonly<Record<string, PointedStory>> = {
       at(11, { kind: 'exit', which: 0, exitCode: 0 }),
       forgets(12.5),
     ],
-    [faultAt('runtime', 'containerStatus', late(3), { skip: 1 })],
+    [faultAt('runtime', 'containerStatus', late(3), { skip: 4 })],
   ),
 };
 
@@ -171,7 +171,7 @@ const withMemoryVolume = (cpu: string) =>
 export const overlaps: Readonly<Record<string, PointedStory>> = {
   'the sandbox of a container ends while the next agent asks about it': pointedStory(
     [apply(0, manifest('web')), killAgent(8), at(9, { kind: 'killSandbox', which: 0 })],
-    [faultAt('runtime', 'containerStatus', late(20), { skip: 1 })],
+    [faultAt('runtime', 'containerStatus', late(20), { skip: 4 })],
   ),
   'other resources are wanted while the volumes of a pod are mounted': pointedStory(
     [apply(0, withMemoryVolume('100m')), apply(2, withMemoryVolume('200m'))],

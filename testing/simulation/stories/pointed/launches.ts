@@ -139,11 +139,11 @@ export const launches: Readonly<Record<string, PointedStory>> = {
   ),
   'a list does not show a container of which the runtime says nothing at first': pointedStory(
     [at(0, { kind: 'lists', show: 'stale', forMs: 30 * SECOND }), apply(1, manifest('web'))],
-    [faultAt('runtime', 'containerStatus', UNKNOWN, { skip: 1, times: 2 })],
+    [faultAt('runtime', 'containerStatus', UNKNOWN, { skip: 4, times: 2 })],
   ),
   'a list does not show a container, and the runtime goes away': pointedStory(
     [at(0, { kind: 'lists', show: 'stale', forMs: 30 * SECOND }), apply(1, manifest('web')), runtimeDown(4, 3)],
-    [faultAt('runtime', 'containerStatus', UNAVAILABLE, { skip: 1, times: 2 })],
+    [faultAt('runtime', 'containerStatus', UNAVAILABLE, { skip: 4, times: 2 })],
   ),
   'a list does not show containers, and the runtime cannot take them up': pointedStory([
     at(0, { kind: 'lists', show: 'stale', forMs: 30 * SECOND }),
@@ -157,7 +157,7 @@ export const launches: Readonly<Record<string, PointedStory>> = {
       apply(1, manifest('web')),
       at(3, { kind: 'exit', which: 0, exitCode: 1 }),
     ],
-    [faultAt('runtime', 'containerStatus', late(4), { skip: 1, times: 2 })],
+    [faultAt('runtime', 'containerStatus', late(4), { skip: 4, times: 2 })],
   ),
   'a pod is to end sooner than its container, whose hook runs': pointedStory([
     apply(

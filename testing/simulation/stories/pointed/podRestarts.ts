@@ -89,7 +89,7 @@ export const podRestarts: Readonly<Record<string, PointedStory>> = {
   ),
   'all restart while the next agent asks about one': pointedStory(
     [beside({}), killAgent(5, 3)],
-    [faultAt('runtime', 'containerStatus', late(4), { skip: 3 })],
+    [faultAt('runtime', 'containerStatus', late(4), { skip: 7 })],
   ),
   'all restart for the end of an init container': pointedStory([
     beside({}, { initContainers: [{ ...RESTARTS_ALL, name: 'setup' }], containers: [mainContainer()] }),

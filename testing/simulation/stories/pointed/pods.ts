@@ -73,11 +73,11 @@ export const earlyEvents: Readonly<Record<string, PointedStory>> = {
   ]),
   'the runtime goes away while the next agent asks it about a container': pointedStory(
     [apply(0, manifest('web')), killAgent(8), runtimeDown(8.5, 4)],
-    [faultAt('runtime', 'containerStatus', UNAVAILABLE, { skip: 1, times: 3 })],
+    [faultAt('runtime', 'containerStatus', UNAVAILABLE, { skip: 4, times: 4 })],
   ),
   'a container ends while the next agent asks about it': pointedStory(
     [apply(0, manifest('web')), killAgent(8), at(9, { kind: 'exit', which: 0, exitCode: 1 })],
-    [faultAt('runtime', 'containerStatus', late(4), { skip: 1 })],
+    [faultAt('runtime', 'containerStatus', late(4), { skip: 4 })],
   ),
   'the runtime cannot take up what the next agent finds': pointedStory([
     ...[0, 1, 2, 3, 4].map((pod) => apply(0, manifest(`web-${pod}`))),

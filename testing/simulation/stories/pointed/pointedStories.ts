@@ -12,6 +12,7 @@ import { podRestarts } from './podRestarts.ts';
 import { earlyEvents, edits, removals, sandboxes } from './pods.ts';
 import type { PointedStory } from './pointedStory.ts';
 import { arrivals, cgroups, preemptions, recreations, resizes, volumes } from './resources.ts';
+import { shortages } from './shortages.ts';
 import { waits } from './waits.ts';
 
 /** The stories, keyed by title. */
@@ -44,4 +45,5 @@ export const pointedStories: Readonly<Record<string, PointedStory>> = {
   ...objects,
   ...largePods,
   ...images,
+  ...shortages,
 };
