@@ -3,7 +3,7 @@
  * (`RuntimeUnavailable`). The list is closed so that a typo fails to compile, because other code branches on the reason.
  */
 export const failureReasons = [
-  // Reasons of failed calls to the runtime.
+  // Reasons for failed calls to the runtime.
   ...([
     'RuntimeUnavailable',
     'RuntimeError',
@@ -16,15 +16,15 @@ export const failureReasons = [
     'Cancelled',
     'StreamFailed',
   ] as const),
-  // Reasons of pod failures.
+  // Reasons for pod failures.
   ...(['FailedCreatePodContainer', 'FailedCreatePodSandBox', 'FailedKillPod', 'FailedPodSandBoxStatus'] as const),
   ...(['FailedPrepareDynamicResources'] as const),
   ...(['FailedMount', 'FailedUnmount', 'FailedValidation', 'NetworkNotReady', 'ResizePodInPlaceError'] as const),
-  // Reasons of container failures.
+  // Reasons for container failures.
   ...(['ErrImagePull', 'InvalidImageName', 'RegistryUnavailable', 'SignatureValidationFailed'] as const),
   ...(['CreateContainerConfigError', 'CreateContainerError', 'RunContainerError', 'ContainerNotRunning'] as const),
   ...(['FailedPreStopHook', 'PostStartHookError', 'Unhealthy'] as const),
-  // Reasons of failures of the node and the agent.
+  // Reasons for failures of the node or the agent.
   ...(['AgentFailed', 'AgentGone', 'AgentRunning', 'AgentSilent', 'NoAgent', 'InternalError'] as const),
   ...(['FailedNodeAllocatableEnforcement', 'FailedRead', 'RootDirectoryUnusable', 'RootInUse'] as const),
   ...([
@@ -49,7 +49,7 @@ export interface Failure {
   readonly message: string;
   /** Timestamp in milliseconds since the epoch. */
   readonly at: number;
-  /** Seconds left of the grace period. Set only if a stop failed. */
+  /** Remaining seconds of the grace period. Set only if a stop failed. */
   readonly graceSeconds?: number;
 }
 

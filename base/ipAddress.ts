@@ -1,6 +1,6 @@
 /**
- * Parses, compares and prints IP addresses like Kubernetes (`ParseIPSloppy` of k8s.io/utils/net, `net.IP` of Go). The
- * same address can be written in several ways, so addresses are compared by value, never as strings.
+ * Parses, compares and prints IP addresses as Kubernetes does (`ParseIPSloppy` of k8s.io/utils/net, `net.IP` of Go).
+ * The same address can be written in several ways, so addresses are compared by value, never as strings.
  */
 
 type IpFamily = 4 | 6;

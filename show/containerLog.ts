@@ -1,4 +1,7 @@
-/** Selects the container whose log is shown, with kubectl's messages, and its run, with the kubelet's messages. */
+/**
+ * Selects the container and the run whose log is shown. Errors about the container have kubectl's messages, and errors
+ * about the run have the kubelet's.
+ */
 
 import { NodeFailure } from '../base/failure.ts';
 import { lookUp } from '../base/values/lookUp.ts';
@@ -9,7 +12,7 @@ import { allStatuses } from '../kubernetes/status/allStatuses.ts';
 
 const DEFAULT_CONTAINER_ANNOTATION = 'kubectl.kubernetes.io/default-container';
 
-/** Returns the container used if the user names none, with a note for the user. */
+/** Returns the container to use if the user names none, and a note that informs the user about the choice. */
 export function defaultContainer({ metadata, spec }: Pod): { readonly name: string; readonly note?: string } {
   const annotatedName = lookUp(metadata.annotations ?? {}, DEFAULT_CONTAINER_ANNOTATION);
   if (annotatedName && findContainerByName(spec, annotatedName)) return { name: annotatedName };
@@ -44,7 +47,7 @@ function containerNamesText(containers: readonly PlacedContainer[]): string {
     .join(', ');
 }
 
-/** A run of a container with the number of its log file and its container ID. */
+/** A run of a container, identified by the number in its log file's name and by its container ID. */
 export interface LoggedRun {
   readonly run: number;
   readonly id: string;
@@ -53,7 +56,7 @@ export interface LoggedRun {
 /**
  * Returns the run whose log is shown. It is the current run, or the last run if the container is not running. With
  * `previous`, it is the run in the last state of the status. Throws a `NodeFailure` with reason `BadRequest` if there
- * is none.
+ * is no such run.
  */
 export function selectRun(pod: Pod, container: string, { previous = false } = {}): LoggedRun {
   const status = allStatuses(pod.status).find(({ name }) => name === container);
@@ -82,7 +85,8 @@ function runBeforeCurrent({
 }: ContainerStatus): LoggedRun | undefined {
   const id = lastState?.terminated?.containerID;
   if (!id) return undefined;
-  // A container that has been created but not started has its own run number.
+  // The restart count already includes the next run once its container has been created, even before that container
+  // starts.
   const isRestartCounted = state.waiting === undefined || (containerID !== undefined && containerID !== id);
   return { run: Math.max(0, isRestartCounted ? restartCount - 1 : restartCount), id };
 }
@@ -94,7 +98,7 @@ function waitSuffix(reason: string | undefined): string {
   return `: ${reason}`;
 }
 
-/** Whether this run of the container is still running. */
+/** Whether the given run of the container is still in progress. */
 export const isRunning = (pod: Pod, container: string, { id }: LoggedRun): boolean => {
   const status = allStatuses(pod.status).find(({ name }) => name === container);
   return status?.state?.running !== undefined && status.containerID === id;

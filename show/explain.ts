@@ -47,7 +47,7 @@ export interface ExplanationContext {
 
 /**
  * Explains a pod from its actors, its status and the parts of the node that it may wait for, which are the limiters and
- * the runtime. `runtimeNotReady` is the reason why the runtime is not ready, regardless of its network.
+ * the runtime. `runtimeNotReady` is the reason why the runtime is not ready, other than a missing network.
  */
 export function explainPod(
   podWithTree: PodWithTree,

@@ -1,5 +1,5 @@
 /**
- * Selects the failed runs whose last log lines are shown, and adds these lines to the actors. The lines are read on
+ * Selects the failed runs whose last log lines are shown, and adds these lines to the actors. The log lines are read on
  * demand and never cached.
  */
 import { hasNeverStarted } from '../kubernetes/lifecycle/restart.ts';

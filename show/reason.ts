@@ -7,12 +7,12 @@ import type { ActorNode } from './actors/actorNode.ts';
 import type { ContainerWithActor, PodActors } from './actors/podActors.ts';
 import { terminationCause } from './explain/explainText.ts';
 
-/** Appends the time left until the deadline, e.g. `; retry in 17s`. Appends nothing if there is no deadline. */
+/** Appends the time left until the actor's deadline, e.g. `; retry in 17s`. Appends nothing if there is no deadline. */
 function withDeadline(text: string, { until }: ActorNode, action: string, now: number): string {
   return until === undefined ? text : `${text}; ${action} in ${humanDuration(Math.max(0, until - now))}`;
 }
 
-/** Describes what the actor is waiting for and the time left. */
+/** Describes what the actor is waiting for and how much time is left. */
 function waitText({ waitingFor, until }: ActorNode, now: number): string {
   if (waitingFor === undefined) return '';
   const timeLeftText = until === undefined ? '' : ` (${humanDuration(Math.max(0, until - now))} left)`;

@@ -12,7 +12,7 @@ export interface TurnLimiter {
 }
 
 interface TurnLimiterOptions {
-  /** Returns a time in milliseconds that never goes back. */
+  /** Returns a time in milliseconds that never decreases. */
   readonly monotonic: () => number;
   /** Resolves after all other callbacks of the event loop have run. */
   readonly yieldToEventLoop: () => Promise<void>;
@@ -23,7 +23,10 @@ interface TurnLimiterOptions {
   readonly maxPerTurn?: number | undefined;
 }
 
-/** Time budget of a turn in milliseconds. No more callers start once it is used up, but the last one may exceed it. */
+/**
+ * Time budget of a turn in milliseconds. No more callers start once it is used up, but the caller that uses it up may
+ * exceed it.
+ */
 const MAX_TURN_MS = 10;
 
 export function createTurnLimiter({

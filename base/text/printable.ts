@@ -6,8 +6,8 @@
 const UNSAFE_CHARACTERS = /(?![\t\n])[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
 /**
- * Escapes a character like kubectl, which prints ESC as `^[` and a carriage return as `\r`. Other characters are
- * printed as their code.
+ * Escapes a character as kubectl does: ESC becomes `^[`, and a carriage return becomes `\r`. Other characters are
+ * replaced by their code.
  */
 function escapeForTerminal(character: string): string {
   if (character === '\x1b') return '^[';
@@ -29,8 +29,8 @@ export const printableLine = (text: string): string =>
   printableText(text).replaceAll('\n', '\\n').replaceAll('\t', ' ');
 
 /**
- * Escapes unsafe characters in JSON or YAML without changing its meaning. In YAML, they may occur only in double-quoted
- * strings.
+ * Escapes unsafe characters in JSON or YAML without changing the meaning of the document. In YAML, the unsafe
+ * characters must be inside double-quoted strings, because escapes have no effect elsewhere.
  */
 export const escapeUnsafeCharacters = (text: string): string => text.replace(UNSAFE_CHARACTERS, escapeForJson);
 

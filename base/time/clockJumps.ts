@@ -5,7 +5,10 @@
 import { type Clock, startInterval } from './clock.ts';
 
 const CHECK_INTERVAL_MS = 10_000;
-/** Smaller changes are ignored, because time synchronization adjusts a clock in small or slow steps. */
+/**
+ * Minimum jump that is reported. Smaller changes are ignored, because time synchronization adjusts a clock gradually or
+ * in small steps.
+ */
 const MIN_JUMP_MS = 60_000;
 
 interface JumpListener {

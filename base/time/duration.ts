@@ -6,7 +6,8 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
 /**
- * Formats a duration in milliseconds like kubectl: `45s`, `3m20s`, `2d3h`. Up to 2 s of clock skew are shown as `0s`.
+ * Formats a duration in milliseconds as kubectl does, e.g. `45s`, `3m20s` or `2d3h`. Up to 2 s of clock skew are shown
+ * as `0s`.
  */
 export function humanDuration(ms: number): string {
   const seconds = Math.trunc(ms / SECOND);
@@ -19,7 +20,7 @@ export function humanDuration(ms: number): string {
   return longDuration(Math.trunc(ms / HOUR), minutes);
 }
 
-/** Formats a duration in milliseconds like Go: `350ms`, `1.2s`, `1m20s`, `5m0s`. */
+/** Formats a duration in milliseconds as Go does, e.g. `350ms`, `1.2s`, `1m20s` or `5m0s`. */
 export function goDuration(ms: number): string {
   const wholeMs = Math.max(0, Math.trunc(ms));
   if (wholeMs === 0) return '0s';

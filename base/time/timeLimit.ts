@@ -1,6 +1,6 @@
 import { MAX_TIMER_MS } from './duration.ts';
 
-/** A running time limit of a call. */
+/** A time limit of a call, whose timer is running. */
 export interface TimeLimit {
   /** Aborts when the time is up. */
   readonly signal: AbortSignal;

@@ -1,6 +1,6 @@
 /**
- * Memoizes a function of one object. The argument must never be modified. Its result is garbage-collected together with
- * it.
+ * Memoizes a function whose only argument is an object. The object must never be modified, and its result is
+ * garbage-collected together with it.
  */
 export function memoize<Key extends object, Value extends object>(compute: (key: Key) => Value): (key: Key) => Value {
   const cache = new WeakMap<Key, Value>();

@@ -6,7 +6,7 @@ import { lookUp } from './lookUp.ts';
 /** A JSON object. */
 export type JsonFields = Readonly<Record<string, unknown>>;
 
-/** Merge keys by list name. The entries of a list that has a merge key are merged by it. Any other list is replaced. */
+/** Merge keys by list name. A list with a merge key is merged entry by entry, and any other list is replaced. */
 export type MergeKeys = ReadonlyMap<string, string>;
 
 /** Returns the patch from `previous` to `current`, or undefined if they are equal. */

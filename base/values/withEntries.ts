@@ -14,7 +14,7 @@ export function withEntries<T>(
   return { ...map, [name]: value };
 }
 
-/** Returns a copy of a map without this name, or the same map if it does not contain the name. */
+/** Returns a copy of a map without the entry `name`, or the same map if it has no such entry. */
 export function withoutEntry<T>(map: Readonly<Record<string, T>>, name: string): Readonly<Record<string, T>> {
   if (!Object.hasOwn(map, name)) return map;
   const { [name]: _, ...rest } = map;

@@ -63,7 +63,10 @@ const suggestion = (word: string, candidates: readonly string[]): string => {
   return match === undefined ? '' : `; did you mean ${match}?`;
 };
 
-/** Filters by the time that an actor has been in its state. For a waiting actor this is the duration of the wait. */
+/**
+ * Parses a filter by the time that an actor has spent in its state. For a waiting actor this is the duration of the
+ * wait.
+ */
 function parseDurationFilter(word: string, [key, sign, duration]: readonly [string, string, string]): ParsedFilter {
   const appliesTo = lookUp(DURATION_FILTERS, key);
   if (appliesTo === undefined) return { problem: unknownKeyProblem(word, `${key}${sign}`) };
@@ -76,7 +79,7 @@ function parseDurationFilter(word: string, [key, sign, duration]: readonly [stri
 const unknownKeyProblem = (word: string, key: string): string =>
   `${word}: unknown filter ${key}${suggestion(key, FILTER_PREFIXES) || `; there are ${FILTER_PREFIXES.join(' ')}`}`;
 
-/** Matches actors whose name, state, wait or failure contains the text. */
+/** Creates a filter for actors whose name, state, wait or failure contains the text. */
 const createTextFilter =
   (text: string): ActorFilter =>
   ({ node, namespace, podName }) => {

@@ -7,7 +7,7 @@ import type { TerminatedRun, Termination } from '../../kubernetes/status/view.ts
 
 /** The state of an actor. Times are in milliseconds since the epoch. */
 export interface ActorView {
-  /** The ids from the root to the actor, without the root's id: `pod/<uid>/container/web`. */
+  /** The IDs from the root to the actor, without the root's ID, e.g. `pod/<uid>/container/web`. */
   readonly path: string;
   /** The active state with its parents, outermost first, separated by dots: `launching.creatingContainer.queued`. */
   readonly state: string;
@@ -44,7 +44,7 @@ export interface ReportedDetails extends Partial<ActorDetails> {
   readonly kind?: string;
   /** The name shown to users. Defaults to the last part of the actor's id. */
   readonly name?: string;
-  /** Views reported by the actor's feeds, keyed by source. A single feed may report several. */
+  /** Views that the actor's feeds report, keyed by source. A single feed may report several views. */
   readonly feedViews?: Readonly<Record<string, readonly FeedView[]>>;
   /**
    * Descriptions of the waits of children, keyed by child id, for waits that the parent can describe better than the
@@ -75,9 +75,9 @@ export const CALL_KIND = 'call';
 /** The value of `machine` for the entries of the node's own API, which run no machine. */
 export const NODE_API_ID = 'server';
 
-/** The container runtime as reported by its responses. */
+/** The container runtime as described by its responses. */
 export interface RuntimeView {
-  /** Name of the runtime. Empty until it has responded. */
+  /** Name of the runtime. Empty until the runtime has responded. */
   readonly name: string;
   readonly version: string;
   readonly ready: boolean;
@@ -97,11 +97,14 @@ export interface LimiterView {
   readonly capacity: number;
   /** Keys of the requests that occupy a slot. */
   readonly held: readonly string[];
-  /** The keys in `held` whose requests are slow. Only requests for the same origin still wait for them. */
+  /** The keys in `held` whose requests are slow. Only requests for the same origin still wait for a slow one. */
   readonly slow?: readonly string[];
   /** Keys of the waiting requests, the next one first. */
   readonly queue: readonly string[];
-  /** For each waiting request, the purposes of the requests that it waits for, if they report one. */
+  /**
+   * For each waiting request, the purposes of the requests that it waits for. Undefined if requests do not report a
+   * purpose.
+   */
   readonly behind?: readonly (readonly string[])[];
 }
 

@@ -1,5 +1,3 @@
-/** Parses the path of an actor. */
-
 /** Returns the UID of the pod that contains the actor. Undefined for actors of the node. */
 export const podUidOf = (path: string): string | undefined => /^pod\/([^/]+)/.exec(path)?.[1];
 

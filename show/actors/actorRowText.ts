@@ -10,7 +10,7 @@ import type { ActorRow, RowPod } from './treeRows.ts';
 
 /** The cells of a row besides its name. */
 export interface RowCells {
-  /** E.g. `CrashLoopBackOff`, `pull queue 1/2`, a state path or `1/2`. Empty if the actor is healthy. */
+  /** Text such as `CrashLoopBackOff`, `pull queue 1/2`, a state path or `1/2`. Empty if the actor is healthy. */
   readonly detail: string;
   /**
    * For an unhealthy actor with a deadline, the time left, e.g. `in 48s`. Otherwise the time spent in the current

@@ -32,7 +32,10 @@ export interface ContainerWithActor {
   readonly willRestart: boolean;
 }
 
-/** A pod with the actors that users know. The state of an image is merged into the actor that waits for it. */
+/**
+ * A pod with the actors of its containers and volumes. The state of an image is merged into the actor that waits for
+ * it.
+ */
 export interface PodActors extends PodWithTree {
   readonly volumes: readonly ActorNode[];
   readonly containers: readonly ContainerWithActor[];

@@ -1,6 +1,6 @@
 /**
- * Builds the rows of the actor tree. The node agent comes first, then the pods, those with the most severe state first.
- * The text of a row is computed only when the row is displayed, because there may be thousands of rows.
+ * Builds the rows of the actor tree. The node agent comes first, followed by the pods, by default with the most severe
+ * states first. The text of a row is computed only when the row is displayed, because there may be thousands of rows.
  */
 
 import { displayName, withoutNodeSuffix } from '../../kubernetes/shownName.ts';
@@ -15,18 +15,18 @@ export interface RowPod {
   readonly tree: ActorNode;
   readonly uid: string;
   readonly namespace: string;
-  /** The full name. */
+  /** Full name of the pod as in its metadata. */
   readonly name: string;
   /** Creation time in milliseconds since the epoch. */
   readonly createdAt: number;
   /** Returns the cells of kubectl's columns STATUS and READY at the given time. */
   readonly statusColumns: (now: number) => { readonly status: string; readonly ready: string };
   /**
-   * Returns the Kubernetes reason for the state of the container at this actor path. Undefined if the actor's state is
-   * more informative.
+   * Returns the Kubernetes reason for the state of the container at the given actor path. Undefined if the actor's
+   * state is more informative.
    */
   readonly containerReasonAt: (path: string) => string | undefined;
-  /** Returns the queue position of a container or, if no name is passed, of the pod itself. */
+  /** Returns the queue position of the named container or, if no name is passed, of the pod itself. */
   readonly queuePositionOf: QueueLookup;
 }
 
@@ -46,7 +46,7 @@ export type RowOrder = (typeof ROW_ORDERS)[number];
 
 /** Selection and order of the rows. */
 export interface RowSelection {
-  /** Whether the actor at this path is expanded. */
+  /** Whether the actor at the given path is expanded. */
   readonly isOpen: (path: string) => boolean;
   readonly matches?: ActorFilter | undefined;
   readonly order?: RowOrder | undefined;
@@ -84,8 +84,8 @@ const visibleChildren = ({ children }: ActorNode): readonly ActorNode[] =>
   children.filter(({ kind }) => kind !== CALL_KIND);
 
 /**
- * Returns the actor with the most severe category among an actor and its descendants. The closest one wins a tie. Calls
- * in flight are ignored.
+ * Returns the actor with the most severe category among an actor and its descendants. An ancestor wins a tie with its
+ * descendants. Calls in flight are ignored.
  */
 export function worstOf(actor: ActorNode): ActorNode {
   return visibleChildren(actor)

@@ -142,7 +142,7 @@ function probeLines({ livenessProbe, readinessProbe, startupProbe }: Container):
   return Object.entries(probes).flatMap(([name, probe]) => (probe ? [`${name}:\t${probeText(probe)}`] : []));
 }
 
-/** Formats the handler of a probe and its times. Missing fields have the defaults of Kubernetes. */
+/** Formats a probe's handler and timing. Missing fields have the defaults of Kubernetes. */
 function probeText(probe: Probe): string {
   const { initialDelaySeconds = 0, timeoutSeconds = 1, periodSeconds = 10 } = probe;
   const { successThreshold = 1, failureThreshold = 3 } = probe;

@@ -10,7 +10,7 @@ export function describeVolumes(volumes: readonly Volume[] = []): string[] {
   ];
 }
 
-/** Formatters of the kinds shown in detail. Other kinds are shown by their field name. */
+/** Formatters for the kinds of volumes that are shown in detail. Any other kind is shown by its field name. */
 const VOLUME_DESCRIBERS: { readonly [K in keyof Volume]?: (source: NonNullable<Volume[K]>) => string[] } = {
   hostPath: ({ path, type = '' }) => [
     'Type:\tHostPath (bare host directory volume)',

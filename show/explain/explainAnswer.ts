@@ -22,7 +22,7 @@ export interface RuleInput {
   readonly actors: PodActors;
   readonly now: number;
   readonly queuePositionOf: QueueLookup;
-  /** Reason why the runtime is not ready, regardless of its network. Undefined while it is ready. */
+  /** Reason why the runtime is not ready, other than a missing network. Undefined if there is no such reason. */
   readonly runtimeNotReady: string | undefined;
 }
 

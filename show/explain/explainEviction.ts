@@ -1,4 +1,4 @@
-/** Explains how far the node is from evicting pods, and which it would evict. */
+/** Explains how far the node is from evicting pods, and which pods it would evict. */
 import { humanDuration } from '../../base/time/duration.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { amountText } from '../../kubernetes/eviction/amounts.ts';
@@ -15,7 +15,7 @@ import { isHard, type Threshold, thresholdAmount, thresholdText } from '../../ku
 import { isTerminalPhase } from '../../kubernetes/status/phase.ts';
 import type { NodeExplanation } from './explainNode.ts';
 
-/** A question about a hypothetical shortage: the amount of a signal's resource that would be left. */
+/** A hypothetical shortage, given as the amount of a signal's resource that would be left. */
 export interface HypotheticalShortage {
   readonly signal: Signal;
   readonly available: number;
@@ -50,7 +50,10 @@ function remainingText(remainingMs: number | undefined): string {
   return remainingMs === 0 ? '; it is below that now' : `; at the present rate in ${humanDuration(remainingMs)}`;
 }
 
-/** Adds the next victims to the explanation of a node, or answers a question about a hypothetical shortage. */
+/**
+ * Adds the pods that would be evicted first to the explanation of a node or, given a hypothetical shortage, the pods
+ * that it would cause to be evicted.
+ */
 export function withEvictionOutlook(
   explanation: NodeExplanation,
   allPods: readonly Pod[],
@@ -63,7 +66,10 @@ export function withEvictionOutlook(
   return { ...explanation, eviction };
 }
 
-/** Returns a sentence for each pod that would be the first victim of signals. */
+/**
+ * Returns a sentence for each pod that would be evicted first for one or more signals. The sentence lists these
+ * signals.
+ */
 function victimSentences(pods: readonly Pod[], figures: EvictionFigures): string[] {
   const signals = [...new Set(figures.thresholds.map(({ signal }) => signal))];
   const bySentence = Map.groupBy(signals, (signal) => victimSentence(nextVictim(pods, figures, signal)));

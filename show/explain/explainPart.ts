@@ -116,7 +116,7 @@ function unmountingVolume(input: RuleInput): ReturnType<Rule> {
   return describeRetry(waitText, volume, input.now) ?? `${waitText}${waitDetails(volume, input.now)}`;
 }
 
-/** Adds the last log lines of the container's current run. */
+/** The context of an explanation, with the last log lines of the container's current run. */
 interface PartContext extends ExplanationContext {
   readonly latestLog?: LogTail | undefined;
 }

@@ -19,7 +19,7 @@ interface ServedSession {
   readonly since: number;
 }
 
-/** Requests for one metrics path, with the latest caller. */
+/** Requests for one metrics path, including the latest caller. */
 interface ServedScrape {
   readonly path: string;
   readonly count: number;
@@ -35,9 +35,8 @@ export interface ServedReviews {
   readonly shared: number;
   readonly failed: number;
   readonly underWay: number;
-  /** The most recent failure. */
   readonly lastFailure?: Failure | undefined;
-  /** Time of the first of the current consecutive failures. Undefined after a success. */
+  /** Time of the first failure since the last success. Undefined after a success. */
   readonly failingSince?: number | undefined;
 }
 

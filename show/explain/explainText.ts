@@ -112,7 +112,10 @@ const MIN_SHOWN_WAIT_MS = 10_000;
  */
 const NEAR_DEADLINE_MS = 600_000;
 
-/** Formats the deadline of a wait. If the deadline is not near, the text includes the duration of the wait so far. */
+/**
+ * Formats the deadline of a wait. If the deadline is not near, the text includes the time that the actor has already
+ * been waiting.
+ */
 export function waitDetails(
   { until, since }: { readonly until?: number; readonly since: number },
   now: number,
@@ -157,8 +160,8 @@ const SIGNAL_NAMES: ReadonlyMap<number, string> = new Map([
 ]);
 
 /**
- * Returns the cause of a container's exit, e.g. `exit code 3 after 2s: no database at db.example:5432`. The last line
- * of the output is not the cause of a SIGKILL, because the process could not react to it.
+ * Returns the cause of a container's exit, e.g. `exit code 3 after 2s: no database at db.example:5432`. A SIGKILL is
+ * not explained by the last line of the output, because the process could not react to it.
  */
 export function terminationCause(run: Omit<TerminatedRun, 'containerId'>): string {
   const { exitCode, signal, reason, stopCause, message = '', startedAt, finishedAt } = run;
@@ -193,7 +196,10 @@ const IMAGE_REASONS: ReadonlySet<string> = new Set([
   'RegistryUnavailable',
 ]);
 
-/** Returns the command that imports an image without a registry, if `reason` is a wait for an image. */
+/**
+ * Returns the command that imports an image without a registry. Undefined if `reason` is not a reason to wait for an
+ * image.
+ */
 export function importAdvice(reason: string): string | undefined {
   if (!IMAGE_REASONS.has(reason)) return undefined;
   // The policy Always queries the registry even if the image is present.

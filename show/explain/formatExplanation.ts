@@ -202,7 +202,7 @@ function detailLines(actor: ExplainedActor, at: number): string[] {
   ];
 }
 
-/** Formats the last lines of the log unchanged. */
+/** Formats the last lines of the log, which are wrapped but not shortened. */
 function logLines({ log }: ExplainedActor, trunk: string, columns: number): string[] {
   if (log === undefined) return [];
   const title = log.lines.length === 0 ? 'no output in' : 'last lines of';

@@ -2,9 +2,8 @@ import { humanDuration } from '../../base/time/duration.ts';
 import type { ImageUse } from '../../kubernetes/images/imageGarbage.ts';
 
 /** An image with the fields that `crictl images` prints (`cmd/crictl/image.go` in cri-tools). */
-
 export interface ImageRow {
-  /** E.g. `sha256:…`. */
+  /** ID of the form `sha256:…`. */
   readonly id: string;
   /** Names with a tag. */
   readonly repoTags: readonly string[];
@@ -12,14 +11,14 @@ export interface ImageRow {
   readonly repoDigests: readonly string[];
   readonly sizeBytes: number;
   readonly pinned: boolean;
-  /** Undefined if no agent knows it. */
+  /** Undefined if no running agent reports the image's use. */
   readonly use?: ImageUse | undefined;
 }
 
 const USE_HEADER = ['UNUSED', 'REMOVED', 'USED BY'];
 const NARROW_HEADER = ['IMAGE', 'TAG', 'IMAGE ID', 'SIZE', ...USE_HEADER];
 const WIDE_HEADER = ['IMAGE', 'TAG', 'DIGEST', 'IMAGE ID', 'SIZE', 'PINNED', ...USE_HEADER];
-/** Shown if no running agent has been asked, because the runtime alone knows neither ages nor settings. */
+/** Shown if no running agent has been queried, because the runtime alone knows neither ages nor settings. */
 const UNKNOWN = '<unknown>';
 const NO_VALUE = '<none>';
 const SHORT_ID_LENGTH = 13;
@@ -43,7 +42,7 @@ export function imageTable(
   return [wide ? WIDE_HEADER : NARROW_HEADER, ...sortedRows];
 }
 
-/** Returns for how long the image has been unused, when it would be removed, and what uses it. */
+/** Returns the cells for the time since the image was last used, its expected removal, and its users. */
 function useCells(use: ImageUse, { wide, now }: { readonly wide: boolean; readonly now: number }): string[] {
   const { users, unusedSince } = use;
   const [first = NO_VALUE, ...others] = users;

@@ -62,9 +62,9 @@ interface InitSummary {
   readonly readyCount: number;
   readonly reason: string;
   readonly isInitializing: boolean;
-  /** The containers whose restarts count during initialization. */
+  /** The containers whose restarts are counted during initialization. */
   readonly startedContainers: readonly ContainerStatus[];
-  /** The init containers whose restarts count after initialization. */
+  /** The init containers whose restarts are counted after initialization. */
   readonly sidecars: readonly ContainerStatus[];
 }
 
@@ -105,7 +105,7 @@ interface MainSummary {
   readonly restartableContainers: readonly ContainerStatus[];
 }
 
-/** Reads the regular containers. The reason of the first container takes precedence. */
+/** Reads the regular containers. If several of them have a reason, that of the first one is shown. */
 function summarizeMainContainers(status: PodStatus, initSummary: InitSummary): MainSummary {
   const isInitialized = hasCondition(status, 'Initialized');
   if (initSummary.isInitializing && !isInitialized)

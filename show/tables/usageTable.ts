@@ -1,5 +1,5 @@
 /**
- * Builds tables of the usage of pods and nodes like `kubectl top` (`pkg/metricsutil/metrics_printer.go` in
+ * Builds tables of resource usage by pods and nodes, as `kubectl top` does (`pkg/metricsutil/metrics_printer.go` in
  * k8s.io/kubectl).
  */
 import { parseQuantity } from '../../kubernetes/api/values/quantity.ts';
