@@ -30,11 +30,11 @@ export interface AdmissionInput {
 /** The exclusive CPUs of the node's containers, and the policies by which they are assigned. */
 export interface CpuAllocation extends ResourceManagers {
   readonly assignments: CpuAssignments;
-  /** Number of the assignments, which increases with each change. */
+  /** Revision number of the assignments, which increases with each change. */
   readonly revision: number;
-  /** Number of the assignments that the CPU manager was last given to save. */
+  /** Revision number of the assignments that were last sent to the CPU manager to be saved. */
   readonly reportedRevision: number;
-  /** Admitted pods that are told so once the assignments with this number are durable. */
+  /** Admitted pods whose actors are not notified until the assignments with the given `revision` are durable. */
   readonly unconfirmed: readonly { readonly uid: string; readonly holder: ActorPath; readonly revision: number }[];
 }
 
@@ -115,7 +115,7 @@ export interface AdmissionContext extends AdmissionInput {
   readonly waitingRequests: readonly Request[];
   /** Updates of admitted pods that did not fit on the node. They are decided again whenever resources are released. */
   readonly refusedUpdates: readonly Request[];
-  /** The number of resizes deferred so far. */
+  /** The highest `deferralNumber` that has been assigned to a deferred resize. */
   readonly deferralCount: number;
 }
 
@@ -172,8 +172,8 @@ export function withNameCheck({ entries }: Pick<AdmissionContext, 'entries'>, re
 }
 
 /**
- * Queues the refused updates of all pods except this one for another decision, because they may fit now. The order of
- * decisions is that of `sortPendingResizes` in `pkg/kubelet/allocation/allocation_manager.go`: resizes that do not
+ * Queues the refused updates of all pods except the pod `uid` for another decision, because they may fit now. The order
+ * of decisions is that of `sortPendingResizes` in `pkg/kubelet/allocation/allocation_manager.go`: resizes that do not
  * raise the requests come first, then pods of higher priority, then Guaranteed pods, then resizes that were deferred
  * earlier.
  */
@@ -274,9 +274,10 @@ export function nextDecision(context: AdmissionContext): RequestDecision | undef
 }
 
 /**
- * Decides on a request, and allocates CPUs to a new pod. As in a kubelet, a pod for which there are no CPUs is refused
- * for that reason, whatever else is missing, except that it may preempt others. It waits for the CPUs of pods that are
- * terminating. A running pod is not refused, and shares the CPUs of the node if there are none for it.
+ * Decides on a request, and allocates CPUs to a new pod. If the pod's CPUs are not available, the pod is refused for
+ * that reason even if other resources are missing too, as in a kubelet, unless it may preempt other pods. If
+ * terminating pods will release enough CPUs, the pod waits for them. A pod that is already running is admitted in any
+ * case, and uses the shared CPUs if no exclusive ones are left for it.
  */
 function decideOnCpus(
   context: AdmissionContext,
@@ -322,14 +323,14 @@ function resizesExclusiveCpus(context: AdmissionContext, { uid, pod, requests }:
 
 const isLeaving = ({ desired, isPreempted }: AdmissionEntry): boolean => desired === null || isPreempted;
 
-/** Returns the context with other CPU assignments, which have yet to be saved. */
+/** Returns the context with changed CPU assignments, which have yet to be saved. */
 function withAssignments(context: AdmissionContext, assignments: CpuAssignments): AdmissionContext {
   const { cpus } = context;
   if (cpus === undefined || assignments === cpus.assignments) return context;
   return { ...context, cpus: { ...cpus, assignments, revision: cpus.revision + 1 } };
 }
 
-/** Releases the CPUs of pods that do not run any longer. */
+/** Releases the CPUs of pods that no longer run. */
 export function withoutCpus(context: AdmissionContext, isReleased: (podUid: string) => boolean): AdmissionContext {
   const { cpus } = context;
   if (cpus === undefined) return context;
@@ -426,7 +427,7 @@ export function afterDecision(context: AdmissionContext, step: RequestDecision):
 const grantedRequests = ({ isAdopted, requests }: Request, { allocated }: AdmissionEntry): PodRequests =>
   (isAdopted ? allocated : null) ?? requests;
 
-/** Marks these entries as being preempted. */
+/** Marks the entries of the given pods as being preempted. */
 const markPreempted = (entries: readonly AdmissionEntry[], uids: readonly string[]): AdmissionEntry[] =>
   entries.map((entry) => (uids.includes(entry.uid) ? { ...entry, isPreempted: true } : entry));
 

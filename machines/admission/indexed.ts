@@ -64,7 +64,7 @@ export function withItem<T extends PodItem>(list: readonly T[], item: T): readon
   return moveIndex(list, nextList, previousItem, item);
 }
 
-/** Removes the item with this UID. Returns the same list if it contains no such item. */
+/** Removes the item with the given UID. Returns the same list if it contains no such item. */
 export function withoutItem<T extends PodItem>(list: readonly T[], uid: string): readonly T[] {
   const previousItem = findByUid(list, uid);
   return previousItem === undefined

@@ -1,7 +1,10 @@
 /** Defines the properties of a persisted node certificate that its machine uses. None of them is secret. */
 import type { AlternativeNames } from '../../kubernetes/node/alternativeNames.ts';
 
-/** The use of a certificate: as a client of the API server, or for the node's own HTTPS server. */
+/**
+ * The purpose of a certificate: authenticating to the API server (`client`) or serving the node's own HTTPS API
+ * (`serving`).
+ */
 export type CertificateName = 'client' | 'serving';
 
 export interface CertificateSubject {
@@ -35,8 +38,8 @@ export const isNodeSubject = ({ commonName, organizations }: CertificateSubject,
 };
 
 /**
- * Earliest time of renewal as a fraction of the lifetime. Like a kubelet, the node renews a certificate between 70 %
- * and 90 % of its lifetime, so that nodes do not all renew at the same time.
+ * Earliest time of renewal as a fraction of the lifetime. Like a kubelet, the node renews a certificate between 70% and
+ * 90% of its lifetime, so that nodes do not all renew at the same time.
  */
 const EARLIEST_RENEWAL = 0.7;
 const RENEWAL_SPREAD = 0.2;

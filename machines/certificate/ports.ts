@@ -22,7 +22,8 @@ export interface CertificatePorts {
   };
   /**
    * Waits up to `limitMs` until the request is approved and signed, then stores the certificate and uses it for
-   * connections from the time `at`. Rejects if the request is denied, has failed or is gone.
+   * connections. The output `at` is the time from which the certificate is used. Rejects if the request is denied, has
+   * failed or is gone.
    */
   awaitCertificate: {
     input: { name: CertificateName; request: string; uid: string; limitMs: number };

@@ -20,8 +20,8 @@ import { failureOf } from '../shared/waiting/failure.ts';
 import { after } from '../shared/waiting/waits.ts';
 
 /**
- * Interval between two checks, as in a kubelet. By the next check, running pods may use less, so that the kernel
- * accepts the limit.
+ * Interval between two checks, as in a kubelet. A limit that the kernel refuses may be accepted at the next check,
+ * because running pods may use less by then.
  */
 const CHECK_INTERVAL_MS = 60_000;
 

@@ -93,7 +93,7 @@ export interface ContainerContext
   /** The runtime's ID of the current attempt's container. */
   readonly id?: string | undefined;
   /**
-   * Creation time of the container with this `id`, in milliseconds since the epoch. Undefined until the runtime has
+   * Creation time of the container with the ID `id`, in milliseconds since the epoch. Undefined until the runtime has
    * reported it.
    */
   readonly createdAt?: number | undefined;
@@ -129,7 +129,7 @@ export interface ContainerContext
   readonly exitReaction: 'byPolicy' | 'recreate' | 'restartWithPod' | 'stop';
   /** Output of the probe that caused the current run to be stopped. The run then counts as failed. */
   readonly stopCause?: string | undefined;
-  /** Whether other containers stop first. Until they have, this container's process keeps running (C11). */
+  /** Whether other containers stop first. Until they have stopped, this container's process keeps running (C11). */
   readonly awaitsOtherContainers: boolean;
   /**
    * Whether the container is removed from the runtime once it has stopped. This is the case if its pod continues

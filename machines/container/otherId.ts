@@ -39,8 +39,8 @@ export const isPresent = (context: ContainerContext, observed: ObservedContainer
   observed.id === context.id || isPresentUnderOtherId(context, observed);
 
 /**
- * Updates the IDs of the current container and of its earlier runs from an observed container. The earlier run may have
- * been missing until now, if its exit could not be read when the agent started.
+ * Updates the IDs of the current container and of its earlier runs from an observed container. An earlier run may be
+ * added here if its exit could not be read when the agent started.
  */
 export function withObservedIds(context: ContainerContext, observed: ObservedContainer): Partial<ContainerContext> {
   const { unstartedId, earlierRun, oldestRun } = context;

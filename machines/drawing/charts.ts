@@ -22,7 +22,7 @@ function machinesOf(machine: AnyStateMachine, seen = new Set<AnyStateMachine>())
   return seen;
 }
 
-/** All machines, from the node inward. */
+/** All machines. The node's machine comes first. */
 export const machines: readonly AnyStateMachine[] = [...machinesOf(nodeAgentMachine)];
 
 export const createCharts = (): Chart[] =>

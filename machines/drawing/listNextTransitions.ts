@@ -1,4 +1,4 @@
-/** Finds the transitions that can leave the current state of an actor. */
+/** Finds the transitions out of the current state of an actor. */
 import {
   type AnyStateMachine,
   type AnyStateNode,
@@ -12,9 +12,9 @@ import { describeTransition, transitionsOf } from './ways.ts';
 const TIMER_EVENT = 'timer.elapsed';
 
 /**
- * Returns the transitions out of a state. Those of timers come first, and those of inner states precede those of outer
- * states. Transitions of outer states are omitted for events that an inner state always handles. `until` is the
- * deadline of the state's wait.
+ * Returns the transitions out of a state. Transitions of timers come first, and transitions of inner states precede
+ * those of outer states. Transitions of outer states are omitted for events that an inner state always handles. `until`
+ * is the deadline of the state's wait.
  */
 export function listNextTransitions(machine: AnyStateMachine, state: StateValue, until?: number): NextTransition[] {
   const transitions = leavesOf(machine, state).flatMap((leaf) => transitionsOutOf(leaf, until));

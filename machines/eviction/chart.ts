@@ -103,7 +103,7 @@ export const evictionMachine = setup({
       enqueue.sendTo(parent<EvictionReport>(), { type: 'eviction.pressureChanged', conditions, at });
     }),
     recordFailure: assign(({ event }) => ({ failure: failureOf(event) })),
-    /** Records the resource that the node is about to reclaim. */
+    /** Records an event about the resource that the node is about to reclaim. */
     recordAttempt: enqueueActions(({ context: { nodeName, acting }, enqueue }) => {
       const [threshold] = acting;
       if (threshold === undefined) return;
@@ -121,7 +121,7 @@ export const evictionMachine = setup({
       const imageBytes = removed.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
       return reclaim === undefined ? {} : { reclaim: { ...reclaim, imageCount: removed.length, imageBytes } };
     }),
-    /** Chooses the pod that is ranked first. */
+    /** Chooses the pod that is ranked first as the victim. */
     chooseVictim: enqueueActions(({ context, event, enqueue }) => {
       const measurement = podMeasurementOf(event);
       for (const { signal } of context.acting) {
@@ -131,7 +131,7 @@ export const evictionMachine = setup({
       const eviction = nextEviction(context, measurement);
       if (eviction !== undefined) enqueue.assign({ evictions: [eviction] });
     }),
-    /** Records the evictions and has the node terminate the pods. */
+    /** Records the evictions and requests that the node terminate the pods. */
     evict: enqueueActions(({ context: { evictions }, enqueue }) => {
       for (const eviction of evictions) {
         const { uid, cause } = eviction;

@@ -27,11 +27,14 @@ import type { Termination } from '../../kubernetes/status/view.ts';
 import { killLimitMs } from '../pod/termination.ts';
 import type { PortTypes } from '../shared/ports.ts';
 
-/** Settings of the eviction. A type alias, because the package's declaration files would have to name an interface. */
+/**
+ * Settings of the eviction. A type alias, because generated declaration files can expand an alias but can refer to an
+ * interface only by name.
+ */
 export type EvictionInput = {
   readonly nodeName: string;
   readonly thresholds: readonly Threshold[];
-  /** Time in milliseconds for which the node reports pressure after a threshold was last met. */
+  /** Time in milliseconds for which the node continues to report pressure after a threshold was last met. */
   readonly transitionMs: number;
   /** Maximum grace period in seconds of a pod that is evicted for a soft threshold. */
   readonly maxPodGraceSeconds: number;
@@ -42,19 +45,19 @@ export type EvictionInput = {
 /** A pod that is being evicted. */
 export interface Eviction {
   readonly uid: string;
-  /** Reference of the event to the pod. */
+  /** Reference to the pod in the event about the eviction. */
   readonly involved: InvolvedObject;
   /** Name of the cause in the metrics: the signal, or the limit that the pod has exceeded. */
   readonly cause: Signal | LocalStorageLimit;
   readonly termination: Termination;
-  /** Annotations of the event. */
+  /** Annotations of the event about the eviction. */
   readonly annotations: Readonly<Record<string, string>>;
 }
 
 /** The disk space that was reclaimed before pods had to be evicted. */
 export interface Reclaim {
   readonly signal: Signal;
-  /** Time of the measurement that caused it, in milliseconds since the epoch. */
+  /** Time of the measurement that caused the reclaim, in milliseconds since the epoch. */
   readonly at: number;
   readonly containerCount: number;
   readonly imageCount: number;
@@ -69,16 +72,15 @@ export type EvictionContext = EvictionInput & {
   /** Older observations, the oldest first, from which the rate of consumption is computed. */
   readonly earlierObservations: readonly { readonly measuredAt: number; readonly observations: Observations }[];
   readonly conditions: readonly PressureCondition[];
-  /** The thresholds that act in the current pass, the one to handle first. */
+  /** The thresholds that act in the current pass. The first one is handled next. */
   readonly acting: readonly Threshold[];
   /** Layout of the node's file systems. Undefined until it has been determined. */
   readonly layout: DiskLayout | undefined;
-  /** Pods and dead containers as the node has listed them in the current pass. */
+  /** Pods that may be evicted, as the node has listed them in the current pass. */
   readonly pods: readonly Pod[];
   readonly deadContainers: readonly DeadContainer[];
-  /** The pods that are being evicted. */
   readonly evictions: readonly Eviction[];
-  /** UIDs of those without processes, and of those that are gone. */
+  /** UIDs of the evicted pods that have no processes left or are gone. */
   readonly stoppedUids: readonly string[];
   readonly cleanedUpUids: readonly string[];
   /** The last time that disk space was reclaimed. Undefined if it never was. */
@@ -175,8 +177,8 @@ export const startedReclaim = ({ acting: [threshold], measuredAt: at }: Eviction
   threshold && { signal: threshold.signal, at, containerCount: 0, imageCount: 0, imageBytes: 0 };
 
 /**
- * Whether the threshold that acts is resolved after space was reclaimed. A kubelet evicts a pod nevertheless if the
- * threshold of any other signal is met (`reclaimNodeLevelResources` in `pkg/kubelet/eviction/eviction_manager.go`).
+ * Whether reclaiming space has resolved the acting threshold. A kubelet evicts a pod nevertheless if the threshold of
+ * any other signal is met (`reclaimNodeLevelResources` in `pkg/kubelet/eviction/eviction_manager.go`).
  */
 export function isRelieved({ acting: [threshold] }: EvictionContext, { observations }: Measurement): boolean {
   return threshold !== undefined && thresholdsMet([threshold], observations, { withMinReclaim: true }).length === 0;
@@ -185,7 +187,9 @@ export function isRelieved({ acting: [threshold] }: EvictionContext, { observati
 /** Grace period in seconds of a pod that is evicted for a hard threshold or a limit. */
 const IMMEDIATE_GRACE_SECONDS = 1;
 
-/** Returns the eviction of the pod that is ranked first for the threshold that acts. Undefined if there is none. */
+/**
+ * Returns the eviction of the pod that is ranked first for the acting threshold. Undefined if no pod can be evicted.
+ */
 export function nextEviction(
   context: EvictionContext,
   { usages, at }: PortTypes['measurePods']['output'],

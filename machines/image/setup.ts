@@ -35,8 +35,8 @@ export interface ImageInput {
   /** The key of the request at the pull limiter. The parent that stops this actor releases the slot. */
   readonly key: string;
   /**
-   * Whether an earlier container of the pod needs the same image. A kubelet would not process this container until the
-   * image of the earlier one is present.
+   * Whether an earlier container of the pod needs the same image. A kubelet processes the later container only after
+   * the image is present.
    */
   readonly sharesEarlierImage: boolean;
   /** Position of the pod in the order of arrival. Earlier pods pull first. */

@@ -31,7 +31,7 @@ import { after } from '../shared/waiting/waits.ts';
 /** Interval between two collections (`ImageGCPeriod`). */
 const COLLECTION_INTERVAL_MS = 300_000;
 
-// Type aliases, because the package's declaration files would have to name interfaces.
+// Type aliases, because generated declaration files can expand an alias but can refer to an interface only by name.
 type ImageGarbageInput = {
   readonly nodeName: string;
   /** Undefined for the kubelet's defaults. */
@@ -47,7 +47,9 @@ type CollectionSummary = Pick<ImageCollection, 'imageCount' | 'unusedCount' | 'd
 type ImageGarbageContext = {
   readonly nodeName: string;
   readonly policy: ImageGarbagePolicy;
-  /** UIDs of the pods that may still create containers, in the node's reply. Empty between two collections. */
+  /**
+   * UIDs of the pods that may still create containers, according to the node's reply. Empty between two collections.
+   */
   readonly activePodUids: readonly string[];
   /** The last collection. Undefined before the first one. */
   readonly collection?: CollectionSummary;
@@ -104,8 +106,8 @@ const requestingPodsState = (target: string) =>
   });
 
 /**
- * Returns a state that collects. The kubelet reports failures from the second one in a row, because the statistics may
- * not be available yet at its start.
+ * Returns a state that collects images. As in the kubelet, the first of several consecutive failures is not reported,
+ * because the statistics may not be available yet at the start.
  */
 const collectingState = ({ reportsFailures }: { readonly reportsFailures: boolean }) => {
   const failureEvents = ({ message }: Failure) => (reportsFailures ? warning('ImageGCFailed', message) : []);

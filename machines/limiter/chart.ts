@@ -81,8 +81,8 @@ export function blockingHolders({ heldSlots }: LimiterContext, request: SlotRequ
 }
 
 const meta: StateMeta = {
-  // The deadline counts from the start of the timer, which restarts when a released slot is granted again. The
-  // limiter's own state does not change then.
+  // The deadline counts from the start of the timer, which restarts when a released slot is granted again. The state of
+  // the limiter's own machine does not change in that case.
   deadlines({ snapshot: { context, children }, getStateSince }: ActorInfo<LimiterContext>) {
     const [timer] = Object.values(children);
     return timer && context.slowAfterMs !== undefined ? { dueAt: getStateSince(timer) + context.slowAfterMs } : {};

@@ -155,8 +155,8 @@ const chartSetup = nodeSetup
         assertEvent(event, 'runtime.containerSeen');
         const { container } = event;
         const observedPod = lookUp(context.observed, container.podUid);
-        // If another agent has a sandbox of the pod, the container may belong to that agent. Only the next list can
-        // tell.
+        // If another agent has a sandbox of the pod, the container may belong to that agent. Only the next list shows
+        // which agent owns it.
         if (observedPod?.foreignSandboxes && !observedPod.containers.some(({ id }) => id === container.id)) return;
         if (Object.hasOwn(context.pods, container.podUid)) enqueue.sendTo(podId(container.podUid), event);
       }),
@@ -202,7 +202,10 @@ const chartSetup = nodeSetup
       announceRuntimeReturn: enqueueActions(({ context, enqueue }) => {
         for (const uid of Object.keys(context.pods)) enqueue.sendTo(podId(uid), { type: 'runtime.returned' });
       }),
-      /** Lists the pods that may have processes, in the version with the admitted resources. */
+      /**
+       * Sends the eviction the pods that may have processes, in the version with the admitted resources, and the dead
+       * containers that it may remove.
+       */
       sendEvictionCandidates: enqueueActions(({ context, enqueue, self }) => {
         const snapshots = childrenOf<PodRef>(self.getSnapshot(), 'pod/').map((child) => child.getSnapshot());
         const [ended, remaining] = [true, false].map((has) => snapshots.filter((pod) => pod.hasTag('ended') === has));
@@ -232,7 +235,8 @@ const chartSetup = nodeSetup
         const conditions = withPressure(context.conditions ?? [], pressure, rfc3339(at));
         enqueue.assign({ conditions, lastFactAt: at });
         enqueue.sendTo('admission', { type: 'admission.nodeChanged', node: { pressure } });
-        // In a cluster, the node status reports the changes, because they count from the conditions in the Node.
+        // In a cluster, the node status reports the changes, because they are relative to the conditions in the Node
+        // object.
         if (context.cluster !== undefined) return;
         const messages = changedPressure(context.conditions ?? [], conditions).flatMap((each) =>
           conditionEvents(context.nodeName, each),

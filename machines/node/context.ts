@@ -47,7 +47,7 @@ import type { PlegState } from './runtime/pleg.ts';
 import type { PodCidrState } from './runtime/podCidr.ts';
 import type { PendingProcessKill } from './runtime/processKills.ts';
 
-/** Settings for a node that belongs to a cluster. */
+/** Settings of a node that belongs to a cluster. */
 export interface ClusterInput {
   /** Duration of the node's lease, in milliseconds. */
   readonly leaseMs: number;
@@ -94,7 +94,7 @@ export interface NodeInput {
   readonly crashLoop: BackOff;
   /** Whether Burstable pods get a share of the node's swap. */
   readonly limitedSwap?: boolean;
-  /** Whether OOM kills of processes are reported whose container continues to run. */
+  /** Whether the node reports OOM kills of processes whose container continues to run. */
   readonly reportsProcessOomKills?: boolean;
   /** Terminal statuses that pods had reached before a restart of the agent, by UID. */
   readonly statuses: Readonly<Record<string, PodStatus>>;
@@ -106,7 +106,7 @@ export interface NodeInput {
   readonly containerEnds?: Readonly<Record<string, ContainerEnds>>;
   /** Maximum numbers of dead containers to retain. Undefined for the kubelet's default. */
   readonly garbage?: GarbagePolicy;
-  /** When unused images are removed. Undefined for the kubelet's defaults. */
+  /** Policy for the removal of unused images. Undefined for the kubelet's defaults. */
   readonly imageGarbage?: ImageGarbagePolicy;
   /** Interval between two checks of log sizes, in milliseconds. Undefined for the kubelet's default. */
   readonly logCheckMs?: number;
@@ -165,7 +165,7 @@ export interface NodeContext
   readonly pleg: PlegState;
   /** Whether the runtime has accepted the node's pod CIDRs. Undefined if the node has none. */
   readonly podCidr?: PodCidrState;
-  /** OOM kills in containers of which it is not known yet whether they continue to run. */
+  /** OOM kills for which it is not yet known whether the container continues to run. */
   readonly processKills: readonly PendingProcessKill[];
   /** State of the search for OOM kills. Undefined if the node does not search for them. */
   readonly oomWatch?: OomWatch;
@@ -180,7 +180,7 @@ export interface NodeContext
   readonly lastFactAt: number;
   /** Pods whose actors failed during termination. They are terminated again at the next tick. */
   readonly brokenPods: readonly Pod[];
-  /** Number of pods that have arrived so far. */
+  /** Number of pods that have arrived since the agent started. */
   readonly arrivalCount: number;
   /** Start time of the drain in milliseconds since the epoch, or 0 if the node is not draining. */
   readonly drainStartedAt: number;
@@ -237,7 +237,10 @@ export function collectableGarbage(context: NodeContext): NodeGarbage {
 const stayingPods = ({ observed = {}, pods, health }: NodeContext): ObservedPod[] =>
   Object.values(observed).filter(({ uid }) => health.ready && lookUp(pods, uid)?.isTerminating === false);
 
-/** Returns the dead containers that the node can spare if its disk is full, and all of those pods that have ended. */
+/**
+ * Returns the dead containers that may be removed if the node's disk is full, which include all dead containers of pods
+ * that have ended.
+ */
 export function sparableContainers(context: NodeContext, endedUids: ReadonlySet<string>): DeadContainer[] {
   const { garbage = defaultGarbagePolicy, lastFactAt: now } = context;
   return unusedContainers(stayingPods(context), garbage, { now, terminatedUids: endedUids });
@@ -254,7 +257,7 @@ export const runningContainers = ({ observed = {}, pods }: NodeContext): Contain
 const hasObjects = ({ sandboxes, containers, foreignSandboxes = [] }: ObservedPod): boolean =>
   sandboxes.length + containers.length + foreignSandboxes.length > 0;
 
-/** Returns the part of the pod in the runtime that belongs to this agent. */
+/** Returns the pod in the runtime without the objects that belong to other agents. */
 export const withoutForeignObjects = ({ owner, takenOverUids }: NodeContext, pod: ObservedPod): ObservedPod =>
   takenOverUids.includes(pod.uid) ? pod : separateForeignSandboxes(pod, owner);
 

@@ -1,4 +1,4 @@
-/** Counts the actors, pods and containers on the node. They are counted on request. */
+/** Counts the actors, pods and containers on the node. The counts are computed on request. */
 import type { ActorRefFrom, AnyActorRef, AnyMachineSnapshot } from 'xstate';
 import { lookUp } from '../../base/values/lookUp.ts';
 import { isStaticPod } from '../../kubernetes/api/pods/staticPod.ts';

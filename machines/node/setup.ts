@@ -157,8 +157,7 @@ export const nodeSetup = setup({
       return { observed: withObserved(context, event.pods), lastFactAt: event.at };
     }),
     /**
-     * Reports OOM kills whose containers continue to run. Other containers have been killed as a whole, and report it
-     * themselves.
+     * Reports OOM kills whose containers continue to run. A container that was killed as a whole reports that itself.
      */
     confirmProcessKills: enqueueActions(({ context, enqueue }) => {
       const { processKills, events } = confirmedProcessKills(context);

@@ -8,7 +8,6 @@ import type { PodRef } from '../shared/views/views.ts';
 import type { nodeAgentMachine } from './chart.ts';
 import { foreignPods } from './pods/own.ts';
 
-/** Returns the view of the container runtime. */
 export const runtimeView = ({ name, version, ready, since, message, networkNotReady }: RuntimeHealth): RuntimeView => ({
   name,
   version,

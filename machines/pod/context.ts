@@ -167,7 +167,7 @@ interface SpawnVolumes extends Omit<VolumeInput, 'name'> {
   readonly type: 'spawn';
 }
 
-/** Stops the actors, which have no work left. */
+/** Stops actors that have no work left. */
 interface StopActors {
   readonly type: 'stop';
 }
@@ -353,7 +353,7 @@ export function knownRuns(
 /** Updates one container in the observed pod. */
 export function withContainer(observed: ObservedPod, container: ObservedContainer): ObservedPod {
   const listedContainer = observed.containers.find(({ id }) => id === container.id);
-  // Only the list contains the container's sandbox, whereas the status does not.
+  // The container's sandbox is part of the list, but not of the container's status.
   const mergedContainer = { ...container, sandboxId: container.sandboxId || (listedContainer?.sandboxId ?? '') };
   const otherContainers = observed.containers.filter(({ id }) => id !== container.id);
   return {

@@ -90,7 +90,7 @@ export type PodTag =
   | 'ended'
   /** The pod's volumes and cgroup have been removed as well. */
   | 'reclaimed'
-  /** Everything of the pod except its actors has been removed. */
+  /** Everything that belongs to the pod, except its actors, has been removed. */
   | 'stoppingActors'
   | 'terminated';
 

@@ -218,14 +218,15 @@ export interface PortTypes extends CertificatePorts {
    */
   collectImages: { input: { activePodUids: readonly string[] }; output: ImageCollection };
   /**
-   * Removes all unused images that the minimum age does not protect. `activePodUids` as in `collectImages`. Rejects if the
-   * images cannot be listed, or, after trying them all, if some cannot be removed. Idempotent.
+   * Removes all unused images that the minimum age does not protect. `activePodUids` has the same meaning as in
+   * `collectImages`. Rejects if the images cannot be listed, or, after trying them all, if some cannot be removed.
+   * Idempotent.
    */
   removeUnusedImages: { input: { activePodUids: readonly string[] }; output: { removed: readonly RemovedImage[] } };
   /** Makes the CPU assignments durable, in the kubelet's format, and uses them for new containers. Idempotent. */
   saveCpus: { input: { assignments: CpuAssignments }; output: null };
   /**
-   * Gives running containers the CPUs that are assigned to them, if they have others or may have. Updates as many as
+   * Updates running containers that have, or may have, CPUs other than those assigned to them. Updates as many as
    * possible and then rejects with the first failure. Idempotent.
    */
   reconcileCpus: {

@@ -62,7 +62,7 @@ export interface StatusSinkContext extends StatusSinkInput {
   readonly deferredStatuses: readonly DeferredStatus[];
   /** Statuses being sent, at most one per pod. */
   readonly statusesInFlight: readonly PendingStatus[];
-  /** Rejected statuses. */
+  /** Rejected statuses that wait for the retry. */
   readonly failedStatuses: readonly PendingStatus[];
   /** Reason why the last status was rejected. */
   readonly failure?: Failure | undefined;

@@ -79,7 +79,7 @@ const guards = {
   },
   mustPassStartupProbe: ({ context }: ContainerArgs) =>
     context.startupPassedId !== context.id && probeOf(context.pod, context.name, 'startup') !== undefined,
-  /** Whether a result is from the startup probe of the current run. Results of an earlier run are ignored. */
+  /** Whether the startup probe that has passed belongs to the current run. Results of an earlier run are ignored. */
   hasStartupProbePassed: ({ context, event }: ContainerArgs) => {
     assertEvent(event, 'probe.succeeded');
     return event.kind === 'startup' && event.id === context.id;
@@ -107,8 +107,8 @@ const actions = {
     }
   }),
   /**
-   * Restarts the probes of a container whose ID has changed. As on a kubelet, they start without a result, except that
-   * the probes of a container that was started before the agent retain theirs (`doProbe` in
+   * Restarts the probes of a container whose ID has changed. As in a kubelet, the probes start without a result, unless
+   * the container was started before the agent, in which case they retain their results (`doProbe` in
    * pkg/kubelet/prober/worker.go).
    */
   resetProbes: containerSetup.enqueueActions(({ context, enqueue, self }) => {

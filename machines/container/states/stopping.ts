@@ -60,7 +60,7 @@ const actions = {
   consumeGracePeriod: containerSetup.assign(({ context: { stopBy } }) =>
     stopBy === undefined ? {} : { stopGraceSeconds: 0 },
   ),
-  /** Limits a retry to the remaining grace period, independent of changes of the clock (C10). */
+  /** Limits a retry to the remaining grace period, independently of changes of the clock (C10). */
   limitToRemainingGracePeriod: containerSetup.assign(({ context, event }) => ({
     stopGraceSeconds: earlierDeadline(context.stopGraceSeconds, failureOf(event).graceSeconds),
   })),

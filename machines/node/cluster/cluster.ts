@@ -1,4 +1,3 @@
-/** Defines the node's data about its cluster. */
 import type { AdmissionNode } from '../../../kubernetes/admission/node.ts';
 import type { Capacity } from '../../../kubernetes/resources/requests.ts';
 import type { ClusterFact, OwnNodeState } from '../../shared/events/clusterFacts.ts';

@@ -1,4 +1,4 @@
-/** Defines the number of objects that the node watches or reads individually for its pods, by kind. */
+/** Defines the counts of objects that the node watches or reads individually for its pods, by kind. */
 import { isoTime } from '../../../kubernetes/api/values/rfc3339.ts';
 
 export interface ObjectCounts {

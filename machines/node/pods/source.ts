@@ -28,7 +28,7 @@ export interface SourceState {
 /** A change of state, as the source reports it. */
 export type SourceChange = Pick<SourceState, 'state' | 'until' | 'counts'> & { readonly failure?: string };
 
-/** Returns the state after a step. Returns the same object if nothing has changed. */
+/** Returns the state after the given change. Returns the same object if nothing has changed. */
 export function nextSourceState(
   previous: SourceState | undefined,
   { state, until, failure: message, counts }: SourceChange,

@@ -95,7 +95,7 @@ export function desiredPod({ desired, pods }: NodeContext, uid: string): Pod | u
 export const isDesired = ({ desired }: Pick<NodeContext, 'desired'>, uid: string): boolean =>
   Object.values(desired).some((ofSource) => Object.hasOwn(ofSource, uid));
 
-/** Whether the API server returned a version of the pod that the agent could not parse. */
+/** Whether the API server returned a version of the given pod that the agent could not parse. */
 export const isUnreadable = ({ problems }: Pick<NodeContext, 'problems'>, uid: string): boolean =>
   Object.values(problems).some((ofSource) => ofSource.some((problem) => problem.uid === uid));
 

@@ -1,4 +1,7 @@
-/** Tracks the OOM kills on the node, as a pure reducer, and whether the kernel's log, which contains them, can be read. */
+/**
+ * Tracks the OOM kills on the node and whether the kernel's log, which reports them, can be read. Implemented as a pure
+ * reducer.
+ */
 import type { Failure } from '../../../base/failure.ts';
 import { type EventMessage, warning } from '../../../kubernetes/events/recordedEvent.ts';
 import { isSystemOom, killedProcess, type OomKill, systemOomMessage } from '../../../kubernetes/lifecycle/oomKill.ts';
@@ -28,11 +31,17 @@ export function nextOomWatch(previous: OomWatch | undefined, fact: OomFact): Oom
   return { ...watch, since: fact.at, ...(fact.failure ? { failure: fact.failure } : {}) };
 }
 
-/** Returns the event about a process that was killed because the whole system was out of memory, and none about others. */
+/**
+ * Returns the event about a process that was killed because the whole system was out of memory. Returns no event for
+ * other kills.
+ */
 export const systemOomEvents = (kill: OomKill): readonly EventMessage[] =>
   isSystemOom(kill) ? [warning('SystemOOM', systemOomMessage(kill))] : [];
 
-/** Returns the search as a feed in the actor tree, or an empty list for a node that does not search for OOM kills. */
+/**
+ * Returns the search for OOM kills as a feed in the actor tree, or an empty list for a node that does not search for
+ * them.
+ */
 export function oomWatchViews(watch: OomWatch | undefined): FeedView[] {
   if (watch === undefined) return [];
   const { since, failure, systemKillCount, lastSystemKill } = watch;

@@ -1,6 +1,6 @@
 /**
- * Finds the OOM kills that did not end their container, as pure functions. A kubelet does not report them. Without
- * `memory.oom.group`, the kernel kills one process, and the container may continue without it.
+ * Detects the OOM kills after which the container continues to run. A kubelet does not report them. Without
+ * `memory.oom.group`, the kernel kills one process, and the container may continue without it. All functions are pure.
  */
 import { lookUp } from '../../../base/values/lookUp.ts';
 import { containersOf } from '../../../kubernetes/api/pods/containers.ts';
@@ -13,16 +13,19 @@ import { containerIdOfKill, type OomKill, oomKillMessage } from '../../../kubern
 export interface PendingProcessKill {
   readonly kill: OomKill;
   readonly containerId: string;
-  /** Number of ticks of the node to wait for. By then, the runtime has been listed since the kill. */
+  /** Number of further ticks of the node after which the runtime has certainly been listed since the kill. */
   readonly remainingTicks: number;
 }
 
-/** Number of ticks, which are 10 s apart, within which the runtime is listed, at least every 10 s. */
+/**
+ * Number of ticks after which the runtime has certainly been listed again. Ticks are 10 s apart, and the runtime is
+ * listed at least every 10 s.
+ */
 const TICKS = 3;
 /** Maximum number of pending kills. Further ones are not reported. */
 const MAX_PENDING = 100;
 
-/** The parts of the node's context that decide about kills. */
+/** The part of the node's context that determines which kills are reported. */
 interface KillContext {
   readonly reportsProcessOomKills?: boolean;
   readonly processKills: readonly PendingProcessKill[];
@@ -31,7 +34,7 @@ interface KillContext {
   readonly health: { readonly ready: boolean };
 }
 
-/** Returns the pending kills with a new one, or undefined if it is not to be reported. */
+/** Returns the pending kills including a new one, or undefined if the new kill is not to be reported. */
 export function withProcessKill(
   { reportsProcessOomKills, processKills }: KillContext,
   kill: OomKill,
@@ -43,7 +46,7 @@ export function withProcessKill(
 
 /**
  * Returns the pending kills after a tick, and the events about those whose container is still running. While the
- * runtime is not ready, it cannot be known which containers run.
+ * runtime is not ready, it is unknown which containers run, so all kills remain pending.
  */
 export function confirmedProcessKills(context: KillContext): {
   readonly processKills: readonly PendingProcessKill[];

@@ -1,4 +1,3 @@
-/** Computes the readiness of the node. */
 import { type NodeHealth, notReadyReasons } from '../../../kubernetes/node/readiness.ts';
 import type { NodeEvent, RuntimeHealth } from '../../shared/events/events.ts';
 import type { NodeContext } from '../context.ts';

@@ -40,8 +40,8 @@ function wholePodRestart(context: PodContext) {
 }
 
 /**
- * Returns the containers that have to be reset, because they were created before an exit that restarts all. Returns an
- * empty list while any of them may be running.
+ * Returns the containers that have to be reset, because they were created before an exit that restarts all containers.
+ * Returns an empty list while any of the containers to be reset may be running.
  */
 export function containersToReset(context: PodContext): string[] {
   const { cause, before, isHandled } = wholePodRestart(context) ?? { before: [] };

@@ -35,7 +35,7 @@ type EventsFact = { readonly type: 'cluster.eventsChanged'; readonly state: Even
 /** The node's own Node object has changed. Null if there is none. */
 type OwnNodeFact = { readonly type: 'cluster.nodeSeen'; readonly node: OwnNodeState | null; readonly at: number };
 
-/** A ConfigMap or Secret that the pods with these UIDs refer to has changed. */
+/** A ConfigMap or Secret to which the pods with these UIDs refer has changed. */
 type ObjectsFact = { readonly type: 'cluster.objectsChanged'; readonly uids: readonly string[] };
 
 export type ClusterFact = WatchFact | EventsFact | OwnNodeFact | ObjectsFact;

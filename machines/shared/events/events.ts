@@ -1,6 +1,6 @@
 /**
  * Defines the events between actors, named `source.fact`. Commands are sent to children, and to the actors that serve
- * all pods (limiters and admission). These reply to the requesting actor.
+ * all pods (limiters and admission). The actors that serve all pods reply to the requesting actor.
  */
 
 import type { ActorRef, DoneActorEvent, ErrorActorEvent, Snapshot } from 'xstate';
@@ -63,7 +63,7 @@ export type AdmissionEvent =
   | { type: 'admission.releaseResources'; uid: string }
   /** The pod has been removed completely. */
   | { type: 'admission.release'; uid: string }
-  /** The CPU assignments with this number, and all earlier ones, are durable. */
+  /** The CPU assignments with this revision number, and all earlier ones, are durable. */
   | { type: 'admission.cpusSaved'; revision: number }
   /** The node knows all of its pods. CPUs that are assigned to any other pod are released. */
   | { type: 'admission.podsKnown'; uids: readonly string[] }
@@ -237,8 +237,8 @@ export type RegistrationReport =
 export type NodeStatusEvent = { type: 'node.registered' } | { type: 'node.changed'; isReady: boolean } | TimerEvent;
 
 /**
- * The runtime's message about its missing network for pods, and the time since which it is missing (ms since the
- * epoch).
+ * The runtime's message about its missing network for pods, and the time since which the network has been missing (ms
+ * since the epoch).
  */
 export interface NetworkNotReady {
   readonly message: string;
@@ -348,7 +348,7 @@ export type NodeFact =
       admissionNode?: Partial<Pick<AdmissionNode, 'labels' | 'taints'>>;
       at: number;
     }
-  /** The OOM killer has killed a process because the whole system was out of memory, or a process in a container. */
+  /** The OOM killer has killed a process, either in a container or because the whole system was out of memory. */
   | { type: 'node.oomKilled'; kill: OomKill }
   /** The kernel's log can be read, or cannot be read for a new reason, in which case OOM kills are not noticed. */
   | { type: 'node.oomWatchChanged'; failure?: Failure; at: number }

@@ -11,10 +11,10 @@ interface Victim {
   readonly termination: Termination;
 }
 
-/** The requests and reports of the eviction to the node. */
+/** Requests and reports that the eviction sends to the node. */
 export type EvictionReport =
   | { type: 'eviction.podsRequested' }
-  /** The node's conditions have changed, at a time in milliseconds since the epoch. */
+  /** The node's pressure conditions have changed. `at` is in milliseconds since the epoch. */
   | { type: 'eviction.pressureChanged'; conditions: readonly PressureCondition[]; at: number }
   | { type: 'eviction.podsChosen'; victims: readonly Victim[] };
 
@@ -25,7 +25,7 @@ export type TerminationReport =
   /** Nothing of the pod is left, except for its logs and dead containers if a source still wants it. */
   | { type: 'pod.cleanedUp'; uid: string };
 
-/** Less memory is left than a threshold of the eviction, at a time in milliseconds since the epoch. */
+/** The available memory has fallen below an eviction threshold. `at` is in milliseconds since the epoch. */
 export type MemoryFact = { type: 'memory.thresholdMet'; at: number };
 
 export type EvictionEvent =

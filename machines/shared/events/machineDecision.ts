@@ -13,7 +13,7 @@ export type MachineDecision = { readonly type: 'decision.counted' } & (
     }
   /** A pod is evicted because of a signal, or of a limit on its disk usage. */
   | { readonly decision: 'evicted'; readonly uid: string; readonly cause: Signal | LocalStorageLimit }
-  /** A pod is chosen for eviction by the measurement of a signal that is this old, in milliseconds. */
+  /** A pod was chosen for eviction based on a measurement of `signal` that was `ageMs` old. */
   | { readonly decision: 'evictionStatsUsed'; readonly signal: Signal; readonly ageMs: number }
   /** The runtime had a running pod that no source wants. */
   | { readonly decision: 'orphanTerminated' }

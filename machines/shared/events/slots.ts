@@ -6,7 +6,7 @@
  */
 export type ActorPath = readonly string[];
 
-/** A wait is over. `wait` names it if the actor has several timers. */
+/** The wait for a timer is over. `wait` names the timer if the actor has several. */
 export type TimerEvent = { type: 'timer.elapsed'; wait?: string };
 
 export interface SlotRequest {

@@ -17,7 +17,7 @@ export interface NodeGarbage {
   readonly foreign: readonly ForeignPod[];
 }
 
-/** The requests and reports of the garbage collection to the node. */
+/** Requests and reports that the garbage collection sends to the node. */
 export type GarbageReport =
   | { type: 'garbage.requested' }
   /**
@@ -33,19 +33,19 @@ export type GarbageReport =
 
 export type GarbageEvent = { type: 'garbage.listed'; garbage: NodeGarbage } | TimerEvent;
 
-/** The request of the log rotation to the node. */
+/** The request that the log rotation sends to the node. */
 export type LogsReport = { type: 'logs.requested' };
 
 export type LogsEvent = { type: 'logs.listed'; logs: readonly ContainerRun[] } | TimerEvent;
 
-/** The request of the image collection to the node. */
+/** The request that the image collection sends to the node. */
 export type ImageGarbageReport = { type: 'images.podsRequested' };
 
 export type ImageGarbageEvent =
   /** UIDs of the pods that may still create containers. */
   { type: 'images.podsListed'; activePodUids: readonly string[] } | TimerEvent;
 
-/** The request of the CPU manager to the node. */
+/** The request that the CPU manager sends to the node. */
 export type CpusReport = { type: 'cpus.requested' };
 
 export type CpusEvent =

@@ -31,7 +31,6 @@ export const parent =
   ({ self }: { self: AnyActorRef }): Ref<E> =>
     self._parent as unknown as Ref<E>;
 
-/** Returns the path of an actor in its system. */
 export function actorPath(ref: AnyActorRef): ActorPath {
   const ids: string[] = [];
   for (let actor: AnyActorRef | undefined = ref; actor?._parent !== undefined; actor = actor._parent) {
