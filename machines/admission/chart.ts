@@ -38,7 +38,7 @@ import { withItem } from './indexed.ts';
 const podNames = (requests: readonly Request[]): string[] => requests.map(({ pod }) => namespacedName(pod));
 
 /**
- * Reports the number of admitted pods, and the names of the pods that wait for a decision or whose update was refused.
+ * Returns the number of admitted pods, and the names of the pods that wait for a decision or whose update was refused.
  */
 const facts = ({ snapshot: { context } }: ActorInfo<AdmissionContext>) => ({
   facts: [`${context.entries.filter(({ allocated }) => allocated !== null).length} admitted`],

@@ -33,7 +33,10 @@ export interface ContainerInput {
   readonly sandbox: ObservedSandbox | undefined;
   /** The size of the existing container, if it differs from the size in the spec. */
   readonly size?: ContainerSize | undefined;
-  /** The containers with this name in the runtime. Running containers come first, then the newest. */
+  /**
+   * The containers with this name in the runtime. Running containers come first, and the others follow from newest to
+   * oldest.
+   */
   readonly observed: readonly ObservedContainer[];
   /** The restart count, including the next run. Set only if the runtime has lost the container's last run (C23). */
   readonly restarts?: number | undefined;
@@ -103,7 +106,7 @@ export interface ContainerContext
   /** The run that started before this agent, with its probe results. */
   readonly adopted?: ProbeResults | undefined;
   /**
-   * Whether a container existed when this actor was created and had already been started. The container may still be
+   * Whether a container that had already been started existed when this actor was created. That container may still be
    * running.
    */
   readonly hasRunBefore?: boolean | undefined;
@@ -245,7 +248,7 @@ export const slotKey = (context: Pick<ContainerContext, 'pod' | 'name'>, limiter
   `${context.pod.metadata.uid}/${context.name}/${limiter}`;
 
 /**
- * Returns the key for which the back-off is counted. A different image or different resources change the key and
+ * Returns the key by which the back-off is tracked. A different image or different resources change the key and
  * therefore reset the back-off (C7).
  */
 export const backOffKey = (context: { readonly pod: Pod; readonly name: string }): string =>

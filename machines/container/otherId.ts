@@ -61,7 +61,7 @@ const isEarlierRunReadable = ({ attempt }: ContainerContext, observed: ObservedC
   observed.attempt === attempt - 1 && observed.state === 'exited' && observed.exitCode !== undefined;
 
 /**
- * Whether the observed container is a known run under a different ID, because it started and terminated at the same
+ * Whether the observed container is a known run under a different ID, which is recognized by its start and termination
  * times.
  */
 const isSameRun = (

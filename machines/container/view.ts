@@ -93,7 +93,8 @@ const reportedRun = (snapshot: ContainerSnapshot): TerminatedRun | undefined =>
   snapshot.hasTag('creatingContainer') ? undefined : snapshot.context.run;
 
 /**
- * Returns the status of a container that was removed for a restart of the whole pod, until a later exit is reported.
+ * Returns the status of a container that was removed for a restart of the whole pod. Undefined once a later exit is
+ * reported.
  */
 const removalStatus = (snapshot: ContainerSnapshot) =>
   restartRemovalStatus({ run: reportedRun(snapshot), earlierRun: snapshot.context.earlierRun });
@@ -176,8 +177,9 @@ function isExitHidden(snapshot: ContainerSnapshot, { exitCode }: TerminatedRun):
 }
 
 /**
- * Whether the container is reported as running, which is the case once its postStart hook has completed. It is not
- * while it is being killed after a failed hook, or if it was stopped before the runtime reported it as running.
+ * Whether the container is reported as running, which is the case once its postStart hook has completed. A container is
+ * not reported as running while it is being killed after a failed hook, or if it was stopped before the runtime
+ * reported it as running.
  */
 function isReportedRunning(snapshot: ContainerSnapshot): boolean {
   if (snapshot.hasTag('running')) return true;

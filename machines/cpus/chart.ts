@@ -94,7 +94,8 @@ export const cpusMachine = setup({
     deadlines: ({ since, snapshot: { context } }: ActorInfo<CpusContext>) => ({ retryAt: since + context.reconcileMs }),
   },
   context: ({ input }) => ({ ...input, revision: 0, containers: [], updateCount: 0 }),
-  // Other containers must leave newly exclusive CPUs, and a new agent does not know which CPUs the containers have.
+  // The first steps are to save and to reconcile, because other containers must leave newly exclusive CPUs, and a new
+  // agent does not know which CPUs the containers have.
   initial: 'saving',
   on: { 'cpus.assigned': { target: '.saving', actions: 'recordAssignments' } },
   states: {

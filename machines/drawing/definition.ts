@@ -22,7 +22,7 @@ interface Invocation {
   readonly onError?: Transitions;
 }
 
-/** Config of a state without functions, which XState's `createMachine` accepts. */
+/** Config of a state as accepted by XState's `createMachine`, but without functions. */
 export interface StateDefinition {
   readonly description?: string;
   readonly type?: 'parallel' | 'final' | 'history';
@@ -88,7 +88,10 @@ function initialKey(node: AnyStateNode): string {
   return target.parent === node ? target.key : `#${target.id}`;
 }
 
-/** Groups the transitions of a state by their trigger: its invocations, its completion, or other events. */
+/**
+ * Groups the transitions of a state by their trigger, which is an invocation of the state, the completion of the state,
+ * or another event.
+ */
 function transitionsByOrigin(node: AnyStateNode) {
   const on = new Map<string, Transitions>([...node.transitions].map(([event, each]) => [event, each.map(transition)]));
   const takeTransitions = (event: string): Transitions | undefined => {

@@ -48,7 +48,7 @@ function transitionsOutOf(leaf: AnyStateNode, until: number | undefined): NextTr
   });
 }
 
-/** Returns the events that are always handled, because one of their transitions has no guard. */
+/** Returns the events that are always handled, because one of the transitions for the event has no guard. */
 const unconditionalEvents = (candidates: readonly AnyTransitionDefinition[]): string[] =>
   candidates.filter(({ guard }) => guard === undefined).map(({ eventType }) => eventType);
 

@@ -6,7 +6,7 @@ import { clockTime } from '../../show/explain/explainText.ts';
 import type { ActorInfo } from '../shared/stateMeta.ts';
 import { type EvictionContext, effectiveThresholds, type Reclaim } from './context.ts';
 
-/** Reports what is left of each resource, what was reclaimed last, and the pods that are being evicted. */
+/** Describes how much of each resource is left, what was reclaimed last, and which pods are being evicted. */
 export function facts({ snapshot: { context } }: ActorInfo<EvictionContext>): ReportedDetails {
   const { pressure, earlierObservations, reclaim, evictions, measuredAt } = context;
   const [oldest] = earlierObservations;

@@ -41,7 +41,7 @@ export interface ImageInput {
   readonly sharesEarlierImage: boolean;
   /** Position of the pod in the order of arrival. Earlier pods pull first. */
   readonly arrivalOrder: number;
-  /** Back-off delay after the last failed attempt, in milliseconds. 0 if none failed. */
+  /** Back-off delay after the last failed attempt, in milliseconds. 0 if no attempt has failed. */
   readonly delayMs: number;
   readonly waitingReason: WaitingReason | undefined;
 }
@@ -92,7 +92,7 @@ export const imageSetup = setup({
     isImageUsable: ({ context }, { imageRef, isUnproven = false }: ImageCheck) =>
       imageRef !== null && context.policy !== 'Always' && !isUnproven,
     isPullForbidden: ({ context }) => context.policy === 'Never',
-    /** Whether another container may have pulled the image while this one waited for its slot. */
+    /** Whether another container may have pulled the image while this container waited for its pull slot. */
     mayBePresentNow: ({ context, event }) => {
       assertEvent(event, 'slot.granted');
       return event.hasWaited === true && context.policy !== 'Always';

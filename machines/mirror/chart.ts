@@ -15,7 +15,7 @@ import { after, retryState } from '../shared/waiting/waits.ts';
 
 /** The node's data about one pod name. The node sends all fields whenever any of them changes. */
 export interface MirrorFacts {
-  /** The static pod to mirror. Null if no static pod has the name. */
+  /** The static pod to mirror. Null if no static pod has this name. */
   readonly pod: Pod | null;
   /** The mirror pod at the API server. Null if it does not exist. */
   readonly observedMirror: ObservedMirror | null;
@@ -36,7 +36,7 @@ type MirrorInput = { readonly namespace: string; readonly name: string; readonly
 type MirrorContext = MirrorInput & {
   /** UID of the mirror pod that is being removed. */
   readonly removingUid: string;
-  /** UID of the mirror pod that was removed last. The watch may still contain it for a while. */
+  /** UID of the mirror pod that was removed last. The watch may still report that pod for a while. */
   readonly removedUid: string;
   readonly waitMs: number;
   readonly retryAt: number;

@@ -102,7 +102,10 @@ export interface NodeInput {
   readonly allocations: Readonly<Record<string, Allocation>>;
   /** Probe results of running containers from before a restart of the agent, by UID of the pod. */
   readonly probed?: Readonly<Record<string, readonly ProbeResults[]>>;
-  /** Terminated container statuses reported before a restart of the agent, by UID, for pods that no API server has. */
+  /**
+   * For pods that are unknown to an API server, the terminated container statuses that were reported before a restart
+   * of the agent, by UID.
+   */
   readonly containerEnds?: Readonly<Record<string, ContainerEnds>>;
   /** Maximum numbers of dead containers to retain. Undefined for the kubelet's default. */
   readonly garbage?: GarbagePolicy;
@@ -157,8 +160,8 @@ export interface NodeContext
    */
   readonly takenOverUids: readonly string[];
   /**
-   * The pods with an actor, by UID, in the version last sent to it. `isTerminating` is set once the actor has received
-   * the command to terminate.
+   * The pods with an actor, by UID, in the version last sent to the actor. `isTerminating` is set once the actor has
+   * received the command to terminate.
    */
   readonly pods: Readonly<Record<string, { readonly pod: Pod; readonly isTerminating: boolean }>>;
   readonly health: RuntimeHealth;

@@ -14,7 +14,7 @@ import type { NodeContext } from './context.ts';
 export interface CountedPod {
   readonly uid: string;
   readonly isStatic: boolean;
-  /** Whether the pod may run, is terminating or has terminated, as in a kubelet's pod workers. */
+  /** Stage of the pod, which may run (`sync`), is terminating or has terminated, as in the kubelet's pod workers. */
   readonly lifecycle: 'sync' | 'terminating' | 'terminated';
   /** Whether a source wants the pod. */
   readonly isDesired: boolean;

@@ -52,7 +52,7 @@ export interface NodeArgs {
   readonly event: NodeEvent;
 }
 
-/** Inputs of the pod actors to spawn. Either all of the pods are wanted, or all of them only terminate. */
+/** Inputs of the pod actors to spawn. Either all of the pods are wanted, or all of them have to terminate. */
 type PodsToSpawn = {
   readonly inputs: readonly PodInput[];
   readonly isTerminating: boolean;
@@ -191,8 +191,8 @@ export const nodeSetup = setup({
       return savedAllocation ? { allocations: { ...context.allocations, [uid]: savedAllocation } } : {};
     }),
     /**
-     * Records an unwanted pod whose actor failed as leftover, because the runtime may have no object left from which it
-     * could be detected.
+     * Records an unwanted pod whose actor failed as a leftover pod, because the runtime may have no object left from
+     * which the pod could be detected.
      */
     recordLeftover: assign(({ context, event }) => {
       const leftover = brokenPod(context, eventPodUid(event));

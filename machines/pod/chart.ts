@@ -116,7 +116,7 @@ const chartSetup = podSetup
         const update: ContainerEvent = { type: 'container.update', pod, volumes: mountedVolumes(context) };
         sendCommands(enqueue, context, [{ names: existingNames, event: update }]);
       }),
-      /** Sends the new metadata to the volumes and containers that expose a changed part of it. */
+      /** Sends the new metadata to the volumes and containers that expose a changed part of the metadata. */
       forwardMetadata: enqueueActions(({ context, event, enqueue }) => {
         assertEvent(event, 'pod.metadataChanged');
         const pod = { ...context.allocated, metadata: event.metadata };

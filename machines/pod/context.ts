@@ -103,7 +103,7 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
   readonly stopped?: readonly string[];
   /**
    * Number of times that sandboxes could not be removed because the runtime had lost track of a container. Undefined if
-   * never.
+   * that has never happened.
    */
   readonly lostTaskCount?: number;
   /** The init and ephemeral containers that have had their turn in the current sandbox. */
@@ -331,9 +331,9 @@ export const runsOf = (observed: ObservedPod, name: string): readonly ObservedCo
 export const mayRun = ({ state }: ObservedContainer): boolean => state === 'running' || state === 'unknown';
 
 /**
- * Returns the runs of a container in the runtime. A running one comes first, then the newest. If the pod had terminated
- * (C2), runs without a process are included only up to the run in the terminal status. If the runtime has lost that
- * run, none are included, because earlier runs do not explain the status.
+ * Returns the runs of a container in the runtime. A running container comes first, and the others follow from newest to
+ * oldest. If the pod had terminated (C2), runs without a process are included only up to the run in the terminal
+ * status. If the runtime has lost that run, none are included, because earlier runs do not explain the status.
  */
 export function knownRuns(
   { observed, restored: restoredStatus }: PodContext,

@@ -1,6 +1,6 @@
 /**
- * Defines reasons why no simulation takes a transition, if several machines share them. Other reasons are declared
- * beside their transitions.
+ * Defines the shared reasons why no simulation takes a transition. A reason that only one machine uses is declared
+ * beside the transition.
  */
 
 export interface CoverageGap {

@@ -93,8 +93,8 @@ export interface PortTypes extends CertificatePorts {
   /** Creates the pod's cgroup with its limits, before anything runs in it (C25). Idempotent. */
   prepareCgroup: { input: { pod: Pod }; output: null };
   /**
-   * Kills the remaining processes in the pod's cgroup and removes it, once all volumes are unmounted. `ran` contains
-   * the sandboxes that the pod had in the runtime. Idempotent.
+   * Kills the remaining processes in the pod's cgroup and removes the cgroup, once all volumes are unmounted. `ran`
+   * contains the sandboxes that the pod had in the runtime. Idempotent.
    */
   removeCgroup: { input: { pod: Pod; ran: readonly string[] }; output: null };
   /**

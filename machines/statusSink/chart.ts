@@ -58,7 +58,7 @@ export interface StatusSinkInput {
 export interface StatusSinkContext extends StatusSinkInput {
   /** Statuses to be sent in the order of `sendOrder`. If a status of the pod is being sent, this one follows it. */
   readonly due: readonly PendingStatus[];
-  /** Statuses that wait for the next change, the latest of each pod. */
+  /** Deferred statuses, which wait for the next change. Contains only the latest status of each pod. */
   readonly deferredStatuses: readonly DeferredStatus[];
   /** Statuses being sent, at most one per pod. */
   readonly statusesInFlight: readonly PendingStatus[];
@@ -72,7 +72,7 @@ export interface StatusSinkContext extends StatusSinkInput {
 const withoutPod = <Status extends PendingStatus>(statuses: readonly Status[], uid: string | undefined) =>
   statuses.filter((each) => each.uid !== uid);
 
-/** Adds a status, replacing an earlier version. The result may wait only if both versions may. */
+/** Adds a status, replacing an earlier version. The result may be deferred only if both versions may be deferred. */
 const withPendingStatus = (
   due: readonly PendingStatus[],
   { uid, version, mayWait = false }: PendingStatus,

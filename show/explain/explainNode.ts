@@ -86,7 +86,7 @@ export function withUnwrittenFiles(
   return withPart({ ...explanation, answer: `${explanation.answer}; ${problemText}` }, storePart);
 }
 
-/** Reports that the root directory of the agent, which contains all persistent state, has been removed. */
+/** The loss of the agent's root directory, which contains all persistent state. */
 export interface LostRoot {
   readonly message: string;
   readonly since: number;

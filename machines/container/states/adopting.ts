@@ -25,8 +25,8 @@ const runningFields = (context: ContainerContext, observed: ObservedContainer | 
 });
 
 /**
- * Returns the context changes for a container that was created and probably never started. It is created again with the
- * same attempt.
+ * Returns the context changes for a container that was created but probably never started. The container is created
+ * again with the same attempt.
  */
 const neverStartedFields = (id: string | undefined) => ({
   id: undefined,
@@ -101,7 +101,7 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
           // The container has exited in the meantime.
           { guard: 'wasExitObserved', target: '#container.pending' },
           { guard: { type: 'isAbsent', params: ({ event }) => event.output }, target: 'countingRestarts' },
-          // The container was created and not started. As in a kubelet, it counts as an attempt nevertheless.
+          // The container was created but not started. As in a kubelet, it counts as an attempt nevertheless.
           {
             target: '#container.pending',
             actions: assign(({ context: { id }, event: { output } }) => ({
@@ -148,7 +148,7 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
           meta: { coverageGap: SERVICE_NEVER_FAILS },
         },
       },
-      // The attempt is needed even if the container has to stop, but counting then has a time limit.
+      // The attempt number is needed even if the container has to stop, but in that case counting has a time limit.
       on: { 'container.stop': { target: 'countingRestarts', reenter: true, actions: 'stopForGood' } },
     },
     deciding: {

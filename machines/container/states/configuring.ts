@@ -1,6 +1,6 @@
 /**
- * Reads the ConfigMaps and Secrets of a container's environment before it takes a start slot, for which other
- * containers wait (C37). Part of the chart in chart.ts.
+ * Reads the ConfigMaps and Secrets of a container's environment before the container takes a start slot, because other
+ * containers wait for the slot (C37). Part of the chart in chart.ts.
  */
 import { stateIn } from 'xstate';
 import { referencedObjects } from '../../../kubernetes/environment/configValues.ts';

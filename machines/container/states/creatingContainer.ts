@@ -27,7 +27,7 @@ type StartResult = PortTypes['startContainer']['output'];
 /** Returns the result of the start call, which guards and actions receive as their parameter. */
 const startResult = ({ event }: { readonly event: { readonly output: StartResult } }): StartResult => event.output;
 
-/** Returns the fields that are known once the container has started. Its ID may have changed by then. */
+/** Returns the fields that are known once the container has started. The container's ID may have changed by then. */
 const startedFields = ({ id, createdAt, startedAt, createdContainer }: ObservedContainer) => ({
   id,
   createdAt,
@@ -45,7 +45,7 @@ const refusalEvents = (result: StartResult): EventMessages => {
 };
 
 const guards = {
-  /** Whether the runtime refused the start. It then reports the container as exited. */
+  /** Whether the runtime refused the start, in which case it reports the container as exited. */
   hasStartRefusal: (_: ContainerArgs, result: StartResult) => result.refusal !== undefined,
   isStartRefused: ({ event }: ContainerArgs) => failureOf(event).reason === 'RunContainerError',
   isStillUnstarted: ({ event }: ContainerArgs) => failureOf(event).reason === 'RuntimeError',
@@ -278,7 +278,7 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
               { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
             ],
           },
-          // The container may be running. Launching the same attempt again finds it.
+          // The container may be running. Launching the same attempt again detects that.
           { target: '#container.launching.awaitingRetry', actions: 'recordCallFailure' },
         ],
       },

@@ -134,7 +134,7 @@ const startInNextSandbox = {
   actions: ['recordLostSandbox', 'forgetContainer', 'clearFailedStart'],
 } as const;
 
-/** Transition of an init container, which runs again in each sandbox. */
+/** Transition for an init container, which runs again in each sandbox. */
 const runAgainTransition = {
   guard: 'isInitContainer',
   target: '#container.pending.restarting',

@@ -17,7 +17,7 @@ import { creatingContainer, creatingContainerImplementations } from './creatingC
 
 const guards = {
   canLaunch: ({ context }: ContainerArgs) => context.hasTurn && context.sandbox !== undefined,
-  /** Whether the image or the sandbox has disappeared. The pod then verifies its sandbox. */
+  /** Whether the image or the sandbox has disappeared, in which case the pod verifies its sandbox. */
   isImageOrSandboxMissing: ({ context: { id, failure } }: ContainerArgs) =>
     id === undefined && failure?.reason === 'NotFound',
   hasPostStartHook: ({ context }: ContainerArgs) => specOf(context).lifecycle?.postStart !== undefined,

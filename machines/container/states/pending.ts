@@ -46,8 +46,8 @@ const guards = {
     hasUnmountedVolume(context.pod.spec, specOf(context), context.volumes),
   hasTerminatedRun: ({ context }: ContainerArgs) => context.run !== undefined,
   /**
-   * Whether the exit that restarts the whole pod occurred before the current sandbox. In that case the new sandbox is
-   * the restart.
+   * Whether the exit that restarts the whole pod occurred before the current sandbox was created. In that case, the new
+   * sandbox already constitutes the restart.
    */
   isRestartedByNewSandbox: ({ context }: ContainerArgs) =>
     context.isFromEarlierSandbox === true && isWholePodRestart(context),
@@ -180,7 +180,7 @@ export const pending = containerSetup.extend(pendingImplementations).createState
         input: ({ context }) => ({ pod: context.pod, containers: [context.name] }),
         onDone: {
           target: '#container.launching',
-          // The log files can only raise the attempt.
+          // The log files can only raise the number of the attempt.
           actions: assign(({ context: { attempt, name }, event: { output } }) => ({
             attempt: Math.max(attempt, lookUp(output.restarts, name) ?? 0),
           })),

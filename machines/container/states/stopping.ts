@@ -46,8 +46,9 @@ const KILL_TIMEOUT_MS = 122_000;
 
 const actions = {
   /**
-   * Records whether a kubelet would kill the run in the same sync that restarts it. It would not after a failed
-   * postStart hook or if the container died with its sandbox, because it observes these terminations before that sync.
+   * Records whether a kubelet would kill the run in the same sync that restarts it. A kubelet would not do so after a
+   * failed postStart hook or if the container died with its sandbox, because it observes these terminations before that
+   * sync.
    */
   recordKill: containerSetup.assign(({ context }) => ({
     isKilledToRestart: !hasFailedPostStart(context) && context.lostSandbox !== null,

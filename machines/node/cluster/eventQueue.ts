@@ -41,7 +41,7 @@ export function nextQueueState(
   return { since, ...counts, ...failure };
 }
 
-/** Returns the state of the queue during an attempt to send, whose duration is unknown. */
+/** Returns the state of the queue while an event is being sent, which takes an unknown time. */
 export const sendingState = ({ until: _, ...state }: EventQueueState): EventQueueState => state;
 
 /** Returns the queue as a feed in the actor tree. */

@@ -49,7 +49,7 @@ export function nextSourceState(
   };
 }
 
-/** Returns the state during a read, whose duration is unknown. */
+/** Returns the state of a source while it is being read, which takes an unknown time. */
 export const readingState = ({ until: _, ...state }: SourceState): SourceState => state;
 
 type WaitDescriptions = Readonly<Partial<Record<SourceState['state'], string>>>;
@@ -76,7 +76,7 @@ type SourceSummary = Pick<SourceState, 'state' | 'since' | 'until' | 'failure'>;
 
 function waitDescription({ state, until, failure }: SourceSummary, waits: WaitDescriptions): string | undefined {
   if (state === 'polling' && failure) return INOTIFY_WAIT;
-  // Without a deadline, the failed read is being retried right now.
+  // If there is no deadline, the failed read is being retried right now.
   return state === 'failing' && until === undefined ? waits.reading : waits[state];
 }
 

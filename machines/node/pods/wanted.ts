@@ -170,8 +170,8 @@ export function persistedAllocation(
 }
 
 /**
- * Returns the inputs of the actors of new pods, in order of arrival. A pod that has terminated or is being deleted is
- * only terminated (C2, C5).
+ * Returns the inputs of the actors of new pods, in order of arrival. Pods that have terminated or are being deleted get
+ * a termination and do not start (C2, C5).
  */
 export const newPodInputs = (context: NodeContext, uids?: readonly string[]): PodInput[] =>
   newPods(context, uids).map((pod, index) => {

@@ -92,8 +92,8 @@ const actions = {
     uid: context.allocated.metadata.uid,
   })),
   /**
-   * Allows other pods to use the resources. The full name remains reserved until the pod has been removed completely
-   * (C9).
+   * Allows other pods to use the pod's resources. The full name remains reserved until the pod has been removed
+   * completely (C9).
    */
   releaseAllResources: podSetup.sendTo(sharedActor('admission'), ({ context }) => ({
     type: 'admission.releaseResources' as const,

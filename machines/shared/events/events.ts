@@ -165,7 +165,7 @@ export type ContainerEvent =
   | { type: 'container.reset' }
   /** The pod was updated in place. A changed name or image makes it a new container (C6). */
   | { type: 'container.update'; pod: Pod; volumes: MountedVolumes }
-  /** A ConfigMap or Secret of the pod has changed, in which case a missing one may exist now. */
+  /** A ConfigMap or Secret of the pod has changed, so a missing one may exist now. */
   | { type: 'container.objectsChanged' }
   | { type: 'sandbox.ready'; sandbox: ObservedSandbox }
   /**
@@ -322,7 +322,7 @@ export type NodeFact =
   | { type: 'config.sourceChanged'; source: string; state: SourceState }
   /** All mirror pods at the API server. */
   | { type: 'config.mirrorsChanged'; mirrors: readonly ObservedMirror[] }
-  /** A source that has not listed its pods yet cannot be read now. */
+  /** A source that has not listed its pods yet cannot currently be read. */
   | { type: 'config.sourceUnread'; source: string; problems: readonly SourceProblem[] }
   /**
    * The pods that have changed in the runtime since the last event, each with all of its objects. The first event

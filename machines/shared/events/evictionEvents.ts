@@ -18,7 +18,7 @@ export type EvictionReport =
   | { type: 'eviction.pressureChanged'; conditions: readonly PressureCondition[]; at: number }
   | { type: 'eviction.podsChosen'; victims: readonly Victim[] };
 
-/** The progress of a termination that the node awaits, as its pod reports it. */
+/** The progress of a termination that the node awaits, as reported by the pod. */
 export type TerminationReport =
   /** No process of the pod is left. */
   | { type: 'pod.stopped'; uid: string }

@@ -1,6 +1,6 @@
 /**
- * Builds the event about a failed call. There is none if the runtime is unavailable, because that is a problem of the
- * node.
+ * Builds the event about a failed call. There is no event if the runtime is unavailable, because that is a problem of
+ * the node.
  */
 
 import type { Failure } from '../../../base/failure.ts';

@@ -1,10 +1,10 @@
 /**
  * A timer, which sends `timer.elapsed` when it elapses. `after` is a duration in milliseconds. `until` is a time in
  * milliseconds since the epoch, at most `within` milliseconds away unless the clock was set back since it was computed.
- * Later changes of the clock affect neither of the two. `shown` elapses when the wall clock reaches the time, even if
- * the clock is set in the meantime. `due` elapses as soon as either the wall clock or the monotonic clock reaches the
- * time, and also if the wall clock is set back, because the remaining time is then unknown. The event contains the name
- * in `wait`, which distinguishes several timers of an actor.
+ * Later changes of the clock affect neither `after` nor `until`. A timer with `shown` elapses when the wall clock
+ * reaches that time, even if the clock is set in the meantime. A timer with `due` elapses as soon as either the wall
+ * clock or the monotonic clock reaches that time, and also if the wall clock is set back, because the remaining time is
+ * then unknown. The event contains `wait`, which distinguishes several timers of an actor.
  */
 export type TimerInput =
   | { readonly after: number; readonly wait?: string }
