@@ -23,9 +23,9 @@ export interface Explanation {
   /** Time that the explanation refers to, in milliseconds since the epoch. */
   readonly at: number;
   readonly phase: PodPhase;
-  /** The cell of kubectl's column STATUS. */
+  /** Value of kubectl's column STATUS. */
   readonly status: string;
-  /** The cell of kubectl's column READY. */
+  /** Value of kubectl's column READY. */
   readonly ready: string;
   /** One sentence that says why the pod is not running, or that it is. */
   readonly answer: string;

@@ -17,7 +17,7 @@ interface TurnLimiterOptions {
   /** Resolves after all other callbacks of the event loop have run. */
   readonly yieldToEventLoop: () => Promise<void>;
   /**
-   * Maximum number of callers that may start in a turn before the others wait. By default, only the time per turn is
+   * Maximum number of callers that may start in a turn. Any further callers wait. By default, only the time per turn is
    * limited.
    */
   readonly maxPerTurn?: number | undefined;

@@ -2,7 +2,7 @@ import { createTurnLimiter, type TurnLimiter } from '../async/turnLimiter.ts';
 import { yieldToEventLoop } from '../async/yieldToEventLoop.ts';
 import { MAX_TIMER_MS } from './duration.ts';
 
-/** Source of time: the system clock in the daemon, a controlled clock in tests and simulations. */
+/** Source of time. The daemon uses the system clock, and tests and simulations use a controlled clock. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;

@@ -35,7 +35,9 @@ function fieldChanges(name: string, previous: unknown, current: unknown, keys: M
 
 const listEntries = (value: unknown): JsonFields[] => (Array.isArray(value) ? value.filter(isJsonFields) : []);
 
-/** Returns the patch of a merged list: the changed and deleted entries, and the order of all entries. */
+/**
+ * Returns the patch of a merged list, which consists of the changed and deleted entries and the order of all entries.
+ */
 function listChanges(
   name: string,
   key: string,

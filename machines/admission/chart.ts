@@ -139,7 +139,7 @@ export const admissionMachine = setup({
       const entry = { uid, fullName, desired: null, allocated, holdsName: true, isPreempted: false };
       return withEntry(withoutRequests(context, uid), entry);
     }),
-    /** Applies decisions one after the other, each to the context that results from the previous decision. */
+    /** Applies decisions sequentially, each to the context that results from the previous decision. */
     decideRequests: enqueueActions(({ context, event, enqueue, self }) => {
       let nextContext = context;
       for (let step = nextDecision(nextContext); step !== undefined; step = nextDecision(nextContext)) {

@@ -1,4 +1,6 @@
-/** Manages a certificate of the node: requests it if it is missing, and renews it in time with a new key. */
+/**
+ * Manages a certificate of the node. Requests the certificate if it is missing, and renews it in time with a new key.
+ */
 import { assertEvent, assign, enqueueActions, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import { involvedNode, type RecordedEvent, recordedEvents, warning } from '../../kubernetes/events/recordedEvent.ts';

@@ -67,7 +67,7 @@ export const containerMachine = chartSetup.createMachine({
   context: ({ input }) => initialContext(input),
   initial: 'new',
   /**
-   * Default handlers for states that do not handle these events themselves. They record the event for the next
+   * Default handlers for states that do not handle these events themselves. The handlers record the event for the next
    * decision.
    */
   on: {

@@ -124,10 +124,11 @@ export interface ContainerContext
   /** The run before `earlierRun`. */
   readonly oldestRun?: TerminatedRun | undefined;
   /**
-   * The reaction to the exit of the process: the restart rules decide (`byPolicy`), unless a command or a new spec
-   * requires a different reaction. `ended.choosing` shows what follows from each. It is not a state, because it changes
-   * during calls and hooks, which a transition between sibling states would abort. In a parallel region, the state would
-   * change too late, because XState takes the eventless transitions of `stopping` and `ended` before raised events.
+   * The reaction to the exit of the process. The restart rules decide (`byPolicy`), unless a command or a new spec
+   * requires a different reaction. `ended.choosing` shows what follows from each reaction. The reaction is not a state,
+   * because it changes during calls and hooks, which a transition between sibling states would abort. In a parallel
+   * region, the state would change too late, because XState takes the eventless transitions of `stopping` and `ended`
+   * before raised events.
    */
   readonly exitReaction: 'byPolicy' | 'recreate' | 'restartWithPod' | 'stop';
   /** Output of the probe that caused the current run to be stopped. The run then counts as failed. */

@@ -1,4 +1,7 @@
-/** Builds the view of a container: its state in terms of ContainerStatus (C16), and its details in the actor tree. */
+/**
+ * Builds the view of a container, which consists of its state in terms of ContainerStatus (C16) and its details in the
+ * actor tree.
+ */
 import { mayLeaveTerminated, shouldRestart } from '../../kubernetes/lifecycle/restart.ts';
 import type { ContainerView, TerminatedRun, WaitReason } from '../../kubernetes/status/view.ts';
 import type { ReportedDetails } from '../../show/actors/actorNode.ts';

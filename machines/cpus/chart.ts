@@ -28,7 +28,7 @@ export type CpusInput = {
 };
 
 export type CpusContext = CpusInput & {
-  /** Revision number of the latest assignments. The initial assignments are those that were persisted. */
+  /** Revision number of the latest assignments. Number 0 stands for the persisted assignments. */
   readonly revision: number;
   readonly containers: readonly ContainerRun[];
   /** Number of containers that were updated since the agent started. */

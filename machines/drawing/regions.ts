@@ -17,7 +17,7 @@ function withAncestors(machine: AnyStateMachine, state: string): AnyStateNode[] 
 /** Returns the regions of a machine. Small machines have none. */
 export const regionsOf = (machine: AnyStateMachine): readonly Region[] => metaOf(machine.root).regions ?? [];
 
-/** Returns the region of a state, which is that of the innermost enclosing state that declares one. */
+/** Returns the region of a state, which is the region of the innermost enclosing state that declares one. */
 export function regionOf(machine: AnyStateMachine, state: string): Region | undefined {
   const id = withAncestors(machine, state)
     .map((node) => metaOf(node).region)
@@ -25,7 +25,7 @@ export function regionOf(machine: AnyStateMachine, state: string): Region | unde
   return regionsOf(machine).find((region) => region.id === id);
 }
 
-/** Returns the rules of a state, which are those of the innermost enclosing state that declares any. */
+/** Returns the rules of a state, which are the rules of the innermost enclosing state that declares any. */
 export const rulesOf = (machine: AnyStateMachine, state: string): readonly string[] =>
   withAncestors(machine, state)
     .map((node) => metaOf(node).rules)

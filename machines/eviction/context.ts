@@ -47,7 +47,7 @@ export interface Eviction {
   readonly uid: string;
   /** Reference to the pod in the event about the eviction. */
   readonly involved: InvolvedObject;
-  /** Name of the cause in the metrics: the signal, or the limit that the pod has exceeded. */
+  /** Name of the cause in the metrics, which is the signal or the limit that the pod has exceeded. */
   readonly cause: Signal | LocalStorageLimit;
   readonly termination: Termination;
   /** Annotations of the event about the eviction. */
@@ -148,7 +148,7 @@ function nextEarlierObservations({
   return [...earlier.slice(-1), { measuredAt, observations }];
 }
 
-/** Returns the thresholds in force. The layout of the file systems determines those of containerfs. */
+/** Returns the thresholds in force. The thresholds of containerfs depend on the layout of the file systems. */
 export const effectiveThresholds = ({ thresholds, layout }: EvictionContext): readonly Threshold[] =>
   layout === undefined ? thresholds : withContainerFsThresholds(thresholds, layout);
 

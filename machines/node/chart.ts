@@ -1,5 +1,5 @@
 /**
- * Runs the node: starts the actors that every node has, and routes each fact from the sources, the runtime and the
+ * Runs the node. Starts the actors that every node has, and routes each fact from the sources, the runtime and the
  * cluster to the actors that it concerns. The pods' own actors decide about individual pods.
  */
 import { assertEvent, assign, enqueueActions, sendTo } from 'xstate';

@@ -287,7 +287,7 @@ export const admissionNode = ({
   ...knownProperties,
 });
 
-/** Updates the observed pods after a list. Drops pods that have no object left. */
+/** Updates the observed pods after the runtime has been listed. Drops pods that have no object left in the runtime. */
 export function withObserved(
   context: NodeContext,
   pods: readonly ObservedPod[],

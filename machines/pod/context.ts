@@ -25,7 +25,7 @@ import type { VolumeInput } from '../volume/setup.ts';
 
 export interface PodInput {
   readonly pod: Pod;
-  /** The pod's objects in the runtime, initially those at the start of the actor. */
+  /** The pod's objects in the runtime at the start of the actor or, later, according to the latest observation. */
   readonly observed: ObservedPod;
   /** Time at which the node spawned the pod's actor, in milliseconds since the epoch. */
   readonly spawnedAt: number;

@@ -1,4 +1,4 @@
-/** Decides how the pod's sandboxes in the runtime are used (C8), and takes those of another agent into account. */
+/** Decides how the pod's sandboxes in the runtime are used (C8). Sandboxes of other agents are taken into account. */
 
 import type { Failure } from '../../base/failure.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';

@@ -23,7 +23,7 @@ export const remainsAfterTermination = (termination: Termination | undefined): b
  */
 export function mergeTermination(current: Termination | undefined, later: Termination): Termination {
   if (current === undefined) return later;
-  // The API server's phase of a terminating pod is usually the one that this node reported.
+  // The API server's phase of a terminating pod usually is the phase that this node reported.
   if (later.reason === 'EndedElsewhere') return current;
   if (current.reason === 'Completed') return current.exceedsDeadline ? { ...later, exceedsDeadline: true } : later;
   const { staysUntilUnlisted = false, ...cause } = current;

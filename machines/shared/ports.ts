@@ -193,9 +193,9 @@ export interface PortTypes extends CertificatePorts {
   resizePodCgroup: { input: { pod: Pod }; output: null };
   removeContainers: { input: { ids: readonly string[] }; output: null };
   /**
-   * Measures how much of the node's resources is left, and the disk usage of the pods with these UIDs. `layout` is that of
-   * the node's file systems. `at` is the time of the measurement in milliseconds since the epoch, and `uptimeMs` the same
-   * time on the monotonic clock. Has a time limit.
+   * Measures how much of the node's resources is left, and the disk usage of the given pods. `layout` describes the
+   * node's file systems. `at` is the time of the measurement in milliseconds since the epoch, and `uptimeMs` is the
+   * same time on the monotonic clock. Has a time limit.
    */
   measureResources: {
     input: { limitedUids: readonly string[] };
@@ -233,12 +233,15 @@ export interface PortTypes extends CertificatePorts {
     input: { containers: readonly ContainerRun[] };
     output: { updatedCount: number };
   };
-  /** Rotates the logs that have grown too large. A failure with one log is reported and does not affect the others. */
+  /**
+   * Rotates the logs that have grown too large. If one log cannot be rotated, the failure is reported and the remaining
+   * logs are still rotated.
+   */
   rotateLogs: { input: { logs: readonly ContainerRun[] }; output: null };
   /**
-   * Finds unknown pods that have a directory below this agent's root: leftover pods of this agent, and changes of other
-   * agents' pods compared to the input. `removedUids` contains the UIDs of foreign pods that no longer have a
-   * directory. `failure` says why partially created or removed files remain.
+   * Finds unknown pods that have a directory below this agent's root. These are leftover pods of this agent, and pods
+   * of other agents that have changed compared to the input. `removedUids` contains the UIDs of foreign pods that no
+   * longer have a directory. `failure` says why partially created or removed files remain.
    */
   surveyDisk: {
     input: { activePodUids: readonly string[]; foreign: readonly ForeignPod[] };

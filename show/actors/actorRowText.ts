@@ -8,7 +8,7 @@ import type { QueuePosition } from '../explain/explainText.ts';
 import type { ActorNode } from './actorNode.ts';
 import type { ActorRow, RowPod } from './treeRows.ts';
 
-/** The cells of a row besides its name. */
+/** The cells of a row, except the name. */
 export interface RowCells {
   /** Text such as `CrashLoopBackOff`, `pull queue 1/2`, a state path or `1/2`. Empty if the actor is healthy. */
   readonly detail: string;

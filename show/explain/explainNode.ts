@@ -54,8 +54,8 @@ export const nodePart = (name: string, state: Omit<ActorView, 'path'>): Explaine
 });
 
 /**
- * Adds the state files that could not be written. The node retries the writes, and a restart before they succeed may
- * lose those files.
+ * Adds the state files that could not be written to an explanation. The node retries the writes, and a restart before
+ * they succeed may lose those files.
  */
 export function withUnwrittenFiles(
   explanation: NodeExplanation,

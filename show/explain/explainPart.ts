@@ -31,7 +31,7 @@ export interface PartExplanation extends PodPart {
   readonly uid: string;
   /** Time that the explanation refers to, in milliseconds since the epoch. */
   readonly at: number;
-  /** The cell of kubectl's column STATUS. Undefined for volumes. */
+  /** Value of kubectl's column STATUS. Undefined for volumes. */
   readonly status?: string;
   /** The restart count. Undefined for volumes. */
   readonly restarts?: number;

@@ -1,5 +1,6 @@
 /**
- * Adds the node's own API to the explanation of the node: open sessions, metrics scrapes and authorization requests.
+ * Adds the node's own API to the explanation of the node, including open sessions, metrics scrapes and authorization
+ * requests.
  */
 import type { Failure } from '../../base/failure.ts';
 import { lookUp } from '../../base/values/lookUp.ts';

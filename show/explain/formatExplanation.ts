@@ -146,7 +146,7 @@ function treeLines(pod: ExplainedActor): Line[] {
   return [{ branch: '', trunk, actor: pod }, ...childLines(pod, '')];
 }
 
-/** Returns the lines of all descendants. `indent` is the part of the tree drawn to their left. */
+/** Returns the lines of all descendants. `indent` is the part of the tree that is drawn to the left of the lines. */
 function childLines({ children }: ExplainedActor, indent: string): Line[] {
   return children.flatMap((actor, index) => {
     const isLast = index === children.length - 1;

@@ -85,7 +85,8 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
   tags: 'stopping',
   meta: { rules: ['C10'], region: 'stopping' },
   entry: [
-    // After a failed postStart hook the kill is part of the start and therefore blocks the other containers (C9).
+    // After a failed postStart hook, the kill is part of the start and therefore blocks the pod's other containers
+    // (C9).
     {
       type: 'reportLifecycle',
       params: ({ context }) => ({ lifecycle: hasFailedPostStart(context) ? 'launching' : 'live' }),

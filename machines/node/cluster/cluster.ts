@@ -26,7 +26,7 @@ export interface ClusterState {
   readonly registration?: { readonly uid: string; readonly isInitialized: boolean };
   /** The node's own Node object. Null if it does not exist, undefined until the API server has been read. */
   readonly ownNode?: OwnNodeState | null;
-  /** States of the watches except the one on pods, by display name. */
+  /** States of all watches except the watch on pods, by display name. */
   readonly watches: Readonly<Record<string, SourceState>>;
   /** Queue of events to the API server. Undefined if no event has had to wait. */
   readonly eventQueue?: EventQueueState;
@@ -52,8 +52,8 @@ export function podCapacity({ ownNode }: Pick<ClusterState, 'ownNode'>, own: Cap
 }
 
 /**
- * Returns the labels and taints that admission uses: those of the Node, which other clients may change, or the node's
- * own if the Node does not exist.
+ * Returns the labels and taints that admission uses. These are the labels and taints of the Node, which other clients
+ * may change, or the node's own if the Node does not exist.
  */
 export function admissionLabels(
   { ownNode }: Pick<ClusterState, 'ownNode'>,

@@ -1,4 +1,4 @@
-/** Distinguishes this agent's pods that have no actor from those of other agents. */
+/** Distinguishes the pods of this agent that have no actor from the pods of other agents. */
 
 import { lookUp } from '../../../base/values/lookUp.ts';
 import type { ForeignPod, ObservedPod } from '../../../kubernetes/lifecycle/observed.ts';

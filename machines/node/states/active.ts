@@ -112,7 +112,7 @@ const actions = {
 export const activeImplementations = { actions };
 const activeSetup = nodeSetup.extend(activeImplementations).extend(mirrorImplementations);
 
-/** Restricts an action to the pods that the event is about, because the node may have hundreds of others. */
+/** Restricts an action to the pods that the event is about, because the node may have hundreds of pods. */
 const eventScope = { params: ({ event }: { event: NodeEvent }) => ({ uids: affectedUids(event) }) };
 const terminateOrphansInScope = { type: 'terminateOrphans', ...eventScope } as const;
 const startPodsInScope = { type: 'startNewPods', ...eventScope } as const;

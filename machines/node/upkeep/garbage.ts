@@ -57,8 +57,8 @@ export const garbageMachine = setup({
   id: 'garbage',
   description: 'Garbage collection on the node: dead containers, old sandboxes, leftover pod files.',
   context: ({ input }) => ({ ...input, garbage: NO_GARBAGE }),
-  // The first collection runs at once, because an earlier run of the agent may have left garbage. Later ones run once a
-  // minute.
+  // The first collection runs at once, because an earlier run of the agent may have left garbage. Later collections run
+  // once a minute.
   initial: 'queryingNode',
   states: {
     waiting: {

@@ -1,6 +1,6 @@
 /**
- * Counts a pod's containers by lifecycle, because the guards of its chart need these numbers after every event. A pod
- * may have a thousand containers, so no guard may iterate over them. Each census is derived from the previous one.
+ * Counts a pod's containers by lifecycle, because the guards of the pod's chart need these numbers after every event. A
+ * pod may have a thousand containers, so no guard may iterate over them. Each census is derived from the previous one.
  */
 
 import { lookUp } from '../../../base/values/lookUp.ts';
@@ -86,7 +86,8 @@ class ContainerCensus implements Census {
   }
 
   /**
-   * Resets the iteration if the named container, which is starting, precedes the first starting container found so far.
+   * Resets the iteration if the named container, which is starting, precedes the first starting container that the
+   * iteration has found.
    */
   #resetIteration(name: string): void {
     const { names, count } = this.#skipped;

@@ -78,8 +78,8 @@ export function sendBatch(enqueue: object, context: PodContext): void {
 }
 
 /**
- * Safe cast: the type of `enqueue` depends on the other actions of a setup, but it has these methods in every setup of
- * a pod.
+ * Safe cast: the type of `enqueue` depends on the other actions of a setup, but in every setup of a pod `enqueue` has
+ * these methods.
  */
 const asEnqueue = (enqueue: object) => enqueue as Enqueue;
 

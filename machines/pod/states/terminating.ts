@@ -1,4 +1,4 @@
-/** Terminates a pod: removes containers, sandbox, volumes and data, in this order. Part of the chart in chart.ts. */
+/** Terminates a pod by removing containers, sandbox, volumes and data, in this order. Part of the chart in chart.ts. */
 import { assign } from 'xstate';
 import { sourceOf } from '../../../kubernetes/api/pods/staticPod.ts';
 import { NO_STALE_DEADLINE, RARELY_TAKEN, SERVICE_NEVER_FAILS } from '../../shared/coverageGaps.ts';

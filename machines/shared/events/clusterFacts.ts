@@ -1,4 +1,4 @@
-/** Defines facts about the cluster, other than those about its pods. */
+/** Defines facts about the cluster, except facts about its pods. */
 import type { AdmissionNode } from '../../../kubernetes/admission/node.ts';
 import type { AlternativeNames, NodeAddress } from '../../../kubernetes/node/alternativeNames.ts';
 import type { EventQueueState } from '../../node/cluster/eventQueue.ts';

@@ -1,6 +1,6 @@
 /**
- * Resolves references by name or path to actors that an actor does not own. Contexts and events contain no actor
- * references, because those cannot be recorded and a replayed actor could not use them.
+ * Resolves names and paths to actors that the caller does not own. Contexts and events contain no actor references,
+ * because actor references cannot be recorded and a replayed actor could not use them.
  */
 import type { ActorSystem, ActorSystemInfo, AnyActorRef, EventObject } from 'xstate';
 import { lookUp } from '../../../base/values/lookUp.ts';
