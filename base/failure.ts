@@ -53,7 +53,7 @@ export interface Failure {
   readonly graceSeconds?: number;
 }
 
-/** The error that services throw. Its reason is for users, its cause for developers. */
+/** The error that services throw. The reason is for users, and the cause is for developers. */
 export class NodeFailure extends Error {
   override readonly name = 'NodeFailure';
   readonly reason: FailureReason;
@@ -76,8 +76,8 @@ export function toFailure(error: unknown, at: number, fallback: FailureReason = 
 }
 
 /**
- * Returns an error's message without the name of its class. The check is by shape because each realm has its own
- * `Error`.
+ * Returns an error's message without the name of its class. An error is recognized by its shape, because each realm has
+ * its own `Error`.
  */
 export function messageOf(error: unknown): string {
   if (typeof error !== 'object' || error === null || !('message' in error)) return String(error);

@@ -1,6 +1,6 @@
 /**
- * Waits until every promise has settled, then returns their values or rejects with the first rejection. A caller that
- * cleans up after a failure can rely on none of the work still running.
+ * Waits until every promise has settled, then returns the values or rejects with the first rejection. After a failure,
+ * the caller can clean up without any of the work still running.
  */
 export async function settleAll<T extends readonly unknown[] | []>(
   promises: T,

@@ -67,8 +67,8 @@ export interface Request {
   /** The actor that receives the decision. */
   readonly holder: ActorPath;
   /**
-   * Progress of rereading the Node, which is necessary if the node's labels are the only reason for a refusal. It is not
-   * a state of the machine, because a request that arrives during a read needs the next one.
+   * Progress of rereading the Node, which is necessary if the node's labels are the only reason for a refusal. The
+   * progress is not a state of the machine, because a request that arrives during a read needs another read.
    */
   readonly nodeRead?: 'due' | 'requested' | 'done';
   /** Labels and taints that the API server returned for this request. */
@@ -433,7 +433,7 @@ const markPreempted = (entries: readonly AdmissionEntry[], uids: readonly string
 
 /**
  * Whether the request updates a pod that has already been admitted. After a restart of the agent, a persisted
- * allocation reserves resources for its pod, but the pod is decided on like a new one.
+ * allocation reserves resources for its pod, but the request of that pod is decided like the request of a new pod.
  */
 function isForAdmittedPod(context: AdmissionContext, { uid }: Request): boolean {
   const { holdsName = false, allocated = null } = findEntry(context, uid) ?? {};

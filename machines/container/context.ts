@@ -101,7 +101,7 @@ export interface ContainerContext
    */
   readonly createdAt?: number | undefined;
   readonly startedAt?: number | undefined;
-  /** ID of the container that has passed its startup probe or does not have one. */
+  /** ID of the container if it has passed its startup probe or has no startup probe. */
   readonly startupPassedId?: string | undefined;
   /** The run that started before this agent, with its probe results. */
   readonly adopted?: ProbeResults | undefined;

@@ -107,8 +107,8 @@ const reportedRestartCount = (snapshot: ContainerSnapshot): number =>
   Math.max(observedRestartCount(snapshot), snapshot.context.reportedRestarts ?? 0);
 
 /**
- * Returns the restart count that follows from the runtime's containers. It increases once the new container is
- * reported. Until then the status is that of the previous container.
+ * Returns the restart count that follows from the runtime's containers. The count increases once the new container is
+ * reported. Until then, the status describes the previous container.
  */
 function observedRestartCount(snapshot: ContainerSnapshot): number {
   const { id, attempt, isAttemptReported, wasStateUnknown } = snapshot.context;
@@ -160,7 +160,7 @@ const wouldRestart = (context: ContainerContext, run: TerminatedRun): boolean =>
 
 /**
  * Whether an earlier agent created the container without starting it, or the runtime does not know its state. As in a
- * kubelet, it is then reported as waiting, regardless of earlier runs (C23).
+ * kubelet, such a container is reported as waiting, regardless of earlier runs (C23).
  */
 function isAwaitingNextRun(snapshot: ContainerSnapshot): boolean {
   const { unstartedId, wasStateUnknown } = snapshot.context;

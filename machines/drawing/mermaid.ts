@@ -30,7 +30,7 @@ const isWithin = (node: AnyStateNode, box: AnyStateNode): boolean =>
   node === box || (node.parent !== undefined && isWithin(node.parent, box));
 const initialState = (node: AnyStateNode): AnyStateNode | undefined => node.initial.target?.[0];
 
-/** Draws the content of a compound state: its substates, then the edges between them. */
+/** Draws the content of a compound state, which consists of its substates and the edges between them. */
 function renderBox(box: AnyStateNode, edges: readonly Edge[]): string[] {
   const innerEdges = edges.filter(({ enclosingState }) => enclosingState === box);
   const initialNode = initialState(box);

@@ -230,7 +230,7 @@ export const imageGarbageMachine = imageGarbageSetup.createMachine({
 
 const GB = 1e9;
 
-/** Describes the result of the last collection and the thresholds of the next one. */
+/** Describes the result of the last collection and the thresholds of the next collection. */
 function collectionFacts({ policy, collection }: ImageGarbageContext): string[] {
   const { highThresholdPercent: high, lowThresholdPercent: low, maxAgeMs } = policy;
   const ruleTexts = isImageGarbageOff(policy)

@@ -62,7 +62,7 @@ interface GuardArgs {
 const currentMirror = ({ facts: { observedMirror }, removedUid }: MirrorContext): ObservedMirror | null =>
   observedMirror === null || observedMirror.uid === removedUid ? null : observedMirror;
 
-/** Returns the static pod to mirror. Called only in states in which there is one. */
+/** Returns the static pod to mirror. Called only in states in which a static pod exists. */
 function requireStaticPod({ facts: { pod } }: MirrorContext): Pod {
   if (pod === null) throw new Error('there is no static pod to make a mirror of');
   return pod;

@@ -327,10 +327,10 @@ export const nodeAgentMachine = chartSetup.createMachine({
       src: 'logRotation',
       id: 'logRotation',
       input: ({ context }) => ({ intervalMs: context.logCheckMs ?? LOG_CHECK_INTERVAL_MS }),
-      // If the rotation fails, the node continues without it.
+      // If the rotation of logs fails, the node continues without it.
       onError: { meta: { coverageGap: NO_ACTOR_FAILS } },
     },
-    // If the collection fails, the node continues without it. Its images may then fill the disk.
+    // If the collection of images fails, the node continues without it. The images may then fill the disk.
     {
       src: 'imageGarbage',
       id: 'imageGarbage',

@@ -111,7 +111,7 @@ const chartSetup = podSetup
         const { allocated: pod, containers } = context;
         const names = containersOf(pod.spec).map(({ container }) => container.name);
         const existingNames = names.filter((name) => Object.hasOwn(containers, name));
-        // Returns early, because a thousand volumes may be mounted before there is any container.
+        // Return early, because a thousand volumes may be mounted before any container exists.
         if (existingNames.length === 0) return;
         const update: ContainerEvent = { type: 'container.update', pod, volumes: mountedVolumes(context) };
         sendCommands(enqueue, context, [{ names: existingNames, event: update }]);

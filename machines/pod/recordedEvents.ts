@@ -21,8 +21,8 @@ export const sandboxUnreadableEvents = (failure: Failure): EventMessage[] =>
 export const refusalEvents = ({ reason, message }: Refusal): EventMessage[] => [warning(reason, message)];
 
 /**
- * Records the message of a termination. Only terminations that the node or the cluster initiated have one. The event of
- * an eviction, which has annotations, was recorded when the pod was chosen.
+ * Records the message of a termination as an event. Only terminations that the node or the cluster initiated have a
+ * message. The event of an eviction, which has annotations, was recorded when the pod was chosen.
  */
 export const recordTerminationEvent = {
   type: 'recordEvent' as const,

@@ -57,7 +57,7 @@ export function persistedSizes({ allocation, allocated }: PodContext): (name: st
 export const currentAllocation = (context: PodContext): Allocation =>
   allocationOf(context.allocated, isResizing(context) ? context.sizes : undefined);
 
-/** Whether a container that has a process has a size other than the admitted one. */
+/** Whether any container that has a process has a size other than the admitted size. */
 const hasContainerWithWrongSize = ({ allocated, containers, sizes }: PodContext): boolean => {
   const { spec } = allocated;
   return [...(spec.initContainers ?? []), ...spec.containers].some((container) => {

@@ -162,7 +162,7 @@ export const allSandboxIds = ({ sandbox, stale: staleSandboxes, observed }: PodC
 export const hasLateSandbox = ({ stopped: stoppedSandboxes, observed }: PodContext): boolean =>
   stoppedSandboxes !== undefined && observed.sandboxes.some(({ id }) => !stoppedSandboxes.includes(id));
 
-/** Whether another agent has a sandbox of the pod while this agent has no ready one. */
+/** Whether another agent has a sandbox of the pod while this agent has no ready sandbox of the pod. */
 export const isRunByOtherAgent = ({ observed }: PodContext): boolean =>
   (observed.foreignSandboxes ?? []).length > 0 && readySandboxIds(observed).length === 0;
 

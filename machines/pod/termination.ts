@@ -76,9 +76,9 @@ export const computeKillDeadline = ({ termination }: PodContext): number | undef
 const isByNode = ({ reason }: Termination): boolean => reason === 'Preempting' || reason === 'Evicted';
 
 /**
- * Returns the time after which the pod counts as DeadlineExceeded, until its containers and its sandbox have stopped.
- * This also applies while it terminates for another reason (the calls of `generateAPIPodStatus` in `SyncTerminatingPod`
- * of `pkg/kubelet/kubelet.go`).
+ * Returns the time after which the pod counts as DeadlineExceeded. Undefined once the pod's containers and sandbox have
+ * stopped. The deadline also applies while the pod terminates for another reason (the calls of `generateAPIPodStatus`
+ * in `SyncTerminatingPod` of `pkg/kubelet/kubelet.go`).
  */
 export function computeActiveDeadline(context: PodContext): number | undefined {
   const { allocated, restored: restoredStatus, startedAt } = context;

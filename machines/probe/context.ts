@@ -67,11 +67,11 @@ export const maxWaitMs = (context: ProbeContext): number => {
 const outcomeOf = ({ result }: ProbeResult): 'success' | 'failure' | undefined =>
   result === 'error' ? undefined : result === 'failure' ? 'failure' : 'success';
 
-/** Returns the number of consecutive attempts with the same result, including this one. */
+/** Returns the number of consecutive attempts with the same result, including the current attempt. */
 const nextCount = ({ lastResult, consecutiveCount }: ProbeContext, outcome: 'success' | 'failure'): number =>
   outcome === lastResult ? consecutiveCount + 1 : 1;
 
-/** Whether this attempt reaches the threshold. */
+/** Whether the current attempt has the given outcome and reaches the threshold for that outcome. */
 export function reachesThreshold(
   context: ProbeContext,
   probeResult: ProbeResult,
@@ -92,8 +92,8 @@ export const consecutiveFailures = (context: ProbeContext): { count: number; lim
     : undefined;
 
 /**
- * Records an attempt and schedules the next one, one period after the start of this attempt but not before its end. An
- * attempt that appears to end before its start indicates that the clock was set back.
+ * Records an attempt and schedules the next attempt, which starts one period after the start of the recorded attempt
+ * but not before its end. An attempt that appears to end before its start indicates that the clock was set back.
  */
 export function afterAttempt(context: ProbeContext, probeResult: ProbeResult): Partial<ProbeContext> {
   const outcome = outcomeOf(probeResult);

@@ -1,4 +1,4 @@
-/** Registers the node in its cluster: creates or updates its Node object, and then its CSINode. */
+/** Registers the node in its cluster by creating or updating its Node object and then its CSINode. */
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import { involvedNode, type RecordedEvent, recordedEvents } from '../../kubernetes/events/recordedEvent.ts';

@@ -28,7 +28,7 @@ export interface Region {
   readonly title: string;
 }
 
-/** The position of a state in the drawing of its region or, without regions, of its machine. */
+/** The position of a state in the drawing of its region or, if the machine has no regions, of the machine. */
 interface Layout {
   /**
    * Column of the state's box, starting at 1. If no state has one, the boxes are laid out from left to right in the

@@ -1,4 +1,4 @@
-/** Manages one volume of one pod, from its mount to its unmount. */
+/** Manages one volume of one pod, from mounting to unmounting. */
 import { assign, forwardTo } from 'xstate';
 import { clearedImageProgress, gettingImageState } from '../image/imageProgress.ts';
 import { RARELY_TAKEN } from '../shared/coverageGaps.ts';

@@ -28,7 +28,7 @@ export interface NodeExplanation {
   readonly eviction?: readonly string[];
 }
 
-/** Explains a node from the tree of its own actors, its runtime and its pods. */
+/** Explains a node from the tree of the node's own actors, its runtime and its pods. */
 export function explainNode(view: NodeView, now: number): NodeExplanation {
   const { tree, pods, foreign } = view;
   const children = tree.children.map((actor) => (actor.kind === 'limiter' ? withPodNames(actor, pods) : actor));

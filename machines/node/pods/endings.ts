@@ -68,7 +68,7 @@ function orphanContainer({ name, image, ports, preStop }: ObservedContainer): Co
 }
 
 /**
- * Returns the admission entry of a pod that only has to terminate. The entry reserves its full name and the resources
+ * Returns the admission entry of a pod that only has to terminate. The entry reserves the full name and the resources
  * that the pod still holds (C24). A pod holds its admitted resources while a container may run, and its host ports
  * while a sandbox is ready. Terminated containers hold no resources (`isPodInactive` in `pkg/kubelet/kubelet_pods.go`).
  */

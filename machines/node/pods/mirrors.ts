@@ -50,8 +50,8 @@ function currentMirrors(context: NodeContext): Map<string, NamedMirror> {
 }
 
 /**
- * Returns the UID of the Node that owns new mirror pods, or an empty string if there is none. This is the Node in the
- * watch or, until the watch has reported one, the registered Node. No mirror pod is created while the Node is being
+ * Returns the UID of the Node that owns new mirror pods, or an empty string if no Node exists. The owner is the Node in
+ * the watch or, until the watch has reported one, the registered Node. No mirror pod is created while the Node is being
  * deleted, because the garbage collector would remove it at once (`tryReconcileMirrorPods` in
  * `pkg/kubelet/kubelet.go`).
  */

@@ -92,7 +92,7 @@ export const countingRestarts = admittingSetup.createStateConfig({
     'pod.update': { actions: 'replaceDesiredPod' },
     'admission.admitted': {},
     'admission.refused': { meta: { coverageGap: RARELY_TAKEN } },
-    // The restart counts are needed even if the pod terminates, but counting then has a time limit.
+    // The restart counts are needed even if the pod terminates, but in that case counting has a time limit.
     'pod.terminate': {
       target: 'countingRestarts',
       reenter: true,

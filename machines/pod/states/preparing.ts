@@ -1,5 +1,6 @@
 /**
- * Prepares a pod for its sandbox, which requires its directory, cgroup and volumes. Part of the chart in chart.ts.
+ * Creates what a pod needs before its sandbox, which is the pod's directory, cgroup and volumes. Part of the chart in
+ * chart.ts.
  */
 import { failureOf } from '../../shared/waiting/failure.ts';
 import { retryCallState } from '../../shared/waiting/waits.ts';

@@ -28,7 +28,7 @@ const FAILURES_BETWEEN_RESTARTS = 6;
 const isTaskLost = (event: object): boolean =>
   'error' in event && failureOf({ type: '', ...event }).reason === 'TaskLost';
 
-/** Returns the number of failures because of a lost task, including the current one. */
+/** Returns the number of failures caused by lost tasks, including the current failure. */
 const nextLostTaskCount = (context: PodContext): number => (context.lostTaskCount ?? 0) + 1;
 
 /** Whether the runtime has a container that may be running and has no actor yet. */
@@ -99,8 +99,8 @@ const actions = {
     type: 'admission.releaseResources' as const,
     uid: context.allocated.metadata.uid,
   })),
-  // Applies a changed activeDeadlineSeconds. A kubelet does so, too, because its next sync of a terminating pod uses
-  // the latest spec (`SyncTerminatingPod` and `SyncTerminatedPod` in `pkg/kubelet/kubelet.go`).
+  // Applies a changed activeDeadlineSeconds. A kubelet also applies the change, because its next sync of a terminating
+  // pod uses the latest spec (`SyncTerminatingPod` and `SyncTerminatedPod` in `pkg/kubelet/kubelet.go`).
   replaceDeadline: podSetup.assign(({ context: { allocated }, event }) => {
     if (event.type !== 'pod.update') return {};
     const { activeDeadlineSeconds: _, ...spec } = allocated.spec;
