@@ -49,7 +49,7 @@ export function pulledEvent(
   return { reason: 'Pulled', message };
 }
 
-/** Returns the event for a failed image check. The message of an invalid name needs no prefix. */
+/** Returns the event for a failed image check. The message about an invalid name needs no prefix. */
 export function inspectionFailedEvents(image: string, failure: Failure): EventMessage[] {
   const { reason, message } = failure;
   const eventMessage = reason === 'InvalidImageName' ? message : `Failed to inspect image "${image}": ${message}`;

@@ -5,7 +5,7 @@ import type { WaitingReason } from '../shared/views/waitingReason.ts';
 
 const imageReason = (reason: WaitReason, message: string): WaitingReason => ({ failedStep: 'image', reason, message });
 
-/** Returns the reason of a failed image check. The message of an invalid name needs no prefix. */
+/** Returns the waiting reason for a failed image check. The message about an invalid name needs no prefix. */
 export const inspectionFailedReason = (image: string, { reason, message }: Failure): WaitingReason =>
   reason === 'InvalidImageName'
     ? imageReason(reason, message)

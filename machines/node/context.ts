@@ -222,7 +222,7 @@ export const networkOf = ({ networkNotReady: message, since }: RuntimeHealth): {
   message === undefined ? {} : { networkNotReady: { message, since } };
 
 /**
- * Returns the garbage of running pods, or none while the runtime is not ready. Terminating pods remove their own
+ * Returns the garbage of running pods, or no garbage while the runtime is not ready. Terminating pods remove their own
  * objects.
  */
 export function collectableGarbage(context: NodeContext): NodeGarbage {

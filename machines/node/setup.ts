@@ -213,7 +213,7 @@ export const nodeSetup = setup({
       enqueue.sendTo('startLimiter', { type: 'slot.forget', uid });
       enqueue.sendTo('pullLimiter', { type: 'slot.forget', uid });
     }),
-    /** Records the failure of a part of the node, which is fatal. */
+    /** Records the fatal failure of a part of the node. */
     recordFatalFailure: assign(({ event }) => {
       const { part, failure } = fatalFailure(event);
       return { failure: { ...failure, message: `${part} of the node agent failed: ${failure.message}` } };

@@ -327,7 +327,7 @@ const runsByName = memoize(
 export const runsOf = (observed: ObservedPod, name: string): readonly ObservedContainer[] =>
   runsByName(observed).get(name) ?? [];
 
-/** Whether the container may have a process. */
+/** Whether the container may have a process. A container in an unknown state may have one. */
 export const mayRun = ({ state }: ObservedContainer): boolean => state === 'running' || state === 'unknown';
 
 /**

@@ -70,7 +70,7 @@ function facts({ snapshot }: ActorInfo<ProbeContext>): ReportedDetails {
 type ProbeDoneEvent = { event: { output: ProbeResult } };
 const attemptResult = ({ event }: ProbeDoneEvent): ProbeResult => event.output;
 
-/** Transitions that change the result. The first one whose guard holds is taken. */
+/** Transitions that change the result. The first transition whose guard is satisfied is taken. */
 const passTransition = {
   guard: { type: 'reachesSuccessThreshold', params: attemptResult },
   target: '#probe.passing',

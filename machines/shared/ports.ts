@@ -50,8 +50,8 @@ export interface KnownContainer extends AttemptIdentity {
 /** Input and output of each port. */
 export interface PortTypes extends CertificatePorts {
   /**
-   * Sends a pod's latest status to a sink and returns its version. Rejects with the sink's error. Has a time limit.
-   * Idempotent.
+   * Sends a pod's latest status to a sink and returns the version of that status. Rejects with the sink's error. Has a
+   * time limit. Idempotent.
    */
   putStatus: { input: { sink: string; uid: string }; output: { version: number } };
   /**
@@ -189,7 +189,7 @@ export interface PortTypes extends CertificatePorts {
    * ones.
    */
   resizeContainer: { input: { pod: Pod; container: string; id: string }; output: { size: ContainerSize } };
-  /** Applies the pod's limits to its cgroup, once its containers have theirs. Idempotent. */
+  /** Applies the pod's limits to its cgroup, after the limits of all its containers have been applied. Idempotent. */
   resizePodCgroup: { input: { pod: Pod }; output: null };
   removeContainers: { input: { ids: readonly string[] }; output: null };
   /**

@@ -29,12 +29,12 @@ import { failureOf, isRuntimeUnavailable, retryAtAfterChange } from '../shared/w
 
 /**
  * Time limit of a mount in milliseconds, a little shorter than the time for which a kubelet lets a pod wait for its
- * volumes. The mount fails when it is exceeded.
+ * volumes. The mount fails when the limit is exceeded.
  */
 export const MOUNT_TIMEOUT_MS = 2 * 60_000;
 /**
- * Time limit of an unmount in milliseconds, because deleting a large emptyDir can take long. The unmount fails when it
- * is exceeded.
+ * Time limit of an unmount in milliseconds. The limit is generous because deleting a large emptyDir can take a long
+ * time. The unmount fails when the limit is exceeded.
  */
 export const UNMOUNT_TIMEOUT_MS = 20 * 60_000;
 

@@ -54,7 +54,7 @@ export const nodePart = (name: string, state: Omit<ActorView, 'path'>): Explaine
 });
 
 /**
- * Adds the state files that could not be written to an explanation. The node retries the writes, and a restart before
+ * Adds to an explanation the state files that could not be written. The node retries the writes, and a restart before
  * they succeed may lose those files.
  */
 export function withUnwrittenFiles(

@@ -1,6 +1,6 @@
 /**
- * Replaces a sandbox that is lost or unusable. Everything in it is stopped before the pod gets a new sandbox (C8).
- * Part of the chart in chart.ts.
+ * Replaces a sandbox that is lost or unusable. Everything in the old sandbox is stopped before the pod gets a new one
+ * (C8). Part of the chart in chart.ts.
  */
 import { and } from 'xstate';
 import { RARELY_TAKEN } from '../../shared/coverageGaps.ts';

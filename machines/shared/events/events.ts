@@ -186,7 +186,7 @@ export type PodEvent =
   | AdmissionResult
   /** The pod has a new spec, which requires admission first. */
   | { type: 'pod.update'; pod: Pod }
-  /** Only metadata has changed, which the pod may expose to its containers. */
+  /** Only the pod's metadata has changed, which may be exposed to its containers. */
   | { type: 'pod.metadataChanged'; metadata: Pod['metadata'] }
   /** The conditions of the pod at its source, some of which other controllers set. Undefined if it has none. */
   | { type: 'pod.conditionsChanged'; conditions: readonly PodCondition[] | undefined }

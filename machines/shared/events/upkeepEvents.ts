@@ -4,7 +4,7 @@ import type { DeadContainer } from '../../../kubernetes/lifecycle/garbage.ts';
 import type { ContainerRun, ForeignPod, LeftoverPod } from '../../../kubernetes/lifecycle/observed.ts';
 import type { TimerEvent } from './slots.ts';
 
-/** The node's data for its garbage collection. */
+/** The data that the node sends to its garbage collection. */
 export interface NodeGarbage {
   readonly containers: readonly DeadContainer[];
   /** IDs of old sandboxes. */
