@@ -40,7 +40,7 @@ export type PortService<K extends PortName> = (
 
 export type PortServices = { readonly [K in PortName]: PortService<K> };
 
-/** A feed sends facts until the signal aborts. If it returns a promise, the feed has ended once the promise settles. */
+/** Sends facts until the signal aborts. If the feed returns a promise, the feed has ended once the promise settles. */
 export type FactFeed = (
   send: (fact: NodeFact) => void,
   options: { readonly signal: AbortSignal },
@@ -60,7 +60,7 @@ export interface Boundary extends Provider {
   readonly now: () => number;
   /** Whether every recorded input has taken effect. */
   readonly isSettled: () => boolean;
-  /** Returns a value without the parts that must not leave the agent. */
+  /** Returns the given value without the secrets, which must not leave the agent. */
   readonly redact: Redaction['redact'];
   readonly redactor: Redaction['redactor'];
   /** Sends a fact that does not come from a feed. */
@@ -80,7 +80,7 @@ export interface BoundaryOptions {
   readonly onInput?: InputRecorder | undefined;
   readonly onPortCall?: CallListener | undefined;
   readonly onPortOutcome?: OutcomeListener | undefined;
-  /** Redacts secrets, which it learns from the facts of the feeds. Defaults to a new redaction. */
+  /** Redacts the secrets that the facts of the feeds contain. Defaults to a new redaction. */
   readonly redaction?: Redaction | undefined;
   /** Called with the original error of a service or feed, before it becomes a plain failure. */
   readonly onError: (source: string, error: unknown) => void;

@@ -4,7 +4,7 @@ import { formatFirstProblem } from '../../kubernetes/api/problem.ts';
 import { readRuntimeClass } from '../../kubernetes/api/runtimeClass.ts';
 import type { ClusterWatch } from './runWatch.ts';
 
-/** Overhead and scheduling are omitted, because the API server applied them when it admitted the pod. */
+/** Overhead and scheduling are omitted, because the API server has already applied them to the pod at its admission. */
 interface ClassHandler {
   readonly name: string;
   readonly handler: string;

@@ -47,7 +47,7 @@ export type ServerNode = z.infer<typeof nodeSchema>;
 export type ServerCsiNode = z.infer<typeof csiNodeSchema>;
 export type ServerLease = z.infer<typeof leaseSchema>;
 
-/** Parses a Node from a watch. Unlike the errors of `readNode`, its errors do not name a request. */
+/** Parses a Node from a watch. The errors do not name a request, unlike those of `readNode`. */
 export const parseNode = (object: unknown): ServerNode => z.parse(nodeSchema, object);
 
 /** Parses the response to `request`, e.g. `GET /api/v1/nodes/node-1`. */

@@ -1,4 +1,7 @@
-/** Stores the CPU assignments in the kubelet's checkpoint file, so that either agent continues from those of the other. */
+/**
+ * Stores the CPU assignments in the kubelet's checkpoint file, so that a kubelet and this agent can continue from each
+ * other's assignments.
+ */
 import { join } from 'node:path';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
 import { isMissing } from '../../host/files/fileErrors.ts';
@@ -16,7 +19,7 @@ import type { CpuSet } from '../../kubernetes/cpus/cpuSet.ts';
 
 const FILE_NAME = 'cpu_manager_state';
 
-/** The assignments that are durable. New containers are created with them. */
+/** The durable CPU assignments, from which new containers get their CPUs. */
 export class CpuManagerState {
   readonly #files: FileSystem;
   readonly #rootDir: string;
@@ -34,7 +37,7 @@ export class CpuManagerState {
 
   /**
    * Reads the assignments of the previous agent. Rejects with the kubelet's message if the file is damaged, or
-   * contradicts the policy or the host. Without a policy, only checks that there was none before either.
+   * contradicts the policy or the host. Without a policy, only checks that the previous agent had no policy either.
    */
   async load(policy: CpuPolicy | undefined): Promise<void> {
     const restored = await this.#read(policy === undefined ? 'none' : 'static');
@@ -84,7 +87,7 @@ export class CpuManagerState {
     this.#assignments = assignments;
   }
 
-  /** Returns the CPUs of a container: exclusive ones, or else those that all others share. */
+  /** Returns the exclusive CPUs of the container, or the shared CPUs if the container has no exclusive ones. */
   cpusOf(podUid: string, container: string): CpuSet | undefined {
     const assignments = this.#assignments;
     return assignments && (findAssignment(assignments, podUid, container)?.cpus ?? assignments.shared);

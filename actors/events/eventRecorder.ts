@@ -11,7 +11,7 @@ export interface EventChange {
 
 export interface EventRecorder {
   readonly record: EventSink;
-  /** Returns the events, the most recent last. */
+  /** Returns the events, oldest first. */
   events(): readonly CoreEvent[];
   /** Calls the listener with every change. Returns a function that unsubscribes. */
   subscribe(listener: (change: EventChange) => void): () => void;

@@ -27,7 +27,7 @@ export interface EventSenderDependencies {
   readonly onError: (source: string, error: unknown) => void;
   /** Whether pod or container starts are queued, to which normal events yield. */
   readonly hasQueuedStarts: () => boolean;
-  /** Called when events have to wait and when they are sent again. */
+  /** Called when events start to wait and when sending resumes. */
   readonly onState: (state: EventQueueState) => void;
   /** Stops sending when aborted. */
   readonly signal: AbortSignal;
@@ -44,9 +44,9 @@ const RETRY_MS = 10_000;
 const NODE_UID_TIMEOUT_MS = 10_000;
 /** Interval between checks whether starts are still queued. */
 const STARTS_CHECK_MS = 500;
-/** Minimum change of the deadline for yielding that is reported. */
+/** Changes of the yielding deadline that are smaller than this are not reported. */
 const MIN_CHANGE_MS = 1_000;
-/** Maximum time that a stopping agent waits for yielding events to be sent. */
+/** Maximum time for which a stopping agent waits until yielding events have been sent. */
 const FINISH_TIMEOUT_MS = 2_000;
 
 export class EventSender {
@@ -136,10 +136,7 @@ export class EventSender {
     if (this.#state.waitingCount > 0) this.#update({ waitingCount: 0 });
   }
 
-  /**
-   * Waits for at most one check interval, and reports the wait if starts are still queued after that. A short wait is
-   * not reported.
-   */
+  /** Waits for at most one check interval. If starts are still queued after a full interval, reports the wait. */
   async #yieldToStarts(): Promise<void> {
     const { clock, hasQueuedStarts } = this.#dependencies;
     this.#lastQueueCheckAt ??= clock.monotonic();
@@ -216,7 +213,7 @@ export class EventSender {
       this.#reportState(nextQueueState(this.#state, { ...change, droppedCount: this.#droppedCount, now: clock.now() }));
   }
 
-  /** Reports a state, unless the agent is stopping, because its actors no longer exist. */
+  /** Reports a state unless the agent is stopping, because the actors that receive the state no longer exist then. */
   #reportState(state: EventQueueState): void {
     this.#state = state;
     if (!this.#isStopping) this.#dependencies.onState(state);
@@ -231,7 +228,10 @@ export class EventSender {
   }
 }
 
-/** Returns the event as it is sent. An event about a Node contains the Node's UID in the cluster, if known. */
+/**
+ * Returns the event in the form in which it is sent. An event about a Node contains the Node's UID in the cluster, if
+ * known.
+ */
 function createSentEvent({ involvedObject, metadata, ...event }: CoreEvent, uid?: string) {
   const { creationTimestamp: _, ...sentMetadata } = metadata;
   const { kind, name: involvedName } = involvedObject;

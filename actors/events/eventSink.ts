@@ -7,7 +7,7 @@ import type { MachineDecision } from '../../machines/shared/events/machineDecisi
 /** Receives events. `at` is in milliseconds since the epoch. */
 export type EventSink = (event: RecordedEvent & { readonly at: number }) => void;
 
-/** Returns a function that listens to the events of a new actor. Only state machines emit any. */
+/** Returns a function that listens to the events of a new actor. Only state machines emit events. */
 export function eventListener(sink: EventSink, clock: Pick<Clock, 'now'>): (ref: AnyActorRef) => void {
   const onEvent = (event: RecordedEvent) => sink({ ...event, at: clock.now() });
   return (ref) => {

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/time/clock.ts';
 import { createAlarm } from '../alarm.ts';
 import type { FactFeed } from '../boundary.ts';
 
-/** The node's addresses, starting with the primary one. A function is called each time the addresses are needed. */
+/** The node's addresses, starting with the primary one, or a function that returns the current addresses. */
 export type HostAddresses = readonly string[] | (() => readonly string[]);
 
 /**
@@ -21,8 +21,8 @@ export function currentAddresses(addresses: HostAddresses): readonly string[] {
 const CHECK_MS = 10_000;
 
 /**
- * Reports the host's addresses when they differ from the initial or last reported ones (C27). Like the kubelet, does
- * not update the initial CPU and memory.
+ * Reports the host's addresses when they differ from the initial or last reported ones (C27). Changes of CPU and memory
+ * are not reported, as in the kubelet.
  */
 export function createAddressFeed(hostIps: HostAddresses, clock: Clock): FactFeed {
   let lastReported = currentAddresses(hostIps);

@@ -25,17 +25,17 @@ interface OomWatcherDependencies {
 
 /** Number of containers whose last OOM kill is stored. */
 const MAX_CONTAINERS = 1_000;
-/** Time limit for reading the messages that the kernel has, in milliseconds. */
+/** Time limit for reading the pending messages of the kernel's log, in milliseconds. */
 const READ_TIMEOUT_MS = 10_000;
-/** Time limit if the status of a container waits for it, in milliseconds. */
+/** Time limit for a read that delays a container's status, in milliseconds. */
 const STATUS_TIMEOUT_MS = 1_000;
 /** The interval between attempts to read a log that cannot be read, in milliseconds. */
 const RETRY_MS = 10_000;
 
 /**
- * Reads the kernel's log from its oldest message on, so an agent that restarts reports kills again, as a kubelet does
+ * Reads the kernel's log from its oldest message on, so a restarted agent reports kills again, as a kubelet does
  * (`pkg/kubelet/oom/oom_watcher_linux.go`). A kubelet does not start if the log cannot be read. This node runs without
- * it, shows the reason and retries.
+ * the log, shows the reason and retries.
  */
 export class OomWatcher {
   readonly #kernelLog: KernelLog | undefined;
@@ -56,15 +56,15 @@ export class OomWatcher {
     this.#onError = onError;
   }
 
-  /** Reads the log first, because the kernel writes about a kill before the process exits. */
+  /** Reads the pending messages of the log first, because the kernel logs a kill before the process exits. */
   readonly find: FindOomKill = async (containerId, { signal }) => {
     const limits = { clock: this.#clock, timeoutMs: STATUS_TIMEOUT_MS, ...(signal ? { signal } : {}) };
-    // The feed reports the failure, and may itself be waiting for the log.
+    // Ignore a failure, because the feed reports it.
     await withTimeout((limited) => unlessAborted(this.#catchUp(limited), limited), limits).catch(() => {});
     return this.#killsByContainer.get(containerId);
   };
 
-  /** Sends the kills because of a system OOM and those in containers, and whether the log can be read. */
+  /** Sends the OOM kills of the whole system and those in containers, and whether the log can be read. */
   readonly feed: FactFeed = (send, { signal }) => {
     const kernelLog = this.#kernelLog;
     return kernelLog && this.#runFeed(kernelLog, send, signal);
@@ -99,7 +99,7 @@ export class OomWatcher {
     await kernelLog.close();
   }
 
-  /** Reads all messages that the kernel has. Reads never overlap. */
+  /** Reads all pending messages of the kernel's log. Reads never overlap. */
   #catchUp(signal: AbortSignal): Promise<void> {
     const read = () => this.#readMessages(signal);
     this.#lastRead = this.#lastRead.then(read, read);
@@ -110,7 +110,7 @@ export class OomWatcher {
     const kernelLog = this.#kernelLog;
     if (kernelLog === undefined || signal.aborted) return;
     let messages = await kernelLog.read({ signal });
-    // The memory of the process follows in the next message, so a kill without it ends only if there is none.
+    // A kill's memory usage is in the next message, so a kill without it is complete only once no message is left.
     if (messages.length === 0) this.#addKill(this.#parser.flush());
     while (messages.length > 0 && !signal.aborted) {
       for (const message of messages) this.#addKill(this.#parser.push(message));

@@ -4,7 +4,7 @@ import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { listedName } from '../../kubernetes/images/imageReference.ts';
 import { namespacedName } from '../../kubernetes/shownName.ts';
 
-/** An image at the runtime. */
+/** An image that the runtime has. */
 export interface ClaimableImage {
   readonly id: string;
   /** Tags and digests. */
@@ -20,9 +20,9 @@ interface PodClaims {
 }
 
 /**
- * Prevents the removal of images that a pod is about to use. Between the check or the pull of an image and the creation
- * of its container, no container at the runtime uses the image. A pod claims an image when its check starts, and a
- * check that meets a removal waits until the removal is over.
+ * Prevents the removal of images that a pod is about to use. After the check or the pull of an image, no container in
+ * the runtime uses the image until the pod's container is created. Therefore a pod claims an image when the check
+ * starts. If the image is being removed, the check waits until the removal is over.
  */
 export class ImageClaims {
   readonly #pods = new Map<string, PodClaims>();
@@ -36,8 +36,8 @@ export class ImageClaims {
   }
 
   /**
-   * Claims an image of a pod and looks for it, as often as the runtime reports an image that is just being removed.
-   * `find` returns null for `imageRef` if the runtime does not have the image.
+   * Claims an image for a pod and calls `find`, again after each removal during which the runtime still reported the
+   * image. `find` returns null for `imageRef` if the runtime does not have the image.
    */
   async claimWhile<T extends { readonly imageRef: string | null }>(
     pod: Pod,
@@ -88,13 +88,16 @@ export class ImageClaims {
     this.#pods.delete(uid);
   }
 
-  /** Drops the claims of all pods except those with these UIDs. Claims after number `until` remain. */
+  /**
+   * Drops the claims of all pods except those with the given UIDs. Pods whose latest claim has a number above `until`
+   * retain their claims.
+   */
   retainPods(uids: readonly string[], until: number): void {
     const retained = new Set(uids);
     for (const [uid, { number }] of this.#pods) if (!retained.has(uid) && number <= until) this.#pods.delete(uid);
   }
 
-  /** Records a claim. Claims of images that the pod's spec no longer contains are dropped. */
+  /** Records a claim. Drops the pod's claims of images that its spec no longer contains. */
   #claim(pod: Pod, image: string, imageRef?: string): void {
     const { uid } = pod.metadata;
     const previous = this.#pods.get(uid)?.imageRefs ?? new Map<string, string | undefined>();

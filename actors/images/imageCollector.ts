@@ -53,19 +53,19 @@ export interface ImageCollectorDependencies {
 export type ActivePods = readonly string[];
 
 /**
- * Removes unused images from the runtime (`pkg/kubelet/images/image_gc_manager.go`). The periodic collection and
- * evictions use it. An image is in use if any container at the runtime has or mounts it, even a terminated one, if
- * the runtime creates sandboxes from it, or if an active pod has claimed it. The records of images are in memory only,
- * so that ages count from the start of the agent. Calls run one after the other.
+ * Removes unused images from the runtime (`pkg/kubelet/images/image_gc_manager.go`), periodically and for evictions. An
+ * image is in use if any container of the runtime runs or mounts it, including terminated containers, if the runtime
+ * creates sandboxes from it, or if an active pod has claimed it. The records of images are in memory only, so ages
+ * count from the start of the agent. Calls run one after the other.
  */
 export class ImageCollector {
   readonly #dependencies: ImageCollectorDependencies;
   readonly #clock: SteadyClock;
   readonly #startedAt: number;
   #records: ImageRecords = new Map();
-  /** Image references of the mounts of each container, which never change. */
+  /** Image references of the mounts of each container. A container's mounts never change. */
   #mountedImages: ReadonlyMap<string, readonly string[]> = new Map();
-  /** Name of the image of sandboxes, as listed. Undefined if the runtime does not report it. */
+  /** Name of the sandbox image, as listed. Undefined if the runtime does not report it. */
   #sandboxImage: string | undefined;
   #previousCall: Promise<unknown> = Promise.resolve();
 
@@ -76,9 +76,9 @@ export class ImageCollector {
   }
 
   /**
-   * Detects the images and their users, and removes images as the policy demands: those unused for longer than the
-   * maximum age, and then others until the usage of the filesystem falls to the low threshold. Rejects if the images
-   * cannot be listed. Any other failure is part of the result.
+   * Detects the images and their users, and removes images according to the policy. First removes the images that have
+   * been unused for longer than the maximum age, then others until the usage of the filesystem falls to the low
+   * threshold. Rejects if the images cannot be listed. Any other failure is part of the result.
    */
   collect(activePods: ActivePods, options: CallOptions): Promise<ImageCollection> {
     return this.#runSequentially(async () => {
@@ -92,9 +92,9 @@ export class ImageCollector {
   }
 
   /**
-   * Removes unused images until `bytes` are freed, or all of them if `bytes` is Infinity. Like the periodic collection,
-   * it retains images below the minimum age. Rejects if images cannot be listed, or, after trying them all, if some
-   * cannot be removed. The freed bytes are the sum of the images' sizes.
+   * Removes unused images until `bytes` are freed, or all unused images if `bytes` is Infinity. Like the periodic
+   * collection, retains images below the minimum age. Rejects if the images cannot be listed. If some images cannot be
+   * removed, tries all others before it rejects. The freed bytes are the sum of the images' sizes.
    */
   freeSpace(bytes: number, activePods: ActivePods, options: CallOptions): Promise<readonly RemovedImage[]> {
     return this.#runSequentially(async () => {
@@ -105,7 +105,7 @@ export class ImageCollector {
     }, options);
   }
 
-  /** Detects the images, and returns the use of each. The times are in milliseconds since the epoch. */
+  /** Detects the images and returns who uses each one. The times are in milliseconds since the epoch. */
   uses(options: CallOptions): Promise<readonly ImageUse[]> {
     return this.#runSequentially(async () => {
       await this.#detect(undefined, options);
@@ -119,7 +119,7 @@ export class ImageCollector {
 
   #runSequentially<T>(act: () => Promise<T>, { signal }: CallOptions): Promise<T> {
     const call = unlessAborted(this.#previousCall, signal).then(act);
-    // An aborted call waits no longer, but the one before it may still be running.
+    // Include the previous call, because it may still be running when an aborted call has already rejected.
     this.#previousCall = Promise.allSettled([this.#previousCall, call]);
     return call;
   }
@@ -249,7 +249,7 @@ export class ImageCollector {
     return { id, names, sizeBytes: Number(size), isPinned: pinned, users };
   }
 
-  /** Indexes containers by the IDs and digests of the images that they have and mount. */
+  /** Indexes containers by the IDs and digests of the images that they run or mount. */
   #containersByReference(containers: readonly Container[]): ReadonlyMap<string, readonly Container[]> {
     const index = new Map<string, Container[]>();
     for (const container of containers) {
@@ -283,7 +283,7 @@ export class ImageCollector {
     this.#mountedImages = mountedImages;
   }
 
-  /** Reads the name of the image of sandboxes, because old versions of containerd do not pin that image. */
+  /** Reads the name of the sandbox image, because old versions of containerd do not pin that image. */
   async #readSandboxImage(options: CallOptions): Promise<void> {
     const { sandboxImage } = await runtimeConfig(this.#dependencies.cri, options);
     if (sandboxImage) this.#sandboxImage = listedName(sandboxImage);

@@ -43,7 +43,7 @@ interface PullProofDependencies extends Omit<PullRecordsDependencies, 'onError'>
   readonly onError: (source: string, error: unknown) => void;
 }
 
-/** Checks the pull records below the root directory, which are opened for the first image. */
+/** Checks the pull records below the root directory. The records are opened when the first image is checked. */
 export class PullProofs {
   readonly #dependencies: PullProofDependencies;
   /** The number of running pulls of each image. */

@@ -78,7 +78,7 @@ export interface NodeAgent {
    * keyframe would lose the entry. Entries take effect before the next task of the event loop.
    */
   keyframe(): Keyframe;
-  /** Starts a keyframe of the current state that is copied later. */
+  /** Starts a keyframe of the current state. The state is copied later. */
   draftKeyframe(): KeyframeDraft;
   /** Stops all actors immediately and leaves the containers running. Resolves when all writes are complete. */
   stop(): Promise<void>;
@@ -372,7 +372,7 @@ function podExplanations(
   };
 }
 
-/** Adds to a pod what admission knows: why it waits, and which CPUs its containers have. */
+/** Adds information from admission to a pod, i.e. why it waits and which CPUs its containers have. */
 const withAdmissionFacts = (pod: PodWithTree, root: RootActor): PodWithTree =>
   withContainerCpus(withAdmissionWait(pod, root), root);
 

@@ -73,7 +73,7 @@ export interface ClusterParts {
   readonly certificates?: CertificateDependencies & Pick<Required<ClusterInput>, 'certificates'>;
   /** Port of the kubelet API. Undefined or 0 if the node does not serve it. */
   readonly servedPort?: () => number;
-  /** The node's access to the server, for display only. */
+  /** The node's access to the API server, for display only. */
   readonly access?: ClusterAccess;
 }
 

@@ -105,7 +105,7 @@ export class CertificateFiles {
   }
 
   /**
-   * Parses a pair of certificates and key. Reports an unusable pair and returns undefined, so that a new certificate is
+   * Parses certificates and their key. Reports an unusable pair and returns undefined, so that a new certificate is
    * requested.
    */
   #parse(path: string, certificates: string, key: string): PersistedCertificate | undefined {

@@ -21,7 +21,7 @@ export async function writePrivate(files: FileSystem, path: string, text: string
   }
 }
 
-/** Creates the failure for files that cannot be read or written. Its message contains a path. */
+/** Creates the failure for a directory whose files cannot be read or written. The message contains a path. */
 export function createUnusableFailure(directory: string, cause: unknown): NodeFailure {
   const message = messageOf(cause);
   const locatedMessage = message.startsWith(directory) ? message : `${directory}: ${message}`;

@@ -26,8 +26,8 @@ export class RequestKey {
   }
 
   /**
-   * Returns the key in the file, or writes and returns a new one. An invalid file is reported to `onInvalidKey` and
-   * replaced, while a kubelet exits. Rejects if the file cannot be read or written.
+   * Returns the key in the file, or writes and returns a new one. Reports an invalid file to `onInvalidKey` and
+   * replaces it, whereas a kubelet would exit. Rejects if the file cannot be read or written.
    */
   async readOrCreate(onInvalidKey: (failure: NodeFailure) => void): Promise<KeyObject> {
     try {
@@ -44,12 +44,15 @@ export class RequestKey {
     }
   }
 
-  /** Removes the key file, because the request is complete or useless. Ignores a failure. */
+  /** Removes the key file, because the request is complete or useless. Ignores failures. */
   async discard(): Promise<void> {
     await this.#files.rm(this.#path, { force: true }).catch(() => {});
   }
 
-  /** Returns the key, a description of the contents if they are not a usable key, or undefined if there is no file. */
+  /**
+   * Returns the key. Returns a description of the file's contents if they are not a usable key, or undefined if there
+   * is no file.
+   */
   async #readKey(): Promise<KeyObject | string | undefined> {
     try {
       const file = await readTextFile(this.#files, this.#path);
@@ -70,7 +73,7 @@ const describeInvalidKey = (content: string): string => `expected a private key 
 /** Generates an ECDSA key on P-256 in less than a millisecond. */
 export const generateKey = (): KeyObject => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 
-/** Encodes a key in PEM like Go. */
+/** Encodes a key in PEM, in the same format as Go. */
 export const encodeKey = (key: KeyObject): string =>
   String(key.export({ type: key.asymmetricKeyType === 'rsa' ? 'pkcs1' : 'sec1', format: 'pem' }));
 

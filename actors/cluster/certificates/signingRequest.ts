@@ -39,7 +39,7 @@ const EXTENSION_REQUEST_OID = '1.2.840.113549.1.9.14';
 const ECDSA_WITH_SHA256_OID = '1.2.840.10045.4.3.2';
 const RSA_WITH_SHA256_OID = '1.2.840.113549.1.1.11';
 
-/** Creates a request, by default for a new key like a kubelet. */
+/** Creates a certificate request. By default, generates a new key for it, as the kubelet does. */
 export function createSigningRequest(
   requested: RequestedCertificate,
   privateKey: KeyObject = generateKey(),
@@ -62,13 +62,13 @@ export function createSigningRequest(
   };
 }
 
-/** Returns the signature algorithm of a key. RSA requires NULL parameters (RFC 4055). */
+/** Returns the signature algorithm for the given key. RSA requires NULL parameters (RFC 4055). */
 const signatureAlgorithmFor = ({ asymmetricKeyType }: KeyObject): AlgorithmIdentifier =>
   asymmetricKeyType === 'rsa'
     ? new AlgorithmIdentifier({ algorithm: RSA_WITH_SHA256_OID, parameters: null })
     : new AlgorithmIdentifier({ algorithm: ECDSA_WITH_SHA256_OID });
 
-/** Builds a subject with the attributes in a kubelet's order. */
+/** Builds a subject whose attributes are in the same order as in a kubelet's request. */
 export function buildSubject({ commonName, organization }: Omit<RequestedCertificate, 'names'>): Name {
   const createAttribute = (type: string, utf8String: string) =>
     new RelativeDistinguishedName([new AttributeTypeAndValue({ type, value: new AttributeValue({ utf8String }) })]);

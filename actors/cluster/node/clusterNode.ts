@@ -34,7 +34,7 @@ import { type OwnNode, ownNodeState } from './ownNode.ts';
 
 export interface ClusterNodeDependencies {
   readonly client: KubeClient;
-  /** A dedicated client so that other traffic does not delay the lease. */
+  /** A client that is used only for the lease, so that other traffic does not delay the renewals. */
   readonly leaseClient: KubeClient;
   readonly nodeName: string;
   readonly clock: Clock;
@@ -74,8 +74,8 @@ const MIGRATED_PLUGINS: readonly string[] = [
 ];
 
 /**
- * Updates the annotation, because an agent of a different version may have written it. Returns the same object if
- * nothing changes.
+ * Returns the CSINode with an up-to-date annotation of migrated plugins, which an agent of a different version may have
+ * written. Returns the given object if the annotation is already up to date.
  */
 function withMigratedPlugins(csiNode: ServerCsiNode): ServerCsiNode {
   const { annotations = {} } = csiNode.metadata;
@@ -110,7 +110,7 @@ export class ClusterNode {
       leaseSeconds,
     });
     this.#status = new NodeStatus({
-      // Like a kubelet's heartbeat client, exempt from the rate limit of the node's other requests.
+      // Status updates are exempt from the rate limit of the node's other requests, as in a kubelet.
       ...dependencies,
       client: createHeartbeatClient(client.unlimited(), attemptMs),
       reportIntervalMs: statusReportMs,
@@ -160,13 +160,13 @@ export class ClusterNode {
         `POST ${NODES_PATH}`,
       );
     } catch (error) {
-      // The Node already exists, or the node may not create it.
+      // The Node already exists, or the server forbids this node to create it.
       if (isConflict(error) || isForbidden(error)) return undefined;
       throw error;
     }
   }
 
-  /** Updates the fields of an existing Node that the node owns. */
+  /** Updates those fields of an existing Node that this node is responsible for. */
   async #adoptExisting(node: NodeObject, options: CallOptions): Promise<ServerNode> {
     const { client, nodeName } = this.#dependencies;
     const existing = await this.#getNode(options);

@@ -12,9 +12,9 @@ export type HeartbeatClient = Pick<KubeClient, 'get' | 'create' | 'update' | 'pa
 const MAX_FAILURES = 1;
 
 /**
- * Returns a client whose requests time out after at most `timeoutMs`. It reconnects after the second and any further
- * consecutive attempt without a response, because detecting a broken connection by its silence takes longer than a
- * lease lasts.
+ * Returns a client whose requests time out after at most `timeoutMs`. The client reconnects after the second and any
+ * further consecutive attempt without a response, because a lease would expire before a silent connection is detected
+ * as broken.
  */
 export function createHeartbeatClient(client: KubeClient, timeoutMs: number): HeartbeatClient {
   let failures = 0;

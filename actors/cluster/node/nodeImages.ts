@@ -13,7 +13,7 @@ export interface NodeImagesDependencies {
 
 /** Maximum age of the cached list. */
 const MAX_AGE_MS = 30_000;
-/** Timeout of the runtime's response. After a timeout, the previous list is used so that the status is not delayed. */
+/** Timeout for the runtime's response. After a timeout, the previous list is used so that the status is not delayed. */
 const TIMEOUT_MS = 2_000;
 const MAX_NAMES_PER_IMAGE = 5;
 

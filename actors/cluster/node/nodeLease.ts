@@ -8,7 +8,7 @@ import { nodeOwnerReference, readLease, readNode, type ServerLease, undefinedIfN
 import type { HeartbeatClient } from './heartbeatClient.ts';
 
 export interface NodeLeaseDependencies {
-  /** A dedicated client so that other traffic does not delay the lease. */
+  /** A client that is used only for the lease, so that other traffic does not delay the renewals. */
   readonly client: HeartbeatClient;
   readonly nodeName: string;
   readonly clock: Clock;

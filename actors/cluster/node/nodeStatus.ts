@@ -51,7 +51,7 @@ export class NodeStatus {
   #response: ServerNode | undefined;
   /** Random delay of the next periodic report. Prevents all nodes from writing at the same time after an outage. */
   #delayMs = 0;
-  /** The part of the last report that the server did not store, because older servers ignore unknown fields. */
+  /** The changes of the last report that the server did not store, because older servers ignore unknown fields. */
   #ignoredChange: JsonFields | undefined;
   #isUnschedulable = false;
   #hasReportedReboot = false;
@@ -74,8 +74,8 @@ export class NodeStatus {
   }
 
   /**
-   * Whether the server is unreachable, because neither the watch nor the request has succeeded. In this case, retrying
-   * is pointless.
+   * Whether the server is assumed to be unreachable, i.e. the watch is disconnected and the request has received no
+   * response. In this case, retrying is pointless.
    */
   #isUnreachable(error: unknown): boolean {
     return this.#dependencies.ownNode.current === undefined && !(error instanceof KubeError);

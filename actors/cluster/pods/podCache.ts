@@ -20,7 +20,7 @@ export class PodCache {
   /** UIDs of pods that the server has removed, oldest first. */
   readonly #removedUids = new Set<string>();
 
-  /** Replaces the pods of the node, and the mirror pods among them. */
+  /** Replaces all pods of the node and the mirror pods among them. */
   replaceAll(objects: readonly KubeObject[], mirrors: readonly ObservedMirror[]): void {
     this.#objects ??= new Map();
     for (const object of objects) {
@@ -54,7 +54,10 @@ export class PodCache {
     return this.#objects !== undefined && !this.has(pod);
   }
 
-  /** Whether the server had this pod and has removed it. Unlike `isGone`, this cannot result from an outdated list. */
+  /**
+   * Whether the server had this pod and has removed it. Unlike `isGone`, never returns true because of an outdated
+   * list.
+   */
   wasRemoved(uid: string): boolean {
     return this.#removedUids.has(uid);
   }

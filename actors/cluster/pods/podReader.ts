@@ -39,8 +39,8 @@ export class PodReader {
   }
 
   /**
-   * Parses an object over several turns of the event loop, because a large pod takes a while. `read` then returns the
-   * result. Returns undefined in simulated time, in which parsing takes no time.
+   * Parses an object over several turns of the event loop, because parsing a large pod takes a while. Afterwards,
+   * `read` returns the result. Returns undefined in simulated time, in which parsing takes no time.
    */
   prepare(object: KubeObject): Promise<unknown> | undefined {
     const { turns } = this.#clock;
@@ -108,7 +108,7 @@ export class PodReader {
   }
 }
 
-/** Whether all changes since `before` were made by the node itself. A terminal status is always relevant. */
+/** Whether the node itself has made all changes since `before`. A change to a terminal status is always relevant. */
 function isIrrelevantChange(before: Pod, pod: Pod): boolean {
   if ([before, pod].some(({ status }) => isTerminalPhase(status?.phase))) return false;
   return (

@@ -81,7 +81,8 @@ export class StatusResponses {
 }
 
 /**
- * Whether the watched version is later than the response, which may arrive after the watch event of the same change.
+ * Whether the watched version is later than the version in the response. The watch event of a change may arrive before
+ * the response.
  */
 const isLaterVersion = (
   { metadata: { resourceVersion: watchedVersion } }: Pick<KubeObject, 'metadata'>,

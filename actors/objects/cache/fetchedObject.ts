@@ -17,7 +17,7 @@ import {
 export interface FetchedObjectDependencies {
   readonly client: Pick<KubeClient, 'get'>;
   readonly clock: Clock;
-  /** Returns how long a response may be reused, in milliseconds. With 0, every read is a request. */
+  /** Returns how long a response may be reused, in milliseconds. With 0, every read sends a request. */
   readonly ttlMs: () => number;
   /** Interval at which objects in volumes are refreshed, in milliseconds. */
   readonly refreshMs: number;
@@ -37,7 +37,6 @@ export class FetchedObject implements TrackedObject {
    */
   #lastRequestAt: number | undefined;
   #request: Promise<void> | undefined;
-  /** Number of invalidations so far. */
   #invalidationCount = 0;
   /**
    * The value of `#invalidationCount` when the request of the last accepted response was sent. Responses to earlier
@@ -111,7 +110,7 @@ export class FetchedObject implements TrackedObject {
     } catch (error) {
       if (error instanceof KubeError && error.code === NOT_FOUND_STATUS) return this.#onResponse(null, invalidation);
       this.#listeners.onStep({ state: 'failing', failure: messageOf(error), why: summarizeError(error) });
-      // On failure, retain the last response, even if it was that the object does not exist.
+      // On failure, retain the last response, even if the object did not exist then.
       if (this.#object === undefined) throw error;
     }
   }

@@ -99,7 +99,7 @@ export class PersistedObjects {
     this.#enqueue(this.#objectFile(reference), undefined);
   }
 
-  /** Deletes the objects that none of these pods used. */
+  /** Deletes the objects that none of the given pods used. */
   async retainPods(uids: ReadonlySet<string>): Promise<void> {
     if (!(await this.#directoryExists())) return;
     const { files, directory } = this.#dependencies;
