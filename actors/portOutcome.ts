@@ -1,5 +1,5 @@
 /**
- * Defines the outcomes and durations of port calls for the metrics. They stay in this process, so they need no
+ * Defines the outcomes and durations of port calls for the metrics. Outcomes never leave this process, so they need no
  * redaction.
  */
 

@@ -85,7 +85,7 @@ export class ClusterTrustBundles implements WatchedBundles {
   #watch: BundleWatch | undefined;
   #pendingStart: SharedCall<BundleWatch> | undefined;
   #sendFact: ((fact: NodeFact) => void) | undefined;
-  /** Reports the state of the watch while any pod uses bundles. */
+  /** Undefined while no pod uses bundles. */
   #stateReporter: StateReporter | undefined;
 
   constructor(dependencies: TrustBundleDependencies) {
@@ -212,7 +212,7 @@ export class ClusterTrustBundles implements WatchedBundles {
     return watch;
   }
 
-  /** Returns the preferred API version that the server has. */
+  /** Returns the most preferred of the API versions that the server supports. */
   async #apiVersion(signal: AbortSignal): Promise<string> {
     for (const apiVersion of API_VERSIONS) {
       if (await this.#isResourceServed(`${GROUPS_PATH}/${apiVersion}`, signal)) return apiVersion;
@@ -279,7 +279,7 @@ const readBundle = (object: KubeObject): TrustBundle => z.parse(bundleSchema, ob
 
 type BundleSelection = { readonly bundles: readonly TrustBundle[] } | { readonly problem: string };
 
-/** Selects the bundles of a projection. The problems are the kubelet's messages. */
+/** Selects the bundles of a projection. A problem has the same message as in the kubelet. */
 function selectBundles(
   { name, signerName, labelSelector }: TrustBundleProjection,
   all: readonly TrustBundle[],

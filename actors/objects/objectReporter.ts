@@ -16,7 +16,7 @@ interface TrackedState {
   readonly lacking: MissingObject | undefined;
 }
 
-/** The reported state of a kind. */
+/** The last reported state of all objects of one kind. */
 interface KindState {
   readonly reportStep: (step: SourceChange) => void;
   counts: ObjectCounts | undefined;

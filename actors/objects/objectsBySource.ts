@@ -6,7 +6,7 @@ import type { ObjectsInUse } from '../../kubernetes/objects/podObjects.ts';
 
 interface ObjectProviders {
   readonly localObjects: ObjectsInUse;
-  /** Undefined without a cluster, in which case no pod comes from a cluster. */
+  /** Undefined if the node belongs to no cluster. */
   readonly cluster: ObjectsInUse | undefined;
 }
 

@@ -12,7 +12,7 @@ const amountsSchema = z.looseObject({ cpuMillis: z.number(), memoryBytes: z.numb
 /** The schema of a number that may be infinite. In JSON, infinity becomes null. */
 const countSchema = z.union([z.number(), z.literal(Number.POSITIVE_INFINITY), z.null()]);
 
-/** The initial input of a node. */
+/** The schema of a node's initial input. */
 const input = z.looseObject({
   nodeName: z.string(),
   owner: z.string(),

@@ -3,8 +3,8 @@
 /** Minimum length of a pattern. */
 export const MIN_PATTERN_LENGTH = 6;
 /**
- * Maximum number of prefixes that are searched for individually, which is faster than looking up every substring of a
- * string.
+ * Up to this number of prefixes, each prefix is searched for individually, which is faster than looking up every
+ * substring of a string.
  */
 const MAX_LINEAR_PREFIXES = 128;
 

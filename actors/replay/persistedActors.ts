@@ -3,7 +3,8 @@ import type { AnyActor, AnyActorRef } from 'xstate';
 
 /**
  * Returns the persisted snapshot of an actor and of all actors below it. XState's own `getPersistedSnapshot` searches
- * each context for actors, so it would search the whole pod once for each container. No context here contains an actor.
+ * each context for actors, so it would search the whole pod once for each container. The contexts of this agent's
+ * actors contain no actors.
  */
 export function persistedActor(ref: AnyActorRef): object {
   // Safe cast: every actor of the agent was created by XState.
@@ -19,8 +20,8 @@ export function persistedActor(ref: AnyActorRef): object {
 type ChildActors = Readonly<Record<string, AnyActor>>;
 
 /**
- * Returns a child in XState's persisted form. `syncSnapshot` is omitted, because no actor here sends its snapshots to
- * its parent.
+ * Returns a child in XState's persisted form. `syncSnapshot` is omitted, because the actors of this agent do not send
+ * their snapshots to their parents.
  */
 const persistedChild = (child: AnyActor): object => ({
   snapshot: persistedActor(child),

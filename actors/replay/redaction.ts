@@ -20,7 +20,7 @@ export interface Redaction {
    * reports them.
    */
   readonly learnPods: (pods: Iterable<Pod>) => void;
-  /** Learns values that a pod only references, but which its container receives. */
+  /** Learns secret values that a pod's spec only references but that the pod's containers receive. */
   readonly learnValues: (uid: string, values: Iterable<string>) => void;
   /** Returns a redacted value. The original is not modified, and parts without secrets are not copied. */
   readonly redact: <T>(value: T) => T;
@@ -69,13 +69,14 @@ export function createRedaction(key: Buffer = randomBytes(32)): Redaction {
 
 class Redactor {
   readonly values: SecretValues;
-  /** The key in hexadecimal, which is prepended to each value before hashing. An HMAC takes 20 times as long. */
+  /** The key in hexadecimal, which is prepended to each value before hashing. An HMAC would take 20 times as long. */
   readonly #hashKey: string;
-  /**
-   * Redacted copies of objects within the current value, keyed by original. All strings in these objects were searched.
-   */
+  /** Redacted copies of those objects within the current value in which all strings are searched, keyed by original. */
   readonly #redactedTexts = new Map<object, unknown>();
-  /** Redacted copies of the other objects within the current value, keyed by original. */
+  /**
+   * Redacted copies of those objects within the current value in which only some strings are searched, keyed by
+   * original.
+   */
   readonly #redactedObjects = new Map<object, unknown>();
 
   constructor(key: string, values = new SecretValues()) {
@@ -83,7 +84,10 @@ class Redactor {
     this.values = values;
   }
 
-  /** Redacts a value and each object in it once, because the actors of a keyframe share pods. */
+  /**
+   * Redacts a value. An object that occurs in the value repeatedly is redacted only once, because the actors of a
+   * keyframe share pods.
+   */
   redactAll(value: unknown, isText: boolean): unknown {
     try {
       return this.redact(value, isText);

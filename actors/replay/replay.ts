@@ -19,8 +19,8 @@ export interface Replay {
   readonly agent: NodeAgent;
   /**
    * Plays the entries in order, each at its recorded time. Resolves with the entries that no actor was waiting for. An
-   * actor whose wait ended at the entry's own time counts as waiting. A recording of the same machines contains no such
-   * entries.
+   * actor whose wait ended at the entry's own time counts as waiting. If the recording was made with the same machines,
+   * there are no such entries.
    */
   readonly playEntries: () => Promise<readonly RecordedInput[]>;
   /**
@@ -65,7 +65,7 @@ export function createReplay(
     const receiveEntry = pendingWaits.receiverAt(entry);
     if (receiveEntry) receiveEntry(entry);
     else if (entry.actor === ROOT_PATH) agent.send(entry.value as Parameters<NodeAgent['send']>[0]);
-    // Wait until all consequences have taken effect.
+    // Wait until all consequences of the entry have taken effect.
     await nextTurn();
     return receiveEntry !== undefined || entry.actor === ROOT_PATH || pendingWaits.hasJustFinished(entry);
   };
@@ -138,7 +138,7 @@ function createReplayBoundary({ addReceiver }: PendingWaits, { now }: Clock): Bo
     now,
     // Each entry is played only after all consequences of the previous one have taken effect.
     isSettled: () => true,
-    // Nothing to redact, because recordings contain no secrets.
+    // Redaction is unnecessary, because recordings contain no secrets.
     redact: (value) => value,
     redactor: () => (value) => value,
     port: <K extends PortName>() =>

@@ -20,7 +20,7 @@ import type { FoundObject } from '../services/disk/changeTracker.ts';
 import { tryRun } from '../withErrorHandler.ts';
 import type { RelistRequests, RelistStats } from './relistRequests.ts';
 
-/** Interval between relists while the event stream is not open. With an open stream, relists are rarer. */
+/** Interval between relists while the event stream is not open. With an open stream, relists are less frequent. */
 const RELIST_MS = 1_000;
 const RELIST_WITH_STREAM_MS = 10_000;
 /** Minimum interval between relists. Prevents many pods that terminate at once from causing a relist each. */
@@ -107,7 +107,7 @@ class Pleg {
   async eventLoop(): Promise<void> {
     const { cri, clock, signal, onError, onStreamBroken } = this.#options;
     while (!signal.aborted) {
-      // A relist after the stream has opened finds earlier changes.
+      // A relist after the opening of the stream detects the changes that the stream has missed.
       const onOpen = () => {
         this.#count({ action: 'eventStreamOpened' });
         this.#updateState({ type: 'streamOpened' });
@@ -240,8 +240,8 @@ class Pleg {
         return [await this.#withExitStatuses(pod, previouslyReported.get(pod.uid))];
       } catch (error) {
         unreadablePods.push({ pod, error });
-        // The first relist must include every pod, because missing ones would be recreated. Their exits are read again
-        // during adoption.
+        // The first relist must include every pod, because the agent would recreate a missing one. The exit statuses
+        // are read again during the pod's adoption.
         return this.#lastReported === undefined ? [pod] : [];
       }
     };

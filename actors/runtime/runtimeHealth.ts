@@ -16,14 +16,14 @@ export interface RuntimeHealthOptions {
   readonly cri: Cri;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Triggers an immediate query. Aborting the signal also rings it. */
+  /** Rings when the runtime must be queried immediately. Aborting the signal also rings the alarm. */
   readonly alarm: Alarm;
   readonly reportHealth: (health: RuntimeHealth) => void;
 }
 
 /**
- * Queries the runtime every 5 s, when the alarm rings, and every 0.5 s while the runtime is not ready, and reports
- * changes of its health until the signal aborts.
+ * Queries the runtime every 5 s, or every 0.5 s while the runtime is not ready, and whenever the alarm rings. Reports
+ * changes of the runtime's health until the signal aborts.
  */
 export async function watchRuntimeHealth({
   cri,

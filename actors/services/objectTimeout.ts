@@ -8,7 +8,7 @@ import { withTimeout } from './withTimeout.ts';
 /** The kubelet also waits this long for its cache of an object. */
 const OBJECT_TIMEOUT_MS = 1_000;
 
-/** Wraps `objects` so that each `get` fails after a second, with the kubelet's message. */
+/** Wraps `objects` so that each `get` times out after a second, with the kubelet's message. */
 export const withObjectTimeout = (objects: PodObjects, clock: Clock): PodObjects => ({
   get: (pod, kind, name, { signal }) => {
     const act = (within: AbortSignal) =>

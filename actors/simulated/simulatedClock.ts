@@ -2,7 +2,7 @@ import type { Clock } from '../../base/time/clock.ts';
 import { countRunningPrograms } from '../../host/program.ts';
 import { TimerHeap } from './timerHeap.ts';
 
-/** A clock for tests and simulations. It stands still until it is advanced, and then runs due timers in order. */
+/** A clock for tests and simulations. Its time stands still until it is advanced, which runs due timers in order. */
 export class SimulatedClock implements Clock {
   readonly #pendingTimers = new TimerHeap();
   #currentTime: number;
@@ -24,7 +24,7 @@ export class SimulatedClock implements Clock {
     return this.#pendingTimers.set({ fn, due: this.#currentTime + Math.max(0, ms) });
   }
 
-  /** Ignores anything that is not a timer of this clock, like the system's `clearTimeout`. */
+  /** Like the system's `clearTimeout`, ignores anything that is not a timer of this clock. */
   clearTimeout(id: unknown): void {
     if (typeof id === 'number') this.#pendingTimers.clear(id);
   }

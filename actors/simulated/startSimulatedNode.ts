@@ -21,7 +21,7 @@ import { SIMULATED } from '../store/leftOnDisk.ts';
 export interface SimulatedNodeOptions {
   /** Manifests of the initial pods as plain JSON. `apply` replaces them. */
   readonly pods?: readonly object[];
-  /** Defaults to the system's clock. A `SimulatedClock` stands still until it is advanced. */
+  /** Defaults to the system's clock. The time of a `SimulatedClock` stands still until it is advanced. */
   readonly clock?: Clock;
   /** Defaults to `node-1`. */
   readonly nodeName?: string;
@@ -32,7 +32,7 @@ export interface SimulatedNodeOptions {
   readonly runtime?: Omit<SimulatedRuntimeOptions, 'clock'>;
   /** Overrides of the configuration of a node with four cores and 16 GiB. */
   readonly config?: Partial<Omit<NodeAgentConfig, 'nodeName' | 'rootDir' | 'runtimeEndpoint' | 'sources'>>;
-  /** Overrides of other parts, and observers. */
+  /** Overrides of other parts of the node, and listeners that observe the node. */
   readonly parts?: Omit<NodeParts, 'cri' | 'clock'>;
 }
 

@@ -317,7 +317,10 @@ class FileSource {
     this.files.remove(file);
   }
 
-  /** Whether a file is empty but may not have been written yet. It is read again before this counts as a problem. */
+  /**
+   * Whether a file is empty, perhaps because it has not been written yet. Such a file is read again before it counts as
+   * a problem.
+   */
   #mayBeUnwritten(file: string, text: string): boolean {
     if (text.trim() !== '') {
       this.#emptySinceByPath.delete(file);
@@ -331,7 +334,7 @@ class FileSource {
     return true;
   }
 
-  /** Runs an action. Reports a failure once, until the action succeeds again. */
+  /** Runs an action. Reports a repeated failure only once until the action succeeds. */
   async #runReported(key: string, action: () => void | Promise<void>, file = key): Promise<void> {
     try {
       await action();

@@ -21,7 +21,8 @@ export const sourceStateReporter = (
   createStepReporter((state) => sendFact({ type: 'config.sourceChanged', source, state }), options);
 
 /**
- * Returns a function that reports state changes. After a wait, it also reports the next attempt, which may take long.
+ * Returns a function that reports state changes. After a wait, it also reports the next attempt, because the attempt
+ * may take a long time.
  */
 export function createStepReporter(
   onState: (state: SourceState) => void,

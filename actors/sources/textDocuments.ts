@@ -169,7 +169,7 @@ const duplicateProblem = (kind: string, name: string): Problem => ({
   message: `Duplicate value: ${kind} ${name} is already defined in this text`,
 });
 
-/** Returns the problem with the API server's message. */
+/** Returns the problem of a changed immutable object, with the API server's message. */
 const immutableProblem = ({ kind, namespace, name }: ObjectManifest): Problem => ({
   path: 'data',
   message: `Forbidden: field is immutable when \`immutable\` is set (${kind} ${namespace}/${name})`,

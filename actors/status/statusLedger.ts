@@ -50,37 +50,37 @@ export interface QueuedStatus extends PodIdentity {
   /** Whether the pod is static. Undefined if the pod's object is no longer known. */
   readonly isStatic?: boolean | undefined;
   /**
-   * Increases with each queued status of any pod. So the late acknowledgement of a pod that has been removed does not
-   * cover the status of a pod that a source lists again under the same UID.
+   * Increases with each queued status of any pod. Therefore a late acknowledgement for a removed pod does not cover the
+   * status of a pod that a source lists again under the same UID.
    */
   readonly version: number;
   /** Whether the pod has been removed from the node. */
   readonly isGone: boolean;
-  /** Names of the sinks that have to acknowledge it. */
+  /** Names of the sinks that have to acknowledge the status. */
   readonly sinks: readonly string[];
 }
 
 /** The statuses of one pod, grouped by stage. */
 interface LedgerEntry {
-  // Computed
+  // Stage `computed`.
   /** The pod's status from before this ledger was created, retained until the pod is removed. */
   previousStatus?: PodStatus | undefined;
   /** The latest computed status. Undefined for a pod that is not on the node. */
   computed?: ComputedPod | undefined;
-  // Durable, and on the way to it
+  // Stage `durable`, and statuses that are about to reach it.
   /** The computed statuses whose facts are not durable yet, oldest first. */
   awaitingFacts: readonly AwaitingStatus[];
-  /** The last computed status that may be reported, while it is not published. */
+  /** The last computed status that may be reported. Undefined once it has been published. */
   lastReportable?: ComputedStatus | undefined;
   /** Settles when the last of `awaitingFacts` has been published. Undefined if there are none. */
   lastPublication?: Promise<void> | undefined;
   /** The pod with its last published status. Undefined if none was published, or the last one was its removal. */
   durable?: Pod | undefined;
-  /** The terminal status on disk, or being written, for the sinks that must acknowledge it. */
+  /** The terminal status that is on disk, or is being written, for the sinks that must acknowledge it. */
   savedTerminal?: UnacknowledgedStatus | undefined;
-  // Queued
+  // Stage `queued`.
   queued?: QueuedStatus | undefined;
-  // Acknowledged
+  // Stage `acknowledged`.
   /** The last status that each sink has acknowledged, by the name of the sink. */
   acknowledged: ReadonlyMap<string, QueuedStatus>;
 }
@@ -135,7 +135,7 @@ export class StatusLedger {
     return entry?.computed?.pod.status ?? entry?.previousStatus;
   }
 
-  /** Enters a newly computed status. Publish it with `publishWhenDurable`. */
+  /** Records a newly computed status, which `publishWhenDurable` then publishes. */
   recordComputed(computed: ComputedPod): void {
     const { uid } = computed.pod.metadata;
     const entry = this.#entry(uid);
@@ -319,7 +319,7 @@ export class StatusLedger {
 
   /**
    * Removes a terminal status that every sink has acknowledged. The removal waits until the pod's regular status is
-   * saved, because until then, this copy is all that the next agent has.
+   * saved, because until then, the next agent has no other copy.
    */
   #removeAcknowledgedTerminal(uid: string): void {
     const acknowledged = this.#entry(uid).savedTerminal?.status;
@@ -378,7 +378,7 @@ export class StatusLedger {
 const awaitedSinks = ({ queued, acknowledged }: LedgerEntry): readonly string[] =>
   queued?.sinks.filter((name) => acknowledged.get(name)?.version !== queued.version) ?? [];
 
-/** Returns the last status that is reported, or will be once its facts are durable. */
+/** Returns the last status that has been reported, or will be reported once its facts are durable. */
 function lastReportOf({ lastReportable, queued }: LedgerEntry): Pick<QueuedStatus, 'status' | 'isGone'> | undefined {
   const status = lastReportable?.pod.status;
   return status ? { status, isGone: false } : queued;

@@ -1,4 +1,4 @@
-/** Sends the queued status of a pod to a sink, and has the ledger record that the sink has acknowledged it. */
+/** Sends the queued status of a pod to a sink, and records in the ledger that the sink has acknowledged it. */
 
 import { unlessAborted } from '../../base/async/unlessAborted.ts';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
@@ -51,7 +51,10 @@ interface SenderDependencies {
   readonly clock: Clock;
 }
 
-/** Returns the inputs of the sinks' actors, with the statuses that the previous agent did not send to each sink. */
+/**
+ * Returns the inputs of the sinks' actors. Each input includes the statuses that the sink has not yet received from the
+ * previous agent.
+ */
 export const statusSinkInputs = (
   sinks: readonly StatusSink[],
   ledger: Pick<StatusLedger, 'unacknowledgedBy'>,

@@ -50,7 +50,7 @@ export class FolderWriter {
     this.#unwrittenFacts = unwritten;
   }
 
-  /** Pending until every possible write has been attempted. Undefined when idle. */
+  /** Settles once every possible write has been attempted. Undefined when idle. */
   get running(): Promise<void> | undefined {
     return this.#running;
   }
@@ -69,12 +69,12 @@ export class FolderWriter {
     this.start();
   }
 
-  /** Retries a failed change unless a later one of the key is queued or in progress. */
+  /** Retries a failed change unless a later change of the same key is queued or in progress. */
   retry(change: FactChange): void {
     if (!this.has(change.key)) this.add(change);
   }
 
-  /** Starts writing unless it is in progress. */
+  /** Starts writing unless a write is already in progress. */
   start(): void {
     this.#running ??= Promise.resolve().then(() => this.#drain());
   }

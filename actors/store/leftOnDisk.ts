@@ -35,7 +35,7 @@ export interface PodsAtStart extends PodsOnDisk {
   readonly logged: readonly string[] | 'unknown';
 }
 
-/** Runtime endpoint of an agent without containers, whose pods do not survive its process. */
+/** Takes the place of the runtime endpoint of an agent without containers, whose pods do not survive its process. */
 export const SIMULATED = 'simulated';
 
 export const markOwner = ({ rootDir, nodeName, runtimeEndpoint }: AgentIdentity): Maker => ({
@@ -53,8 +53,9 @@ interface FindOptions {
 
 /**
  * Finds the pods of an earlier run with a directory or a durable fact, and foreign pods with a directory below this
- * root. During a takeover, every unmarked directory is adopted. Otherwise, it is only adopted if a durable fact proves
- * that this agent admitted its pod. Fails with `RuntimeChanged` if there are pods on a different runtime.
+ * root. During a takeover, every unmarked directory is adopted. Otherwise, an unmarked directory is only adopted if a
+ * durable fact proves that this agent admitted its pod. Fails with `RuntimeChanged` if there are pods on a different
+ * runtime.
  */
 export async function findPodsOnDisk(
   agentIdentity: AgentIdentity,

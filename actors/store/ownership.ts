@@ -21,7 +21,7 @@ interface OwnershipDependencies {
 }
 
 interface Survey extends PodsOnDisk {
-  /** Errors while deleting partially created or removed files. */
+  /** Errors from deleting partially created or removed files. */
   readonly errors: readonly unknown[];
 }
 

@@ -22,13 +22,13 @@ interface StoreContent<Schemas extends FactSchemaMap> {
 }
 
 /**
- * Access to the durable facts. A failed write rejects with reason `StoreFailed` and is retried until it succeeds or a
- * later change replaces it. A hanging write stays pending and is also retried.
+ * The durable facts. A failed write rejects with reason `StoreFailed` and is retried until it succeeds or a later
+ * change replaces it. A hanging write stays pending and is also retried.
  */
 export interface FactStore<Schemas extends FactSchemaMap> {
   /** Reads all facts, including pending writes. A damaged file is quarantined. */
   readonly read: () => Promise<StoreContent<Schemas>>;
-  /** Resolves when this value, or a later one of the key, is durable. */
+  /** Resolves when this value, or a later value of the same key, is durable. */
   readonly write: <Kind extends keyof Schemas>(
     kind: Kind,
     key: string,

@@ -12,7 +12,7 @@
 import type { Clock } from '../../../base/time/clock.ts';
 import { Secret } from '../../../host/secret.ts';
 
-/** A point in time on both clocks, in milliseconds. */
+/** The same point in time on the monotonic clock and on the wall clock, in milliseconds. */
 export interface ClockReading {
   readonly monotonic: number;
   /** Since the epoch. */
@@ -29,12 +29,12 @@ const HOUR_MS = 3_600_000;
 const MAX_AGE_MS = 24 * HOUR_MS;
 /** Fraction of the lifetime after which a token is renewed. */
 const RENEWAL_FRACTION = 0.8;
-/** Maximum random advance of a renewal, which spreads the renewals of many tokens. */
+/** Each token is renewed earlier by a random time of at most this, so that not all tokens are renewed at once. */
 const JITTER_MS = 10_000;
 /**
- * If more time has passed on the monotonic clock than on the wall clock and the difference exceeds this, the wall clock
- * was set back. Time synchronization adjusts a clock by less than this, or slowly, and an API server's clock may be
- * this far behind a token's issue time.
+ * The wall clock counts as set back if it shows that less time has passed than the monotonic clock does and the
+ * difference exceeds this. Time synchronization sets a clock back by less than this, or slowly. An API server's clock
+ * may be behind a token's issue time by up to this.
  */
 const MAX_CLOCK_STEP_BACK_MS = 60_000;
 
@@ -45,8 +45,8 @@ export class CachedToken {
   readonly #renewAfterMs: number;
 
   /**
-   * `requestedAt` is the time at which the request was sent. `chance`, in [0, 1), determines the random advance of the
-   * renewal.
+   * `requestedAt` is the time at which the request was sent. `chance`, in [0, 1), determines how much earlier the token
+   * is renewed.
    */
   constructor(token: string, lifetimeMs: number, requestedAt: ClockReading, chance: number) {
     this.#token = new Secret(token);

@@ -177,7 +177,7 @@ export class ServiceAccountTokens implements PodTokens {
   #podToken({ nextAttemptAt, lastFailure }: TokenEntry, token: CachedToken): PodToken {
     const now = readClocks(this.#dependencies.clock);
     const renewInMs = Math.max(token.msUntilRenewal(now), nextAttemptAt - now.monotonic);
-    // A valid token is renewed when it expires at the latest, even during a back-off.
+    // A valid token is renewed no later than at its expiration, even during a back-off.
     const expiresInMs = token.remainingLifetimeMs(now);
     return {
       token: token.token,

@@ -198,8 +198,8 @@ function rejectUnknownResolver(cause: unknown): never {
 }
 
 /**
- * Returns the image's user if the pod does not specify one. Rejects if the container may not run as root but would
- * (runAsNonRoot).
+ * Returns the image's user if the pod does not specify a user. Rejects if the container would run as root although
+ * `runAsNonRoot` forbids it.
  */
 async function imageUserIfNeeded(
   findImageUser: FindImageUser,
@@ -233,7 +233,7 @@ async function findAttempt(cri: Cri, input: CreateInput, options: CallOptions): 
   return (await listRuns(cri, input.pod, input.container, options)).find(({ attempt }) => attempt === input.attempt);
 }
 
-/** Errors after which the container may still be running or about to run. */
+/** Errors after which the container may be running or may still start. */
 const INCONCLUSIVE_REASONS: ReadonlySet<FailureReason> = new Set(['RuntimeUnavailable', 'AlreadyStarting']);
 
 const POSSIBLY_RUNNING_STATES: ReadonlySet<ObservedContainer['state']> = new Set(['running', 'unknown']);
@@ -270,7 +270,7 @@ async function startContainer(
 }
 
 /**
- * Returns the reason of a failed start. A container that is still in the created state has not exited, because the
+ * Returns the reason for a failed start. A container that is still in the created state has not exited, because the
  * runtime never received the call.
  */
 const startFailureReason = (observed: ObservedContainer | null): FailureReason =>

@@ -18,7 +18,7 @@ export function cpuServices({
   cri,
   cpuState,
 }: CpuServiceDependencies): Pick<PortServices, 'saveCpus' | 'reconcileCpus'> {
-  /** The CPUs that each running container was last given, by ID. */
+  /** The CPUs last assigned to each running container, by container ID. */
   let appliedById = new Map<string, string>();
   return {
     saveCpus: async ({ assignments }) => {

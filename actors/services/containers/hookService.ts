@@ -141,7 +141,7 @@ async function runHandler(dependencies: HookDependencies, run: HookRun): Promise
     return [];
   }
   if (handler.httpGet) return get(dependencies, run, handler.httpGet);
-  // `tcpSocket` is in the API but was never implemented for hooks, and fails (`Run` in
+  // The API still has `tcpSocket`, which was never implemented for hooks, so a hook with it fails (`Run` in
   // `pkg/kubelet/lifecycle/handlers.go`).
   if (handler.sleep === undefined) throw new Error(`invalid handler: ${Object.keys(handler).join()}`);
   await waitOnce(clock.now() + Math.min(timeoutMs, handler.sleep.seconds * 1_000), clock, signal);

@@ -8,7 +8,7 @@ import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.t
 import type { KnownContainer } from '../../../machines/shared/ports.ts';
 import { readContainer, type StatusDependencies } from './readContainer.ts';
 
-/** Lists the containers of a pod with this name, including those of earlier attempts. */
+/** Lists the pod's containers with the given name, including those of earlier attempts. */
 export async function listRuns(cri: Cri, pod: Pod, name: string, options: CallOptions): Promise<ObservedContainer[]> {
   const labelSelector = { [POD_UID_LABEL]: pod.metadata.uid, [CONTAINER_NAME_LABEL]: name };
   const filter = { id: '', state: undefined, podSandboxId: '', labelSelector };

@@ -40,8 +40,8 @@ export async function readLogTails(podWithTree: PodWithTree, folders: LayoutFold
 }
 
 /**
- * Number of log lines to show for an individual container. They are from its latest run, even if that run has not
- * failed.
+ * Number of log lines to show for an individual container. The lines are from the container's latest run, even if that
+ * run has not failed.
  */
 const LATEST_RUN_LINES = 10;
 

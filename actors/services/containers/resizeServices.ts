@@ -1,6 +1,6 @@
 /**
- * Implements the ports of an in-place resize. Containers are resized over the CRI, and the pod's cgroup through its
- * files.
+ * Implements the ports of an in-place resize. Containers are resized over the CRI. The pod's cgroup is resized through
+ * the cgroup's files.
  */
 
 import { messageOf, NodeFailure } from '../../../base/failure.ts';

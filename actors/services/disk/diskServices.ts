@@ -58,8 +58,8 @@ export function diskServices(dependencies: DiskServiceDependencies): DiskService
     (input, { signal }) =>
       serialize({ uid: input.pod.metadata.uid }, () => call(input, signal));
   /**
-   * Wraps a port call that concerns one volume, and enforces its time limit. A call that times out but continues still
-   * blocks later calls for its volume.
+   * Wraps a port call that concerns one volume, and enforces its time limit. A call that continues after its timeout
+   * still blocks later calls for the same volume.
    */
   const volumePort =
     <Input extends VolumeInput, Output>(
@@ -135,8 +135,8 @@ async function removePodData(
   const isOwnPod = await ownership.owns(metadata);
   // After a power failure, there may be logs without a pod directory.
   if (!isOwnPod && !hasOwnLogs({ layout, maker: ownMark, pod: metadata })) return;
-  // A pod that no source wants is only known by its directories, which also name its volumes. The directories are
-  // removed last, because the owner mark in them proves that the pod's other files are ours.
+  // If no source wants a pod, only the pod's directories identify the pod and its volumes. The directories are removed
+  // last, because the owner mark in them proves that the pod's other files are ours.
   await removeLogSymlinks(layout, metadata);
   if (!keepsLogs) await removePodLogs({ layout, maker: ownMark, signal }, metadata);
   if (!isOwnPod) return;

@@ -9,9 +9,9 @@ import { listPodSandboxes } from '../sandboxes/listPodSandboxes.ts';
 import { isOwnCgroup, type PodWithSandboxes } from './ownCgroup.ts';
 
 /**
- * Time that a cgroup must be unused before it is taken over. Another agent may mount volumes before it starts anything
- * in a cgroup that it has created. A kubelet waits 123 s for the volumes, and tries again (`podAttachAndMountTimeout`
- * in pkg/kubelet/volumemanager/volume_manager.go).
+ * Time for which a cgroup must be unused before it is taken over. Another agent may mount volumes before it starts
+ * anything in a cgroup that it has created. A kubelet waits 123 s for the volumes, and tries again
+ * (`podAttachAndMountTimeout` in pkg/kubelet/volumemanager/volume_manager.go).
  */
 const MIN_UNUSED_MS = 300_000;
 
@@ -35,9 +35,9 @@ export class UnusedCgroups {
   }
 
   /**
-   * Whether the pod may use the cgroup with its name, because the cgroup does not exist, is ours, or has been unused
-   * for long enough. A cgroup that another agent failed to remove stays unused, and the runtime has no containers of
-   * its pod.
+   * Whether the pod may use the cgroup that has the pod's name, because the cgroup does not exist, is ours, or has been
+   * unused for long enough. A cgroup that another agent failed to remove stays unused, and the runtime has no
+   * containers of that agent's pod.
    */
   async mayUse(podWithSandboxes: PodWithSandboxes, options: CallOptions): Promise<boolean> {
     const { ownership, cgroups, clock } = this.#dependencies;
@@ -64,7 +64,7 @@ export class UnusedCgroups {
     try {
       return (await listPodSandboxes(cri, pod.metadata.uid, options)).length > 0;
     } catch (error) {
-      // Restart the waiting time, because the cgroup may be in use while the runtime does not respond.
+      // Restart the waiting time, because the cgroup may come into use unnoticed while the runtime does not respond.
       this.forget(pod.metadata.uid);
       throw error;
     }

@@ -9,18 +9,18 @@ import type { PodUsages } from '../../../kubernetes/eviction/usage.ts';
 import type { PortServices } from '../../boundary.ts';
 import { withTimeout } from '../withTimeout.ts';
 
-/** Measures the resources of the host. Each measurement is fresh, and rejects if it is incomplete. */
+/** Measures the resources of the host. Each measurement reads current values, and rejects if it would be incomplete. */
 export interface ResourceMeter {
   /**
-   * Measures how much of the node's resources is left, without its pods. Signals of which the host has no figures are
-   * missing.
+   * Measures how much of the node's resources is left, but not the usage of each pod. Signals that the host cannot
+   * measure are omitted.
    */
   measureNode(signal: AbortSignal): Promise<{ readonly layout: DiskLayout; readonly observations: Observations }>;
-  /** Reads only how much memory is left, which is cheap. */
+  /** Reads only how much memory is left, which is cheaper than `measureNode`. */
   readMemory(): Observations;
   /** Measures the disk usage of the pods with these UIDs. */
   measureDiskUsage(uids: readonly string[], signal: AbortSignal): Promise<PodUsages>;
-  /** Measures everything that the pods with these UIDs use. Pods without running containers are missing. */
+  /** Measures everything that the pods with these UIDs use. Pods without running containers are omitted. */
   measurePods(uids: readonly string[], signal: AbortSignal): Promise<PodUsages>;
 }
 
@@ -29,7 +29,7 @@ interface EvictionDependencies {
   readonly clock: Clock;
 }
 
-/** Time limit of a measurement, in milliseconds. The measurement of all pods' files takes at most as long. */
+/** Time limit of a measurement, in milliseconds. Measuring the files of all pods has the same limit. */
 const MEASUREMENT_LIMIT_MS = 15_000;
 
 export function evictionServices({

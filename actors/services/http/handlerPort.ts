@@ -11,7 +11,7 @@ export function handlerPort(container: Container, port: number | string): number
   throw new Error(`invalid port number: ${port}`);
 }
 
-/** Parses a decimal port number, because the number may also be a string. */
+/** Parses a port number in decimal digits. A port that is specified as a string may be a number instead of a name. */
 function parseDecimal(text: string): number {
   if (/^[+-]?\d+$/.test(text)) return Number(text);
   throw new Error(`strconv.Atoi: parsing "${text}": invalid syntax`);

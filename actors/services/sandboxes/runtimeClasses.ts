@@ -29,8 +29,8 @@ export async function resolveRuntimeHandler({ runtimeClassName }: PodSpec, find:
 
 /**
  * Creates a function that finds the handler of a RuntimeClass in the cluster or in a directory. The directory is for
- * nodes without a cluster, and for pods that run before their API server does. It is read each time, because its files
- * may change. The overhead and scheduling of a class were already applied when the pod was admitted.
+ * nodes without a cluster, and for pods that run before their API server does. The directory is read each time, because
+ * its files may change. The overhead and scheduling of a class were already applied when the pod was admitted.
  */
 export function createHandlerFinder(
   readClasses: (() => Promise<RuntimeClasses>) | undefined,

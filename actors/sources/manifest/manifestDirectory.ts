@@ -24,7 +24,9 @@ export async function locateManifests(files: FileSystem, path: string): Promise<
   });
 }
 
-/** Whether a file name may be that of a manifest. Names that start with a dot belong to editors or mounted volumes. */
+/**
+ * Whether a file with this name may be a manifest. Names that start with a dot belong to editors or mounted volumes.
+ */
 export function isManifestName(location: ManifestLocation, name: string): boolean {
   return location.fileName === undefined ? !name.startsWith('.') : name === location.fileName;
 }
@@ -32,7 +34,10 @@ export function isManifestName(location: ManifestLocation, name: string): boolea
 /** The candidate files of a manifest directory, sorted. */
 export interface ListedManifests {
   readonly files: readonly string[];
-  /** Printable forms of paths whose names are not valid UTF-8, with invalid bytes as `\\xff`. They cannot be opened. */
+  /**
+   * Printable forms of paths whose names are not valid UTF-8, with invalid bytes as `\\xff`. Files with such names
+   * cannot be opened.
+   */
   readonly invalidNames: readonly string[];
 }
 

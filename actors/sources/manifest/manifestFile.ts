@@ -10,7 +10,10 @@ import { type RequiredObject, requiredObjects } from '../../../kubernetes/api/va
 import type { ObjectManifest } from '../../../kubernetes/objects/objectManifest.ts';
 import { limitProblems } from '../limitProblems.ts';
 
-/** The result of reading a manifest. Either a static pod to run, an object that pods may reference, or the problems. */
+/**
+ * The result of reading a manifest, which is a static pod to run, an object that pods may reference, or the problems of
+ * the manifest.
+ */
 export type ManifestFile =
   /** `requiredObjects` lists the objects that the source should contain for the pod. */
   | { readonly pod: Pod; readonly requiredObjects: readonly RequiredObject[]; readonly warnings: readonly Problem[] }
@@ -26,7 +29,7 @@ export type ManifestFile =
       readonly rejectedByClass?: string;
     };
 
-/** The origin of a manifest and the facts needed to read it. Plain data, because it is sent to a thread. */
+/** The origin of a manifest and the facts needed to read it, as plain data that can be sent to a thread. */
 export interface ManifestOrigin {
   readonly source: 'file' | 'http';
   /** The file's path, or the URL. */

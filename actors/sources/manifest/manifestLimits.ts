@@ -9,8 +9,8 @@ import { MAX_FILE_BYTES } from '../yaml/textFile.ts';
 export const MAX_TEXT_BYTES = 10 * 1024 * 1024;
 
 /**
- * Limits of a ConfigMap or Secret. An API server stores up to 1 MiB of data (`objectManifest.ts`), here as base64 in
- * short lines, plus metadata.
+ * Limits of a ConfigMap or Secret. An API server stores up to 1 MiB of data (`objectManifest.ts`). A manifest contains
+ * the data as base64 in short lines, plus metadata.
  */
 export const objectLimits: TextLimits = { tokens: 400_000, values: 10_000, characters: 2 * 1024 * 1024 };
 

@@ -173,7 +173,7 @@ export class ManifestFiles {
     this.#hasChanged = true;
   }
 
-  /** Sets a notice about a path that does not prevent reading it. Removes the notice if `message` is undefined. */
+  /** Sets a notice about a path that can be read nevertheless. Removes the notice if `message` is undefined. */
   setNotice(file: string, message?: string): void {
     if (this.#noticesByPath.get(file)?.message === message) return;
     if (message === undefined) this.#noticesByPath.delete(file);
@@ -261,7 +261,7 @@ const isSameManifest = (first: StoredManifest | undefined, second: StoredManifes
 const hasSamePods = (first: readonly Pod[], second: readonly Pod[]): boolean =>
   first.length === second.length && first.every((pod, index) => pod === second[index]);
 
-/** Warns about a Secret in a file that users other than its owner may read. */
+/** Warns about a Secret in a file that users other than the file's owner may read. */
 function exposedSecretWarnings(file: string, { parsedText, mode }: FileEntry): SourceProblem[] {
   const containsSecret = [...parsedText.documents.values()].some(({ object }) => object?.kind === 'Secret');
   if (!containsSecret || mode === undefined || (mode & NON_OWNER_BITS) === 0) return [];

@@ -18,7 +18,7 @@ import { fileLimits, objectLimits, podLimits, responseLimits } from './manifestL
 /** The kind of source that a manifest was read from. */
 export type TextKind = 'file' | 'response';
 
-/** Content of manifests to parse. Plain data, because it is sent to a thread. */
+/** Content of manifests to parse, as plain data that can be sent to a thread. */
 export interface ManifestText {
   readonly text: string;
   readonly kind: TextKind;
@@ -132,7 +132,9 @@ function readKind(value: unknown): string | undefined {
   return typeof kind === 'string' ? kind : undefined;
 }
 
-/** Returns the kind of list items that do not specify their own, or undefined if `kind` is not a list. */
+/**
+ * Returns the kind of those items of a list that do not specify their own kind, or undefined if `kind` is not a list.
+ */
 function kindOfItems(kind: string | undefined): string | undefined {
   if (kind === 'List') return 'Pod';
   const itemKind = kind?.endsWith('List') ? kind.slice(0, -'List'.length) : undefined;

@@ -20,7 +20,7 @@ interface ReadOptions {
 export const DIRECTORY_NOT_FILE = 'a directory, not a file';
 
 /**
- * The result of reading a path. Either the content of a file, a description of a non-regular file, or undefined if
+ * The result of reading a path, which is the content of a file, a description of a non-regular file, or undefined if
  * nothing exists there.
  */
 export type TextFile =
