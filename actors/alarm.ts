@@ -1,6 +1,6 @@
 import type { Clock } from '../base/time/clock.ts';
 
-/** A wait that ends early when `ring` is called. */
+/** A timer whose current wait ends early when `ring` is called. */
 export interface Alarm {
   /** Waits until the clock reaches `at`. Returns immediately if `ring` was called since the last wait. */
   readonly waitUntil: (at: number) => Promise<void>;

@@ -19,7 +19,7 @@ import { withErrorHandler } from './withErrorHandler.ts';
 export interface RecordedInput {
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** Path of ids of the receiving actor, e.g. `pod/<uid>/container/web/0.container.creating`. */
+  /** Path of the receiving actor, e.g. `pod/<uid>/container/web/0.container.creating`. */
   readonly actor: string;
   readonly kind: 'answer' | 'failure' | 'fact' | 'elapsed';
   /** The port or feed that sent the value. */

@@ -7,7 +7,7 @@ import type { KnownContainer, PortName, PortTypes } from '../machines/shared/por
 export interface PortCall {
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** Path of ids of the actor that receives the response. */
+  /** Path of the actor that receives the response. */
   readonly actor: string;
   readonly port: PortName;
   /**

@@ -21,7 +21,7 @@ export interface ClusterWatch<Cached = KubeObject> {
   readonly transform?: (object: KubeObject) => Cached;
   /** Called with each state change of the watch before it is reported. */
   readonly onStep?: (step: ReflectorState) => void;
-  /** Receives all objects whenever they have changed. `send` sends a fact to the node. */
+  /** Receives all objects whenever any of them has changed. `send` sends a fact to the node. */
   readonly onSet: (objects: readonly Cached[], send: (fact: NodeFact) => void) => void;
 }
 

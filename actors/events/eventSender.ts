@@ -1,5 +1,5 @@
 /**
- * Sends events to an API server sequentially, like Kubernetes clients (`tools/record/event.go` of client-go). Normal
+ * Sends events to an API server sequentially, as Kubernetes clients do (`tools/record/event.go` of client-go). Normal
  * events wait while pod starts are queued, because each request takes CPU time from the starts.
  */
 

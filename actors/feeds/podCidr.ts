@@ -10,7 +10,7 @@ interface PodCidrDependencies {
   readonly clock: Clock;
   /** Returns the current pod address ranges, separated by commas. Empty if none is assigned yet. */
   readonly podCidr: () => string;
-  /** Called at the start with a function that makes the feed check the ranges immediately. */
+  /** Called when the feed starts, with a function that makes the feed check the ranges immediately. */
   readonly onStart: (check: CheckPodCidr) => void;
 }
 

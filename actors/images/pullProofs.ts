@@ -201,7 +201,8 @@ async function openRecords(dependencies: PullRecordsDependencies, cri: Pick<Cri,
     }
   }
   const presentImageIds = new Set(images.map(({ id }) => id));
-  // Skip the cleanup if the runtime lists no images, because it may not be ready yet. The next agent cleans up.
+  // Skip the cleanup if the runtime lists no images, because the runtime may not be ready yet. The next agent cleans
+  // up.
   if (presentImageIds.size === 0) return records;
   for (const imageRef of records.imageRefs) {
     if (!presentImageIds.has(imageRef)) await records.removeRecord(imageRef).catch(dependencies.onError);

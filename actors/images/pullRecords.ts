@@ -1,4 +1,7 @@
-/** Stores records of the node's image pulls in files like a kubelet's. The files are read once and cached in memory. */
+/**
+ * Stores records of the node's image pulls in the same files as a kubelet does. The files are read once and cached in
+ * memory.
+ */
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../base/time/clock.ts';
 import { defaultIfUnreadable } from '../../host/files/fileErrors.ts';
@@ -110,7 +113,7 @@ export class PullRecords {
     this.#reportSizes();
   }
 
-  /** Reports the number of records and intents. Like in a kubelet, unreadable files are included. */
+  /** Reports the number of records and intents. As in a kubelet, unreadable files are included. */
   #reportSizes(): void {
     const countUnreadable = (directory: string) =>
       [...this.#unreadablePaths].filter((file) => dirname(file) === directory).length;
@@ -127,7 +130,8 @@ export class PullRecords {
     return this.#serialize(file, async () => {
       await files.mkdir(directory, { recursive: true, mode: 0o700 });
       try {
-        // Flush the file, because an empty file after a power failure would be worse than a missing one.
+        // Flush the file, because a power failure could otherwise leave an empty file, which is worse than a missing
+        // one.
         await files.writeFile(`${file}${TEMPORARY_SUFFIX}`, text, { mode: 0o600, flush: true });
         await files.rename(`${file}${TEMPORARY_SUFFIX}`, file);
       } catch (error) {

@@ -27,7 +27,7 @@ const countSchema = z.union([z.int().check(z.gte(0)), unboundedSchema]);
 const stringArray = z.array(z.string());
 const optionalBoolean = z.optional(z.boolean());
 const addressSchema = z.string().check(z.refine((ip) => isIP(ip) !== 0, { error: 'expected an IP address' }));
-/** Whether a cgroup path is valid. Like in the kubelet, a leading slash is optional. */
+/** Whether a cgroup path is valid. As in the kubelet, a leading slash is optional. */
 const isCgroupPath = (path: string): boolean => !path.includes('\0') && !path.split('/').includes('..');
 const isHttpUrl = (url: string): boolean => ['http:', 'https:'].includes(URL.parse(url)?.protocol ?? '');
 

@@ -322,7 +322,8 @@ function createInspector(
 }
 
 /**
- * Queues each published status for the sinks and notifies their actors. The event does not contain the status, so recordings do not either.
+ * Queues each published status for the sinks and notifies their actors. The event does not contain the status, so
+ * recordings do not contain it either.
  */
 const notifySinks =
   ({ root }: NodeActors, boundary: Boundary, ledger: StatusLedger) =>

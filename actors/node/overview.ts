@@ -22,7 +22,6 @@ export function readLimiters(root: RootActor): NodeOverview['limiters'] {
   return { start: limiterView(startLimiter), pull: limiterView(pullLimiter) };
 }
 
-/** Returns the current overview. */
 export function createOverview({
   root,
   since,

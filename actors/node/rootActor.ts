@@ -1,6 +1,6 @@
 /**
- * Creates the root of an agent's actors. All agents of a process share one machine, because many simulated agents live
- * for less time than it takes to create a machine. Ports look up their provider by the actor system of the caller.
+ * Creates the root of an agent's actors. All agents of a process share one machine, because creating a machine takes
+ * longer than many simulated agents run. Ports look up their provider by the actor system of the caller.
  */
 import {
   type ActorOptions,

@@ -148,7 +148,7 @@ export class LocalObjects implements ObjectsInUse {
     await Promise.all([...this.#persistedBySource.values()].map((persisted) => persisted.close()));
   }
 
-  /** Persists the objects in use. No object counts as removed until the source has been read. */
+  /** Persists the objects in use. Until the source has been read, no object counts as removed. */
   #persist(source: string): void {
     const [persisted, objects] = [this.#persistedBySource.get(source), this.#sources.get(source)];
     if (persisted === undefined || objects === undefined) return;

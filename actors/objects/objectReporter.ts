@@ -20,7 +20,7 @@ interface TrackedState {
 interface KindState {
   readonly reportStep: (step: SourceChange) => void;
   counts: ObjectCounts | undefined;
-  /** Time on the monotonic clock. */
+  /** Time of the last count on the monotonic clock. */
   lastCountAt: number;
   timer: unknown;
 }

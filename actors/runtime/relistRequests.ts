@@ -33,6 +33,5 @@ export interface RelistStats {
   readonly ms: number;
   /** Time between the starts of the previous relist and this one, in milliseconds. Undefined for the first relist. */
   readonly sinceLastMs?: number;
-  /** Whether the runtime has responded. */
   readonly hasResponded: boolean;
 }

@@ -1,4 +1,4 @@
-/** Limits how long a pod waits for an object of the cluster, because the caller blocks other pods meanwhile. */
+/** Limits how long a pod waits for an object of the cluster, because the waiting caller blocks other pods. */
 
 import { unlessAborted } from '../../base/async/unlessAborted.ts';
 import type { Clock } from '../../base/time/clock.ts';

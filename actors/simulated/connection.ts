@@ -33,7 +33,7 @@ export interface SimulatedServer {
 
 const FAILURE_CODES = { refused: 'ECONNREFUSED', unreachable: 'EHOSTUNREACH', reset: 'ECONNRESET' } as const;
 
-/** Creates a connection error like Node's. */
+/** Creates a connection error with the same message and code as in Node.js. */
 export function networkError(
   kind: keyof typeof FAILURE_CODES,
   { host, port }: Pick<NetworkEndpoint, 'host' | 'port'>,

@@ -384,7 +384,10 @@ class FileSource {
     this.#alarm.ring();
   }
 
-  /** Records that a file that was read is missing at present. It may exist again by the time it is due to be read. */
+  /**
+   * Records that a file that was read earlier is missing now. The file may exist again by the time it is due to be
+   * read.
+   */
   async #recordRemoval(directory: string, name: string): Promise<void> {
     const file = join(directory, name);
     const inode = this.#inodeByPath.get(file);

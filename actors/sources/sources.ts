@@ -218,8 +218,8 @@ function createReporters(
 }
 
 /**
- * Returns a reader of the RuntimeClasses for the admission of static pods. Undefined in a cluster, because its API
- * server checks the classes of pods and a kubelet does not check those of static pods.
+ * Returns a reader of the RuntimeClasses for the admission of static pods. Returns undefined in a cluster, because the
+ * API server checks the classes of its pods and a kubelet does not check the classes of static pods.
  */
 function admissionClassReader({ cluster, readClasses }: SourceDependencies): SourceDependencies['readClasses'] {
   return cluster === undefined ? (readClasses ?? (async () => new Map())) : undefined;

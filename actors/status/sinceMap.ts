@@ -10,7 +10,7 @@ import { actorPath } from '../../machines/shared/views/actorRefs.ts';
 export interface StateChange {
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** Path of ids of the actor. */
+  /** Path of the actor, e.g. `pod/<uid>`. */
   readonly actor: string;
   readonly state: string;
 }
@@ -34,7 +34,7 @@ export interface StateEntryMap {
   entriesBelow(root: AnyActorRef): Readonly<Record<string, StateEntry>>;
 }
 
-/** Calls `onChange` for each state that an actor enters. */
+/** Creates a map that calls `onChange` for each state that an actor enters. */
 export function createStateEntryMap(
   clock: Pick<Clock, 'now'>,
   initialEntries: Readonly<Record<string, StateEntry>> = {},

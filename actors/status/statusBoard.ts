@@ -142,7 +142,7 @@ class Board implements StatusBoard {
   noteTransition(ref: AnyActorRef): void {
     if (this.#isClosed) return;
     const pod = podOfActor(ref);
-    // Actors outside of pods do not affect statuses.
+    // Actors that belong to no pod do not affect statuses.
     if (pod === undefined) return;
     this.#podTrees.invalidateTree(pod);
     if (affectsStatus(this.#results, ref)) this.#scheduleStatus(pod);

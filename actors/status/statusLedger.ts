@@ -269,7 +269,7 @@ export class StatusLedger {
   acknowledge(sink: string, status: QueuedStatus): void {
     const { uid } = status;
     const entry = this.#entries.get(uid);
-    // The pod may have been removed meanwhile.
+    // The pod may have been removed since the status was sent.
     if (entry?.queued === undefined) return;
     const { queued, savedTerminal } = entry;
     entry.acknowledged = new Map([...entry.acknowledged, [sink, status]]);

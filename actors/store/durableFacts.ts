@@ -22,7 +22,7 @@ const containerSize = z.object({
   cpuRequest: z.number(),
   cpuLimit: z.number(),
   memoryLimit: z.number(),
-  // Missing in files of older versions.
+  // Missing in files that older versions wrote.
   memoryRequest: z.optional(z.number()),
 });
 
@@ -54,7 +54,7 @@ const factSchemas = {
     namespace: z.string(),
     name: z.string(),
     status: z.looseObject({ phase: z.enum(['Succeeded', 'Failed']) }),
-    // Missing in files of older versions.
+    // Missing in files that older versions wrote.
     isFinal: z._default(z.boolean(), false),
   }) as unknown as z.ZodMiniType<UnacknowledgedStatus>,
   /** Admitted resources, keyed by pod UID. */
@@ -63,7 +63,7 @@ const factSchemas = {
     memoryBytes: z.number(),
     hostPorts: z.array(hostPort),
     critical: z.boolean(),
-    // Missing in files of older versions.
+    // Missing in files that older versions wrote.
     extra: z._default(z.record(z.string(), z.number()), {}),
     priority: z._default(z.nullable(z.int()), null),
     qos: z._default(z.enum(['Guaranteed', 'Burstable', 'BestEffort']), 'Burstable'),
@@ -124,7 +124,7 @@ export async function openNodeStore(
     // The previous run stopped between two writes. Repeat the second write, and retain the fact of the first write
     // until the second one is durable.
     statuses.set(uid, status);
-    // A failed write is retried and reported like that of any other fact.
+    // Ignore a failure, because every failed write is retried and reported.
     factStore.write('statuses', uid, status).catch(() => {});
   }
   return { store: factStore, durable: { ...facts, statuses, damaged: damageMessages } };

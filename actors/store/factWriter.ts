@@ -147,9 +147,9 @@ function terminatedStatuses(status: ContainerStatus): ContainerStatus[] {
 }
 
 /**
- * Creates a writer of admitted resources. A status waits for this write if the resources have changed, and the first
- * status also because it contains the QoS class. After a restart, the QoS class must be that of the admitted pod, even
- * if its manifest has changed.
+ * Creates a writer of admitted resources. A status waits for this write if the resources have changed. The first status
+ * of a pod without stored resources also waits, because the status contains the QoS class. After a restart, the QoS
+ * class must be that of the admitted pod, even if its manifest has changed.
  */
 function createAllocationWriter({ allocations }: Pick<DurableFacts, 'allocations'>, write: WriteFact) {
   const admittedViews = new Map<string, PodView>();

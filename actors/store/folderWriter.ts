@@ -8,7 +8,7 @@ import { type FactFolder, factFile, removeFact, writeFact } from './storeFiles.t
 import type { UnwrittenFacts } from './unwrittenFacts.ts';
 
 /**
- * Maximum number of concurrent calls for one file, or for the folder. All but the last one are hanging calls that were
+ * Maximum number of concurrent calls for one file, or for the folder. All calls but the last one have hung and been
  * abandoned.
  */
 const MAX_CONCURRENT_ATTEMPTS = 2;
@@ -79,7 +79,7 @@ export class FolderWriter {
     this.#running ??= Promise.resolve().then(() => this.#drain());
   }
 
-  /** Prevents hanging calls from replacing files later, because another process may be writing the files by then. */
+  /** Prevents hanging calls from replacing files later, because another process may write the files from then on. */
   close(): void {
     this.#isClosed = true;
   }
@@ -168,7 +168,8 @@ export class FolderWriter {
   async #remove(key: string): Promise<void> {
     const temporaryLeftovers = this.#leftoversByKey.get(key);
     await removeFact(this.#factFolder, key, temporaryLeftovers ?? []);
-    // Retain the leftovers that a late call has added meanwhile. They are deleted with the next removal of the fact.
+    // Retain leftovers that a late call has added during the removal. They are deleted with the next removal of the
+    // fact.
     if (this.#leftoversByKey.get(key) === temporaryLeftovers) this.#leftoversByKey.delete(key);
   }
 

@@ -39,7 +39,7 @@ export class CertificateFiles {
     this.#onProblem = onProblem;
   }
 
-  /** The path of the link to the current file. */
+  /** Path of the link to the current certificate file. */
   get current(): string {
     return this.#path('current');
   }

@@ -37,7 +37,7 @@ export class NodeLease {
     return true;
   }
 
-  /** Updates the lease without reading it first. Returns false if it must be read. */
+  /** Updates the lease without reading it first. Returns false if the lease must be read again. */
   async #tryUpdateCached(lease: ServerLease, options: CallOptions): Promise<boolean> {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       try {

@@ -38,7 +38,9 @@ export interface PutStatus {
   readonly events: readonly EventMessage[];
 }
 
-/** Maximum number of attempts. The first one uses the watched Node, later ones read it from the server. */
+/**
+ * Maximum number of attempts. The first attempt uses the watched Node, later attempts read the Node from the server.
+ */
 const MAX_ATTEMPTS = 5;
 
 export class NodeStatus {

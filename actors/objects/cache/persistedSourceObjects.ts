@@ -5,7 +5,7 @@
 import type { ConfigObject, ConfigReference } from '../../../kubernetes/objects/configObject.ts';
 import type { PersistedObjects } from './persistedObjects.ts';
 
-/** An object with its manifest. */
+/** A ConfigMap or Secret with the manifest that defines it. */
 export interface LocalObject {
   readonly object: ConfigObject;
   readonly file: string;

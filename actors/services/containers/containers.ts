@@ -188,7 +188,7 @@ async function adoptEarlierRun(
 }
 
 /**
- * Fails the creation of a container whose DNS configuration is unknown. Like in the kubelet, the pod's sandbox
+ * Fails the creation of a container whose DNS configuration is unknown. As in the kubelet, the pod's sandbox
  * configuration, which includes DNS, is part of each request to create a container (C20).
  */
 function rejectUnknownResolver(cause: unknown): never {

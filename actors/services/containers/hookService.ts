@@ -123,7 +123,7 @@ function describeCause(cause: unknown): string {
   return messageOf(cause);
 }
 
-/** The failure of a command with a non-zero exit code, with its output. */
+/** The failure of a command that exited with a non-zero code. Contains the command's output. */
 class CommandFailure extends Error {
   readonly output: string;
 

@@ -69,7 +69,7 @@ export function logServices({ cri, layout, clock, policy, onError }: LogDependen
               signal,
             });
           } catch (error) {
-            // A container that exits meanwhile, or a full disk, must not prevent the rotation of other logs.
+            // An error, e.g. from an exited container or a full disk, must not prevent the rotation of other logs.
             if (!signal.aborted) onError('rotateLogs', error);
           }
         }

@@ -5,7 +5,7 @@
  */
 import { NodeFailure } from '../../../base/failure.ts';
 
-/** Requests a restart of the private runtime. Its pods keep running meanwhile. */
+/** Requests a restart of the private runtime. Its pods keep running during the restart. */
 export type RestartRuntime = (why: string) => void;
 
 /**

@@ -51,7 +51,7 @@ export async function readContainer(
     // A message that the container has written itself stays as it is, because programs may parse it.
     const oomKill =
       container.reason === OOM_KILLED && !own.isFromFile ? await findOomKill?.(container.id, options) : undefined;
-    // The runtime's message precedes the container's.
+    // The runtime's message precedes the message that the container has written.
     const message = [container.message, oomKill && oomKillMessage(oomKill), own.text].filter(Boolean).join(': ');
     return message === '' ? container : { ...container, message };
   } catch (error) {

@@ -63,7 +63,7 @@ export function garbageServices({
 const byUid = (pods: readonly ForeignPod[]) => new Map(pods.map((pod) => [pod.uid, pod]));
 
 /**
- * Removes a dead container. Its logs are removed first, because nothing would remove them once the container is gone.
+ * Removes a dead container. Its logs are removed first, because nothing would remove them after the container is gone.
  */
 async function removeDeadContainer(
   { cri, layout }: Pick<GarbageDependencies, 'cri' | 'layout'>,

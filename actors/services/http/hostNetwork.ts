@@ -31,8 +31,8 @@ function openSocket({ host, port, isSecure }: NetworkEndpoint): Socket {
   if (!isSecure) return connect({ host, port });
   // The TLS server name is the URL's host, regardless of the Host header.
   const serverName = isIP(host) === 0 ? host : '';
-  // Forbid renegotiation like Go's client (`RenegotiateNever`), because a server could use it to consume the node's CPU
-  // time.
+  // Forbid renegotiation, as Go's client does (`RenegotiateNever`), because a server could use it to consume the node's
+  // CPU time.
   secureContext ??= createSecureContext({ secureOptions: constants.SSL_OP_NO_RENEGOTIATION });
   return connectSecurely({ host, port, servername: serverName, secureContext, rejectUnauthorized: false });
 }

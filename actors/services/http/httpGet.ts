@@ -45,7 +45,7 @@ export function httpTarget(
   const headers = new Map<string, string[]>();
   for (const { name, value } of httpHeaders) {
     const key = name.toLowerCase();
-    // Only one Host header can be sent, so ignore any further ones.
+    // Ignore further Host headers, because only one can be sent.
     if (key !== 'host' || !headers.has(key)) headers.set(key, [...(headers.get(key) ?? []), value]);
   }
   if (!headers.has('user-agent')) headers.set('user-agent', [`kube-${purpose}/${KUBERNETES_VERSION}`]);

@@ -55,6 +55,6 @@ export interface FetchOptions {
 export interface Network {
   connect(endpoint: NetworkEndpoint, listener: ConnectionListener): NetworkConnection;
   checkHealth(target: GrpcTarget, options: HealthOptions): Promise<HealthResult>;
-  /** Fetches a URL. Rejects like the global `fetch`, with a cause. */
+  /** Fetches a URL. Like the global `fetch`, rejects with an error that has a cause. */
   fetch(url: string, options: FetchOptions): Promise<FetchResponse>;
 }

@@ -13,16 +13,16 @@ type FirstVersions = Readonly<Record<string, readonly [major: number, minor: num
 const IMAGE_VOLUME_VERSIONS: FirstVersions = { containerd: [2, 1], 'cri-o': [1, 31] };
 
 /**
- * First version of each runtime that mounts a subPath of an image. An older one ignores the field and mounts the whole
- * image. `test/e2e_node/image_volume.go` requires containerd 2.2. The CRI has had the field since 1.33, and CRI-O's
- * versions match those of the CRI.
+ * First version of each runtime that mounts a subPath of an image. An older runtime ignores the field and mounts the
+ * whole image. `test/e2e_node/image_volume.go` requires containerd 2.2. The CRI has had the field since 1.33, and
+ * CRI-O's versions match those of the CRI.
  */
 const IMAGE_SUB_PATH_VERSIONS: FirstVersions = { containerd: [2, 2], 'cri-o': [1, 33] };
 
 /**
  * Fails with `CreateContainerError` if the container mounts an image and the runtime is known not to support this,
- * because the runtime would create the container without the image. Checked after the pull in order to report a failed
- * pull first, like a kubelet (C16).
+ * because the runtime would create the container without the image. Called after the pull so that a failed pull is
+ * reported first, as in a kubelet (C16).
  */
 export async function requireImageVolumes(
   cri: Pick<Cri, 'version'>,
@@ -46,7 +46,8 @@ export async function requireImageVolumes(
 }
 
 /**
- * First version of each runtime that supports `stopSignal`. The CRI has had the field since 1.33, like image subPaths.
+ * First version of each runtime that supports `stopSignal`. The CRI has had this field since 1.33, the version that
+ * also added image subPaths.
  */
 const STOP_SIGNAL_VERSIONS = IMAGE_SUB_PATH_VERSIONS;
 

@@ -54,7 +54,7 @@ export function hideSecrets(
   const url = URL.parse(text);
   const withoutUrl = message.replaceAll(text, withoutSecrets(text));
   const secrets = [
-    // The second word of `Bearer xyz` and `Basic xyz` is a secret of its own.
+    // The second word of `Bearer xyz` and `Basic xyz` is a secret even without the first word.
     ...headers.flatMap(([, value]) => [value, value.split(' ').at(-1) ?? '']),
     ...(url === null ? [] : findSecrets(url)),
   ];

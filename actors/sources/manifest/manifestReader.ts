@@ -27,8 +27,8 @@ export interface ReaderOptions {
 }
 
 /**
- * Creates a reader that uses at most one thread. The thread is started for the first large file or response and
- * terminated a few seconds after the last one.
+ * Creates a reader that uses at most one thread. The thread is started for a large file or response and terminated a
+ * few seconds after the last large one.
  */
 export function createManifestReader({
   clock,

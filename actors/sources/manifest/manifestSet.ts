@@ -91,7 +91,7 @@ export class ManifestFiles {
   readonly #entries = new Map<string, FileEntry>();
   readonly #options: ManifestFilesOptions;
   #hasChanged = true;
-  /** Reasons why a file or the whole source is unreadable at present, keyed by path or activity. */
+  /** Reasons why files, or the whole source, are currently unreadable, keyed by path or activity. */
   readonly #unreadableByPath = new Map<string, SourceProblem>();
   readonly #noticesByPath = new Map<string, SourceProblem>();
   /**

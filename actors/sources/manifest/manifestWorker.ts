@@ -17,7 +17,7 @@ export type ManifestBatch = readonly string[];
 /** Number of characters after which a batch is sent. A single manifest may be longer. */
 const BATCH_CHARACTERS = 32_768;
 
-// Disable stack traces, because those of thousands of YAML errors are useless and take most of the time.
+// Disable stack traces, because the traces of thousands of YAML errors are useless and would take most of the time.
 Error.stackTraceLimit = 0;
 
 let remainingManifests: Iterator<ReadManifest> = [].values();
