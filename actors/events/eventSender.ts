@@ -35,7 +35,7 @@ export interface EventSenderDependencies {
 
 /** Maximum number of attempts for an unreachable server. An event that the server rejects is not retried. */
 const MAX_ATTEMPTS = 12;
-/** Delay between two attempts. */
+/** Delay between two attempts to send the same event. */
 const RETRY_MS = 10_000;
 /**
  * Maximum time that events about the node wait for the UID of its Node, because `kubectl describe node` selects events

@@ -116,7 +116,6 @@ function cpusInput({ fullConfig, cpuState }: NodeDependencies): Pick<NodeInput, 
   return cpuManager === undefined || assignments === undefined ? {} : { cpus: { ...cpuManager, assignments } };
 }
 
-/** Creates the node on an open store. */
 function createNodeOnStore(dependencies: NodeDependencies, leftovers: PodsAtStart): NodeAgent {
   const {
     fullConfig: config,

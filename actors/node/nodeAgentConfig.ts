@@ -30,7 +30,7 @@ type HostFields = Omit<NodeDescription, DerivedField>;
 type AgentSettings = Omit<NodeInput, DerivedField>;
 type RequiredField = 'nodeName' | 'rootDir' | 'runtimeEndpoint' | 'capacity';
 
-/** The policies of the CPU manager, whose assignments are in its state file. */
+/** The policies of the CPU manager. The CPU assignments are in a separate state file. */
 export type CpuManagerConfig = Omit<CpuManagerInput, 'assignments'>;
 
 /** The fixed configuration of a node. Optional fields default to those of an ordinary node. */

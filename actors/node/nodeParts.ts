@@ -42,12 +42,11 @@ import type { openNodeStore } from '../store/durableFacts.ts';
 /** The connection of a node to its cluster. */
 export interface ClusterParts {
   readonly client: KubeClient;
-  /** The pods of the node as last known to the API server. */
+  /** The pods of the node as last reported by the API server. */
   readonly pods: PodCache;
   /** A client with separate connections, used only for the lease. */
   readonly leaseClient: KubeClient;
   readonly host: HostIdentity;
-  /** Duration of the lease in seconds. */
   readonly leaseSeconds: number;
   /** Interval at which the Node status is checked for changes, in milliseconds. */
   readonly statusCheckMs: number;
@@ -124,9 +123,9 @@ interface NodeListeners {
   readonly onPortCall?: CallListener | undefined;
   /** Called with the outcome of every port call. Outcomes may contain secrets. */
   readonly onPortOutcome?: OutcomeListener | undefined;
-  /** Receives the decisions of machines that are only visible in metrics. */
+  /** Receives those decisions of machines that are only visible in metrics. */
   readonly onDecision?: ((decision: MachineDecision) => void) | undefined;
-  /** Receives the actions of services that are only visible in metrics. */
+  /** Receives those actions of services that are only visible in metrics. */
   readonly onServiceAction?: ((action: ServiceAction) => void) | undefined;
   /** Called for each state that an actor enters. */
   readonly onStateChange?: ((move: StateChange) => void) | undefined;

@@ -44,12 +44,10 @@ import { sandboxServices } from '../services/sandboxes/sandboxes.ts';
 import type { Ownership } from '../store/ownership.ts';
 import type { NodeParts } from './nodeParts.ts';
 
-/** The dependencies of all services. */
 export interface NodeServiceDependencies
   extends Pick<NodeParts, 'cri' | 'cgroups' | 'resourceMeter' | 'restartRuntime' | 'readImageDisk' | 'onServiceAction'>,
     ClusterContent,
     Required<Pick<NodeParts, 'clock' | 'jitter' | 'onError'>> {
-  /** Returns the current description of the node. */
   readonly node: () => NodeDescription;
   readonly layout: Layout;
   readonly mounter: Mounter;

@@ -1,6 +1,6 @@
 /** Searches strings for many patterns at once. */
 
-/** Minimum length of a pattern. */
+/** Minimum length of a pattern. Shorter strings occur in too many texts. */
 export const MIN_PATTERN_LENGTH = 6;
 /**
  * Up to this number of prefixes, each prefix is searched for individually, which is faster than looking up every

@@ -25,7 +25,6 @@ export class RelistRequests {
   takeCallbacks = (): readonly ((hasResponded: boolean) => void)[] => this.#pendingCallbacks.splice(0);
 }
 
-/** Statistics of a relist of the PLEG. */
 export interface RelistStats {
   /** Start time in milliseconds since the epoch. */
   readonly at: number;

@@ -17,7 +17,7 @@ export interface SimulatedResponse {
   readonly cut?: { readonly bytes: number; readonly ending: 'closed' | 'reset' | 'silent' };
 }
 
-/** The server at an address. */
+/** A simulated server and its behavior. */
 export interface SimulatedServer {
   /** The outcome of a connection attempt. If undefined, it succeeds. */
   readonly connection?: 'refused' | 'unreachable' | 'silent';
@@ -85,7 +85,7 @@ export class CancellableWait {
   }
 }
 
-/** A connection that is being established. */
+/** A simulated connection that carries a single request and its response. */
 export class SimulatedConnection implements NetworkConnection {
   readonly #targetEndpoint: NetworkEndpoint;
   readonly #listener: ConnectionListener;
@@ -114,7 +114,7 @@ export class SimulatedConnection implements NetworkConnection {
     if (!this.#isDestroyed) this.#listener.onError(error);
   };
 
-  /** Connects to the server. */
+  /** Connects to the server after its latency, or fails as the server specifies. */
   readonly openConnection = (server: SimulatedServer): void => {
     const { connection, connectMs } = server;
     if (this.#isDestroyed || connection === 'silent') return;

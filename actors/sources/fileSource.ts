@@ -142,7 +142,7 @@ class FileSource {
     this.#alarm.ring();
   }
 
-  /** Returns the set if it has changed. */
+  /** Returns the set if it has changed since the last call. */
   takeChangedSet(): ManifestSet | undefined {
     const set = this.files.takeChangedSet();
     if (set === undefined) return undefined;

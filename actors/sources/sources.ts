@@ -31,7 +31,7 @@ export interface SourceDependencies {
   /** The file system that contains the manifests. */
   readonly files: FileSystem;
   readonly store: NodeStore;
-  /** The stored facts at the start. */
+  /** The durable facts that the store contained when the agent started. */
   readonly durable: DurableFacts;
   /** The directory of static pods, or a single manifest. */
   readonly staticPodPath?: string;

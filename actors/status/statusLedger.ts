@@ -32,7 +32,6 @@ export interface ComputedStatus extends Pick<ComputedPod, 'pod' | 'view'> {
 interface Publication {
   /** Starts to persist the facts that the status depends on. Returns undefined if they are durable already. */
   readonly persistFacts: () => Promise<unknown> | undefined;
-  /** Publishes the status. */
   readonly publish: () => void;
 }
 

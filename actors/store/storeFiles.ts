@@ -33,7 +33,7 @@ export function factFileName(key: string): string {
 
 export const factFile = ({ directory }: FactFolder, key: string): string => path.join(directory, factFileName(key));
 
-/** Options of one of possibly several concurrent calls that write the same fact. */
+/** Options of a call that writes a fact. Several calls may write the same fact concurrently. */
 interface WriteOptions {
   /** Suffix of the temporary file, unique among concurrent calls. */
   readonly suffix: number;

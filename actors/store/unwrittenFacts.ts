@@ -9,7 +9,6 @@ import { changeId, type FactChange } from './factChange.ts';
 export interface StoreFailure {
   /** The number of unwritten facts. */
   readonly factCount: number;
-  /** The last failure. */
   readonly lastFailure: Failure;
   /** Time of the first failure, in milliseconds since the epoch. */
   readonly failingSince: number;
@@ -23,7 +22,7 @@ export interface RetryDependencies {
   readonly onFailure?: (failure: StoreFailure | undefined) => void;
 }
 
-/** Returns the node's event about the store. */
+/** Returns the event that reports the state of the store. */
 export const storeEvent = (failure: StoreFailure | undefined): EventMessage =>
   failure === undefined
     ? { reason: 'StoreRecovered', message: 'The state of the node is being saved again' }

@@ -70,7 +70,7 @@ export class RequestKey {
 const REPLACEMENT_MESSAGE = 'it is replaced by a new key, and a new certificate is requested';
 const describeInvalidKey = (content: string): string => `expected a private key in PEM, RSA or ECDSA, found ${content}`;
 
-/** Generates an ECDSA key on P-256 in less than a millisecond. */
+/** Generates an ECDSA key on P-256, which takes less than a millisecond. */
 export const generateKey = (): KeyObject => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 
 /** Encodes a key in PEM, in the same format as Go. */

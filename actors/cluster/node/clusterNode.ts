@@ -44,7 +44,6 @@ export interface ClusterNodeDependencies {
   readonly images: { list(signal: AbortSignal): Promise<readonly NodeImage[]> };
   /** Interval between checks of the status, in milliseconds. Also the maximum duration of each heartbeat attempt. */
   readonly statusCheckMs: number;
-  /** Duration of the lease in seconds. */
   readonly leaseSeconds: number;
   /** Interval at which the status is written even if it is unchanged, in milliseconds. */
   readonly statusReportMs: number;

@@ -12,7 +12,6 @@ export interface NodeLeaseDependencies {
   readonly client: HeartbeatClient;
   readonly nodeName: string;
   readonly clock: Clock;
-  /** Duration of the lease in seconds. */
   readonly leaseSeconds: number;
 }
 

@@ -33,7 +33,7 @@ interface PatchOptions extends CallOptions {
   readonly ifVersion?: string | undefined;
 }
 
-/** The name of this sink. */
+/** Name of the sink that sends statuses to the API server. */
 export const API_SINK = 'api';
 
 export class ApiStatusSink implements StatusSink {

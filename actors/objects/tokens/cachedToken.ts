@@ -64,7 +64,7 @@ export class CachedToken {
     return this.#wasClockSetBack(at) ? 0 : Math.max(0, this.#renewAfterMs - this.#ageMs(at));
   }
 
-  /** Returns the remaining lifetime in milliseconds. */
+  /** Returns 0 for an expired token. */
   remainingLifetimeMs(at: ClockReading): number {
     return Math.max(0, this.#lifetimeMs - this.#ageMs(at));
   }

@@ -29,7 +29,7 @@ interface TokenDependencies {
   readonly onError: (source: string, error: unknown) => void;
 }
 
-/** The state of one token. */
+/** A cached token and the state of its renewal. */
 interface TokenEntry {
   token?: CachedToken;
   renewalCall?: SharedCall<CachedToken>;

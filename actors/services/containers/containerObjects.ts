@@ -39,7 +39,7 @@ export interface ContainerObjects {
 interface ContainerObjectDependencies {
   /** Undefined if the node has no source of ConfigMaps and Secrets. */
   readonly objects?: PodObjects | undefined;
-  /** Called with values that must be redacted. */
+  /** Called with values of a pod's containers that must be redacted. */
   readonly learnValues?: ((pod: Pod, values: readonly string[]) => void) | undefined;
 }
 

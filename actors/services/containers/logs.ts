@@ -9,7 +9,7 @@ import { rotateIfNeeded } from '../../../host/pods/logRotation.ts';
 import type { PortServices } from '../../boundary.ts';
 import { withTimeout } from '../withTimeout.ts';
 
-/** Limits of the logs of a container. */
+/** Limits for log rotation. */
 export interface LogPolicy {
   /** Infinity disables rotation. */
   readonly maxBytes: number;

@@ -28,7 +28,7 @@ export function resizeServices({
       const container = findContainer(pod, name);
       const size = containerSize(pod.spec, container);
       await requireHeadroom(cri, { id, name, limit: size.memoryLimit }, options);
-      // Raise the limits of the parent cgroups first.
+      // Raise the limits of the parent cgroups first, because they also limit the container.
       await cgroups?.raise(pod).catch(rejectResize);
       const linuxResources = containerResources(pod, container, node());
       const request = { containerId: id, linux: linuxResources, windows: undefined, annotations: {} };

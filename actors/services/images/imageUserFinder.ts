@@ -6,7 +6,10 @@ import { imageSpec } from '../../../cri/images/imageSpec.ts';
 /** Returns the user of an image. Rejects with `NotFound` if the runtime no longer has the image. */
 export type FindImageUser = (imageRef: string, options: CallOptions) => Promise<ImageUser>;
 
-/** Only digests are cached, because a tag may be moved to a different image. */
+/**
+ * Matches references that contain a digest. Only their users are cached, because a tag may be moved to a different
+ * image.
+ */
 const DIGEST_PATTERN = /(^|:)[0-9a-f]{64}$/;
 const MAX_CACHED = 256;
 

@@ -33,7 +33,6 @@ export type FindServiceAccount = (
 export const noCredentials: FindCredentials = async () => [];
 
 interface CredentialPaths {
-  /** The root directory of the node. */
   readonly rootDir: string;
   readonly workingDir: string;
   /** The user's home directory, whose `.docker` contains docker's credentials. */

@@ -56,7 +56,7 @@ export interface FileContent {
 
 interface FileEntry {
   readonly parsedText: ParsedText;
-  /** The persisted version. */
+  /** The last good version, as persisted. */
   readonly storedManifest?: StoredManifest | undefined;
   /** Digest of the file content that was last read, even if it was invalid. */
   readonly readDigest?: string;
