@@ -32,7 +32,7 @@ export interface NodeUsage {
   readonly node: AdmissionNode;
   readonly capacity: Capacity;
   readonly occupants: readonly Occupant[];
-  /** Requests of pods that are waiting for resources, which are reserved for them. */
+  /** Requests of the pods that are waiting for resources. The node reserves the requested resources for them. */
   readonly reserved: readonly PodRequests[];
 }
 
@@ -49,7 +49,7 @@ export type Decision =
    */
   | { readonly kind: 'preempting'; readonly uids: readonly string[]; readonly resource: string };
 
-/** Decides about one pod. A critical pod is not refused for resources that can be freed by preemption (C24). */
+/** Decides about one pod. A critical pod is not refused for a lack of resources that preemption can free (C24). */
 export function decideAdmission(candidate: Candidate, { node, capacity, occupants, reserved }: NodeUsage): Decision {
   const { pod, requests } = candidate;
   const permanentRefusal = pressureRefusal(pod.spec, requests, node.pressure) ?? permanentRefusalOf(pod, node);

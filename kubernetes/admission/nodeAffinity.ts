@@ -76,7 +76,7 @@ function isSatisfied({ operator, values = [] }: Requirement, value: string | und
   }
 }
 
-/** Whether `value` is greater or less than `bound`. Always false if either is not an integer. */
+/** Whether `value` is greater (`Gt`) or less (`Lt`) than `bound`. Always false if either is not an integer. */
 export function isBeyondBound(operator: 'Gt' | 'Lt', value: string | undefined, bound: string | undefined): boolean {
   const [valueNumber, boundNumber] = [wholeNumber(value), wholeNumber(bound)];
   if (valueNumber === undefined || boundNumber === undefined) return false;

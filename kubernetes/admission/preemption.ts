@@ -109,6 +109,6 @@ function distanceOf({ requests }: Occupant, needs: readonly ResourceNeed[]): num
 
 function isNoLarger(candidate: PodRequests, current: PodRequests): boolean {
   if (candidate.memoryBytes !== current.memoryBytes) return candidate.memoryBytes < current.memoryBytes;
-  // If two pods are equal, prefer the later one, like the kubelet.
+  // If two pods are equal, prefer the one that is later in the list, like the kubelet.
   return candidate.cpuMillis <= current.cpuMillis;
 }

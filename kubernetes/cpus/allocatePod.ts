@@ -24,20 +24,23 @@ export interface ResourceManagers {
   readonly cpuPolicy: CpuPolicy;
 }
 
-/** Counts of an allocation for the metrics. */
+/** Numbers by which an allocation increases the metrics. */
 export interface AllocationCounts {
   /** Whether the topology manager chooses NUMA nodes for the pod as a whole. */
   readonly isPerPod: boolean;
-  /** Containers that requested exclusive CPUs. */
+  /** Number of containers that requested exclusive CPUs. */
   readonly pinningRequests: number;
   readonly pinningErrors: number;
-  /** Whether the topology manager has refused the pod, or a manager that it called. */
+  /** 1 if the topology manager, or a manager that it called, refused the pod, and 0 otherwise. */
   readonly topologyErrors: number;
-  /** Containers whose whole cores, or whose last-level cache, no other container uses. */
+  /** Number of containers with whole physical cores, which they share with no other container. */
   readonly physicalCpuAligned: number;
   readonly physicalCpuFailures: number;
   readonly uncoreCacheAligned: number;
-  /** Containers, or the pod with the scope pod, on one NUMA node under the policy single-numa-node. */
+  /**
+   * Number of allocations on a single NUMA node under the policy single-numa-node. Each container counts, or with the
+   * scope pod only the pod as a whole.
+   */
   readonly numaAligned: number;
   readonly numaFailures: number;
 }
@@ -113,7 +116,7 @@ export function allocatePod(managers: ResourceManagers, before: CpuAssignments, 
 
 type CountName = keyof typeof NO_COUNTS;
 
-/** Amounts by which counts increase. True increases a count by one. */
+/** Amounts by which counts increase. True stands for 1. */
 type CountChanges = Partial<Record<CountName, number | boolean>>;
 
 function withCounts(counts: AllocationCounts, changes: CountChanges): AllocationCounts {
@@ -124,7 +127,7 @@ function withCounts(counts: AllocationCounts, changes: CountChanges): Allocation
   return { ...counts, ...Object.fromEntries(changedCounts) };
 }
 
-/** Chooses the NUMA nodes. Without a topology policy, all are equally good. */
+/** Chooses the NUMA nodes by the topology policy. Without a policy, all nodes are equally good. */
 function merge({ topologyPolicy, cpuPolicy: { topology } }: ResourceManagers, hints: ResourceHints) {
   if (topologyPolicy.name === 'none') {
     const hint: TopologyHint = { nodes: undefined, isPreferred: true };
@@ -135,7 +138,10 @@ function merge({ topologyPolicy, cpuPolicy: { topology } }: ResourceManagers, hi
   return mergeHints(topologyPolicy, numa, [hints]);
 }
 
-/** Adds to a refusal which container it is about, and which containers have the exclusive CPUs. */
+/**
+ * Adds a cause to a refusal, with the name of the container and the number of CPUs that are exclusive to other
+ * containers.
+ */
 function withCause(refusal: Refusal, { name }: Container, { exclusive }: CpuAssignments): Refusal {
   const count = exclusive.reduce((sum, { cpus }) => sum + cpus.length, 0);
   const holders = count === 0 ? '' : `; ${count} CPUs are exclusive to other containers`;

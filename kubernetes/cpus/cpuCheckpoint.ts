@@ -20,8 +20,8 @@ const checkpointSchema = z.object({
 type Checkpoint = z.infer<typeof checkpointSchema>;
 
 /**
- * Parses a checkpoint. Throws an error with the kubelet's message if the file is damaged or was written under another
- * policy.
+ * Parses a checkpoint. Throws an error with the kubelet's message if the file is damaged or was written under a
+ * different policy.
  */
 export function parseCpuCheckpoint(text: string, policyName: CpuPolicyName): CpuAssignments {
   const checkpoint = checkpointSchema.parse(withLowerCaseKeys(JSON.parse(text)));

@@ -37,11 +37,14 @@ export interface CpuAssignment {
   readonly podUid: string;
   readonly container: string;
   readonly cpus: CpuSet;
-  /** Namespace and name of the pod. Undefined for assignments of an earlier run whose pod was not decided on yet. */
+  /**
+   * Namespace and name of the pod. Undefined for an assignment from an earlier run of the agent until the pod is
+   * admitted again.
+   */
   readonly pod?: string;
 }
 
-/** The CPUs of the host by use. */
+/** The CPUs of the host, divided into shared and exclusive ones. */
 export interface CpuAssignments {
   /** The CPUs of all containers without exclusive CPUs. */
   readonly shared: CpuSet;
@@ -49,8 +52,9 @@ export interface CpuAssignments {
 }
 
 /**
- * Creates the static policy. `reservedMillis` is the reserved amount in millicores, `reservedCpus` are the CPUs that the configuration reserves by number, or empty if it
- * reserves only an amount. Throws an error with the kubelet's message if the policy cannot start.
+ * Creates the static policy. `reservedMillis` is the reserved amount in millicores. `reservedCpus` contains the CPUs
+ * that the configuration reserves by number, and is empty if the configuration reserves only an amount. Throws an error
+ * with the kubelet's message if the policy cannot start.
  */
 export function createCpuPolicy(
   topology: CpuTopology,
@@ -87,7 +91,7 @@ export const initialAssignments = ({ topology, options, reserved }: CpuPolicy): 
 });
 
 /**
- * Returns why persisted assignments contradict the policy or the host, with the kubelet's message (`validateState`).
+ * Returns the kubelet's message about persisted assignments that contradict the policy or the host (`validateState`).
  * Returns undefined if they do not.
  */
 export function assignmentsProblem(policy: CpuPolicy, { shared, exclusive }: CpuAssignments): string | undefined {
@@ -146,14 +150,14 @@ function podExclusiveCpuCount(pod: Pod): number {
   return Math.max(initCount, regularCount + sidecarCount);
 }
 
-/** Why a container gets no CPUs. */
+/** Refusal of a container that cannot get exclusive CPUs. */
 type CpuRefusal = Pick<Refusal, 'reason' | 'message'>;
 
 /** The result of an assignment to a container. */
 export type CpuResult =
   | {
       readonly assignments: CpuAssignments;
-      /** The CPUs of the container. Undefined if it shares those of the host. */
+      /** The exclusive CPUs of the container. Undefined if it uses the shared CPUs. */
       readonly cpus?: CpuSet;
       /** Whether the CPUs share one last-level cache. */
       readonly isInOneUncoreCache?: boolean;
@@ -161,8 +165,9 @@ export type CpuResult =
   | { readonly refusal: CpuRefusal };
 
 /**
- * Assigns CPUs to a container. A container that has CPUs keeps them. `reusable` are CPUs of earlier containers of the
- * pod that do not run at the same time, and `numaNodes` those that the topology manager has chosen.
+ * Assigns CPUs to a container. A container that already has CPUs keeps them. `reusable` contains the CPUs of earlier
+ * containers of the pod that do not run at the same time. `numaNodes` are the nodes that the topology manager has
+ * chosen.
  */
 export function assignCpus(
   policy: CpuPolicy,
@@ -252,15 +257,18 @@ function take({ topology, options }: CpuPolicy, available: CpuSet, count: number
 }
 
 /**
- * Returns the CPUs that the next containers of the pod can reuse, after a container got its CPUs. They are those of
- * init containers, which have completed by then. A sidecar keeps its own.
+ * Returns the CPUs that later containers of the pod can reuse, once `container` has got `cpus`. These are the CPUs of
+ * init containers, which will have completed by then. A sidecar's CPUs cannot be reused.
  */
 export function nextReusableCpus(reusable: CpuSet, pod: Pod, container: Container, cpus: CpuSet): CpuSet {
   const isInit = pod.spec.initContainers?.includes(container) ?? false;
   return isInit && !isSidecar(container) ? unionOf(reusable, cpus) : without(reusable, cpus);
 }
 
-/** Releases the CPUs of all containers for which `isReleased` returns true. Returns the same object if there are none. */
+/**
+ * Releases the CPUs of all containers for which `isReleased` returns true. Returns the same object if there are no such
+ * containers.
+ */
 export function releaseCpus(
   assignments: CpuAssignments,
   isReleased: (assignment: CpuAssignment) => boolean,
@@ -308,8 +316,8 @@ export function podCpuHints(policy: CpuPolicy, assignments: CpuAssignments, pod:
 }
 
 /**
- * Returns the sets of NUMA nodes that have enough CPUs, including all that can be reused. The smallest sets are
- * preferred, even if they currently have too few free CPUs.
+ * Returns the sets of NUMA nodes that contain all reusable CPUs and enough available ones. The smallest sets that are
+ * large enough for the count are preferred, even if none of them currently has enough free CPUs.
  */
 function cpuHints(
   policy: CpuPolicy,

@@ -7,7 +7,6 @@ export type CpuSet = readonly number[];
 
 export const NO_CPUS: CpuSet = [];
 
-/** Returns the set of these numbers. */
 export const cpuSetOf = (numbers: Iterable<number>): CpuSet => [...new Set(numbers)].sort((a, b) => a - b);
 
 export const unionOf = (...sets: readonly CpuSet[]): CpuSet => cpuSetOf(sets.flat());
@@ -61,7 +60,7 @@ function parseNumber(digits: string): number {
   return number;
 }
 
-/** Calls `visit` with each combination of `size` of the items, in lexical order, until it returns `stop`. */
+/** Calls `visit` with each combination of `size` of the items, in lexical order, until `visit` returns `stop`. */
 export function visitCombinations<T>(
   items: readonly T[],
   size: number,

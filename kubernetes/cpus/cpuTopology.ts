@@ -4,11 +4,11 @@ import { type CpuSet, cpuSetOf } from './cpuSet.ts';
 /** A logical CPU with the IDs of the parts of the host that contain it. */
 export interface CpuInfo {
   readonly cpu: number;
-  /** ID of the physical core, unique on the host: the lowest number of its CPUs. */
+  /** ID of the physical core, which is the lowest number of its CPUs and therefore unique on the host. */
   readonly core: number;
   readonly socket: number;
   readonly numaNode: number;
-  /** ID of the last-level cache. On hosts that do not report one, the ID of the socket. */
+  /** ID of the last-level cache. On a host that does not report caches, this is the ID of the socket. */
   readonly uncoreCache: number;
 }
 
@@ -25,14 +25,14 @@ export type CpuLevel = 'core' | 'uncoreCache' | 'numaNode' | 'socket';
 
 export const allCpus = ({ cpus }: Pick<CpuTopology, 'cpus'>): CpuSet => cpuSetOf(cpus.map(({ cpu }) => cpu));
 
-/** Returns the CPUs that are in one of these parts of the host. */
+/** Returns the CPUs in the parts of the host that these IDs identify at a level. */
 export const cpusIn = (cpus: readonly CpuInfo[], level: CpuLevel, ids: readonly number[]): CpuSet =>
   cpuSetOf(cpus.filter((each) => ids.includes(each[level])).map(({ cpu }) => cpu));
 
 /** Returns the IDs of the parts at a level that contain any of these CPUs. */
 export const partsOf = (cpus: readonly CpuInfo[], level: CpuLevel): CpuSet => cpuSetOf(cpus.map((each) => each[level]));
 
-/** Returns the IDs of the parts at `inner` that have CPUs in the part `id` at `outer`. */
+/** Returns the IDs of the parts at level `inner` that have CPUs in the part `id` at level `outer`. */
 export const partsWithin = (
   cpus: readonly CpuInfo[],
   inner: CpuLevel,

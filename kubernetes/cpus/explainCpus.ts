@@ -1,4 +1,3 @@
-/** Explains which CPUs a container has. */
 import { containersOf } from '../api/pods/containers.ts';
 import type { Container } from '../api/schema/container.ts';
 import type { Pod } from '../api/schema/pod.ts';

@@ -22,7 +22,7 @@ export interface CpuChoice {
   readonly prefersUncoreCaches: boolean;
 }
 
-/** The result of a choice: the CPUs, or why there are not enough. */
+/** The chosen CPUs, or the reason why there are not enough. */
 export type TakenCpus = { readonly cpus: CpuSet } | { readonly problem: string };
 
 const notEnough = (count: number, available: CpuSet): TakenCpus => ({
@@ -68,7 +68,9 @@ class CpuCollector {
     this.#neededCount -= cpus.length;
   }
 
-  /** Whether a socket is the larger or equal unit, i.e. there are at most as many sockets as NUMA nodes. */
+  /**
+   * Whether a NUMA node is at least as large a unit as a socket, i.e. there are at least as many sockets as NUMA nodes.
+   */
   #areNumaNodesOuter(): boolean {
     return this.#topology.socketCount >= partsOf(this.#topology.cpus, 'numaNode').length;
   }
@@ -80,7 +82,7 @@ class CpuCollector {
     return [...ids].sort((a, b) => (freeCounts.get(a) ?? 0) - (freeCounts.get(b) ?? 0) || a - b);
   }
 
-  /** Returns the parts at `inner` in the order of the parts at `outer` that contain them. */
+  /** Returns the parts at level `inner` in the order of the parts at level `outer` that contain them. */
   #sortWithin(inner: CpuLevel, outer: CpuLevel, outerIds: readonly number[]): number[] {
     return outerIds.flatMap((id) => this.#sort(inner, partsWithin(this.#free, inner, { level: outer, id })));
   }
@@ -113,7 +115,7 @@ class CpuCollector {
     return this.#free.filter((each) => each[level] === id).length;
   }
 
-  /** Takes each of the parts that is entirely free and not larger than the number of CPUs still needed. */
+  /** Takes each part whose CPUs are all free, unless it has more CPUs than are still needed. */
   #takeWhole(level: CpuLevel, sortedIds: readonly number[], sizeOf: (whole: CpuSet) => number): void {
     const freeIds = sortedIds.filter(
       (id) => this.#freeCount(level, id) === sizeOf(cpusIn(this.#topology.cpus, level, [id])),
@@ -197,8 +199,8 @@ export function takePacked(topology: CpuTopology, available: CpuSet, count: numb
 }
 
 /**
- * Takes CPUs evenly from the smallest number of NUMA nodes that permits it, in groups of `groupSize`. CPUs that are left
- * over are taken so that the free CPUs of all NUMA nodes stay balanced.
+ * Takes CPUs evenly from the smallest possible number of NUMA nodes, in groups of `groupSize`. CPUs that cannot be
+ * divided evenly are taken so that the free CPUs of all NUMA nodes stay balanced.
  */
 export function takeDistributed(
   topology: CpuTopology,
@@ -297,7 +299,10 @@ function bestNodes(freeCounts: ReadonlyMap<number, number>, request: Distributio
   return best;
 }
 
-/** Chooses the nodes for the CPUs that cannot be divided evenly. The lower the balance, the better. */
+/**
+ * Chooses the nodes for the CPUs that cannot be divided evenly. `balance` is the standard deviation of the free CPUs
+ * per node afterwards, so lower is better.
+ */
 function distributeRest(
   remaining: ReadonlyMap<number, number>,
   nodes: readonly number[],

@@ -23,7 +23,9 @@ export interface TopologyHint {
   readonly isPreferred: boolean;
 }
 
-/** The hints for one resource. Undefined if it has no preference, empty if no set of nodes can provide it. */
+/**
+ * The hints for one resource. Undefined if the resource has no preference, and empty if no set of nodes can provide it.
+ */
 export type ResourceHints = readonly TopologyHint[] | undefined;
 
 export interface NumaNodes {
@@ -83,7 +85,9 @@ interface NodesHint extends TopologyHint {
   readonly nodes: CpuSet;
 }
 
-/** Returns the nodes that all hints share. They are preferred if all hints are, and if they name the same nodes. */
+/**
+ * Returns the nodes that all hints share. The result is preferred if all hints are preferred and name the same nodes.
+ */
 function mergeCombination(hints: readonly TopologyHint[], allNodes: CpuSet): NodesHint {
   const nodeSets = hints.flatMap(({ nodes }) => (nodes === undefined ? [] : [nodes]));
   const [first = NO_CPUS] = nodeSets;
@@ -130,11 +134,11 @@ function hasBetterNodes({ nodes }: NodesHint, { nodes: best }: NodesHint, { numa
   return isNarrower(nodes, best);
 }
 
-/** Whether the first set has fewer nodes or, with the same number, lower ones. */
+/** Whether the first set has fewer nodes than the second or, if they have equally many, lower ones. */
 const isNarrower = (first: CpuSet, second: CpuSet): boolean =>
   first.length === second.length ? isLower(first, second) : first.length < second.length;
 
-/** Whether the highest of the numbers that are in only one of the sets is in the second. */
+/** Whether the second set contains the highest number that is in only one of the two sets. */
 function isLower(first: CpuSet, second: CpuSet): boolean {
   for (let index = first.length - 1; index >= 0; index -= 1) {
     const difference = (first[index] ?? 0) - (second[index] ?? 0);

@@ -4,11 +4,11 @@ import { resourceOf, type Signal } from './signals.ts';
 
 const NANOS_PER_UNIT = 1_000_000_000n;
 
-/** Formats whole units with a binary suffix, e.g. bytes. */
+/** Formats an amount in whole units, e.g. bytes, with a binary suffix. */
 export const formatBinary = (amount: number): string =>
   formatQuantity(BigInt(Math.trunc(amount)) * NANOS_PER_UNIT, 'binary');
 
-/** Formats whole units with a decimal suffix, e.g. inodes. */
+/** Formats an amount in whole units, e.g. inodes, with a decimal suffix. */
 const formatDecimal = (amount: number): string => formatQuantity(BigInt(Math.trunc(amount)) * NANOS_PER_UNIT);
 
 /** Formats an amount of a signal's resource as a kubelet does. */

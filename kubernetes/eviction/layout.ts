@@ -5,8 +5,8 @@
 import type { Signal } from './signals.ts';
 
 /**
- * `single`: images and containers share the file system of the root directory. `separateImages`: both are on another
- * one. `split`: images are on another one, and the writable layers of containers share that of the root directory.
+ * Location of images and writable layers. With `single`, both are on the file system of the root directory. With
+ * `separateImages`, both are on a different file system. With `split`, only the images are on a different file system.
  */
 export type DiskLayout = 'single' | 'separateImages' | 'split';
 

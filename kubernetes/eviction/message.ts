@@ -1,4 +1,4 @@
-/** Words the reason for which a pod is evicted (`evictionMessage` in `pkg/kubelet/eviction/helpers.go`). */
+/** Formats the message about the eviction of a pod (`evictionMessage` in `pkg/kubelet/eviction/helpers.go`). */
 
 import { lookUp } from '../../base/values/lookUp.ts';
 import type { Pod } from '../api/schema/pod.ts';
@@ -87,6 +87,6 @@ function containerUsageOf({ memoryBytes, rootfs, logs }: ContainerUsage, resourc
   return rootfs.bytes + logs.bytes;
 }
 
-/** Returns why the node refuses pods while it is under pressure. */
+/** Returns the kubelet's message about a pod that the node refuses because of these pressure conditions. */
 export const pressureMessage = (conditions: readonly PressureCondition[]): string =>
   `The node had condition: [${conditions.join(' ')}]. `;

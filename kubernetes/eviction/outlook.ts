@@ -1,4 +1,7 @@
-/** Predicts when thresholds will be met and which pods would be evicted then. Explains, and decides nothing. */
+/**
+ * Predicts when thresholds will be met and which pods would then be evicted. The predictions are only explanations and
+ * do not affect any decision.
+ */
 
 import { isCriticalPod } from '../api/pods/staticPod.ts';
 import type { Pod } from '../api/schema/pod.ts';
@@ -14,9 +17,9 @@ import type { PodUsages } from './usage.ts';
 const MIN_RATE_MS = 60_000;
 
 /**
- * Returns the time in milliseconds after which less than `amount` is available if the availability continues to fall at
- * its rate since an earlier observation. Undefined if it does not fall, or if the observation is less than a minute
- * older. 0 if less is available already.
+ * Returns the time in milliseconds until less than `amount` is available, provided that the available amount continues
+ * to fall as fast as it has since an earlier observation. Returns 0 if less is already available. Returns undefined if
+ * the amount has not fallen, or if the earlier observation is less than a minute older than the current one.
  */
 export function timeUntilBelow(
   amount: number,
@@ -37,7 +40,7 @@ export interface EvictionFigures {
   readonly usages: PodUsages;
 }
 
-/** A pod that would be evicted, and why it would be the next. */
+/** A pod that would be evicted, with the reason for its rank. */
 export interface PredictedVictim {
   readonly pod: string;
   readonly reason: string;
@@ -48,7 +51,7 @@ export interface PredictedEvictions {
   readonly threshold: Threshold | undefined;
   /** The pods in the order in which they would be evicted. */
   readonly victims: readonly PredictedVictim[];
-  /** Whether the threshold would be resolved without these pods. */
+  /** Whether evicting these pods would resolve the threshold. */
   readonly isSufficient: boolean;
 }
 
@@ -63,8 +66,9 @@ export function nextVictim(
 }
 
 /**
- * Predicts the evictions if only `available` were available of a signal. Counts the current usage of each pod as freed.
- * What would be reclaimed before is not known, so that pods may be evicted later than predicted, or not at all.
+ * Predicts the evictions if only `available` remained of the signal's resource, assuming that each eviction frees the
+ * pod's current usage. Pods may be evicted later than predicted, or not at all, because the node first tries to reclaim
+ * an amount that cannot be predicted.
  */
 export function predictEvictions(
   pods: readonly Pod[],

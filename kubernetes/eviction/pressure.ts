@@ -8,19 +8,19 @@ import { type Threshold, thresholdAmount, thresholdKey } from './thresholds.ts';
 export interface Observation {
   readonly available: number;
   readonly capacity: number;
-  /** When it was measured, in milliseconds since the epoch. */
+  /** Time of the measurement, in milliseconds since the epoch. */
   readonly at: number;
 }
 
 export type Observations = Readonly<Partial<Record<Signal, Observation>>>;
 
-/** The facts that a pass needs from earlier ones. Times are in milliseconds of the monotonic clock. */
+/** State that a pass needs from earlier passes. Times are in milliseconds of the monotonic clock. */
 export interface PressureState {
-  /** When each threshold was first met, without a gap since, by `thresholdKey`. */
+  /** Time since which each threshold has been met without interruption, by `thresholdKey`. */
   readonly metSince: Readonly<Record<string, number>>;
   /** Thresholds that have acted and are not resolved yet. */
   readonly unresolved: readonly Threshold[];
-  /** When a threshold of each condition was last met. */
+  /** Time at which a threshold of each condition was last met. */
   readonly conditionMetAt: Readonly<Partial<Record<PressureCondition, number>>>;
   readonly observations: Observations;
 }
@@ -39,13 +39,13 @@ interface PressureInput {
 export interface PressureResult {
   readonly state: PressureState;
   readonly conditions: readonly PressureCondition[];
-  /** The thresholds that act in this pass, the one to handle first. */
+  /** The thresholds that act in this pass, the most urgent first. */
   readonly acting: readonly Threshold[];
 }
 
 /**
- * Assesses new observations. A soft threshold already causes a condition during its grace period. A threshold acts only
- * on figures that are newer than those of the previous pass.
+ * Assesses new observations. A soft threshold causes a condition even during its grace period. A threshold acts only on
+ * an observation that is newer than that of the previous pass.
  */
 export function assessPressure(previous: PressureState, input: PressureInput): PressureResult {
   const { thresholds, observations, transitionMs, now } = input;
@@ -70,7 +70,10 @@ export function assessPressure(previous: PressureState, input: PressureInput): P
   };
 }
 
-/** Returns the thresholds that are met, whatever their grace period. Signals without an observation are never met. */
+/**
+ * Returns the thresholds that are met, regardless of their grace periods. A threshold without an observation of its
+ * signal is never met.
+ */
 export function thresholdsMet(
   thresholds: readonly Threshold[],
   observations: Observations,
@@ -98,7 +101,7 @@ function isNewer(signal: Signal, observations: Observations, previous: Observati
 
 const MEMORY_SIGNALS: readonly Signal[] = ['memory.available', 'allocatableMemory.available'];
 
-/** Sorts thresholds by their urgency. Memory comes first, because its shortage ends in the kernel's OOM killer. */
+/** Sorts thresholds by urgency. Memory comes first, because the kernel's OOM killer acts when memory runs out. */
 export function inEvictionOrder(thresholds: readonly Threshold[]): Threshold[] {
   const rank = ({ signal }: Threshold) => (MEMORY_SIGNALS.includes(signal) ? MEMORY_SIGNALS.indexOf(signal) : 2);
   return thresholds.toSorted((first, second) => rank(first) - rank(second));

@@ -18,11 +18,11 @@ export interface RankedPod {
   /** Used amount of the signal's resource. */
   readonly used: number;
   /**
-   * Requested amount. The usage counts only as far as it exceeds this amount. A shortage of inodes subtracts the request
-   * of ephemeral storage from the number of inodes, like a kubelet.
+   * Requested amount. Only the usage beyond this amount counts. Like a kubelet, a ranking for a shortage of inodes
+   * subtracts the request of ephemeral storage from the number of inodes.
    */
   readonly requested: number;
-  /** Whether the pod uses more than it requests of the resource. */
+  /** Whether the pod uses more of the resource than it requests. */
   readonly exceedsRequest: boolean;
 }
 
@@ -86,7 +86,7 @@ const isLocalVolume = ({ emptyDir, configMap, hostPath }: Volume): boolean =>
 
 type Comparison = (first: RankedPod, second: RankedPod) => number;
 
-/** Pods without figures come first. */
+/** Ranks pods with unknown usage first. */
 const compareByMissingUsage: Comparison = (first, second) =>
   Number(second.usage === undefined) - Number(first.usage === undefined);
 
@@ -105,7 +105,7 @@ const compareByProcesses: Comparison = (first, second) =>
 export const selectVictim = (rankedPods: readonly RankedPod[]): RankedPod | undefined =>
   rankedPods.find(({ pod }) => !isCriticalPod(pod));
 
-/** Explains the rank of a pod, worded to follow its name, e.g. `uses 300Mi of memory, 200Mi more than it requests`. */
+/** Explains the rank of a pod, e.g. `it uses 300Mi of memory, 200Mi more than it requests, and has priority 0`. */
 export function rankingReason(signal: Signal, { usage, used, requested, exceedsRequest, priority }: RankedPod): string {
   const resource = resourceOf(signal);
   if (usage === undefined) return `its usage is unknown, and it has priority ${priority}`;

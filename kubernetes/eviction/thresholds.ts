@@ -1,4 +1,7 @@
-/** Eviction thresholds: the amounts of a node's resources below which it acts (`pkg/kubelet/eviction/helpers.go`). */
+/**
+ * Eviction thresholds, i.e. the amounts of a node's resources below which the node acts
+ * (`pkg/kubelet/eviction/helpers.go`).
+ */
 
 import { lookUp } from '../../base/values/lookUp.ts';
 import { parseDuration } from '../api/values/parseDuration.ts';
@@ -20,7 +23,7 @@ export interface Threshold {
 
 type SignalTexts = Readonly<Record<string, string | undefined>>;
 
-/** The validated settings from which thresholds are compiled. Each has texts by signal. */
+/** The validated settings from which thresholds are compiled. Each setting consists of strings by signal. */
 export interface ThresholdSettings {
   readonly hard?: SignalTexts | undefined;
   readonly soft?: SignalTexts | undefined;
@@ -58,8 +61,8 @@ export function compileThresholds(settings: ThresholdSettings): readonly Thresho
 export const isHard = ({ graceMs }: Threshold): boolean => graceMs === 0;
 
 /**
- * Replaces the thresholds of containerfs by those of the file system that has the writable layers of containers
- * (`UpdateContainerFsThresholds`), because their own ones are not supported.
+ * Replaces the thresholds of containerfs with those of the file system that contains the writable layers of containers
+ * (`UpdateContainerFsThresholds`), because Kubernetes does not support separate thresholds for containerfs.
  */
 export function withContainerFsThresholds(thresholds: readonly Threshold[], layout: DiskLayout): readonly Threshold[] {
   const source = layout === 'separateImages' ? 'imagefs' : 'nodefs';
@@ -72,7 +75,7 @@ export function withContainerFsThresholds(thresholds: readonly Threshold[], layo
   return [...otherThresholds, ...containerFsThresholds];
 }
 
-/** Returns a key by which a threshold is recognized in later passes. */
+/** Returns a key that identifies a threshold in later passes. */
 export const thresholdKey = ({ signal, value, graceMs }: Threshold): string => `${signal}<${value}/${graceMs}`;
 
 /** Returns the fraction of a percentage such as `10%`, with the precision of a kubelet. */
@@ -87,6 +90,6 @@ export function thresholdAmount(value: string, capacity: number): number {
   return isPercentage(value) ? Math.trunc(capacity * fractionOf(value)) : Number(nanosOf(value)) / 1e9;
 }
 
-/** Formats the amount of a threshold as messages contain it. */
+/** Formats the amount of a threshold for messages. */
 export const thresholdText = (value: string, capacity: number): string =>
   isPercentage(value) ? formatBinary(thresholdAmount(value, capacity)) : canonicalQuantity(value);

@@ -1,19 +1,19 @@
 /**
- * Decides which images to remove (`pkg/kubelet/images/image_gc_manager.go`). All times are milliseconds on one clock
- * that never jumps.
+ * Decides which images to remove (`pkg/kubelet/images/image_gc_manager.go`). All times are in milliseconds of the same
+ * monotonic clock.
  */
 import type { Failure } from '../../base/failure.ts';
 import type { EventMessage } from '../events/recordedEvent.ts';
 
-/** When images are removed. */
+/** Rules that determine when images are removed. */
 export interface ImageGarbagePolicy {
-  /** Usage of the image filesystem from which images are removed, in percent. */
+  /** Usage of the image filesystem, in percent, at which the node starts to remove images. */
   readonly highThresholdPercent: number;
-  /** Usage of the image filesystem down to which images are removed, in percent. */
+  /** Usage of the image filesystem, in percent, down to which the node removes images. */
   readonly lowThresholdPercent: number;
-  /** Time for which an image that was just detected is retained, however full the filesystem is. */
+  /** Time for which an image is retained after its first detection, no matter how full the filesystem is. */
   readonly minAgeMs: number;
-  /** Time after which an unused image is removed, however empty the filesystem is. 0 means never. */
+  /** Time after which an unused image is removed, no matter how empty the filesystem is. 0 means never. */
   readonly maxAgeMs: number;
 }
 
@@ -25,19 +25,19 @@ export const defaultImageGarbagePolicy: ImageGarbagePolicy = {
   maxAgeMs: 0,
 };
 
-/** Whether the node removes no images by itself. Evictions remove unused images nevertheless. */
+/** Whether neither disk usage nor age causes the node to remove images. Evictions remove unused images even then. */
 export const isImageGarbageOff = ({ highThresholdPercent, maxAgeMs }: ImageGarbagePolicy): boolean =>
   highThresholdPercent === 100 && maxAgeMs === 0;
 
-/** An image at the runtime. */
+/** An image in the runtime. */
 export interface DetectedImage {
   readonly id: string;
   /** Tags and digests. */
   readonly names: readonly string[];
   readonly sizeBytes: number;
-  /** Whether the runtime must not lose the image. */
+  /** Whether the runtime has pinned the image, which must then not be removed. */
   readonly isPinned: boolean;
-  /** Descriptions of everything that uses the image or is about to. Empty for an unused image. */
+  /** Descriptions of everything that uses the image or is about to use it. Empty for an unused image. */
   readonly users: readonly string[];
 }
 
@@ -77,8 +77,8 @@ const NEVER = -Number.MAX_SAFE_INTEGER;
 const lastUse = ({ lastUsedAt = NEVER }: ImageRecord): number => lastUsedAt;
 
 /**
- * Whether an image has been unused for longer than the maximum age. No image has before the agent, which started at
- * `startedAt`, has run for that long. Images that were never used then count as infinitely old.
+ * Whether an image has been unused for longer than the maximum age. Always false until the agent, which started at
+ * `startedAt`, has run for that long. After that, an image that was never used counts as infinitely old.
  */
 export const isExpired = (
   image: ImageRecord,
@@ -103,7 +103,10 @@ export interface ImageDisk {
 export const usedPercent = ({ capacityBytes, availableBytes }: ImageDisk): number =>
   100 - Math.floor((Math.min(availableBytes, capacityBytes) * 100) / capacityBytes);
 
-/** Returns the number of bytes to free in order to reach the low threshold. 0 below the high threshold. */
+/**
+ * Returns the number of bytes to free in order to reach the low threshold, or 0 if the usage is below the high
+ * threshold.
+ */
 export function bytesToFree(disk: ImageDisk, policy: ImageGarbagePolicy): number {
   if (usedPercent(disk) < policy.highThresholdPercent) return 0;
   const { capacityBytes, availableBytes } = disk;
@@ -126,7 +129,7 @@ function binarySize(bytes: number): string {
   return `${(bytes / 1024 ** exponent).toFixed(1)} ${UNITS[exponent - 1]}`;
 }
 
-/** An image that was removed: because it was unused for too long, or in order to free space. */
+/** An image that was removed, either because it was unused for too long or in order to free space. */
 export interface RemovedImage {
   readonly id: string;
   /** One of the image's names, or its ID if it has none. */
@@ -137,7 +140,7 @@ export interface RemovedImage {
 
 /** The result of a collection. */
 export interface ImageCollection {
-  /** Images at the runtime after the collection, and those of them that nothing uses. */
+  /** Number of images in the runtime after the collection, including unused ones. */
   readonly imageCount: number;
   readonly unusedCount: number;
   readonly removed: readonly RemovedImage[];
@@ -158,17 +161,23 @@ export interface ImageUse {
    * is in use.
    */
   readonly unusedSince?: number;
-  /** Whether the runtime must not lose the image, so that it is never removed. */
+  /** Whether the runtime has pinned the image, which is then never removed. */
   readonly isPinned: boolean;
-  /** Position in the order in which images are removed to free space, starting at 1. Undefined if it never is. */
+  /**
+   * Position in the order in which images are removed to free space, starting at 1. Undefined if the image is not
+   * removable.
+   */
   readonly position?: number;
-  /** Usage of the filesystem from which images are removed, in percent. Undefined if usage removes none. */
+  /**
+   * Usage of the filesystem, in percent, at which images are removed. Undefined if disk usage never causes the removal
+   * of this image.
+   */
   readonly thresholdPercent?: number;
-  /** When the image will have been unused for too long. Undefined if there is no maximum age. */
+  /** Time at which the image exceeds the maximum age. Undefined if there is no maximum age. */
   readonly expiresAt?: number;
 }
 
-/** Returns the use of each image. The result has the times of the records' clock. */
+/** Returns the use of each image. The times in the result are on the same clock as those in the records. */
 export function imageUses(records: ImageRecords, policy: ImageGarbagePolicy, startedAt: number): ImageUse[] {
   const positions = new Map(removableImages(records).map(({ id }, index) => [id, index + 1]));
   return [...records.values()].map((record) => {

@@ -28,14 +28,14 @@ export interface DeadContainer extends ContainerRun {
 interface DeadInstances {
   readonly pod: ObservedPod;
   readonly dead: readonly ObservedContainer[];
-  /** The newest dead instance, which may not be old enough. */
+  /** The newest dead instance, even if it was created too recently to be in `dead`. */
   readonly latest: ObservedContainer | undefined;
 }
 
 /**
  * Returns the dead containers that are to be removed from pods that remain on the node (`evictContainers` in
- * `pkg/kubelet/kuberuntime/kuberuntime_gc.go`). `now` is in milliseconds since the epoch. Every container is old enough
- * if it is undefined.
+ * `pkg/kubelet/kuberuntime/kuberuntime_gc.go`). `now` is in milliseconds since the epoch. Without it, every container
+ * counts as old enough.
  */
 export const deadContainers = (pods: readonly ObservedPod[], policy: GarbagePolicy, now = Infinity): DeadContainer[] =>
   withoutRetained(oldInstances(pods, deadInstances, policy, now), policy);
@@ -70,8 +70,9 @@ const oldInstances = (
   );
 
 /**
- * Returns the instances beyond the limits: those beyond the limit per container; if more than the total limit are left,
- * those beyond an equal share of it per container; and then the oldest.
+ * Returns the instances that exceed the limits. First applies the limit per container. If the remaining instances
+ * exceed the total limit, each container retains at most an equal share of that limit, and the oldest instances beyond
+ * it are not retained either.
  */
 function withoutRetained(instances: readonly DeadInstances[], { perContainer, total }: GarbagePolicy): DeadContainer[] {
   const retain = (maxPerContainer: number) =>

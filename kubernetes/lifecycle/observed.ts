@@ -17,9 +17,7 @@ export interface ObservedSandbox {
    * other software created the sandbox.
    */
   readonly owner?: string;
-  /**
-   * Addresses of the pod, starting with the primary one. A list does not contain them, only a status call returns them.
-   */
+  /** Addresses of the pod, starting with the primary one. Only a status call returns them, not a list. */
   readonly ips?: readonly string[];
   readonly hostNetwork?: boolean;
 }

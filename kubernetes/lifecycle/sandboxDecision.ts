@@ -14,8 +14,8 @@ export interface SandboxDecisionInput {
 }
 
 /**
- * Decision about the pod's sandbox. `keep` retains it, `recreate` is the attempt of a sandbox to create, and `none`
- * means that the pod no longer needs a sandbox.
+ * Decision about the pod's sandbox. `keep` retains it, `recreate` is the attempt number of the sandbox to create, and
+ * `none` means that the pod no longer needs a sandbox.
  */
 type SandboxDecision = 'keep' | 'none' | { readonly recreate: number; readonly reason: string };
 

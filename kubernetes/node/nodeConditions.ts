@@ -52,7 +52,10 @@ export function pressureConditions(
   return [...pressures, ...reportedConditions.filter(({ type }) => type !== 'Ready' && !PRESSURE_CONDITIONS.has(type))];
 }
 
-/** Returns the conditions with the node's current pressure. `now`, in RFC 3339, is the transition time of changed ones. */
+/**
+ * Returns the conditions with the node's current pressure. `now` (RFC 3339) becomes the transition time of changed
+ * conditions.
+ */
 export function withPressure(
   reported: readonly NodeCondition[],
   pressure: readonly string[],

@@ -10,9 +10,9 @@ interface CallOptions {
 
 export interface PodObjects {
   /**
-   * Returns the latest version of the object in the pod's namespace that the node has. Rejects with `ObjectNotFound` if
-   * the object does not exist, and with a different error if the node does not know yet whether it exists. That error
-   * has a message for users.
+   * Returns the node's latest version of an object in the pod's namespace. Rejects with `ObjectNotFound` if the object
+   * does not exist, and with a different error, whose message is for users, if the node does not know yet whether it
+   * exists.
    */
   get(pod: Pod, kind: ConfigKind, name: string, options: CallOptions): Promise<ConfigObject>;
 }

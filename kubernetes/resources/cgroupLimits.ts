@@ -30,7 +30,7 @@ export interface CgroupLimits {
 export interface CgroupRules {
   /** Whether CPU limits are enforced. */
   readonly cfsQuota: boolean;
-  /** Whether containers can have exclusive CPUs, in which case they have no CPU quota. Undefined if they cannot. */
+  /** Whether containers with exclusive CPUs have no CPU quota. Undefined if the node does not assign exclusive CPUs. */
   readonly exclusiveCpus?: boolean;
   /** CFS period in microseconds. */
   readonly cfsPeriod: number;

@@ -159,7 +159,6 @@ export function amountRequested(
   return resource === 'memory' ? memoryBytes : (lookUp(extra, resource) ?? 0);
 }
 
-/** Returns the node's capacity of a resource. */
 const capacityOf = ({ pods, extra = {}, ...rest }: Capacity, resource: string): number =>
   resource === 'pods' ? pods : amountRequested({ ...rest, extra }, resource);
 

@@ -68,7 +68,8 @@ export function parseDocuments(text: string, limits: TextLimits): BoundedDocumen
 const LONG_INTEGER = /[\s,:[]-?\d{16,}[\s,}\]]/;
 
 /**
- * Parses a JSON object, which is a hundred times as fast as parsing it as YAML. Returns undefined for any other text.
+ * Parses a JSON object with `JSON.parse`, which is a hundred times as fast as the YAML parser. Returns undefined for
+ * any other text.
  */
 function parseJsonObject(text: string): { readonly value: unknown } | undefined {
   if (!/^\s*\{/.test(text.slice(0, 1_000))) return undefined;

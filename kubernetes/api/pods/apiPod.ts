@@ -23,7 +23,7 @@ const POD_TYPE = { apiVersion: 'v1', kind: 'Pod' };
  */
 export const readApiPod = (object: unknown, seenAt: number): ApiPod => runAllSteps(readApiPodInSteps(object, seenAt));
 
-/** Reads a pod like `readApiPod`, but in several steps, because reading a large pod takes long. */
+/** Reads a pod like `readApiPod`, but in several steps, because reading a large pod takes a long time. */
 export function* readApiPodInSteps(object: unknown, seenAt: number): Generator<void, ApiPod> {
   const result = readManifest(withoutManagedFields(object, POD_TYPE));
   if ('problems' in result) return { problems: result.problems };

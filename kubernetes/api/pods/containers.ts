@@ -24,8 +24,8 @@ export function isSidecar(init: Container): boolean {
 const mountedVolumeNames = ({ volumeMounts = [] }: Container): string[] => volumeMounts.map(({ name }) => name);
 
 /**
- * Returns the waiting reason that applies to a container: like in the kubelet, that of the last of its volumes that has
- * one (C16).
+ * Returns the waiting reason of the volumes that a container mounts. If several of them have one, the last one applies,
+ * as in the kubelet (C16).
  */
 export function volumeWaitingReason(volumes: readonly VolumeView[], container: Container): VolumeView['waitingReason'] {
   const mountedNames = new Set(mountedVolumeNames(container));
@@ -40,8 +40,8 @@ export const hasUnmountedVolume = (spec: PodSpec, container: Container, mountedV
   mountedVolumeNames(container).some((name) => volumeNames(spec).has(name) && !Object.hasOwn(mountedVolumes, name));
 
 /**
- * Returns the containers that wait for one of these volumes and that a kubelet would already have tried to start. If an
- * init container waits, that is only the first one, because the pod has not reached the containers after it.
+ * Returns the containers that wait for one of these volumes and that a kubelet would already have tried to start. If
+ * init containers wait, returns only the first of them, because the pod has not reached the containers after it.
  */
 export function containersMounting(spec: PodSpec, volumes: readonly string[]): readonly PlacedContainer[] {
   const awaitedVolumes = new Set(volumes);

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import { enumStringSchema, textMapSchema } from './scalars.ts';
 
-/** Schema of a label selector. */
 export const labelSelectorSchema = z.strictObject({
   matchLabels: z.exactOptional(textMapSchema),
   matchExpressions: z.exactOptional(

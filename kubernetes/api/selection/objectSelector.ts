@@ -8,7 +8,7 @@ type Labels = Readonly<Record<string, string>>;
 type Requirement = NonNullable<LabelSelector['matchExpressions']>[number];
 
 /**
- * Whether the selector matches an object with these labels. An empty selector matches all objects, an undefined one
+ * Whether the selector matches an object with these labels. An empty selector matches all objects, and an undefined one
  * matches none.
  */
 export function isSelected(selector: LabelSelector | undefined, labels: Labels): boolean {

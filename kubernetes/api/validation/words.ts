@@ -3,7 +3,7 @@ import type { Problem } from '../problem.ts';
 import { dnsLabelProblems as labelProblems, dnsSubdomainProblems as subdomainProblems } from './metadata/nameRules.ts';
 
 /**
- * Creates a problem of an invalid value. This function and the ones below use the wording of
+ * Creates a problem for an invalid value. This function and the ones below use the wording of
  * `util/validation/field/errors.go` of apimachinery.
  */
 export function invalid(path: string, value: unknown, detail: string): Problem {
@@ -28,7 +28,7 @@ export const notFound = (path: string, value: string, detail?: string): Problem 
   message: `Not found: ${JSON.stringify(value)}${detail === undefined ? '' : `: ${detail}`}`,
 });
 
-/** Creates a problem of an unsupported value. `supported` is in the order in which Kubernetes lists the values. */
+/** Creates a problem for an unsupported value. `supported` is in the order in which Kubernetes lists the values. */
 export const notSupported = (path: string, value: unknown, supported: readonly string[]): Problem => ({
   path,
   message: `Unsupported value: ${JSON.stringify(value)}: supported values: ${supported.map((each) => JSON.stringify(each)).join(', ')}`,

@@ -6,7 +6,6 @@ const MAX_UNITS = 2n ** 63n - 1n;
  */
 const QUANTITY_PATTERN = /^(?!$)([+-]?)(\d*\.?\d*)(n|u|m|k|M|G|T|P|E|[KMGTPE]i|[eE][+-]?\d+)?$/;
 
-/** Nanos per suffix. */
 const NANOS_PER_SUFFIX: ReadonlyMap<string, bigint> = new Map([
   ['n', 1n],
   ['u', 1_000n],

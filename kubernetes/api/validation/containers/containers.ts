@@ -140,7 +140,7 @@ const isSet = (value: unknown): boolean =>
   typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : value !== undefined;
 
 /**
- * Checks that no white space surrounds an image name. Only pod templates may have such names
+ * Checks that no image name starts or ends with white space, which is allowed only in pod templates
  * (`validateContainerOnlyForPod`).
  */
 export function validateImages({ containers, initContainers = [] }: PodSpec): Problem[] {

@@ -107,7 +107,6 @@ function validateHttpGet(
   ];
 }
 
-/** Checks a port number or name. */
 const validatePort = (port: number | string, path: string): Problem[] =>
   typeof port === 'number' ? validatePortNumber(path, port) : allInvalid(path, port, portNameProblems(port));
 

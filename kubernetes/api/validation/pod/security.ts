@@ -55,7 +55,6 @@ export function validatePodSecurity(spec: PodSpec): Problem[] {
   ];
 }
 
-/** Checks a container's security context. */
 export function validateContainerSecurity(
   { securityContext: context }: Container,
   spec: PodSpec,

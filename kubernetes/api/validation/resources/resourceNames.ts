@@ -53,7 +53,6 @@ export function validateContainerResourceName(name: string, path: string): Probl
   return [...problems, invalid(path, name, "doesn't follow extended resource name standard")];
 }
 
-/** Validates the name of a pod-level resource. */
 export function validatePodResourceName(name: string, path: string): Problem[] {
   const problems = validateResourceName(name, path);
   if (problems.length > 0 || ['cpu', 'memory'].includes(name) || isHugePages(name)) return problems;
