@@ -21,7 +21,7 @@ export interface KubeClientOptions {
 
 export interface CallOptions {
   readonly signal: AbortSignal;
-  /** Timeout in milliseconds. Defaults to `REQUEST_TIMEOUT_MS`. */
+  /** Defaults to `REQUEST_TIMEOUT_MS`. */
   readonly timeoutMs?: number;
 }
 
@@ -32,7 +32,6 @@ export interface TypedCallOptions extends CallOptions {
 
 export type PatchType = 'strategic-merge-patch' | 'merge-patch';
 
-/** Default timeout of a request, in milliseconds. */
 const REQUEST_TIMEOUT_MS = 10_000;
 /**
  * Maximum number of attempts of a request that the server rejects with a retry-after header (`rest/request.go` of
@@ -143,7 +142,7 @@ export class KubeClient {
     }
   }
 
-  /** Waits until the rate limit allows the next request. */
+  /** Waits until the rate limit allows the next request, and reports the delay to the observer. */
   async #waitForRateLimit(method: string, signal: AbortSignal): Promise<void> {
     if (this.#rateLimit === undefined) return;
     const { clock, observer } = this.#options;

@@ -15,7 +15,7 @@ export interface CredentialSource {
 }
 
 export interface KubeEndpoint {
-  /** `https://host:port` */
+  /** Scheme, host and port of the server, as `https://host:port`. */
   readonly origin: string;
   /** Prefix of all paths. Empty, or of the form `/prefix`. */
   readonly basePath: string;

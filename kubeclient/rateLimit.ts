@@ -24,7 +24,7 @@ export class RateLimit {
     this.#updatedAt = clock.monotonic();
   }
 
-  /** Takes a token and returns the delay of its request in milliseconds. */
+  /** Takes a token, and returns the delay in milliseconds after which the request may be sent. */
   takeToken(): number {
     const { qps, burst } = this.#options;
     const now = this.#clock.monotonic();
@@ -40,7 +40,7 @@ export class RateLimit {
     return false;
   }
 
-  /** Returns a token to the bucket, because its request is not sent. */
+  /** Puts back the token of a request that is not sent. */
   releaseToken(): void {
     this.#tokens += 1;
   }

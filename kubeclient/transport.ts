@@ -1,5 +1,3 @@
-/** Transport of requests to an API server. */
-
 export interface KubeRequest {
   readonly method: string;
   /** Path including the query. */

@@ -10,7 +10,7 @@ import { readableTlsError } from './dial.ts';
 import { readStreamText } from './streamText.ts';
 
 export interface ConnectionOptions {
-  /** `https://host:port` */
+  /** Scheme, host and port of the server, as `https://host:port`. */
   readonly origin: string;
   /** Socket that is connected to the origin. Closing the connection closes the socket. */
   readonly socket: Socket;

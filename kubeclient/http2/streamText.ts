@@ -1,4 +1,3 @@
-/** Reads a stream as text. */
 import type { Readable } from 'node:stream';
 
 interface StreamReadOptions {
