@@ -20,8 +20,8 @@ interface OrphanedPod {
 
 /**
  * Unmounts the volumes that have directories in a pod's directory, and deletes the pod's directory. Does nothing if the
- * directory belongs to a different agent. Volumes of unsupported plugins are deleted too, but fail with `FailedUnmount`
- * if they are mounted. Idempotent.
+ * directory belongs to a different agent. Also deletes volumes of unsupported plugins, but rejects with `FailedUnmount`
+ * if one of them is mounted. Idempotent.
  */
 export async function removePodFiles({ uid, layout, mounter, ownMark, plugins, signal }: OrphanedPod): Promise<void> {
   const { kind } = requirePodDirectoryOwner(layout, ownMark, uid);

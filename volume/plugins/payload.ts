@@ -116,7 +116,7 @@ interface FileLocation {
 
 /**
  * Creates a file that only the pod can read, if possible. The file belongs to the common user of all containers if they
- * have one, and the fsGroup can read it if there is one. Otherwise it has the mode of the location.
+ * have one, and the fsGroup can read it if there is one. Otherwise it has the given mode.
  */
 function podFile(pod: Pod, contents: string, { path, mode }: FileLocation): ProjectedFile {
   const owner = commonUser(pod);

@@ -21,8 +21,8 @@ const ROOT_MODES: Readonly<Record<string, number>> = { tmpfs: 0o1777 };
 const FILE_TYPE_BITS = { directory: constants.S_IFDIR, file: constants.S_IFREG, link: constants.S_IFLNK };
 
 /**
- * The mounter of one agent on a simulated disk, which survives the agent together with its mounts. Every call goes
- * through the gate, which can inject faults.
+ * The mounter of one agent on a simulated disk. The disk and its mounts survive the agent. Every call goes through the
+ * gate, which can inject faults.
  */
 export class SimulatedMounter implements Mounter {
   readonly #disk: MemoryDisk;
