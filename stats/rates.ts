@@ -12,8 +12,9 @@ const MAX_INTERVAL_MS = 120_000;
 /** Minimum interval between two samples. A rate over a shorter interval would be too noisy. */
 const MIN_INTERVAL_MS = 400;
 /**
- * Maximum time between creation and start of a container. If a cgroup is new to this sample but was created earlier
- * than this before the previous one, that sample must have missed the cgroup, so its rate is unknown.
+ * Maximum time between the creation and the start of a container. If a cgroup is new in the current sample but was
+ * created more than this time before the previous sample, that sample must have missed the cgroup, so its rate is
+ * unknown.
  */
 const MAX_START_DELAY_MS = 10_000;
 const NS_IN_MS = 1_000_000;
@@ -40,8 +41,8 @@ export class Rates {
   }
 
   /**
-   * Stores a counter and returns its rate in billionths of a core. For a new key, the rate is computed since the
-   * creation of the cgroup, `createdAgoMs` milliseconds ago. Undefined if that is unknown.
+   * Stores a counter and returns its rate in billionths of a core. For a new key, computes the rate since the creation
+   * of the cgroup, which was `createdAgoMs` milliseconds ago. Returns undefined if the rate is unknown.
    */
   rateOf(key: string, { usedNs, at }: CpuCounter, createdAgoMs?: number): number | undefined {
     this.#currentCounters.set(key, { usedNs, at });

@@ -10,7 +10,6 @@ type StatsCri = Pick<
 
 /** Duration in milliseconds for which a method's timeout stays reduced after a call has timed out. */
 const REDUCED_DURATION_MS = 30_000;
-/** The reduced timeout, in milliseconds. */
 const REDUCED_TIMEOUT_MS = 1_000;
 /** Tolerance for timers that fire early, in milliseconds. */
 const TIMER_TOLERANCE_MS = 20;

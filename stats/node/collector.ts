@@ -36,7 +36,6 @@ export interface CollectorOptions {
 
 /** Default maximum age of a sample. */
 const DEFAULT_MAX_AGE_MS = 10_000;
-/** Timeout of a call to the runtime, in milliseconds. */
 const RUNTIME_TIMEOUT_MS = 5_000;
 /**
  * Number of pods to sample before yielding to the event loop. A pod takes more than a millisecond, so the event loop is

@@ -27,19 +27,18 @@ export interface ResourceMeterOptions {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** Timeout of a call to the runtime, in milliseconds. */
 const RUNTIME_TIMEOUT_MS = 5_000;
 
-/** A file system of the runtime. */
+/** A file system that the runtime reports. */
 interface RuntimeFileSystem {
   readonly mountpoint: string;
-  /** When the runtime measured it, in milliseconds since the epoch. */
+  /** Time of the runtime's measurement, in milliseconds since the epoch. */
   readonly readAt: number;
 }
 
 export class ResourceMeter {
   readonly #options: ResourceMeterOptions;
-  /** Determined once, as in a kubelet. */
+  /** Layout of the file systems. Like the kubelet, the agent detects it only once. */
   #layout: DiskLayout | undefined;
 
   constructor(options: ResourceMeterOptions) {
@@ -67,7 +66,7 @@ export class ResourceMeter {
     const [nodeFs, imageFs, containerFs] = await Promise.all([
       readFileSystemUsage(rootDirectory, signal),
       images && readFileSystemUsage(images.mountpoint, signal),
-      // A shared file system is read once, so that both signals have the same figures.
+      // Read a shared file system only once, so that the signals of images and containers have the same figures.
       containers && containers !== images && readFileSystemUsage(containers.mountpoint, signal),
     ]);
     const observations = {
@@ -89,8 +88,8 @@ export class ResourceMeter {
   }
 
   /**
-   * Returns the file systems of the images and of the containers' writable layers. A runtime that reports no file system
-   * for containers has both on the same one.
+   * Returns the file systems of the images and of the containers' writable layers. If the runtime reports no file
+   * system for containers, both are the same.
    */
   async #runtimeFileSystems(signal: AbortSignal) {
     const { cri } = this.#options;

@@ -173,8 +173,8 @@ export class StatsProvider {
   }
 
   /**
-   * Returns the statistics of two cgroups: that of all pods, and that of the agent, for which the start time of this
-   * provider is reported (`summary_sys_containers.go` in `pkg/kubelet/server/stats`). The kubelet's other system
+   * Returns the statistics of two cgroups, that of all pods and that of the agent, which is reported with the start
+   * time of this provider (`summary_sys_containers.go` in `pkg/kubelet/server/stats`). The kubelet's other system
    * containers cannot be configured here.
    */
   #systemContainers({ allPods, agent }: NodeSample, includesIo: boolean): readonly ContainerStats[] | undefined {
