@@ -19,7 +19,7 @@ export interface AdmissionNode {
   readonly appArmor: boolean;
   /** Whether the runtime supports `supplementalGroupsPolicy: Strict`. */
   readonly strictGroups: boolean;
-  /** The resources of which the node has too little. */
+  /** Pressure conditions that the node currently has. */
   readonly pressure: readonly PressureCondition[];
 }
 

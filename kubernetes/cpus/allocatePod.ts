@@ -24,7 +24,7 @@ export interface ResourceManagers {
   readonly cpuPolicy: CpuPolicy;
 }
 
-/** Numbers by which an allocation increases the metrics. */
+/** Results of the allocation that the metrics count. */
 export interface AllocationCounts {
   /** Whether the topology manager chooses NUMA nodes for the pod as a whole. */
   readonly isPerPod: boolean;
@@ -121,7 +121,7 @@ type CountChanges = Partial<Record<CountName, number | boolean>>;
 
 function withCounts(counts: AllocationCounts, changes: CountChanges): AllocationCounts {
   const changedCounts = Object.entries(changes).map(([name, change]) => {
-    // Safe cast: the names are those of the counts.
+    // Safe cast, because the names are those of the counts.
     return [name, counts[name as CountName] + Number(change)] as const;
   });
   return { ...counts, ...Object.fromEntries(changedCounts) };

@@ -257,8 +257,8 @@ function take({ topology, options }: CpuPolicy, available: CpuSet, count: number
 }
 
 /**
- * Returns the CPUs that later containers of the pod can reuse, once `container` has got `cpus`. These are the CPUs of
- * init containers, which will have completed by then. A sidecar's CPUs cannot be reused.
+ * Returns the CPUs that later containers of the pod can reuse, once `container` has been assigned `cpus`. These are the
+ * CPUs of init containers, which will have completed by then. A sidecar's CPUs cannot be reused.
  */
 export function nextReusableCpus(reusable: CpuSet, pod: Pod, container: Container, cpus: CpuSet): CpuSet {
   const isInit = pod.spec.initContainers?.includes(container) ?? false;
@@ -284,7 +284,7 @@ export function releaseCpus(
   return { shared: unionOf(assignments.shared, freeCpus), exclusive };
 }
 
-/** Returns the hints for the CPUs of a container. */
+/** Returns the topology hints for the exclusive CPUs of a container. */
 export function containerCpuHints(
   policy: CpuPolicy,
   assignments: CpuAssignments,
@@ -299,7 +299,7 @@ export function containerCpuHints(
   return existing.cpus.length === count ? cpuHints(policy, { available: existing.cpus, reusable: NO_CPUS, count }) : [];
 }
 
-/** Returns the hints for the CPUs of a pod as a whole. */
+/** Returns the topology hints for the exclusive CPUs of a pod as a whole. */
 export function podCpuHints(policy: CpuPolicy, assignments: CpuAssignments, pod: Pod): ResourceHints {
   const count = podExclusiveCpuCount(pod);
   if (count === 0) return undefined;

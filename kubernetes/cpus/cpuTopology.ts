@@ -46,7 +46,7 @@ export const partsWithin = (
 const perPart = (topology: CpuTopology, count: number): number =>
   count === 0 ? 0 : Math.trunc(topology.cpus.length / count);
 
-/** Returns the number of logical CPUs of each core. */
+/** Returns the mean number of logical CPUs per core, rounded down. */
 export const cpusPerCore = (topology: CpuTopology): number => perPart(topology, topology.coreCount);
 
 export const cpusPerSocket = (topology: CpuTopology): number => perPart(topology, topology.socketCount);

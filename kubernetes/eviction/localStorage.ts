@@ -28,8 +28,8 @@ export function hasLocalStorageLimit({ spec }: Pod): boolean {
 }
 
 /**
- * Returns the first limit that a pod exceeds: of an emptyDir, of the pod, or of a regular container. The limit of the
- * pod is the sum of its containers' limits, even if some of them have none.
+ * Returns the first limit that a pod exceeds. Checks its emptyDir volumes first, then the pod as a whole and then its
+ * regular containers. The limit of the pod is the sum of its containers' limits, even if some of them have none.
  */
 export function localStorageViolation(
   pod: Pod,

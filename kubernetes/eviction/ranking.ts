@@ -18,8 +18,8 @@ export interface RankedPod {
   /** Used amount of the signal's resource. */
   readonly used: number;
   /**
-   * Requested amount. Only the usage beyond this amount counts. Like a kubelet, a ranking for a shortage of inodes
-   * subtracts the request of ephemeral storage from the number of inodes.
+   * Requested amount. Only the usage beyond this amount counts. As in a kubelet, a shortage of inodes compares the
+   * number of inodes with the request of ephemeral storage.
    */
   readonly requested: number;
   /** Whether the pod uses more of the resource than it requests. */

@@ -29,7 +29,7 @@ export interface CredentialProvider {
 /** Service account data of a pod that a plugin receives. */
 export interface TokenAttributes {
   readonly audience: string;
-  /** Whether responses are cached per token or per service account. */
+  /** Identity to which a cached response applies, i.e. one token or a whole service account. */
   readonly cacheType: 'Token' | 'ServiceAccount';
   /** Whether the plugin is skipped for pods without a service account. */
   readonly isRequired: boolean;

@@ -138,7 +138,7 @@ export interface RemovedImage {
   readonly reason: 'age' | 'space';
 }
 
-/** The result of a collection. */
+/** The result of a garbage collection of images. */
 export interface ImageCollection {
   /** Number of images in the runtime after the collection, including unused ones. */
   readonly imageCount: number;

@@ -8,7 +8,6 @@ const ATTACH_ANNOTATION = 'volumes.kubernetes.io/controller-managed-attach-detac
 
 type StringMap = Readonly<Record<string, string>>;
 
-/** Settings for the registration of the node. */
 export interface RegistrationOptions {
   /** Whether the cluster's controller attaches volumes to the node (setting `enableControllerAttachDetach`). */
   readonly attachesByController: boolean;

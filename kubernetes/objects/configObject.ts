@@ -37,7 +37,7 @@ export interface ConfigObject extends ConfigReference {
   readonly data: ReadonlyMap<string, string | Buffer>;
 }
 
-/** A value in its encoding in the object. */
+/** A value as it is encoded in the object, i.e. as plain text or base64. */
 export type ConfigValue = string | { readonly base64: string };
 
 /** Data fields of each kind with their encoding. In a Secret, a later field overrides an earlier one. */

@@ -32,7 +32,6 @@ export type ObjectManifestResult =
   /** `reference` identifies the object with the problems. Undefined if the document has no name. */
   | { readonly problems: readonly Problem[]; readonly reference?: ConfigReference };
 
-/** Reads a manifest of this kind. */
 export function readObjectManifest(kind: ConfigKind, document: object): ObjectManifestResult {
   const reference = referenceIn(kind, document);
   const result = readConfig(kind, document);

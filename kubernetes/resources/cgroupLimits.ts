@@ -30,7 +30,7 @@ export interface CgroupLimits {
 export interface CgroupRules {
   /** Whether CPU limits are enforced. */
   readonly cfsQuota: boolean;
-  /** Whether containers with exclusive CPUs have no CPU quota. Undefined if the node does not assign exclusive CPUs. */
+  /** Whether containers with exclusive CPUs have no CPU quota. Undefined means false. */
   readonly exclusiveCpus?: boolean;
   /** CFS period in microseconds. */
   readonly cfsPeriod: number;
@@ -65,7 +65,6 @@ export function podCgroupLimits(spec: PodSpec, rules: CgroupRules): CgroupLimits
 export const hasExclusiveCpus = (spec: PodSpec, container: Container, { exclusiveCpus }: CgroupRules): boolean =>
   exclusiveCpus === true && exclusiveCpuCount(spec, container) > 0;
 
-/** Whether any container of the pod gets exclusive CPUs. */
 export const hasAnyExclusiveCpus = (spec: PodSpec, rules: CgroupRules): boolean =>
   [...(spec.initContainers ?? []), ...spec.containers].some((container) => hasExclusiveCpus(spec, container, rules));
 

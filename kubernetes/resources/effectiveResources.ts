@@ -40,7 +40,6 @@ function effectiveAmounts(spec: PodSpec, kind: AmountKind): ResourceList {
   return Object.fromEntries(amounts.sort());
 }
 
-/** Returns the amounts in canonical form. */
 export function canonicalAmounts(list: ResourceList): ResourceList {
   return Object.fromEntries(Object.entries(list).map(([name, text]) => [name, canonicalQuantity(text)]));
 }
