@@ -24,7 +24,7 @@ export class BackOff {
     this.#startedAt = clock.monotonic();
   }
 
-  /** Returns the next delay in milliseconds. */
+  /** Returns the delay before the next attempt, in milliseconds. */
   nextDelay(): number {
     const now = this.#clock.monotonic();
     if (now - this.#startedAt > RESET_INTERVAL_MS) {

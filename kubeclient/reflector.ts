@@ -15,7 +15,6 @@ import { describeInvalidObject, type KubeObject, parseList, parseWatchEvent } fr
 
 export type { KubeObject } from './watchEvent.ts';
 
-/** State of the reflector. */
 export type ReflectorState =
   | { readonly state: 'reading' }
   | { readonly state: 'watching' }
@@ -95,7 +94,7 @@ export class Reflector<Stored = KubeObject> {
   /** Whether the objects must be listed again before they can be watched. */
   #shouldList = true;
   #supportsWatchList = true;
-  /** Whether the previous watch was short. */
+  /** Whether the previous watch was shorter than `SHORT_WATCH_MS`. */
   #wasLastWatchShort = false;
 
   constructor(options: ReflectorOptions<Stored>) {
