@@ -71,7 +71,7 @@ function assertSafePath(target: string): void {
   throw new NodeFailure('FailedMount', `invalid HostPath ${JSON.stringify(target)}: ${problem}`);
 }
 
-/** Converts an error of a call to `FailedMount`. */
+/** Replaces an error of the call with a `FailedMount` failure. */
 async function asMountFailure<T>(call: Promise<T>, target: string, signal: AbortSignal): Promise<T> {
   try {
     return await call;

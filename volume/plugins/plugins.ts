@@ -3,7 +3,6 @@ import { hostPathPlugin } from './hostPath.ts';
 import type { VolumePlugin } from './plugin.ts';
 import { configMapPlugin, downwardApiPlugin, projectedPlugin, secretPlugin } from './projected.ts';
 
-/** Plugins of the supported volume types. */
 export const volumePlugins: readonly VolumePlugin[] = [
   emptyDirPlugin,
   hostPathPlugin,
