@@ -34,7 +34,7 @@ export interface CollectorOptions {
   readonly signal: AbortSignal;
 }
 
-/** Default maximum age of a sample. */
+/** Maximum age of a sample, in milliseconds, if the caller does not specify one. */
 const DEFAULT_MAX_AGE_MS = 10_000;
 const RUNTIME_TIMEOUT_MS = 5_000;
 /**

@@ -218,7 +218,7 @@ export class StatsProvider {
     return new Map(await Promise.all(usages));
   }
 
-  /** Measures the files of all pods. Keyed by pod UID. */
+  /** Measures the files of all pods. The result is keyed by pod UID. */
   async #measureFiles(
     pods: readonly PodSample[],
     { rootFs, layers: layerUsages, layerFs }: Pick<MeasurementContext, 'rootFs' | 'layers' | 'layerFs'>,

@@ -30,7 +30,7 @@ export interface MeasurementContext {
   readonly rootFs?: FileSystemUsage | undefined;
   /** Usage of writable layers, by container ID. */
   readonly layers: ReadonlyMap<string, LayerUsage>;
-  /** The file systems of layers, by mount point. */
+  /** Usage of the file systems that contain the layers, by mount point. */
   readonly layerFs: ReadonlyMap<string, FileSystemUsage | undefined>;
   readonly volumes: (uid: string) => PodVolumes;
 }
