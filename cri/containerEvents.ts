@@ -65,7 +65,7 @@ function forwardExits<Event>(
  */
 function parseCriExit(event: ContainerEventResponse): RuntimeEvent | undefined {
   if (event.containerEventType !== ContainerEventType.CONTAINER_STOPPED_EVENT) return undefined;
-  // Nanoseconds since the epoch, or 0 if unknown.
+  // The CRI reports `createdAt` in nanoseconds since the epoch, or 0 if the time is unknown.
   const createdAt = event.createdAt === 0n ? undefined : Number(event.createdAt / 1_000_000n);
   return { containerId: event.containerId, createdAt };
 }

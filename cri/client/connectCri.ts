@@ -110,9 +110,9 @@ function connect(endpoint: string): PacedClient {
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
     'grpc.initial_reconnect_backoff_ms': 100,
     'grpc.max_reconnect_backoff_ms': 3000,
-    // Disable retries of the library, because the state machines decide about retries.
+    // Disable the library's own retries, because the state machines decide about retries.
     'grpc.enable_retries': 0,
-    // Disable channelz, because nothing reads its statistics of each call.
+    // Disable channelz, because nothing reads its per-call statistics.
     'grpc.enable_channelz': 0,
     // Use a separate connection for each client, so that close() really closes the connection.
     'grpc.use_local_subchannel_pool': 1,

@@ -73,7 +73,7 @@ export function formatRpcError(failure: NodeFailure): string {
   return `rpc error: code = ${CODE_NAMES[cause.code] ?? 'Unknown'} desc = ${cause.details}`;
 }
 
-/** Go's names of the gRPC status codes. */
+/** Go's names for the gRPC status codes. */
 const CODE_NAMES: Readonly<Partial<Record<status, string>>> = {
   [status.CANCELLED]: 'Canceled',
   [status.INVALID_ARGUMENT]: 'InvalidArgument',

@@ -111,8 +111,8 @@ export function observedContainerStatus(status: ContainerStatus, sandboxId: stri
 }
 
 /**
- * Groups listed sandboxes and containers by the UID of the pod, with running containers first and then the newest.
- * Omits objects without a pod.
+ * Groups listed sandboxes and containers by the UID of the pod. In each group, running containers precede the others,
+ * and newer objects precede older ones. Omits objects that belong to no pod.
  */
 export function groupIntoPods(
   sandboxes: readonly PodSandbox[],

@@ -4,7 +4,7 @@ import type { CallOptions, Cri } from './calls.ts';
 /** Name of a unary call. */
 export type CriOperation = Exclude<keyof Cri, 'containerEvents' | 'close'>;
 
-/** A completed call. */
+/** A completed call and its duration. */
 export interface TimedCall {
   readonly operation: CriOperation;
   readonly request: unknown;

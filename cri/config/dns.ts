@@ -33,7 +33,8 @@ export function dnsWarnings(pod: Pod, node: NodeDescription): EventMessage[] {
   const mergedConf = mergeDnsConfig(resolvConfForPolicy(pod, node), pod.spec.dnsConfig);
   const { servers, searches } = podDnsConfig(pod, node);
   return [
-    // Static pods have this policy by default, so a single event about the node replaces a warning for each of them.
+    // ClusterFirst is the default policy of static pods, so a single event about the node replaces a warning for each
+    // static pod.
     ...(usesClusterDns(pod.spec) && node.clusterDns.length === 0 && !isStaticPod(pod)
       ? [missingClusterDnsEvent(pod)]
       : []),

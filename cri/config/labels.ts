@@ -6,8 +6,8 @@ import { lookUp } from '../../base/values/lookUp.ts';
 import type { Container } from '../generated/runtime.ts';
 
 /**
- * Label with the name of the pod to which a sandbox or container belongs. The agent ignores sandboxes without the UID
- * label below.
+ * Label with the name of the pod to which a sandbox or container belongs. The agent ignores sandboxes without the label
+ * `io.kubernetes.pod.uid`.
  */
 export const POD_NAME_LABEL = 'io.kubernetes.pod.name';
 export const POD_NAMESPACE_LABEL = 'io.kubernetes.pod.namespace';

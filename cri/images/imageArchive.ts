@@ -16,7 +16,6 @@ import { tar } from '../managed/images/tar.ts';
 import { measureLayerSize } from './layerSize.ts';
 import { listTarMembers, readAt, TarError, type TarMember, type TarMembers } from './tarMembers.ts';
 
-/** An image in an archive. */
 export interface ArchivedImage {
   /** Full name in the runtime, e.g. `docker.io/library/web:1`. */
   readonly name: string;
@@ -267,7 +266,7 @@ class ArchiveReader {
   async #resolveImages(descriptor: Descriptor, depth: number): Promise<readonly ResolvedImage[]> {
     const { digest, mediaType, platform } = descriptor;
     const isIndex = INDEX_MEDIA_TYPES.has(mediaType);
-    // Attestations have the platform unknown/unknown, and platforms that were not pulled have no files.
+    // Attestations have the platform unknown/unknown, and an archive has no files for platforms that were not pulled.
     if (!isIndex && platform && !this.#matchesPlatform(platform)) return [{ id: '', platform }];
     const key = `${depth} ${digest} ${mediaType}`;
     const pendingImages = this.#imagesByDigest.get(key);

@@ -16,8 +16,8 @@ const MAGIC_BYTES = 4;
 
 /**
  * Returns the size of a layer after decompression and with sparse files expanded, as containerd unpacks it. Stops
- * counting above `limit`, so that a decompression bomb does not take longer. If a layer is not a tar archive, returns
- * the number of its bytes and leaves it to containerd to report the error.
+ * counting above `limit`, so that a decompression bomb is not expanded completely. If a layer is not a tar archive,
+ * returns the number of its bytes and leaves it to containerd to report the error.
  */
 export async function measureLayerSize({ file, offset, size }: StoredLayer, limit: number): Promise<number> {
   const magic = await readAt(file, offset, Math.min(MAGIC_BYTES, size));

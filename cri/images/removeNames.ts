@@ -16,8 +16,8 @@ export interface NamesToRemove {
 
 /**
  * Splits the names of an image into the names that a request for `name` removes, as "docker rmi" would, and the
- * remaining names. A name removes itself and, if it is the last tag of its repository, the digests of that repository.
- * An ID removes all names. Throws if the name is ambiguous.
+ * remaining names. A request for a name removes that name and, if it is the last tag of its repository, the digests of
+ * that repository. A request for an ID removes all names. Throws if the name is ambiguous.
  */
 export function namesToRemove(
   name: string,

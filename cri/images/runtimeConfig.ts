@@ -8,7 +8,10 @@ const configShape = z.object({
   containerd: z.optional(z.object({ snapshotter: z.optional(z.string()) })),
 });
 
-/** Reads the configuration from containerd's status. containerd 2 reports fewer fields. */
+/**
+ * Reads containerd's configuration from the verbose information in the runtime's status. containerd 2 reports fewer
+ * fields.
+ */
 export async function runtimeConfig(
   cri: Pick<Cri, 'status'>,
   options: CallOptions,

@@ -8,7 +8,7 @@ const CGROUP_ROOT = '/sys/fs/cgroup';
 
 const bundleSpecSchema = z.object({ linux: z.object({ cgroupsPath: z.string() }) });
 
-/** Returns the cgroups of the pods whose containers belong to this containerd. */
+/** Returns the cgroups of the pods whose containers belong to the given containerd. */
 export async function listPodCgroups(layout: Layout): Promise<string[]> {
   const ids = await readdir(layout.bundles).catch(() => []);
   const cgroups = await Promise.all(ids.map((id) => readCgroupPath(layout, id)));

@@ -9,7 +9,6 @@ import type { RuntimeContext } from './runtimeContext.ts';
 /** PID of the first process that the runtime starts. */
 const FIRST_PID = 1000;
 
-/** Creates the shared context of a runtime. */
 export function createRuntimeContext(
   options: SimulatedRuntimeOptions,
   events: EventStreams,

@@ -67,7 +67,7 @@ export class SimulatedRuntime {
   readonly images: Images;
   readonly network: Network;
   readonly listResults: ListResults;
-  /** Milliseconds by which the event of an exit precedes the changed status. */
+  /** Milliseconds by which an exit event precedes the status change. */
   eventLeadMs = 0;
   /** Size of the filesystem that contains the images, in bytes. */
   imageCapacityBytes = 100e9;
@@ -205,7 +205,7 @@ export class SimulatedRuntime {
     this.#behaviours.set(fullImageName(image), source);
   }
 
-  /** Exits the process of a running container. */
+  /** Makes the process of a running container exit. */
   exitContainer(id: string, exitCode: number, reason = createExit(exitCode).reason): void {
     this.#requireRunning(id).process.exit({ exitCode, reason });
   }
@@ -217,7 +217,7 @@ export class SimulatedRuntime {
     if (!child) this.exitContainer(id, 137);
   }
 
-  /** Sets the memory usage of a container in bytes. */
+  /** Sets the memory that a container uses while it is running. */
   setMemoryUsage(id: string, bytes: number): void {
     this.#requireContainer(id).memoryBytes = bytes;
   }
@@ -252,7 +252,7 @@ export class SimulatedRuntime {
     this.#sandboxes.kill(this.#requireSandbox(id));
   }
 
-  /** Returns the container with this ID, or undefined if it does not exist. */
+  /** Returns the container with the given ID, or undefined if it does not exist. */
   container(id: string): SimulatedContainer | undefined {
     return this.#records.containers.get(id);
   }

@@ -45,7 +45,6 @@ export type Frame = ControlFrame | DataFrame;
 /** Status codes of RST_STREAM. */
 export const RESET_STATUS_CODES = { protocolError: 1, refused: 3, cancel: 5 } as const;
 
-/** Status codes of GOAWAY. */
 export const GO_AWAY_STATUS_CODES = { ok: 0, protocolError: 1 } as const;
 
 /** Size in bytes of the frame header, which contains the type, the flags and the length. */
@@ -124,7 +123,6 @@ function encodeDataHeader(streamId: number, length: number, fin: boolean): Buffe
   return frameHeader;
 }
 
-/** The parsed header of a frame. */
 export type FrameHeader =
   | { readonly isControl: true; readonly type: number; readonly flags: number; readonly length: number }
   | { readonly isControl: false; readonly streamId: number; readonly fin: boolean; readonly length: number };

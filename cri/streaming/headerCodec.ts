@@ -21,7 +21,7 @@ interface HeaderCodec<From, To> {
 
 /** Returns the compressor for sent headers. */
 export function headerCompressor(): HeaderCodec<Headers, Buffer> {
-  // A window that fits the dictionary and a few headers. The default would use 256 KiB for a few hundred bytes.
+  // This window fits the dictionary and a few headers. The default would use 256 KiB for a few hundred bytes.
   const options = { windowBits: 12, memLevel: 4, level: constants.Z_BEST_COMPRESSION };
   const zlib = createDeflate({ ...options, dictionary: headerDictionary(), flush: constants.Z_SYNC_FLUSH });
   const { convert, close } = sequentialCodec(zlib);
@@ -71,7 +71,7 @@ async function convertBlock(zlib: ZlibStream, block: Uint8Array): Promise<Buffer
   const onEnd = () => reject(protocolFailure('the compression of headers was ended'));
   const onClose = () => reject(createConnectionClosedFailure());
   zlib.on('data', collectChunk).on('error', onError).on('end', onEnd).on('close', onClose);
-  // The `error` event reports an error.
+  // Errors are reported by the `error` event.
   zlib.write(block, (error) => error ?? resolve());
   try {
     await promise;

@@ -15,7 +15,6 @@ import type { SpdyStream } from './spdyStream.ts';
  */
 export const COMMAND_PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io'] as const;
 
-/** Name of the header with the type of a stream. */
 export const STREAM_TYPE_HEADER = 'streamtype';
 
 /** Size of a terminal in columns and rows. */

@@ -46,7 +46,6 @@ export interface ManagedContainerd {
   readonly podCidr: string;
   /** Name of the cgroup that contains the cgroups of the pods. `stop` removes them. */
   readonly cgroupParent: string;
-  /** Whether the process exists. */
   isAlive(): Promise<boolean>;
   /** Whether containerd responds within a few seconds. */
   isResponsive(): Promise<boolean>;

@@ -41,12 +41,12 @@ export async function removeTask(layout: Layout, id: string, signal: AbortSignal
   for (const shim of await findShims(layout)) if (shim.sandboxId === id) await killShim(shim);
   await killContainer(layout, id);
   const runcRoot = join(layout.runcRoot, CRI_NAMESPACE);
-  // This fails if runc had not created the container.
+  // The command fails if runc has not created the container.
   await run('runc', ['--root', runcRoot, 'delete', '--force', id], { signal }).catch(() => signal.throwIfAborted());
   await removeShimSocket(layout, id);
   const bundleDirectory = join(layout.bundles, id);
   for (const point of parseMountPointsBelow(bundleDirectory, await readFile('/proc/self/mountinfo', 'utf8'))) {
-    // containerd may have already unmounted it.
+    // The command fails if containerd has already unmounted the mount point.
     await run('umount', [point], { signal }).catch(() => signal.throwIfAborted());
   }
   const remainingPaths = [

@@ -15,7 +15,7 @@ import {
 } from '../../../host/runningProcess.ts';
 import type { Layout } from '../layout.ts';
 
-/** Waits for a number of milliseconds. */
+/** Waits for the given number of milliseconds. */
 export type Pause = (ms: number) => Promise<void>;
 
 /** Starts containerd in its own session, so that neither Ctrl-C in a terminal nor the exit of the agent stops it. */

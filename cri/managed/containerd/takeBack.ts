@@ -5,7 +5,7 @@ import type { Layout } from '../layout.ts';
 import { findContainerd, findShims, type Pause, terminateProcess } from './process.ts';
 import { tearDown } from './teardown.ts';
 
-/** State before the start of a private containerd, to which a reverted start returns. */
+/** State before the start of a private containerd. Reverting the start restores this state. */
 export interface StateBeforeStart {
   /** The containerd process, or undefined if none was running. */
   readonly containerd: RunningProcess | undefined;

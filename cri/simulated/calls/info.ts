@@ -10,10 +10,8 @@ const SNAPSHOTTER = 'overlayfs';
 const RUNTIME_TYPE = 'io.containerd.runc.v2';
 const PAUSE_IMAGE = 'registry.k8s.io/pause:3.6';
 
-/** Path of the image filesystem. */
 export const IMAGE_FILESYSTEM = `${CONTAINERD_ROOT}/io.containerd.snapshotter.v1.${SNAPSHOTTER}`;
 
-/** Returns the verbose information about a sandbox. */
 export function sandboxInfo(record: SandboxRecord): VerboseInfo {
   const { id, ready, pid, config, runtimeHandler, ip, onHostNetwork } = record;
   return toVerboseInfo({
@@ -31,7 +29,6 @@ export function sandboxInfo(record: SandboxRecord): VerboseInfo {
   });
 }
 
-/** Returns the verbose information about a container. */
 export function containerInfo({ id, sandbox, lifecycle, isRemoving, config, cgroup }: ContainerRecord): VerboseInfo {
   return toVerboseInfo({
     sandboxID: sandbox.id,
@@ -45,7 +42,6 @@ export function containerInfo({ id, sandbox, lifecycle, isRemoving, config, cgro
   });
 }
 
-/** Returns the verbose information about an image. */
 export function imageInfo({ id, repoTags }: Image): VerboseInfo {
   const [name = id] = repoTags;
   const layerDigest = computeDigest(`layer of ${repositoryName(name)}`);

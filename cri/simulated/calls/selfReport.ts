@@ -8,7 +8,6 @@ import type { Network } from '../objects/network.ts';
 import type { RuntimeFeatures } from '../options.ts';
 import { runtimeInfo } from './info.ts';
 
-/** Version that the runtime reports. */
 export const VERSION_RESPONSE: VersionResponse = {
   version: '0.1.0',
   runtimeName: 'simulated',
@@ -40,7 +39,6 @@ function networkNotReadyCondition(problem: string) {
   return { status: false, reason: 'NetworkPluginNotReady', message: `Network plugin returns error: ${problem}` };
 }
 
-/** Returns the configuration that the runtime reports. */
 export function runtimeConfig(): RuntimeConfigResponse {
   return { linux: { cgroupDriver: CgroupDriver.CGROUPFS } };
 }

@@ -8,11 +8,12 @@ interface FaultyCall<Response> {
   readonly execute: () => Promise<Response>;
   /** Rolls back the call as far as a real runtime would. */
   readonly rollBack: (response: Response, message: string) => void;
-  /** Takes the runtime down. */
   readonly takeDown: () => void;
 }
 
-/** Executes a call with an injected fault. */
+/**
+ * Executes a call and applies the effects of the fault. Rolls back the call if the fault makes it fail after execution.
+ */
 export async function callWithFault<Response>(
   { fault, releasePromise }: InjectedFault,
   { clock }: RuntimeContext,

@@ -1,8 +1,8 @@
 import type { RuntimeContext } from '../runtimeContext.ts';
 
 /**
- * Points of progress in a call, as fractions of its duration in a real containerd. From each of them on, an interrupted
- * call leaves certain objects behind.
+ * Points in a call from which on an interrupted call leaves certain objects behind, as fractions of the call's duration
+ * in a real containerd.
  */
 export const CALL_STAGES = {
   /** The sandbox is recorded. From here on, an interrupted call leaves it in the not ready state. */
@@ -16,7 +16,7 @@ export const CALL_STAGES = {
 /** A call in progress. */
 export interface CallProgress {
   readonly ms: number;
-  /** Returns the fraction of the duration that has passed. */
+  /** Returns the fraction of the call's duration that has passed. */
   readonly getProgress: () => number;
 }
 

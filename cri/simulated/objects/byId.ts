@@ -24,7 +24,7 @@ export function requireById<R>(records: ReadonlyMap<string, R>, id: string, erro
   return record;
 }
 
-/** Returns the full ID for a unique prefix. If the prefix is not unique or unknown, returns `id` unchanged. */
+/** Returns the full ID for a unique prefix. If the prefix is unknown or ambiguous, returns `id` unchanged. */
 export function expandId(records: ReadonlyMap<string, unknown>, id: string): string {
   if (id === '' || records.has(id)) return id;
   const matches = [...records.keys()].filter((recordId) => recordId.startsWith(id));

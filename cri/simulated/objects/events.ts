@@ -71,7 +71,7 @@ export class EventStreams {
     if (!isStalled) this.#emitDeferred();
   }
 
-  /** Drops some of the deferred events. */
+  /** Drops the deferred events for which `isLost` returns true. */
   dropDeferred(isLost: (event: RuntimeEvent) => boolean): void {
     this.#deferredEvents.splice(
       0,

@@ -13,7 +13,7 @@ export interface Process {
   readonly exit: (exit: Exit) => void;
 }
 
-/** Returns an exit with this code. */
+/** Returns an exit with the given code and the corresponding reason, `Completed` or `Error`. */
 export function createExit(exitCode: number): Exit {
   return { exitCode, reason: exitCode === 0 ? 'Completed' : 'Error' };
 }

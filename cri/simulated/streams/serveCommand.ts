@@ -13,7 +13,7 @@ const KILLED_EXIT_CODE = 137;
 export const countStreams = ({ stdin, stdout, stderr, tty }: SimulatedCommand): number =>
   1 + [stdin, stdout, stderr, tty].filter(Boolean).length;
 
-/** Serves a command: writes its output and sends its exit status. */
+/** Writes the output of a command and sends its exit status. */
 export async function serveCommand(
   command: SimulatedCommand,
   streams: readonly SpdyStream[],

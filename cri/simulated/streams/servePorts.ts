@@ -4,7 +4,6 @@ import { STREAM_TYPE_HEADER } from '../../streaming/remoteCommand.ts';
 import type { SpdyStream } from '../../streaming/spdyStream.ts';
 import type { SimulatedPorts } from './streams.ts';
 
-/** Name of the header with the port of a forwarded connection. */
 const PORT_HEADER_NAME = 'port';
 /** Name of the header with the ID of a forwarded connection, which both of its streams have. */
 const REQUEST_ID_HEADER = 'requestid';

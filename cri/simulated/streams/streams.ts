@@ -20,7 +20,7 @@ export interface SimulatedPorts {
   readonly kind: 'portForward';
   /** Connects to a port. Returns undefined if the port is closed. */
   readonly dial: (port: number) => Duplex | undefined;
-  /** Resolves when the sandbox is stopped or the runtime goes down. Undefined if nothing reports this. */
+  /** Resolves when the sandbox is stopped or the runtime goes down. Undefined if neither is reported. */
   readonly ended?: Promise<void>;
 }
 
