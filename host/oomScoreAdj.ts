@@ -1,4 +1,3 @@
-/** Sets the OOM score adjustment of this process. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { messageOf } from '../base/failure.ts';
 

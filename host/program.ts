@@ -48,13 +48,13 @@ export async function findFirstExecutable(files: readonly string[]): Promise<str
 export const PASSED_FD = 3;
 
 interface ProgramOptions {
-  /** Aborting it kills the program, and the call rejects with the signal's reason. */
+  /** Signal that kills the program when it aborts. The call then rejects with the signal's reason. */
   readonly signal: AbortSignal;
   /** Timeout in milliseconds, after which the program is killed. */
   readonly timeoutMs: number;
   /** Signal for killing the program. Defaults to SIGKILL; use SIGTERM if the program must clean up. */
   readonly killSignal?: NodeJS.Signals;
-  /** Standard input. If a stream fails, the input ends early. */
+  /** Signal for killing the program. Defaults to SIGKILL, but a program that must clean up requires SIGTERM. */
   readonly input?: Buffer | string | Readable;
   readonly environment?: Readonly<Record<string, string>>;
   /** File descriptor of this process that the program inherits as `PASSED_FD`. */
@@ -69,7 +69,7 @@ interface ProgramOptions {
   readonly onExit?: () => void;
 }
 
-/** The failure of a program. */
+/** Failure of a program that exited with an error, was killed, or could not be started. */
 export class ProgramFailure extends Error {
   override readonly name = 'ProgramFailure';
   /** Start of the standard error, trimmed. */
@@ -78,7 +78,7 @@ export class ProgramFailure extends Error {
   readonly hasTimedOut: boolean;
   /** Whether the program was killed because of too much output. */
   readonly exceededOutputLimit: boolean;
-  /** Undefined if the program was killed by a signal or could not be started. */
+  /** Exit code of the program. Undefined if the program was killed by a signal or could not be started. */
   readonly exitCode: number | undefined;
 
   constructor(message: string, { stderr, hasTimedOut, exceededOutputLimit = false, exitCode, cause }: FailureDetails) {

@@ -37,7 +37,10 @@ export async function isRunning({ pid, startedAt }: RunningProcess): Promise<boo
 /** Whether the process may still exist. If no file can be opened, it counts as running. */
 export const mayBeRunning = (target: RunningProcess): Promise<boolean> => isRunning(target).catch(() => true);
 
-/** Maximum number of concurrent reads, because a host may have more processes than this process may open files. */
+/**
+ * Maximum number of concurrent reads, because the number of processes on a host may exceed the number of files that
+ * this process may open.
+ */
 const MAX_PARALLEL_READS = 4;
 
 /** Calls `read` for every process of the host and returns the results that are not undefined. */

@@ -22,7 +22,7 @@ export interface Cgroupfs {
   /** Returns the paths of the direct child cgroups. */
   children(directory: string): Promise<readonly string[]>;
   /**
-   * Kills the processes of a cgroup without those of its children. Returns the PIDs, including those of processes that
+   * Kills the processes of a cgroup, but not those of its children. Returns the PIDs, including those of processes that
    * cannot be killed. Throws if too many files are open.
    */
   kill(directory: string): readonly number[];
@@ -31,8 +31,8 @@ export interface Cgroupfs {
 }
 
 /**
- * Files of limits that the kernel only stores when they are written. Lowering a memory limit, by contrast, makes the
- * kernel reclaim memory.
+ * Pattern of the limit files whose values the kernel only stores when they are written. Lowering a memory limit, by
+ * contrast, makes the kernel reclaim memory.
  */
 const NUMERIC_LIMITS_PATTERN = /^(?:cpu|hugetlb|pids)\./;
 

@@ -10,7 +10,7 @@ import { findHierarchy, type Hierarchy } from './hierarchies.ts';
 export interface Cgroup {
   readonly cgroupfs: Cgroupfs;
   readonly hierarchies: readonly Hierarchy[];
-  /** Relative path in directories, e.g. `kubepods.slice/kubepods-burstable.slice`. */
+  /** Path relative to the root of each hierarchy, e.g. `kubepods.slice/kubepods-burstable.slice`. */
   readonly path: string;
 }
 

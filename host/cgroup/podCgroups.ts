@@ -36,7 +36,7 @@ export interface PodCgroupsParts extends Omit<PodsTreeParts, 'cgroupfs'> {
   readonly enforcedLimits: Capacity;
   /** Returns the UIDs of this agent's pods, whose cgroups an earlier run may have created. */
   readonly listOwnPods: () => Promise<readonly string[]>;
-  /** Waits for a number of milliseconds. Rejects if the signal aborts. */
+  /** Waits for the given number of milliseconds. Rejects if the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Called once for each operation that the host forbids. The agent continues without it. */
   readonly onWarning: (message: string) => void;
@@ -55,19 +55,19 @@ export class PodCgroups implements Cgroups {
   /** Paths of cgroups that were created here and do not have their limits yet. */
   readonly #pathsWithoutLimits = new Set<string>();
   /**
-   * Pods without some of their limits, because a parent cgroup does not provide the required controllers, each with the
-   * warning about it.
+   * Pods for which some limits are missing because a parent cgroup does not provide the required controllers, each with
+   * the warning about them.
    */
   readonly #podsWithMissingLimits = new Map<string, { readonly pod: Pod; readonly message: string }>();
   /** Operations on pod cgroups in progress by UID, including those that no caller awaits any longer. */
   readonly #pendingByUid = new Map<string, Promise<unknown>>();
   /** Setup of the parent cgroups, shared by all callers. After a failure, the next caller retries it. */
   #parentSetup: Promise<void> | undefined;
-  /** Whether the limit of all pods is enforced. */
+  /** Whether the limit on the total usage of all pods is enforced. */
   #isEnforced = false;
   #burstableShares: number | undefined;
   #lastWarnedControllers = '';
-  /** Reason why the host forbids creating cgroups. Once set, nothing is retried. */
+  /** Reason why the host forbids creating cgroups. Once it is set, no operation is retried. */
   #forbiddenMessage: string | undefined;
 
   constructor(parts: PodCgroupsParts) {
@@ -168,7 +168,7 @@ export class PodCgroups implements Cgroups {
       await removeCgroupTree({ cgroupfs, hierarchies, path: this.#tree.runtimeName(names), signal, wait }).catch(
         (error) => {
           // If the host has forbidden creating cgroups, ignore the refusal and leave existing ones in place. Otherwise
-          // cgroupfs may be read-only only temporarily.
+          // rethrow the error, because cgroupfs may be read-only only temporarily.
           if (this.#forbiddenMessage === undefined || !isForbidden(error)) throw error;
         },
       );
@@ -232,8 +232,8 @@ export class PodCgroups implements Cgroups {
   }
 
   /**
-   * Sets the limit of all pods. If the pods already use more than the new limit, the old limit remains until a later
-   * call succeeds.
+   * Sets the limit on the total usage of all pods. If the pods already use more than the new limit, the old limit
+   * remains until a later call succeeds.
    */
   async #enforceAllPodsLimit(): Promise<void> {
     if (this.#isEnforced || this.#sharedCgroups.isShared()) return;
@@ -314,7 +314,7 @@ export class PodCgroups implements Cgroups {
   }
 }
 
-/** Returns the kubelet's message for a limit of all pods that is not enforced. */
+/** Returns the kubelet's message if the limit on the total usage of all pods is not enforced. */
 function describeNotEnforced({ cgroupRoot }: CgroupLocation, reason: string): string {
   const names = [...cgroupRoot.split('/').filter(Boolean), ...ALL_PODS_CGROUP]
     .map((name) => JSON.stringify(name))

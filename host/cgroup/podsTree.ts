@@ -41,7 +41,7 @@ export class PodsTree {
     if (this.#isSystemd) await startSlice(this.#parts.systemd, this.runtimeName(names), limits, this.#version);
   }
 
-  /** Sets exactly these limits on an existing cgroup. */
+  /** Sets the given limits on an existing cgroup, whether they are higher or lower than the current ones. */
   async setLimits(names: readonly string[], limits: CgroupLimits): Promise<void> {
     if (this.#isSystemd) await setSliceLimits(this.#parts.systemd, this.runtimeName(names), limits, this.#version);
     await writeLimits(this.toCgroup(names), limits);

@@ -14,7 +14,7 @@ export interface CgroupOperation {
    */
   readonly path: string;
   readonly signal: AbortSignal;
-  /** Waits for a number of milliseconds. Rejects if the signal aborts. */
+  /** Waits for the given number of milliseconds. Rejects if the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 

@@ -25,7 +25,7 @@ const messageIncludes = (error: unknown, ...phrases: readonly string[]): boolean
   return phrases.some((word) => message.includes(word));
 };
 
-/** Ensures that a slice exists and has these limits. */
+/** Ensures that a slice exists and has the given limits. */
 export async function startSlice(
   call: CallSystemd,
   slice: string,

@@ -138,7 +138,6 @@ export const NON_BLOCKING = constants.O_RDONLY | constants.O_NONBLOCK;
 /** Default size of libuv's thread pool. */
 const DEFAULT_THREADS = 4;
 
-/** The host's file system. */
 export const hostFiles: FileSystem = {
   threadCount: Number(process.env.UV_THREADPOOL_SIZE) || DEFAULT_THREADS,
   chmod,

@@ -1,4 +1,3 @@
-/** A mount point. */
 export interface MountPoint {
   /** Absolute path without symbolic links. */
   readonly path: string;

@@ -10,8 +10,8 @@ let currentRead: Promise<unknown> = Promise.resolve();
 let pendingRead: Promise<readonly MountPoint[]> | undefined;
 
 /**
- * Returns all mount points in the order of their creation. The read starts after the call, so the list is never
- * outdated. Concurrent callers share a read, because the list is long, with several lines per pod.
+ * Returns all mount points in the order of their creation. The read starts after the call, so the list includes every
+ * change before the call. Concurrent callers share a read, because the list is long, with several lines per pod.
  */
 export async function readMountPoints(signal: AbortSignal): Promise<readonly MountPoint[]> {
   signal.throwIfAborted();

@@ -1,4 +1,4 @@
-/** Reads the kernel's log. */
+/** Reads the kernel's log from `/dev/kmsg`. */
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { uptime } from 'node:os';
@@ -9,7 +9,10 @@ import { errorCode } from '../files/fileErrors.ts';
 export interface KernelMessage {
   /** Time of the message in milliseconds since the epoch. */
   readonly at: number;
-  /** The text in a single line. The kernel escapes bytes that are not printable ASCII, such as `\x0a`. */
+  /**
+   * Text of the message in a single line. Bytes that are not printable ASCII are escaped by the kernel, e.g. a line
+   * break as `\x0a`.
+   */
   readonly text: string;
 }
 
@@ -28,11 +31,17 @@ export interface KernelLog {
 
 /** The size of the kernel's buffer for one record (`CONSOLE_EXT_LOG_MAX` and `PRINTK_MESSAGE_MAX`), doubled. */
 const READ_BYTES = 16_384;
-/** The longest line that is parsed. The kernel writes no longer ones. The rest of a longer line is skipped. */
+/**
+ * Maximum length of a line that is parsed. The rest of a longer line is skipped, but the kernel does not write longer
+ * lines.
+ */
 const MAX_LINE_LENGTH = 8_192;
 /** Maximum number of records that one call of `read` returns. */
 const MAX_RECORDS = 500;
-/** The interval at which the log is checked for new messages, in milliseconds. `/dev/kmsg` has no other notification. */
+/**
+ * Interval in milliseconds at which the log is checked for new messages, because `/dev/kmsg` does not notify this process
+ * of them.
+ */
 const POLL_MS = 1_000;
 
 type LogFile = Pick<FileHandle, 'read' | 'close'>;
@@ -42,11 +51,11 @@ interface HostKernelLogOptions {
   /** Opens the log without waiting for a writer. */
   readonly openFile?: (path: string) => Promise<LogFile>;
   readonly clock?: Clock;
-  /** Returns the seconds since the boot. */
+  /** Returns the number of seconds since the boot. */
   readonly uptimeSeconds?: () => number;
 }
 
-/** Creates a reader of `/dev/kmsg`, each read of which returns one record without waiting for it. */
+/** Creates a reader of `/dev/kmsg`. Each read of this device returns one record, without waiting if there is none. */
 export function hostKernelLog({
   path = '/dev/kmsg',
   openFile = (file) => open(file, constants.O_RDONLY | constants.O_NONBLOCK),

@@ -60,7 +60,8 @@ const PROCESS = ',task=';
 
 /**
  * Parses the summary that kernels since 5.0 write about a kill. The names of cgroups and of the process may contain
- * commas. A container chooses only the name of the process, so everything before it is found from the left.
+ * commas. A container can choose only the name of the process, so the fields before that name are searched from the
+ * left.
  */
 function parseSummary(text: string): Pick<OomKill, 'pid' | 'processName' | 'cgroup' | 'limitedCgroup'> | undefined {
   const startAt = text.indexOf(SUMMARY);
@@ -80,7 +81,10 @@ function parseSummary(text: string): Pick<OomKill, 'pid' | 'processName' | 'cgro
   };
 }
 
-/** Parses the line that kernels before 5.0 write about the cgroups. It does not exist if the whole system is out of memory. */
+/**
+ * Parses the line that kernels before 5.0 write about the cgroups. This line is missing if the whole system is out of
+ * memory.
+ */
 function parseLegacyCgroups(text: string): Pick<OomKill, 'cgroup' | 'limitedCgroup'> | undefined {
   const [, cgroup, limitedCgroup] = /^Task in (.*) killed as a result of limit of (.*)$/.exec(text) ?? [];
   return cgroup === undefined || limitedCgroup === undefined ? undefined : { cgroup, limitedCgroup };

@@ -1,5 +1,3 @@
-/** Splits a log into lines. */
-
 const NEWLINE = 10;
 /** A line with its line break, or a part of a very long line. */
 export interface LinePart {

@@ -5,7 +5,6 @@ import { createGunzip } from 'node:zlib';
 import { errorCode } from '../files/fileErrors.ts';
 
 const BLOCK_BYTES = 64 * 1_024;
-/** Magic number of gzip files. */
 const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);
 
 /** A range of a file. Without `to`, it extends to the current end of the file. */

@@ -1,6 +1,6 @@
 import { hostFiles } from '../files/fileSystem.ts';
 
-/** Waits for a number of milliseconds or until the signal aborts. */
+/** Waits for the given number of milliseconds or until the signal aborts. */
 export type Pause = (ms: number, signal: AbortSignal) => Promise<unknown>;
 
 /** Polling interval in milliseconds. Polling is required where file changes are not reported. */

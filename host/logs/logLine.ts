@@ -1,7 +1,7 @@
 /** Parses lines in the CRI's log format: `<time> <stdout|stderr> <tags> <text>`. */
 
 const NEWLINE = 10;
-/** Maximum length of the header in bytes. */
+/** Number of bytes at the start of a line in which the header is searched. A line with a longer header is invalid. */
 const MAX_HEADER_BYTES = 256;
 /** Header of a line. The first of the colon-separated tags indicates whether the line continues in the next one. */
 const HEADER_PATTERN = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d) (stdout|stderr) ([^ ]+) /;
@@ -43,7 +43,7 @@ export function parseLogLine(line: Buffer): LogLine | undefined {
 export const toMilliseconds = ({ seconds, fraction, zone }: LogTimestamp): number =>
   Date.parse(seconds + zone) + Number(`0.${fraction || 0}`) * 1_000;
 
-/** Formats a timestamp with nine fractional digits, like the kubelet. */
+/** Formats a timestamp with nine fractional digits, as the kubelet does. */
 export const formatTimestamp = ({ seconds, fraction, zone }: LogTimestamp): string =>
   `${seconds}.${fraction.padEnd(9, '0').slice(0, 9)}${zone === '+00:00' ? 'Z' : zone}`;
 

@@ -1,12 +1,12 @@
 /**
- * Formats the lines of a log like the kubelet: joins partial lines, adds timestamps, filters by time and limits the
+ * Formats the lines of a log as the kubelet does. Joins partial lines, adds timestamps, filters by time and limits the
  * size.
  */
 import type { LinePart } from './lineSplitter.ts';
 import { formatTimestamp, parseLogLine, toMilliseconds } from './logLine.ts';
 
 export interface LogTextOptions {
-  /** Omits lines before this time, in milliseconds since the epoch. */
+  /** Time before which lines are omitted, in milliseconds since the epoch. */
   readonly since?: number | undefined;
   /** Whether each line starts with its timestamp. */
   readonly timestamps?: boolean | undefined;
@@ -39,7 +39,7 @@ export class LogText {
     this.#remainingBytes = options.limitBytes ?? Infinity;
   }
 
-  /** Skips a number of complete lines. */
+  /** Skips the given number of complete lines. */
   skip(lines: number): void {
     this.#linesToSkip = lines;
   }

@@ -15,15 +15,18 @@ import {
 import { findTailStart, type TailStart } from './tailStart.ts';
 import type { UnpackedTails } from './unpackedTails.ts';
 
-/** Options of reading a log, as in PodLogOptions. */
+/** Options for reading a log, as in PodLogOptions. */
 export interface LogOptions extends LogTextOptions {
-  /** Returns only this number of last lines, counted across all files. */
+  /** Number of lines at the end of the log to return, counted across all files. Undefined to return all lines. */
   readonly tailLines?: number | undefined;
   /** Maximum number of bytes to read backwards for `tailLines`. The first line may be cut. */
   readonly tailBytes?: number | undefined;
   /** Cache of the ends of compressed files, for callers that frequently read only the ends. */
   readonly unpackedTails?: UnpackedTails | undefined;
-  /** Follows the log across rotations until the run has ended and all of its log has been read. */
+  /**
+   * Options for following the log across rotations until the run has ended and its log has been read completely.
+   * Undefined if the log is not followed.
+   */
   readonly follow?: FollowOptions | undefined;
   /** Called for a damaged compressed file, of which only the readable part is returned. */
   readonly onDamaged?: ((file: string, why: string) => void) | undefined;
@@ -57,7 +60,7 @@ export async function* readLog(location: LogLocation, options: LogOptions): Asyn
 const createMissingLogFailure = ({ directory, run }: LogLocation): NodeFailure =>
   new NodeFailure('NotFound', `${directory}/${run}.log does not exist`);
 
-/** Time that a runtime may continue to write to a rotated file, in milliseconds. */
+/** Time in milliseconds for which a runtime may continue to write to a rotated file. */
 const REOPEN_DELAY_MS = 100;
 /**
  * Tolerance in milliseconds for comparing modification times, which some file systems store with a coarse resolution.
@@ -108,7 +111,7 @@ class LogReader {
     else if (tailLines === undefined) yield* this.#emit(this.#splitter.flush());
   }
 
-  /** Reads the rotated files. */
+  /** Reads the rotated files from `start` on. Skips files whose last change precedes `since`. */
   async *#readRotated(start: TailStart | undefined): AsyncGenerator<Buffer> {
     const { since = -Infinity } = this.#options;
     for (const [index, file] of this.#openLog.files.slice(0, -1).entries()) {
@@ -202,7 +205,7 @@ class LogReader {
     }
   }
 
-  /** Returns the newer files of the log, or undefined if there are none. */
+  /** Returns the files that follow `current` in the log, or undefined if there are none. */
   async #openNext(current: LogFile): Promise<OpenLog | undefined> {
     if (await this.#directory.isCurrent(current)) return undefined;
     const { files, knownNames } = await this.#directory.openNewFiles(this.#openLog.knownNames);

@@ -1,6 +1,6 @@
 /**
- * Writes a pod's /etc/hosts (C18), which contains its own addresses and aliases. For a pod on the host network, it is a
- * copy of the node's file.
+ * Writes a pod's /etc/hosts (C18), which contains the pod's addresses and aliases. For a pod on the host network, the
+ * file is a copy of the node's file.
  */
 
 import { messageOf, NodeFailure } from '../../base/failure.ts';

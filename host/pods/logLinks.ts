@@ -4,7 +4,7 @@ import { errorCode, isMissing } from '../files/fileErrors.ts';
 import type { FileSystem } from '../files/fileSystem.ts';
 import { type Layout, type PodIdentity, READABLE_MODE } from './layout.ts';
 
-/** Prefix of temporary links, which no link of a pod has. */
+/** Prefix of the names of temporary links. No other link has a name with this prefix. */
 const TEMPORARY_PREFIX = '.';
 
 export interface LogLink {

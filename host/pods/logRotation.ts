@@ -13,7 +13,7 @@ export interface LogToRotate {
   readonly maxFiles: number;
   /** Current time in milliseconds since the epoch. */
   readonly now: number;
-  /** Tells the runtime to reopen the log's path. */
+  /** Makes the runtime reopen the log at its path. */
   readonly reopen: () => Promise<void>;
   readonly signal: AbortSignal;
 }

@@ -150,9 +150,9 @@ function classifyTruncatedMark(text: string, { root, node, runtime }: Maker): 'o
 }
 
 /**
- * Returns the name of an empty directory next to the mark. Marks are not synced, so a power failure within half a
- * minute may leave an empty mark. Journaling file systems preserve the order in which names are created, so the stamp
- * exists whenever its directory does.
+ * Returns the name of the stamp, an empty directory next to the mark. Marks are not synced, so a power failure within
+ * half a minute may leave an empty mark. Journaling file systems preserve the order in which names are created, so the
+ * stamp exists whenever the marked directory does.
  */
 const stampName = ({ root, node }: Maker): string => `.statelet-by-${shortHash(`${node}@${root}`)}`;
 
@@ -194,8 +194,8 @@ export async function createMarkedDirectory(directory: string, marking: MarkInpu
 }
 
 /**
- * Creates the temporary directory, or uses one that remains from an earlier attempt. Its parents exist except for the
- * first pod.
+ * Creates the temporary directory, or uses one that remains from an earlier attempt. Creates the parent directories
+ * only if they are missing, e.g. before the first pod.
  */
 async function createTemporary(files: FileSystem, directory: string, mode: number): Promise<void> {
   try {

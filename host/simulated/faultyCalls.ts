@@ -1,7 +1,7 @@
 /** Injects faults into calls to a simulated disk. */
 import { type FileErrorCode, fileError } from './fileError.ts';
 
-/** A call that reads or changes a file, by its name in `node:fs`. */
+/** A call that reads or changes a file. `call` is its name in `node:fs`. */
 export interface FileCall {
   readonly call: string;
   readonly path: string;

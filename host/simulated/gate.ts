@@ -1,6 +1,5 @@
 /** A call to a simulated component of the host. */
 interface GatedOperation {
-  /** Name of the operation. */
   readonly name: string;
   /** Object of the operation, e.g. a path or an address. */
   readonly about: string;

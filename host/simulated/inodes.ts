@@ -1,5 +1,3 @@
-/** The inodes of a simulated disk. */
-
 interface InodeFields {
   readonly ino: number;
   mode: number;

@@ -17,9 +17,9 @@ interface PendingChange {
 }
 
 interface PowerCut {
-  /** Random numbers in [0, 1). */
+  /** Returns random numbers in [0, 1). */
   readonly random: () => number;
-  /** Current time on the clock of the changes. */
+  /** Current time on the clock from which the changes have their timestamps. */
   readonly now: number;
 }
 

@@ -2,7 +2,7 @@
 import type { OomKill } from '../../kubernetes/lifecycle/oomKill.ts';
 import type { KernelLog, KernelMessage } from '../kernelLog/kernelLog.ts';
 
-/** Passes a read of the log, which it can delay or fail. */
+/** Performs a read of the log. An implementation may delay the read or make it fail. */
 type PassRead = <T>(read: () => T, signal: AbortSignal) => Promise<T>;
 
 const passAtOnce: PassRead = async (read) => read();

@@ -14,7 +14,7 @@ export type DirectoryListener = (name: string) => void;
 
 export class MemoryDisk {
   readonly rootDirectory: Directory;
-  /** Capacity in bytes. */
+  /** Capacity of the disk. Unlimited by default. */
   capacityBytes = Number.POSITIVE_INFINITY;
   readonly #journal = new Journal();
   readonly #mounts = new MountTable();

@@ -4,7 +4,7 @@ import type { Inode } from './inodes.ts';
 
 /** A mounted file system or a bind mount. */
 export interface SimulatedMount extends MountPoint {
-  /** Source of a bind mount. Undefined for other file systems. */
+  /** Source of a bind mount. Undefined for a mounted file system. */
   readonly source?: string;
   /** Root of the mounted file system. */
   readonly root: Inode;

@@ -7,7 +7,7 @@ import type { MountTable, SimulatedMount } from './mountTable.ts';
 const MAX_LINKS = 40;
 const MAX_NAME_LENGTH = 255;
 
-/** A resolved path: the parent directory, the last name, and the inode there. */
+/** A resolved path: the parent directory, the last name, and the inode at the path, if any. */
 export interface ResolvedPath {
   readonly directory: Directory;
   readonly name: string;

@@ -49,7 +49,7 @@ export async function readCpuTopology(root = '/'): Promise<CpuTopology> {
   };
 }
 
-/** Returns the cores of these CPUs. CPUs without a core or socket are ignored. */
+/** Returns the cores of the given CPUs. CPUs without a core or socket are ignored. */
 async function readCores(system: string, cpus: CpuSet): Promise<CoreThreads[]> {
   const placements = await Promise.all(
     cpus.map(async (cpu) => {

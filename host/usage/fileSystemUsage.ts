@@ -1,4 +1,3 @@
-/** Reads the usage of a file system. */
 import { statfs } from 'node:fs/promises';
 import { unlessAborted } from '../../base/async/unlessAborted.ts';
 import { startTimeLimit } from '../../base/time/timeLimit.ts';

@@ -12,7 +12,7 @@ export function parseTaskCount(loadavg: string): number | undefined {
   return count === undefined ? undefined : Number(count);
 }
 
-/** Parses a line of `/proc/meminfo` such as `MemTotal`, in bytes. */
+/** Parses the value of a line of `/proc/meminfo`, in bytes. `name` is the key of the line, e.g. `MemTotal`. */
 export function parseMeminfoBytes(meminfo: string, name: string): number | undefined {
   const [, kilobytes] = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(meminfo) ?? [];
   return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;

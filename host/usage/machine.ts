@@ -55,8 +55,8 @@ async function countCpus(system: string): Promise<number> {
 const parseCpuNumber = (name: string): number => Number(/\d+/.exec(name)?.[0]);
 
 /**
- * Parses a kernel list of numbers such as `0,3-5`. Returns undefined on a kernel without CPU hotplug, where all CPUs
- * are online.
+ * Reads a list of numbers in the kernel's format, e.g. `0,3-5`. Returns undefined on a kernel without CPU hotplug,
+ * where all CPUs are online and the file does not exist.
  */
 async function readCpuList(path: string): Promise<ReadonlySet<number> | undefined> {
   const text = await readFile(path, 'utf8').catch(() => undefined);

@@ -1,4 +1,4 @@
-/** Parses numbers in cgroup files. Values that are not numbers are undefined. */
+/** Parses numbers in cgroup files. The functions return undefined for values that are not numbers. */
 
 /** Parses a file with a single number. */
 export const parseNumber = (text: string | undefined): number | undefined => parseDigits(text?.trim());

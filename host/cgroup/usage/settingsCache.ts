@@ -7,7 +7,7 @@ const MAX_AGE_MS = 60_000;
 
 type CacheEntry = { readonly readAt: number; readonly values: Map<string, unknown> };
 
-/** Returns the cached value or reads it. */
+/** Returns the value of a setting from the cache, or reads and caches it. */
 type ReadCached = <T>(settingName: string, readSetting: () => T) => T;
 
 export class SettingsCache {
@@ -20,7 +20,7 @@ export class SettingsCache {
     this.#now = now;
   }
 
-  /** Returns the cached reads for the cgroup at a path. */
+  /** Returns a function that reads settings of the cgroup at the given path through the cache. */
   forCgroup(path: string): ReadCached {
     const now = this.#now();
     if (!isFresh(this.#lastPrunedAt, now)) this.#prune(now);

@@ -5,13 +5,12 @@ import { multiply, parseField, parseLimit, parseNumber } from './fields.ts';
 import { parsePressure } from './pressure.ts';
 import type { CgroupDirectory } from './usageV1.ts';
 
-/** Nanoseconds per microsecond. */
 const NS_PER_US = 1_000;
 
 export function readCpuV2(directory: CgroupDirectory): CpuUsage | undefined {
   const cpuStat = directory.read('cpu.stat');
   if (cpuStat === undefined) return undefined;
-  // The root cgroup and cgroups without an enabled cpu controller do not have these files.
+  // The root cgroup and cgroups without an enabled cpu controller have no files for limits.
   const isLimited = directory.has('cpu.max');
   const [quota, period] = isLimited ? (directory.readSetting('cpu.max')?.split(' ') ?? []) : [];
   return {
