@@ -11,8 +11,8 @@ import { ContainerEventResponse, ContainerEventType, RuntimeServiceService } fro
 const CRI_EXIT_FILTER = 'namespace==k8s.io,topic=="/tasks/exit"';
 
 /**
- * The CRI's event stream, read without the statuses of the pod. Each event contains those of all containers of its pod,
- * so decoding them would make the start of a pod quadratic in the number of its containers.
+ * The CRI's event stream, decoded without the statuses in each event. An event contains the statuses of all containers
+ * of the pod, so decoding them would make the start of a pod quadratic in the number of its containers.
  */
 const criEvents = { ...RuntimeServiceService.getContainerEvents, responseDeserialize: decodeEventWithoutStatuses };
 

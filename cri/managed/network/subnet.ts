@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { NodeFailure } from '../../../base/failure.ts';
 import { type Layout, SHARED_DIRECTORY } from '../layout.ts';
 
-/** A block of IPv4 addresses. An address is in the block if its bits under the mask equal `base`. */
+/** A block of IPv4 addresses. An address is in the block if its bits under the mask equal `baseAddress`. */
 interface AddressBlock {
   readonly baseAddress: number;
   readonly mask: number;

@@ -6,7 +6,7 @@ import type { InjectedFault } from './faults.ts';
 /** A call into which a fault is injected. */
 interface FaultyCall<Response> {
   readonly execute: () => Promise<Response>;
-  /** Rolls back the call as far as a real runtime would. */
+  /** Rolls back the effects of the call as far as a real runtime would. */
   readonly rollBack: (response: Response, message: string) => void;
   readonly takeDown: () => void;
 }
