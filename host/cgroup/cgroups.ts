@@ -24,20 +24,20 @@ export interface Cgroups {
    * been lowered.
    */
   trim(pod: Pod): Promise<void>;
-  /** Whether the cgroup exists, regardless of who created it. */
+  /** Whether the pod's cgroup exists, regardless of which agent created it. */
   has(pod: Pod): boolean;
   /** Whether any process is in a cgroup with the pod's name, in any QoS class. */
   isPopulated(pod: Pod): Promise<boolean>;
   /**
-   * Whether the cgroup may contain processes of a different agent, because it is populated or because more cgroups with
-   * its name exist than this agent created.
+   * Whether the pod's cgroup may contain processes of a different agent, because it is populated or because more
+   * cgroups with its name exist than this agent created.
    */
   mayBeShared(pod: Pod): Promise<boolean>;
-  /** Kills all processes in the cgroup, including processes of which the runtime has no record. */
+  /** Kills all processes in the pod's cgroup, including processes of which the runtime has no record. */
   kill(pod: Pod, signal: AbortSignal): Promise<void>;
   /**
-   * Kills all processes in the cgroup and removes it, unless the host forbids this. The pod no longer counts toward the
-   * CPU shares of its QoS class.
+   * Kills all processes in the pod's cgroup and removes the cgroup, unless the host forbids this. Afterwards the pod no
+   * longer counts toward the CPU shares of its QoS class.
    */
   remove(pod: Pod, signal: AbortSignal): Promise<void>;
   /**

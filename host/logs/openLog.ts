@@ -11,7 +11,7 @@ import { findRotatedFiles, plainName } from '../pods/logNames.ts';
 export interface LogLocation {
   /** Directory of all pods' logs. Links in it are not followed. */
   readonly root: string;
-  /** Directory of the container below `root`. */
+  /** Absolute path of the container's log directory, which is below `root`. */
   readonly directory: string;
   /** Number of the run, e.g. `3` for `3.log`. */
   readonly run: number;
@@ -26,7 +26,7 @@ export interface LogFile {
 
 /** The open files of a log. */
 export interface OpenLog {
-  /** The oldest file first. The last one is being written. */
+  /** Files of the log, the oldest first. The last one is the current file, to which the runtime writes. */
   readonly files: readonly LogFile[];
   /** Names of all rotated files that have been opened, without the suffix for compression. */
   readonly knownNames: ReadonlySet<string>;
@@ -42,7 +42,7 @@ export interface LogDirectory {
    * not exist are omitted.
    */
   openNewFiles(knownNames: ReadonlySet<string>): Promise<OpenLog>;
-  /** Whether a file is still the one that is being written. */
+  /** Whether the given file is still the current file of the log. */
   isCurrent(file: LogFile): Promise<boolean>;
   /** Whether the directory has been removed. */
   isRemoved(): Promise<boolean>;

@@ -17,7 +17,7 @@ export const compressedName = (name: string): string => name + COMPRESSED_SUFFIX
 export const incompleteName = (name: string): string => name + INCOMPLETE_SUFFIX;
 export const isCompressedName = (name: string): boolean => name.endsWith(COMPRESSED_SUFFIX);
 
-/** Removes the suffix for compression from a name. */
+/** Removes the suffix of compressed files from a name. */
 export const plainName = (name: string): string =>
   isCompressedName(name) ? name.slice(0, -COMPRESSED_SUFFIX.length) : name;
 

@@ -101,7 +101,7 @@ function assertLogsUsable({ layout, maker, pod }: ClaimInput, kinds: readonly Di
 async function createLogDirectory({ layout, maker, pod }: ClaimInput): Promise<void> {
   const logDirectory = layout.podLogDir(pod);
   const owner = readOwner(layout.files, logDirectory, maker);
-  // Without a mark, the directory would not be removed with the pod.
+  // An unusable path cannot get a mark, and without a mark it would not be removed with the pod.
   if (owner.kind === 'unusable') throw createUnusableFailure(logDirectory, owner.why);
   const isCutOff = owner.kind === 'unmarked' ? owner.isCutOff : owner.kind === 'ours' && owner.pod === undefined;
   if (isCutOff) await writeMark(logDirectory, { layout, maker, pod });

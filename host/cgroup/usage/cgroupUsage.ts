@@ -11,7 +11,7 @@ export interface CgroupUsage {
   readonly pressure?: CgroupPressure | undefined;
 }
 
-/** Parts of the usage, which are read only on request. */
+/** A part of the usage. A caller can request only the parts that it needs. */
 export type UsagePart = Exclude<keyof CgroupUsage, 'readAt'>;
 
 export interface CpuUsage {
