@@ -35,7 +35,7 @@ export interface JoinedCluster extends ClusterParts {
 const CERTIFICATE_RATE = { qps: 5, burst: 10 };
 
 interface ClusterObserver {
-  /** Creates the observer of the requests to a host. */
+  /** Creates an observer for the requests to the given host. */
   readonly createRequestObserver: (host: string) => RequestObserver;
   readonly credentials: CredentialObserver;
 }
@@ -52,7 +52,7 @@ export interface JoinOptions {
 
 /**
  * Reads the kubeconfig and the files that it names, without sending any request. Throws a `ConfigError` if any of them
- * is invalid. Reports later problems with these files to `onProblem`, each one once.
+ * is invalid. Reports each later problem with these files once, to `onProblem`.
  */
 export async function joinCluster(
   config: ClusterConfig,
@@ -144,7 +144,7 @@ function createNodeUidListeners(): Required<Pick<JoinedCluster, 'onNodeUid' | 'f
   };
 }
 
-/** Maps the cluster settings to the agent's names for them. */
+/** Returns the cluster settings under the names that the agent uses for them. */
 function nodeSettings(config: ClusterConfig) {
   const { leaseSeconds, registersNode: createsNode, attachesByController, providerId, cloud, hasTrustBundles } = config;
   const { statusCheckMs, statusReportMs, statusImages } = config;

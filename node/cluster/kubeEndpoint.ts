@@ -2,7 +2,7 @@ import type { CredentialSource, KubeEndpoint } from '../../kubeclient/endpoint.t
 import type { Kubeconfig } from '../config/files/kubeconfig.ts';
 import { environmentProxy } from '../credentials/environmentProxy.ts';
 
-/** Returns the endpoint of the API server that a kubeconfig names. */
+/** Returns the endpoint of the API server that the given kubeconfig names. */
 export function kubeEndpoint(
   { cluster, user }: Pick<Kubeconfig, 'cluster' | 'user'>,
   credentials: CredentialSource,

@@ -46,8 +46,8 @@ function describeIssue(issue: z.core.$ZodIssue, input: unknown, source: unknown)
 }
 
 /**
- * Explains why YAML has parsed a value as something other than a string. A value that `input` masks is treated as
- * secret.
+ * Explains why YAML has parsed a value as something other than a string. The value is treated as secret if `input`
+ * contains a mask in its place.
  */
 function explainYamlType({ message, path }: z.core.$ZodIssue, input: unknown, source: unknown): string {
   const sourceText = /\b(?:string|text)\b/.test(message) ? sourceTextAt(source, path) : undefined;

@@ -23,7 +23,7 @@ export function createKubeletConfiguration(config: NodeConfig): ConfigFields {
 
 interface ConfiguredValues {
   readonly flags: ConfigFields;
-  /** The fields of the file, or of the section of the file that corresponds to a group. */
+  /** The fields of the configuration file or, for a group of settings, those of the group's section of the file. */
   readonly fields: ConfigFields;
 }
 

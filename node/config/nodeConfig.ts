@@ -33,9 +33,9 @@ export interface NodeConfig extends HousekeepingConfig, ServedEndpoints {
   readonly containerLogsDirectory: string;
   /** The path of a manifest or of a directory of manifests. */
   readonly staticPodPath?: string;
-  /** A directory of RuntimeClasses. */
+  /** Directory of manifests of RuntimeClasses. */
   readonly runtimeClassPath?: string;
-  /** A URL that lists pods. */
+  /** A URL that lists pods. Undefined if none is configured. */
   readonly manifestUrl?: ManifestUrlConfig;
   /** Settings of the node's cluster. Undefined if the node does not belong to a cluster. */
   readonly cluster?: ClusterConfig;

@@ -8,7 +8,7 @@ const REREAD_MS = 60_000;
 /** Characters that can be sent in the Authorization header. */
 const TOKEN_PATTERN = /^[\x21-\x7e]+$/;
 
-/** Returns the trimmed token. Throws an error that starts with `place` and does not contain the token. */
+/** Returns the trimmed token. Throws an error that starts with `errorPrefix` and does not contain the token. */
 export function parseToken(text: string, errorPrefix: string): string {
   const token = text.trim();
   if (token === '') throw new Error(`${errorPrefix}: expected a token, got nothing`);
@@ -24,8 +24,8 @@ interface TokenFile {
 }
 
 /**
- * Returns a source of the token in a file. While the file is invalid, it returns the last valid token, which the server
- * may still accept.
+ * Returns a source of the token in a file. While the file is invalid, the source returns the last valid token, which
+ * the server may still accept.
  */
 export function tokenFileSource({ file, lastGoodToken, monotonic }: TokenFile) {
   let lastReadAt: number | undefined;

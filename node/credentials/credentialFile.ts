@@ -35,7 +35,7 @@ export class CredentialFile {
     this.#limitMs = timeoutMs;
   }
 
-  /** Reads the contents. Concurrent callers share one read. Rejects with an error that starts with `place`. */
+  /** Reads the contents. Concurrent callers share one read. Rejects with an error that starts with `errorPrefix`. */
   read(): Promise<string> {
     this.#pendingRead ??= this.#readFile().finally(() => {
       this.#pendingRead = undefined;

@@ -25,11 +25,10 @@ import {
 } from '../config/fields/fields.ts';
 import { withoutNulls } from '../config/files/withoutNulls.ts';
 
-/** The paths of the configuration and the plugins. */
 export interface ProviderPaths {
   /** Path of the configuration, which is a file or a directory of files. */
   readonly config: string;
-  /** The directory of the plugins. */
+  /** Directory of the plugins' executables. */
   readonly binDir: string;
 }
 

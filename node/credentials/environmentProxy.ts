@@ -8,8 +8,8 @@ type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 const HTTPS_PORT = '443';
 
 /**
- * Returns the proxy that the environment configures for a server, like client-go (`x/net/http/httpproxy` of Go).
- * Returns undefined if none is configured. Throws a `ConfigError` if the proxy's URL is invalid.
+ * Returns the proxy that the environment configures for a server, determined as in client-go (`x/net/http/httpproxy` of
+ * Go). Returns undefined if none is configured. Throws a `ConfigError` if the proxy's URL is invalid.
  */
 export function environmentProxy(server: string, environment: EnvironmentVariables): string | undefined {
   const readVariable = (name: string) => lookUp(environment, name) || lookUp(environment, name.toLowerCase()) || '';

@@ -42,7 +42,7 @@ export class KubeconfigCredentials implements CredentialSource {
   #pendingRead: Promise<TlsContext> | undefined;
   /** The PEM data of the last certificate authorities that could be read. */
   #caPem: string | undefined;
-  /** The PEM data of the current TLS context, which is reused while the data is unchanged. */
+  /** PEM data from which the current TLS context was created. The context is reused while this data is unchanged. */
   #pemData = '';
   /** The problems of the current TLS context that have already been reported. */
   #reportedProblems = new Set<string>();
@@ -130,7 +130,10 @@ export class KubeconfigCredentials implements CredentialSource {
     }
   }
 
-  /** Reads the certificate authorities, and reports the result of each read after the first one. */
+  /**
+   * Reads the certificate authorities. Every read after the first successful one is reported, whether it succeeds or
+   * fails.
+   */
   async #readCa(): Promise<Pem | undefined> {
     const previousPem = this.#caPem;
     const reportReload = previousPem === undefined ? undefined : this.#onCaReload;

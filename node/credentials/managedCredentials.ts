@@ -7,7 +7,6 @@ interface CredentialSources {
   /** Credentials of the kubeconfig: tokens and possibly an initial certificate. */
   readonly initialSource: CredentialSource;
   readonly hasInitialCertificate: boolean;
-  /** Returns whether the managed certificate exists. */
   readonly managedCertificateExists: () => Promise<boolean>;
 }
 

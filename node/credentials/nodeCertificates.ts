@@ -7,7 +7,7 @@ import { type Kubeconfig, pathExists } from '../config/files/kubeconfig.ts';
 import { type CredentialDependencies, KubeconfigCredentials } from './kubeconfigCredentials.ts';
 import { ManagedCredentials } from './managedCredentials.ts';
 
-/** Returns the path of a kubelet's link to the current client certificate. */
+/** Returns the path of the symbolic link to the current client certificate, which is the same as in a kubelet. */
 export const currentCertificatePath = ({ directory }: { readonly directory: string }): string =>
   join(directory, 'kubelet-client-current.pem');
 

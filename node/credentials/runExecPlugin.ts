@@ -19,7 +19,6 @@ export interface ExecCredential {
 interface PluginCall {
   readonly exec: ExecFields;
   readonly cluster: Kubeconfig['cluster'];
-  /** Prefix of error messages. */
   readonly errorPrefix: string;
   readonly timeoutMs?: number;
   /** Kills the plugin when it is aborted. */
@@ -136,7 +135,7 @@ function parseCredential(output: string, apiVersion: string, errorPrefix: string
   return { token: token || undefined, certificatePair: cert && key ? { cert, key } : undefined, expiresAt };
 }
 
-/** Parses JSON. Returns undefined if the text is not JSON. */
+/** Returns undefined if the text is not JSON. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

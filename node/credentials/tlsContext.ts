@@ -105,7 +105,9 @@ function parseIdentity(cert: Pem, key: Pem): ClientIdentity {
   return { cert: certificateChain.map(({ pem }) => pem).join(''), key: privateKeyBlock.pem, leafCertificate };
 }
 
-/** Returns why a certificate is currently not valid. The API server would report only that the request is anonymous. */
+/**
+ * Returns why the certificate is not valid at present. The API server would only report that the request is anonymous.
+ */
 function validityProblems(
   { errorPrefix }: Pem,
   { validFromDate, validToDate }: X509Certificate,

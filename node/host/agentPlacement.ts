@@ -38,8 +38,8 @@ export class AgentPlacement {
   }
 
   /**
-   * Moves the process to the agent's cgroup, if one is configured and the process is not in it, and sets its
-   * oom_score_adj.
+   * Moves the process to the agent's cgroup, unless none is configured or the process is already in it. Then sets the
+   * oom_score_adj of the process.
    */
   async apply(): Promise<void> {
     const { resources, logger, isInCgroup, moveToCgroup: moveTo, applyScore } = this.#dependencies;

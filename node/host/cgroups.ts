@@ -42,7 +42,7 @@ export async function readCgroupFacts(config: NodeResources, hierarchies: readon
   };
 }
 
-/** Whether the node's pods may use swap. */
+/** Whether pods may use swap, which requires `LimitedSwap`, cgroup v2 and a kernel that accounts for swap. */
 export const canPodsSwap = ({ version, countsSwap, swapBytes }: CgroupFacts): boolean =>
   version === 'v2' && countsSwap && swapBytes !== undefined;
 

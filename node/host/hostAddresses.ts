@@ -46,7 +46,7 @@ const LOOPBACK_ADDRESSES = ['127.0.0.1'];
  */
 const POD_INTERFACE = /^(statelet|docker|cni|virbr|veth|br-)/;
 
-/** Returns the interface of the default route. */
+/** Returns the name of the interface with the default route. `routes` is the content of /proc/net/route. */
 const defaultRouteInterface = (routes: string): string | undefined => /^(\S+)\t00000000\t/m.exec(routes)?.[1];
 
 /**
@@ -103,8 +103,8 @@ export function nodeIpWarnings(
 
 /**
  * Returns the kubelet's reason for refusing an address of the node (`validateNodeIP` in
- * `pkg/kubelet/kubelet_node_status.go`). `own` contains the addresses of the host. Returns undefined if a kubelet would
- * accept the address.
+ * `pkg/kubelet/kubelet_node_status.go`). `ownAddresses` contains the addresses of the host. Returns undefined if a
+ * kubelet would accept the address.
  */
 export function nodeIpProblem(address: string, ownAddresses: readonly string[]): string | undefined {
   if (isLoopbackIp(address)) return "nodeIP can't be loopback address";

@@ -66,7 +66,7 @@ export async function readHostConfig(
 /** Describes the machine on hosts other than Linux, which have no sysfs. */
 const machineWithoutSysfs = (): MachineInfo => ({ cpuCount: cpus().length, memoryBytes: totalmem() });
 
-/** Maps the kubelet's settings to the names of the agent's configuration. */
+/** Returns the kubelet's settings under the names that the agent uses for them. */
 function agentSettings(config: NodeConfig, machine: MachineInfo) {
   const { imagePullTimeoutMs, slowImagePullThresholdMs, maxContainerRestartPeriodMs: maxMs } = config;
   return {

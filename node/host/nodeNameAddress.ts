@@ -11,7 +11,7 @@ import { type InterfaceMap, nodeIpProblem } from './hostAddresses.ts';
 const LOOKUP_TIMEOUT_MS = 2_000;
 
 interface NameResolver {
-  /** Returns all addresses of a name. */
+  /** Resolves the given name to all of its addresses. */
   readonly resolve: (name: string) => Promise<readonly string[]>;
   readonly interfaces: () => InterfaceMap;
 }
@@ -23,8 +23,8 @@ const hostResolver: NameResolver = {
 
 /**
  * Returns a function that returns the cached address of the name and refreshes the cache in the background. If the name
- * is an IP address, that is the address. A resolved address is used only if it is one of the host's. The function
- * returns undefined if there is no such address.
+ * is an IP address, the function returns that address. A resolved address is used only if it is one of the host's. The
+ * function returns undefined if there is no such address.
  */
 export async function trackNodeNameAddress(
   { nodeName, prefersIpv6 }: Pick<NodeConfig, 'nodeName' | 'prefersIpv6'>,

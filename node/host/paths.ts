@@ -57,7 +57,7 @@ export function stateLayout(stateDirectory: string): {
   };
 }
 
-/** Returns the directory for the recording of an agent with this root directory. */
+/** Returns the directory for the recording of the agent with the given root directory. */
 export const recordingDirectory = (rootDirectory: string): string => join(rootDirectory, 'statelet', 'recording');
 
 interface DirectoryFlags {

@@ -7,7 +7,7 @@ import { createLayout } from '../../host/pods/layout.ts';
 
 /**
  * Creates a directory and its parents one by one, because the recursive `mkdir` of Node.js never returns below `/proc`,
- * where a directory does not exist even after it was created.
+ * where each attempt fails with ENOENT although the parent exists.
  */
 async function createWithParents(directory: string): Promise<void> {
   const create = () =>

@@ -75,7 +75,7 @@ export function createErrorLog(logger: Logger): ErrorLog {
 /** Whether a call did not reach the runtime. The runtime's health already reports that. */
 const isRuntimeUnreachable = (error: unknown): boolean => error instanceof NodeFailure && isUnreachable(error);
 
-/** Returns the message of an error, followed by the messages of its causes that it does not already contain. */
+/** Returns the message of an error, followed by the messages of its causes unless it already contains them. */
 function messageWithCauses(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause === undefined || isServiceError(error.cause) ? '' : messageWithCauses(error.cause);

@@ -12,7 +12,7 @@ import type { SettingValues } from '../settings/settingValues.ts';
 
 export interface ClusterConfig {
   readonly kubeconfig: string;
-  /** Path of the kubeconfig for TLS bootstrapping. Undefined if the flag is not set. */
+  /** Path of the kubeconfig for TLS bootstrapping. Undefined if `--bootstrap-kubeconfig` is not set. */
   readonly bootstrapKubeconfig?: string;
   /**
    * Directory of the node's certificates, whether the node rotates its client certificate, and whether it requests a

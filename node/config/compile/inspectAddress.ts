@@ -6,7 +6,7 @@ import type { SettingValues } from '../settings/settingValues.ts';
 
 /** The page's address, with a certificate if other hosts can reach it. */
 export interface InspectConfig extends PageAddress {
-  /** The paths of PEM files. */
+  /** Paths of the PEM files with the page's certificate and private key. */
   readonly tls?: { readonly certFile: string; readonly keyFile: string };
 }
 

@@ -82,8 +82,8 @@ function evictionSettings(values: SettingValues): EvictionSettings {
 }
 
 /**
- * Returns the reserved amounts. CPUs that are reserved by number replace all amounts of CPU (`run` in
- * `cmd/kubelet/app/server.go`).
+ * Returns the reserved amounts. If CPUs are reserved by number, their count replaces all configured amounts of CPU
+ * (`run` in `cmd/kubelet/app/server.go`).
  */
 function reservedLists(values: SettingValues): Pick<ReservedResources, 'kubeReserved' | 'systemReserved'> {
   const [kubeReserved, systemReserved] = [toResourceList(values.kubeReserved), toResourceList(values.systemReserved)];

@@ -37,7 +37,7 @@ const CPU_OPTIONS: ReadonlyMap<string, { readonly stage: OptionStage; readonly n
     ['distribute-cpus-across-cores', { stage: 'alpha', name: 'distributeCpusAcrossCores' }],
   ]);
 
-/** Options that contradict each other. */
+/** Pairs of CPU manager options that cannot be combined. */
 const EXCLUSIVE_OPTIONS = [
   ['full-pcpus-only', 'distribute-cpus-across-cores'],
   ['distribute-cpus-across-numa', 'distribute-cpus-across-cores'],
@@ -48,7 +48,9 @@ const EXCLUSIVE_OPTIONS = [
 /** The number of NUMA nodes up to which a kubelet tries all combinations of them. */
 const DEFAULT_MAX_NUMA_NODES = 8;
 
-/** Compiles the settings. Throws a `ConfigError` for an option that is unknown, disabled or invalid. */
+/**
+ * Compiles the settings of both managers. Throws a `ConfigError` for an option that is unknown, disabled or invalid.
+ */
 export function compileResourceManagers(values: SettingValues): ResourceManagerSettings {
   const { cpuManagerPolicy, cpuManagerPolicyOptions = {}, cpuManagerReconcilePeriod: reconcileMs } = values;
   const { topologyManagerPolicy, topologyManagerScope } = values;

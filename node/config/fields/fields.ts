@@ -7,7 +7,7 @@ import { closestWord } from '../../../base/text/closestWord.ts';
 import { parseDuration } from '../../../kubernetes/api/values/parseDuration.ts';
 import { parseQuantity } from '../../../kubernetes/api/values/quantity.ts';
 
-/** Creates the schema of a value that `is` accepts. The error message starts with "expected". */
+/** Creates the schema of a value that `isValid` accepts. The error message starts with "expected". */
 function customSchema<T>(expected: string, isValid: (value: unknown) => boolean): z.ZodMiniCustom<T, T> {
   return z.custom<T>(isValid, { error: `expected ${expected}` });
 }
@@ -58,7 +58,7 @@ export const listenAddressSchema = customSchema<string>(
   (value) => typeof value === 'string' && (value === '' || isIP(value) !== 0),
 );
 
-/** Creates the schema of a quantity that `is` accepts, which is parsed into nanos. */
+/** Creates the schema of a quantity that `isValid` accepts. The quantity is parsed into nanos. */
 export function quantitySchema(expected: string, isValid: (nanos: bigint) => boolean = () => true) {
   const parseNanos = (value: unknown) =>
     typeof value === 'string' || typeof value === 'number' ? parseQuantity(String(value)) : undefined;
@@ -72,7 +72,7 @@ export function quantitySchema(expected: string, isValid: (nanos: bigint) => boo
   );
 }
 
-/** Creates the schema of a string that `is` accepts. */
+/** Creates the schema of a string that `isValid` accepts. */
 export function matchingStringSchema(
   expected: string,
   isValid: (text: string) => boolean,
@@ -95,7 +95,7 @@ export function durationSchema(min = 0, max = MAX_DURATION_MS, range = '') {
 
 const durationSchemas = new WeakSet<z.ZodMiniType>();
 
-/** Marks a type whose strings are durations, so that /configz can format them like Go. */
+/** Marks a schema whose strings are durations, so that /configz can format them as Go does. */
 export function markDuration<T extends z.ZodMiniType>(type: T): T {
   durationSchemas.add(type);
   return type;
@@ -144,8 +144,8 @@ const MAX_LISTED_KEYS = 10;
 
 /**
  * Creates the schema of a map with the given fields. The error has one line per unknown field, which suggests the most
- * similar known name. `what` is the noun for a key in error messages. Any noun other than "field" marks the section as
- * a map in Go.
+ * similar known name. `keyNoun` is the noun for a key in error messages. Any noun other than "field" marks the section
+ * as a map in Go.
  */
 export function sectionSchema<T extends z.core.$ZodLooseShape>(fields: T, keyNoun = 'field') {
   const knownNames = Object.keys(fields);

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 
 export type HttpHeader = readonly [name: string, value: string];
 
-/** Schema of the URL of a manifest. */
+/** Schema of an HTTP or HTTPS URL. An empty string means that no manifest URL is configured. */
 export const manifestUrlSchema = z.custom<string>(
   (value) => typeof value === 'string' && (value === '' || isHttpUrl(value)),
   {
@@ -16,9 +16,9 @@ function isHttpUrl(text: string): boolean {
   return url !== null && ['http:', 'https:'].includes(url.protocol) && url.hostname !== '';
 }
 
-/** Pattern of a valid header name. */
+/** Matches a header name, which is a token of RFC 9110. */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** Pattern of a valid header value. */
+/** Matches a header value, which contains no control characters except tabs. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const isValidHeader = ([name, value]: HttpHeader): boolean => HEADER_NAME.test(name) && HEADER_VALUE.test(value);
 

@@ -1,4 +1,4 @@
-/** Reads the cluster and the user of a kubeconfig's current context, like `tools/clientcmd` of client-go. */
+/** Reads the cluster and the user of a kubeconfig's current context, as `tools/clientcmd` of client-go does. */
 import { dirname, resolve } from 'node:path';
 import * as z from 'zod/mini';
 import { MAX_FILE_BYTES, readTextFile, undefinedIfMissing } from '../../../actors/sources/yaml/textFile.ts';

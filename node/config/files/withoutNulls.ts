@@ -1,4 +1,4 @@
-/** Treats nulls in a configuration file like Go's decoder. */
+/** Treats nulls in a configuration file as Go's decoder does. */
 import * as z from 'zod/mini';
 import { lookUp } from '../../../base/values/lookUp.ts';
 import { isMapInGo } from '../fields/fields.ts';

@@ -23,8 +23,8 @@ import {
 import { commandSettings, fileSettings, sourceSettings } from './sourceSettings.ts';
 
 /**
- * Creates the table, in the order of the help and of docs/reference.md. The table is not cached, because a process
- * needs the types in it at most once.
+ * Creates the table, in the order in which the help and docs/reference.md list the settings. The table is not cached,
+ * because a process needs the schemas in it at most once.
  */
 export const allSettings = () => ({
   ...fileSettings(),

@@ -17,7 +17,7 @@ import {
 import { type ConfigRule, createRule } from './rule.ts';
 import { declareSettings, type FieldsOf } from './setting.ts';
 
-/** Settings of the agent's process. */
+/** Settings of the agent's process, and of the properties of a host on which the agent refuses to start. */
 export const processSettings = () =>
   declareSettings({
     kubeletCgroups: {

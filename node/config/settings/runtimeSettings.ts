@@ -61,7 +61,6 @@ const endpointSettings = () =>
     },
   });
 
-/** Settings of image pulls. */
 const imagePullSettings = () =>
   declareSettings({
     serializeImagePulls: {

@@ -2,13 +2,13 @@
 import type * as z from 'zod/mini';
 
 export interface SettingDefinition {
-  /** The type of the field, or of the flag if there is no field. It parses durations into milliseconds. */
+  /** Schema of the field, or of the flag if there is no field. Durations are parsed into milliseconds. */
   readonly type: z.ZodMiniType;
   /**
    * The default, as written in a file. Undefined if there is none or if it depends on the host or on other settings.
    */
   readonly default?: unknown;
-  /** The default of a node without `--kubeconfig`, if it differs. */
+  /** The default of a node without `--kubeconfig`, if it differs from `default`. */
   readonly standaloneDefault?: unknown;
   /** The field whose value in the file is the default of this setting, if the file sets that field. */
   readonly defaultFrom?: string;
@@ -17,7 +17,10 @@ export interface SettingDefinition {
   /** The reason why the field has no effect. A warning at startup lists all such fields that the file sets. */
   readonly ignoredReason?: string;
   readonly flag?: FlagDefinition;
-  /** The kubelet's flag for the field, which this node does not have. docs/reference.md lists these flags. */
+  /**
+   * Name of the kubelet's flag for the field, if this node does not have that flag. docs/reference.md lists these
+   * flags.
+   */
   readonly unsupportedFlag?: string;
   /**
    * Whether 0, false and the empty string are valid values, as for a Go field that is a pointer or has no `omitempty`.
@@ -48,7 +51,7 @@ export interface FlagDefinition {
   readonly help: string;
   /** The replacement for `{default}` in the help of `up`, which has its own directories and its own runtime. */
   readonly upDefault?: string;
-  /** The type of the value on the command line, if it is written differently than in a file. */
+  /** Schema of the value on the command line, if its format differs from that in a file. */
   readonly type?: z.ZodMiniType;
   /** The only command that has the flag. Undefined if both `run` and `up` have it. */
   readonly command?: 'run' | 'up';
@@ -72,7 +75,7 @@ export interface Settings {
   readonly [name: string]: SettingDefinition | SettingGroup;
 }
 
-/** Declares settings and preserves the names and types of each. */
+/** Declares settings and preserves the name and type of each one. */
 export const declareSettings = <const S extends Settings>(settings: S): S => settings;
 
 export const isGroup = (entry: SettingDefinition | SettingGroup): entry is SettingGroup => 'fields' in entry;

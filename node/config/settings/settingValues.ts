@@ -14,10 +14,10 @@ export interface SettingValues extends ValuesOf<AllSettings> {}
 
 type SettingMap = Readonly<Record<string, unknown>>;
 
-/** The user's configuration. */
+/** The values that the user has set, before any defaults. */
 interface ConfiguredValues {
   readonly flags: SettingMap;
-  /** The fields of the file, or of the section of the file that corresponds to a group. */
+  /** The fields of the configuration file or, for a group of settings, those of the group's section of the file. */
   readonly fields: SettingMap;
 }
 
@@ -68,7 +68,7 @@ export function configuredValue(
   );
 }
 
-/** Whether a value of the file, raw or parsed, is Go's zero value. Empty lists and maps do not count. */
+/** Whether a value of the file, raw or parsed, is Go's zero value. Empty lists and maps are not zero values. */
 const isGoZeroValue = (value: unknown, { type }: SettingDefinition): boolean =>
   value === 0 || value === '' || (typeof value === 'string' && isDurationSchema(type) && parseDuration(value) === 0);
 

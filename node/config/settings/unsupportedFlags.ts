@@ -1,7 +1,7 @@
 import { allSettings } from './allSettings.ts';
 import { isGroup, type Settings } from './setting.ts';
 
-/** Flags of the kubelet that have no field and that this node does not have, with the reason for each. */
+/** Kubelet flags without a field, each with the reason why this node does not have it. */
 const WITHOUT_FIELD: ReadonlyMap<string, string> = new Map([
   ['--config-dir', 'only a single configuration file is supported'],
   ['--lock-file', 'the root directory is locked'],
