@@ -6,8 +6,8 @@ import { RecordingError } from '../../recording/recordingError.ts';
 const LIMIT_ADVICE = 'raise the limit (ulimit -n)';
 
 /**
- * Matches the message of a lazy import that failed, without an error code, because Node.js could not open a
- * package.json.
+ * Matches the message of a failed lazy import for which Node.js could not open a package.json. This error has no error
+ * code.
  */
 const UNREADABLE_PACKAGE_PATTERN = /^(Cannot read package config .*: too many open files)\.$/;
 

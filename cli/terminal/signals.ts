@@ -7,7 +7,7 @@ import { exitNow } from './exitNow.ts';
  */
 const REPEAT_WINDOW_MS = 2000;
 
-/** Sent by Ctrl-C, by an init system and on closing the terminal. */
+/** Signals that are sent by Ctrl-C, by an init system, and by a terminal that is closed. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**

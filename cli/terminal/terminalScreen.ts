@@ -16,9 +16,9 @@ const MAX_DRAW_MS = 1_000;
 
 /** The content of the screen. */
 interface Picture {
-  /** The lines that fill the surface. */
+  /** Returns the lines that fill the surface. */
   readonly frame: (surface: Surface) => readonly string[];
-  /** The lines that remain on the terminal when the screen is suspended or closed. */
+  /** Returns the lines that remain on the terminal when the screen is suspended or closed. */
   readonly finalLines: (surface: Surface, next: 'suspended' | 'closed') => readonly string[];
   readonly onKey: (key: Key) => void;
 }

@@ -7,7 +7,7 @@ const ALLOWED_SEQUENCE = new RegExp(`(${ESC}\\[[0-9;:]{0,64}m|\r\n)`);
 /** A prefix of an allowed sequence at the end of a chunk. */
 const INCOMPLETE_SEQUENCE = new RegExp(`(?:${ESC}(?:\\[[0-9;:]{0,64})?|\r)$`);
 const RESET = `${ESC}[0m`;
-/** A sequence that resets all attributes first. */
+/** Matches a sequence that starts by resetting all attributes. */
 const STARTS_WITH_RESET = /^.\[(?:0*(?:[;:]|m))/;
 /** Maximum number of active sequences that are repeated for the next chunk. */
 const MAX_SEQUENCES = 16;

@@ -15,7 +15,7 @@ export interface DescribeOptions {
   readonly stateDir?: string;
 }
 
-/** Prints the details and events of a pod or the node, like kubectl. */
+/** Prints the details and events of a pod or the node in the format of `kubectl describe`. */
 export async function describe(
   args: readonly string[],
   options: DescribeOptions,

@@ -61,8 +61,8 @@ export async function explain(
 }
 
 /**
- * Returns the number of columns of the terminal that the command prints to. Undefined for a file or a pipe, and if the
- * size is unknown.
+ * Returns the width in columns of the terminal on standard output. Undefined if standard output is a file or a pipe, or
+ * if the width is unknown.
  */
 export const terminalWidth = (): number | undefined =>
   process.stdout.isTTY ? process.stdout.columns || undefined : undefined;
@@ -76,7 +76,7 @@ export function selectedPart({ container, volume }: Pick<ExplainOptions, 'contai
   return volume === undefined ? undefined : { kind: 'volume', name: volume };
 }
 
-/** Returns the path of a part's explanation, relative to that of the pod. */
+/** Returns the path of the explanation of a container or volume, relative to that of the pod's explanation. */
 const partPath = (part: PodPart | undefined): string =>
   part === undefined ? '' : `/${part.kind}s/${encodeURIComponent(part.name)}`;
 

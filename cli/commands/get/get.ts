@@ -66,7 +66,7 @@ function podPrinter(node: Node, { options, format, write }: PodQuery, pods: read
   return objectPrinter(format, { nameOf: ({ metadata }) => `pod/${metadata.name}`, printTable }, write);
 }
 
-/** Prints the changes of a watch. The initial event of a pod that is unchanged since the list is skipped. */
+/** Prints the changes of a watch. Skips the initial event of each pod that has not changed since it was listed. */
 async function printChanges(
   events: AsyncGenerator<unknown>,
   query: PodQuery,
@@ -122,7 +122,9 @@ function writePendingWarnings(pods: readonly Pod[], { warnings, name: node }: No
   );
 }
 
-/** Prints the running agent's pods like kubectl, and with `watch` every change until the agent stops. */
+/**
+ * Prints the running agent's pods as `kubectl get` does. With `watch`, also prints every change until the agent stops.
+ */
 export async function get(options: GetOptions, write: Write): Promise<void> {
   const isSelected = createSelection<Pod>(options, podFields);
   const query: PodQuery = { options, isSelected, format: await readFormat(options), write };

@@ -20,7 +20,9 @@ import type { GetOptions } from './get.ts';
 import { type ActorsResponse, readActors } from './readActors.ts';
 
 export interface GetActorsOptions extends Omit<GetOptions, 'name' | 'selector' | 'fieldSelector'> {
-  /** A filter in the syntax of the inspection page. Actors must match it and the filter arguments. */
+  /**
+   * A filter in the syntax of the inspection page. Each listed actor matches both this filter and the filter arguments.
+   */
   readonly filter?: string;
 }
 
@@ -48,7 +50,8 @@ function parseActorFilter(args: readonly string[], { filter = '' }: GetActorsOpt
 const namespaceOf = ({ pod }: ActorRow): string => pod?.namespace ?? '';
 
 /**
- * Returns the name of a pod without its namespace, which has its own column, and without the node's name at its end.
+ * Returns the name of an actor. A pod's name excludes the namespace, which has a column of its own, and the suffix with
+ * the name of the node.
  */
 const nameWithoutNode = ({ depth, name, pod }: ActorRow, node: string): string =>
   pod && depth === 0 ? withoutNodeSuffix(pod.name, node) : name;
@@ -97,7 +100,7 @@ const WIDE_COLUMNS = [...DEFAULT_COLUMNS, 'SINCE', 'WAITING FOR', 'LAST FAILURE'
 /** Minimum widths of the columns on a narrow terminal. Undefined for a column of fixed width. */
 const MIN_WIDTHS = [12, 9, undefined, 12];
 
-/** Returns the cells of an actor's row. `state` replaces its current state. */
+/** Returns the cells of an actor's row. `state` is shown instead of the actor's current state. */
 function actorCells(each: ListedActor, now: number, state = each.row.actor.state): string[] {
   const { actor, kind } = each.row;
   const { since, until, waitingFor = '', lastFailure } = actor;

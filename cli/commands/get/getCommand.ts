@@ -9,7 +9,7 @@ import type { GetEventsOptions } from './getEvents.ts';
 import type { GetNodesOptions } from './getNodes.ts';
 import { KINDS, parseResource, type ResourceKind } from './resource.ts';
 
-/** The implementation for each kind. */
+/** Implementations of `get` for the kinds of resources. */
 export interface GetCommands {
   get(options: GetOptions): Promise<void>;
   getActors(filter: string[], options: GetActorsOptions): Promise<void>;
@@ -20,8 +20,8 @@ export interface GetCommands {
 type AllOptions = GetEventsOptions & GetActorsOptions;
 
 /**
- * Creates the option. Its choices are for help and completion only, because `readFormat` rejects an invalid value with
- * a better message.
+ * Creates the option `--output`. Its choices are for help and completion only, because `readFormat` rejects an invalid
+ * value with a better message.
  */
 export function outputOption(): Option {
   const option = new Option('-o, --output <format>', 'output format');
@@ -29,7 +29,7 @@ export function outputOption(): Option {
   return option;
 }
 
-/** Rejects flags that have no effect for the kind. */
+/** Rejects flags that have no effect for the given kind. */
 function rejectUnsupportedFlags(kind: ResourceKind, options: AllOptions): void {
   const flags = [
     ['for', 'events', options.for],

@@ -89,7 +89,10 @@ function emptyListText({ name, for: about }: GetEventsOptions): string {
   return about === undefined ? 'No events found\n' : `No events found for ${about}\n`;
 }
 
-/** Prints the running agent's events like kubectl, and with `watch` new ones until the agent stops. */
+/**
+ * Prints the running agent's events as `kubectl get events` does. With `watch`, also prints new events until the agent
+ * stops.
+ */
 export async function getEvents(options: GetEventsOptions, write: Write): Promise<void> {
   const isSelectedEvent = createEventFilter(options);
   const format = await readFormat(options);
@@ -109,7 +112,7 @@ export async function getEvents(options: GetEventsOptions, write: Write): Promis
   if (watchEvents) await printChanges(watchEvents, { isSelectedEvent, listed: events, print });
 }
 
-/** Prints the events of a watch. The initial event of an object that is unchanged since the list is skipped. */
+/** Prints the events of a watch. Skips the initial event of each object that has not changed since it was listed. */
 async function printChanges(
   watchEvents: AsyncGenerator<unknown>,
   {

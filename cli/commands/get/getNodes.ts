@@ -17,7 +17,7 @@ export interface GetNodesOptions extends SelectionOptions {
   readonly stateDir?: string;
 }
 
-/** Prints the running agent's node like kubectl. */
+/** Prints the running agent's node as `kubectl get nodes` does. */
 export async function getNodes(options: GetNodesOptions, write: (text: string) => unknown): Promise<void> {
   const isSelected = createSelection(options, nodeFields);
   const format = await readFormat(options);

@@ -10,7 +10,7 @@ export const KINDS = {
   actors: ['actors', 'actor'],
 } as const;
 
-/** Advice for kinds that kubectl has and an agent does not, by name. */
+/** Advice on kinds that kubectl supports and an agent does not, keyed by the name of the kind. */
 const ADVICE_BY_KIND: ReadonlyMap<string, string> = new Map(
   (
     [

@@ -14,7 +14,10 @@ interface SelectableObject {
   readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
 }
 
-/** Returns a predicate for objects that match both selectors. Throws a `ConfigError` for an invalid selector. */
+/**
+ * Returns a predicate for objects that match both the label selector and the field selector. Throws a `ConfigError` for
+ * an invalid selector.
+ */
 export function createSelection<Selected extends SelectableObject>(
   { selector = '', fieldSelector = '' }: SelectionOptions,
   fields: SelectableFields<Selected>,

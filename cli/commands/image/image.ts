@@ -76,7 +76,7 @@ const nodeSchema = z.object({
   }),
 });
 
-/** Returns the runtime that the flag names, or else that of the running agent. */
+/** Returns the runtime that `--container-runtime-endpoint` names, or else that of the running agent. */
 async function findRuntime(options: RuntimeOptions): Promise<NodeRuntime> {
   const { containerRuntimeEndpoint: endpoint, rootDir } = options;
   if (endpoint !== undefined) {
@@ -144,7 +144,10 @@ const imageUsesSchema = z.object({
   ),
 });
 
-/** Returns what the agent knows about the use of images, by ID. Empty without an agent, or if it is of an old version. */
+/**
+ * Returns what the agent knows about the use of images, by image ID. Empty without an agent or with an agent of an old
+ * version.
+ */
 async function readImageUses(agent: AgentClient | undefined): Promise<ReadonlyMap<string, ImageUse>> {
   if (agent === undefined) return new Map();
   const response = await agent.json('/images').catch((error: unknown) => {
@@ -176,8 +179,8 @@ const imageRow = ({ id, repoTags, repoDigests, size, pinned }: Image, use: Image
 });
 
 /**
- * Converts an image to its form in JSON and YAML, with the fields of `crictl images -o json` and, if an agent knows it,
- * its use.
+ * Returns the object that represents an image in JSON and YAML. Contains the fields of `crictl images -o json` and the
+ * use of the image, if the agent knows it.
  */
 const imageObject = (
   { id, repoTags, repoDigests, size, uid, username, pinned }: Image,
@@ -238,8 +241,8 @@ const imageSummary = ({ id, size }: Pick<Image, 'id' | 'size'>): string =>
   `${shortId(id)}, ${decimalSize(Number(size))}`;
 
 /**
- * Removes images that no container uses, like the kubelet's garbage collection. If an image has other names, only the
- * given name is removed.
+ * Removes the given images. Rejects if a container uses one of them, because the kubelet's garbage collection also
+ * spares such an image. If an image has other names, only the given name is removed.
  */
 export async function removeImages(names: readonly string[], options: RuntimeOptions, write: Write): Promise<void> {
   await withRuntime(options, async ({ cri, imageEndpoint: endpoint }) => {
@@ -281,7 +284,7 @@ async function describeImageUser(image: Image, cri: Cri): Promise<string | undef
   return containerUsingImage && describeContainer(containerUsingImage);
 }
 
-/** Finds a running container with a volume of the image. */
+/** Finds a running container that mounts the image as a volume. */
 async function findMountingContainer(
   containers: readonly Container[],
   references: ReadonlySet<string>,
@@ -310,7 +313,10 @@ interface ImportStreams {
   readonly input: Readable;
   /** Directory for temporary files. Defaults to the system's. */
   readonly temporaryDirectory?: string;
-  /** Maximum size of the decompressed archive and its layers. Defaults to a limit derived from its size. */
+  /**
+   * Maximum size in bytes of the decompressed archive and of its layers. Defaults to a limit derived from the size of
+   * the file.
+   */
   readonly maxBytes?: number;
 }
 
@@ -330,7 +336,10 @@ export async function importImage(
   });
 }
 
-/** Opens the archive. It is decompressed into a temporary file, because its members are read out of order. */
+/**
+ * Opens an archive for `action` and closes it afterwards. A compressed archive is decompressed into a temporary file,
+ * because the members of an archive are read out of order.
+ */
 async function withArchive(
   path: string,
   { name, input, temporaryDirectory = tmpdir(), maxBytes }: Omit<ImportStreams, 'write'> & { readonly name?: string },

@@ -1,4 +1,3 @@
-/** The command line of `image`. */
 import type { Command } from 'commander';
 import { outputOption } from '../get/getCommand.ts';
 import { socketOptions } from '../stream/podCommands.ts';

@@ -35,8 +35,8 @@ const writePage = (file: string, page: string): Promise<void> =>
   });
 
 /**
- * Prints each machine, or the one with this name, as a Mermaid chart or a JSON definition, or writes them to files.
- * Without a name, the definitions are printed as one JSON list.
+ * Prints all machines, or only the one with the given name, as Mermaid charts or JSON definitions, or writes them to
+ * files. Without a name, the definitions are printed as one JSON list.
  */
 export async function printCharts(
   { name, output, open, format = 'mermaid' }: ChartsOptions,

@@ -51,8 +51,8 @@ interface OpenedRecording {
 }
 
 /**
- * Prints the pods of a recording at the time of `until`. Depending on the options, instead explains one of them, prints
- * the story, checks that a replay reproduces the recorded states, or serves the page.
+ * Prints the pods of a recording at the time of `until`. Depending on the options, instead explains a pod or the node,
+ * prints the story, checks that a replay reproduces the recorded states, or serves the page.
  */
 export async function replay(path: string, options: ReplayOptions, write: Write): Promise<void> {
   if (options.open && (options.check || options.story || options.explain !== undefined || options.output !== undefined))

@@ -28,7 +28,7 @@ export interface DownOptions {
   /** The root directory of `up`, if it is not below the state directory. */
   readonly rootDir?: string;
   readonly podLogDir?: string;
-  /** Whether each pod has a grace period of only one second. */
+  /** Whether each pod gets a grace period of only one second instead of its own. */
   readonly now?: boolean;
 }
 

@@ -53,7 +53,7 @@ export function requireRoot(uid = process.getuid?.()): void {
   throw new ConfigError('run needs root; without root, "statelet up" runs pods on a simulated runtime');
 }
 
-/** Runs the node agent until a signal, then stops it and leaves every pod running. */
+/** Runs the node agent until a signal arrives, then stops it and leaves every pod running. */
 export async function run(flags: Flags, startNode: StartNode, write: Write): Promise<void> {
   const { config, warnings } = await loadConfig(flags, { defaults: defaultConfig, checkHost: true });
   if (config.runOnce && !hasManifests(config))
@@ -120,8 +120,8 @@ async function runNode(
 }
 
 /**
- * Returns undefined unless this is a service of `Type=notify`. Throws if the watchdog interval is too short for the
- * agent.
+ * Returns a function that connects a node to systemd. Returns undefined unless this process is a service of
+ * `Type=notify`. Throws if the watchdog interval is too short for the agent.
  */
 async function createSystemdConnector() {
   const { NOTIFY_SOCKET, WATCHDOG_USEC } = process.env;

@@ -25,9 +25,9 @@ const CHECK_INTERVAL_MS = 100;
 const SETTLED_CHECKS = 10;
 
 /**
- * Waits until each pod runs, has succeeded or has failed, or until the timeout. Like the kubelet's `runonce.go`, which
- * reads the status of each pod from the runtime, it reports a result only if a new list of the runtime's objects
- * confirms it, because on a busy host the agent may learn of an exit late.
+ * Waits until each pod runs, has succeeded or has failed, or until the timeout. Reports a result only if a new list of
+ * the runtime's objects confirms it, because on a busy host the agent may learn of an exit late. The kubelet's
+ * `runonce.go` reads the status of each pod from the runtime, too.
  */
 export async function runOnce(agent: AgentPort, clock: Clock, signal: AbortSignal): Promise<PodResult[]> {
   const deadline = clock.now() + TIMEOUT_MS;
@@ -57,7 +57,7 @@ export async function runOnce(agent: AgentPort, clock: Clock, signal: AbortSigna
   }
 }
 
-/** Returns a string that changes with the results and when the node starts to run pods. */
+/** Returns a string that changes when a result changes or the node starts to run pods. */
 const resultsText = (agent: AgentPort): string =>
   JSON.stringify([agent.node().tags.includes('active'), activePods(agent).map(resultOf)]);
 

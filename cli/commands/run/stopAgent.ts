@@ -44,9 +44,9 @@ async function queryShutdown(rootDirectory: string): Promise<{ isStopping: boole
 }
 
 /**
- * Stops the running agent gracefully and waits for its exit. If it is already stopping, only waits, because a second
- * signal would make it leave its pods running. With `now`, stops it immediately, with SIGKILL if necessary, and leaves
- * its pods running. Returns whether an agent was running.
+ * Stops the running agent gracefully and waits for its exit. If the agent is already stopping, only waits, because a
+ * second signal would make the agent leave its pods running. With `now`, stops the agent immediately, with SIGKILL if
+ * necessary, and leaves its pods running. Returns whether an agent was running.
  */
 export async function stopAgent(
   rootDirectory: string,

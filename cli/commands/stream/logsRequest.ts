@@ -26,7 +26,7 @@ export interface LogsRequest {
   /** Name of the container. Undefined for the default container or, with `--all-containers`, for all containers. */
   readonly container: string | undefined;
   readonly tailLines: number | undefined;
-  /** Milliseconds since the epoch. */
+  /** Time from which the log is printed, in milliseconds since the epoch. */
   readonly since: number | undefined;
   readonly limitBytes: number | undefined;
 }

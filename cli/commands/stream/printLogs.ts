@@ -40,7 +40,9 @@ interface LogsQuery extends LogsRequest {
   readonly output: LogsOutput;
 }
 
-/** Prints the logs of one or all containers of a pod like kubectl. Returns whether all of them could be read. */
+/**
+ * Prints the logs of one or all containers of a pod as `kubectl logs` does. Returns whether all of them could be read.
+ */
 export async function printLogs(args: readonly string[], options: LogsOptions, output: LogsOutput): Promise<boolean> {
   const request = parseLogsRequest(args, options, systemClock.now());
   const agent = await connectAgent(options);
@@ -104,7 +106,10 @@ async function printLog(query: LogsQuery, container: string): Promise<void> {
   }
 }
 
-/** Returns the run to print. The error for a container that has yet to start says what it is waiting for. */
+/**
+ * Returns the run of the container whose log is printed. The error for a container that has yet to start says what the
+ * container is waiting for.
+ */
 async function findRun({ agent, paths: { pod }, options }: LogsQuery, container: string): Promise<LoggedRun> {
   try {
     return selectRun(pod, container, options);
@@ -136,7 +141,8 @@ function readOptions(query: LogsQuery, container: string, loggedRun: LoggedRun):
         loggedRun,
       );
     } catch (error) {
-      // If the agent is unreachable, assume that the container still runs, because it runs without the agent.
+      // If the agent is unreachable, assume that the container still runs, because containers keep running without the
+      // agent.
       return !(error instanceof NodeFailure && error.reason === 'NotFound');
     }
   };

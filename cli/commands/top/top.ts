@@ -69,7 +69,6 @@ function linePrinter(output: Output, filter: string): ActorsView {
 
 interface RefreshOptions {
   readonly fetchActors: () => Promise<ActorsResponse>;
-  /** Resolves when the user quits. */
   readonly quitPromise: Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** Prints objects in the output formats of `get -o`, which are kubectl's. */
+/** Prints objects in kubectl's output formats, for `get -o`. */
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '../../../base/failure.ts';
 import { printableText } from '../../../base/text/printable.ts';
@@ -9,12 +9,12 @@ import type { CustomColumns } from './customColumns.ts';
 import { FORMATS, FORMATS_WITH_ARGUMENT } from './formats.ts';
 import { PathSyntaxError } from './pathSyntaxError.ts';
 
-/** An output format, which prints objects as text, names, table rows or custom columns. */
+/** An output format that prints objects as text, names, table rows or custom columns. */
 export type ObjectFormat =
   | {
       readonly kind: 'text';
       readonly formatValue: (value: unknown) => string | Promise<string>;
-      /** Text to print before each of several objects. */
+      /** Text to print before each object if there are several. */
       readonly separator: string;
     }
   | { readonly kind: 'names' }
@@ -101,7 +101,7 @@ interface ObjectPrinterOptions<Item> {
   readonly printTable: (items: readonly Item[]) => unknown;
 }
 
-/** Returns a function that prints objects, which may be called repeatedly, e.g. for a watch. */
+/** Returns a function that prints objects. The function can be called repeatedly, e.g. for a watch. */
 export function objectPrinter<Item>(
   format: ObjectFormat,
   { nameOf, objectOf = (item) => item, printTable }: ObjectPrinterOptions<Item>,

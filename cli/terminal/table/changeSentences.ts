@@ -72,7 +72,7 @@ function changeSentence(
 const isSameSummary = (a: ActorSummary | undefined, b: ActorSummary) =>
   a?.actor.state === b.actor.state && a.details.join() === b.details.join();
 
-/** A part with the summary that was last reported. */
+/** A container or volume, with the summary that was last reported. */
 interface ReportedPart extends PodPart {
   readonly summary: ActorSummary;
 }

@@ -69,7 +69,7 @@ const SCROLL_KEYS: Readonly<Record<string, (room: number) => number>> = {
   G: () => Number.POSITIVE_INFINITY,
 };
 
-/** Returns the number of lines that a key scrolls, or undefined for other keys. */
+/** Returns the number of lines that a key scrolls, or undefined if the key does not scroll. */
 export const scrollDistance = ({ name }: Key, visibleLines: number): number | undefined =>
   lookUp(SCROLL_KEYS, name)?.(Math.max(1, visibleLines));
 
@@ -80,7 +80,7 @@ export const clampOffset = (offset: number, extent: Extent): number => Math.max(
 
 function scroll(controls: Controls, distance: number, extent: Extent): Controls {
   const offset = clampOffset(clampOffset(controls.offset, extent) + distance, extent);
-  // At the end of the log, follow its growth.
+  // At the end of the log, keep showing the newest lines.
   const followsLog = controls.page === 'log' && offset >= maxOffset(extent);
   return { ...controls, offset: followsLog ? Number.POSITIVE_INFINITY : offset };
 }

@@ -58,7 +58,7 @@ const STATE_TEXTS = [
   ['terminating', 'terminating'],
 ] as const satisfies readonly (readonly [PodState, string])[];
 
-/** Maximum number of pods per state that are named. */
+/** Maximum number of pods per state whose names are listed. */
 const MAX_NAMED_PODS = 3;
 
 /**

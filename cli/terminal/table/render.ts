@@ -53,7 +53,7 @@ export interface Surface {
   readonly colour: boolean;
 }
 
-/** The data to draw. */
+/** The data that a frame of the live table shows. */
 export interface Scene {
   readonly node: NodeSummary;
   readonly pods: readonly PodWithTree[];

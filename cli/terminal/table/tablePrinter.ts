@@ -4,7 +4,7 @@ import { fitWidths } from './layout.ts';
 
 const GAP = '   ';
 
-/** Shortens a cell to its first line, like kubectl. */
+/** Shortens a cell to its first line, as kubectl does. */
 function cellText(cell: string): string {
   const end = cell.search(/[\n\r\f]/);
   return printableLine(end < 0 ? cell : `${cell.slice(0, end)}...`);

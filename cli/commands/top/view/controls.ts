@@ -45,7 +45,6 @@ export const initialControls = (filter: string): TopControls => ({
 /** The last drawn tree. */
 export interface DrawnTree {
   readonly rows: readonly ActorRow[];
-  /** Number of visible rows. */
   readonly visibleRowCount: number;
   /** Index of the first visible row. */
   readonly from: number;

@@ -9,7 +9,7 @@ import type { StoryEntry } from './story.ts';
 
 export interface TopDetail {
   readonly row: ActorRow;
-  /** The detail. Undefined until it has been fetched. */
+  /** The explanation, log and events of the actor. Undefined until they have been fetched. */
   readonly explanation?: ActorDetail | undefined;
   readonly entries: readonly StoryEntry[];
   /** Time of the first poll. `at` is the time of the last poll. */
@@ -24,7 +24,7 @@ interface DetailArea {
   readonly offset: number;
 }
 
-/** Lines of the story that remain visible beside a long explanation or log. */
+/** Minimum number of lines of the story that remain visible below a long explanation or log. */
 const MIN_STORY_LINES = 4;
 
 /** Returns the title, the explanation, the end of the log, and the visible lines of the story. */

@@ -11,7 +11,7 @@ export interface ActorsSnapshot {
 }
 
 interface LostConnection {
-  /** Milliseconds since the epoch, by the clock of this process. */
+  /** Time at which the connection was lost, in milliseconds since the epoch, by the clock of this process. */
   readonly since: number;
   readonly retryAt: number;
   readonly reason: string;

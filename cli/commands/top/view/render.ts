@@ -39,7 +39,7 @@ const TOP_HELP: readonly string[] = [
   'the states in between; "statelet replay" shows all of them.',
 ];
 
-/** The data to draw. */
+/** The data that a frame of `top` shows. */
 export interface TopScene extends ActorsSnapshot {
   readonly rows: readonly ActorRow[];
   /** Index of the first visible row in the last frame. */
@@ -167,7 +167,7 @@ function statusLine({ rows, controls }: TopScene, tree: DrawnTree, { width }: Su
     : truncateLine([...controlTexts, '? help', 'q quit'].join('  '), width);
 }
 
-/** Returns the height of the detail. The tree has the larger half of the screen. */
+/** Returns the height of the detail. The tree gets at least half of the screen. */
 const detailHeight = (height: number, showsDetail: boolean): number =>
   showsDetail ? Math.max(0, Math.floor((height - 2) / 2)) : 0;
 
