@@ -22,7 +22,8 @@ const testSources = testFileNames
   .map((file) => [file, readFileSync(join(root, file), 'utf8')]);
 
 /**
- * Returns the titles by rule and file: `C7 => test/kubernetes/lifecycle/backoff.test.ts => ['the first restart …']`.
+ * Returns the titles of the tests by rule and file: `C7 => test/kubernetes/lifecycle/backoff.test.ts => ['the first
+ * restart …']`.
  */
 function titlesByRule() {
   const titlesOfRules = new Map();
@@ -40,7 +41,7 @@ function titlesByRule() {
   return titlesOfRules;
 }
 
-/** Returns a message for each malformed title. */
+/** Returns a message for each malformed test title. */
 function titleProblems() {
   const titles = testSources.flatMap(([file, text]) =>
     [...text.matchAll(/(?:\b(?:test|describe)|\))\(\s*(['"`])((?:\\.|(?!\1).)+)\1/g)].map((match) => [file, match[2]]),

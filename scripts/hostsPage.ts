@@ -1,7 +1,7 @@
 /** Generates the page about the hosts on which the node is tested, from the last result of `npm run vm`. */
 import * as z from 'zod/mini';
 
-/** The last complete result, from the root of the repository. */
+/** Path of the file with the last complete result, relative to the root of the repository. */
 export const RESULTS_FILE = 'docs/reference/hosts.json';
 export const HOSTS_PAGE = 'docs/reference/hosts.md';
 
@@ -24,10 +24,9 @@ const resultsSchema = z.object({
 
 type HostResults = z.infer<typeof resultsSchema>;
 
-/** Parses the text of the results. */
 const parseHostResults = (text: string): HostResults => resultsSchema.parse(JSON.parse(text));
 
-/** Returns the page for the text of the results. */
+/** Returns the page in Markdown. `text` is the content of `RESULTS_FILE`. */
 export function hostsPage(text: string): string {
   const { date, host, files } = parseHostResults(text);
   const tests = files.flatMap((each) => each.tests);

@@ -65,7 +65,7 @@ export function copyPackage() {
   return copyDirectory;
 }
 
-/** The programs that run in copies. */
+/** Programs that are running in copies of the package. */
 const runningChildren = new Set();
 let isStopping = false;
 

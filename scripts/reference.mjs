@@ -14,7 +14,7 @@ const pagePath = join(root, 'docs/reference.md');
 
 const escapeCell = (text) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** Formats a table of two columns, or nothing without rows. */
+/** Formats a table of two columns. Returns no lines if there are no rows. */
 const formatTable = (heading, rows) =>
   rows.length === 0
     ? []
@@ -77,7 +77,7 @@ const linesByPart = {
   'missing flags': missingFlagLines.slice(1),
 };
 
-/** Replaces the lines between the markers of a part. */
+/** Replaces the lines between the markers of a generated part of the page. */
 function replacePart(text, [name, lines]) {
   const [begin, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
   const [from, to] = [text.indexOf(begin), text.indexOf(end)];

@@ -1,4 +1,3 @@
-/** Creates the drawings of all machines. */
 import type { Drawing } from '../../inspect/protocol.ts';
 import { machines } from '../../machines/drawing/charts.ts';
 import { regionsOf } from '../../machines/drawing/regions.ts';

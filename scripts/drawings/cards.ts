@@ -74,7 +74,7 @@ function minContentWidth(item: Item): number {
   return Math.max(ownWidth, ...item.children.map((each) => minContentWidth(each) + 2 * PAD));
 }
 
-/** Returns a box of the given position and width, and all boxes inside it. */
+/** Returns a box at the given position and with the given width, and all boxes inside it. */
 function layOutRows(item: Item, { x, y, width }: { x: number; y: number; width: number }): Box[] {
   if (item.children.length === 0) return [{ item, x, y, width, height: ROW }];
   const rows: Box[] = [];

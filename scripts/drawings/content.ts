@@ -43,7 +43,7 @@ interface Scope {
   readonly mainPath: readonly string[] | undefined;
 }
 
-/** Returns the content of a region, or of the whole machine without one. */
+/** Returns the content of a region or, if `region` is undefined, of the whole machine. */
 export function createContent(machine: AnyStateMachine, region?: Region): Content {
   const scope: Scope = {
     isRegion: region !== undefined,

@@ -15,7 +15,7 @@ import { layOutColumns } from './stacks.ts';
 
 const LABEL = { font: 10.5, line: 14 };
 
-/** Lays out a drawing. The result is deterministic. */
+/** Lays out the drawing of a machine or region. The result is deterministic. */
 export async function drawMachine(
   machine: AnyStateMachine,
   rules: readonly ShownRule[],
@@ -88,7 +88,10 @@ function describeRegions(machine: AnyStateMachine): Drawing['regions'] {
 
 type StateDescriber = (state: string) => Omit<FoldedState, 'state' | 'label'>;
 
-/** Creates a function that returns a state's own metadata: its category, wait, description and rules. */
+/**
+ * Creates a function that returns the category, wait, description and rules of a state. A state without a category has
+ * that of its parent or grandparent.
+ */
 function createDescriber(machine: AnyStateMachine): StateDescriber {
   const nodes = new Map(nodesOf(machine.root).map((node) => [dottedPath(node), node]));
   return (state) => {

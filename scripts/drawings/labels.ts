@@ -16,7 +16,7 @@ export const doOverlap = (first: Rectangle, second: Rectangle): boolean =>
   first.y < second.y + second.height &&
   second.y < first.y + first.height;
 
-/** Returns the position of a label of this size, or undefined if there is no space for it. */
+/** Returns the position of a label of the given size, or undefined if there is no space for the label. */
 export function findLabelRectangle(
   points: readonly Point[],
   size: { readonly width: number; readonly height: number },
@@ -49,7 +49,7 @@ export function findCountRectangle(points: readonly Point[], occupied: readonly 
   return candidates.find((place) => !occupied.some((other) => doOverlap(place, other)));
 }
 
-/** Minimum length of a segment that has a count. The count would hide a shorter segment. */
+/** Minimum length of a segment on which a count is placed. The count would hide a shorter segment. */
 const MIN_SEGMENT_LENGTH = 30;
 
 const segmentLength = ([[x1, y1], [x2, y2]]: Segment): number => Math.abs(x2 - x1) + Math.abs(y2 - y1);

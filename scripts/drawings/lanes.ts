@@ -1,5 +1,6 @@
 /**
- * Routes arrows between vertically stacked boxes. They run straight to a neighbour, or else in lanes beside the boxes.
+ * Routes arrows between vertically stacked boxes. An arrow runs straight to a neighbouring box, or else in a lane
+ * beside the boxes.
  */
 import type { Arrow, Item } from './content.ts';
 

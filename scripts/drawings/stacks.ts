@@ -6,7 +6,7 @@ import { routeBeside } from './lanes.ts';
 const GAP = 28;
 /** Gap with space for an arrow's label of four lines. */
 const WIDE_GAP = 74;
-/** Maximum height by which wider gaps may make a column exceed the tallest column. */
+/** Maximum amount by which wider gaps may make a column taller than the tallest column with normal gaps. */
 const COLUMN_PADDING = 24;
 
 /** Lays out columns side by side. Shorter columns have wider gaps between their cards. */

@@ -84,8 +84,8 @@ function readDescribedTypes(files: readonly GoFile[]): ReadonlyMap<string, strin
 }
 
 /**
- * Returns the type of the metric of a description that is passed to a function, inferred from the value types in the
- * same file.
+ * Returns the type of a metric whose description is passed to a function. The type is inferred from the value types in
+ * the same file.
  */
 const inferType = ({ tokens }: GoFile): string => (tokens.includes('CounterValue') ? 'counter' : 'gauge');
 

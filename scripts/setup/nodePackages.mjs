@@ -39,8 +39,8 @@ function readText(file) {
 }
 
 /**
- * Returns an environment in which npm runs on the host's Node.js, because npm replaces the Node.js in node_modules, and
- * which lacks the npm variables of this script.
+ * Returns an environment without the npm variables of this script, in which npm runs on the host's Node.js. npm
+ * replaces the Node.js in node_modules and therefore must not run on it.
  */
 function createHostEnvironment() {
   const entries = Object.entries(process.env).filter(([name]) => !/^npm_(lifecycle|package)_/.test(name));

@@ -89,7 +89,10 @@ function findObstacle() {
   return undefined;
 }
 
-/** Returns a signal that aborts when a signal asks this process to stop, and a function that returns its name. */
+/**
+ * Returns an `AbortSignal` that aborts when this process receives a signal to stop, and a function that returns the
+ * name of the first such signal.
+ */
 function abortOnSignals() {
   const abortController = new AbortController();
   let received;
@@ -150,7 +153,7 @@ async function runJest(machine, { directory, jestArgs, signal }) {
   );
   const results = readResults(file);
   const counts = results === undefined ? { passed: 0, failed: 1 } : countResults(results, exitCode, false);
-  // A selection of the tests says nothing about the others.
+  // A run of selected tests says nothing about the other tests.
   if (results !== undefined && jestArgs.length === 0) await writeResults(results, machine, signal);
   process.stdout.write(`${counts.passed} passed, ${counts.failed} failed\n`);
   return counts.failed === 0 ? 0 : 1;

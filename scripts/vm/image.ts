@@ -46,7 +46,7 @@ export interface ImageBuild {
   readonly filesDirectory: string;
   /** Returns the URL of the mirror from which the host installs its packages. */
   readonly findArchive: () => Promise<string>;
-  /** Returns apt's settings of the host for downloads, such as a proxy. */
+  /** Returns the settings with which the host's apt downloads files, such as a proxy. */
   readonly readAptOptions: () => Promise<readonly string[]>;
   /** Runs one step of the build, and rejects if it fails. */
   readonly runStep: (program: string, args: readonly string[]) => Promise<void>;
@@ -117,7 +117,7 @@ async function buildImage(build: ImageBuild, workDirectory: string): Promise<voi
     `deb [signed-by=${KEYRING}] ${await findArchive()} ${RELEASE} main`,
   ]);
   await cp(filesDirectory, root, { recursive: true });
-  // A fixed ID, because systemd enables the units of all packages on the first boot of a machine without one.
+  // Write a fixed ID, because systemd enables the units of all packages on the first boot of a machine without an ID.
   await writeFile(join(root, 'etc/machine-id'), `${randomBytes(16).toString('hex')}\n`);
   await runStep('chroot', [root, 'systemctl', '--quiet', 'enable', 'systemd-networkd']);
   await runStep('chroot', [root, 'systemctl', '--quiet', 'mask', 'apt-daily.timer', 'apt-daily-upgrade.timer']);
@@ -132,7 +132,7 @@ async function buildImage(build: ImageBuild, workDirectory: string): Promise<voi
   await rm(root, { recursive: true });
 }
 
-/** Copies the only file of /boot with this prefix, whose name ends with the version of the kernel. */
+/** Copies the only file in /boot whose name starts with `prefix`. The name ends with the version of the kernel. */
 async function copyBootFile(root: string, prefix: string, target: string): Promise<void> {
   const boot = join(root, 'boot');
   const name = (await readdir(boot)).find((each) => each.startsWith(prefix));

@@ -21,13 +21,16 @@ export interface Machine {
 
 interface MachineOptions {
   readonly image: VmImage;
-  /** File that the machine reads as its second disk. ssh would take minutes for it in an emulated machine. */
+  /**
+   * File that the machine reads as its second disk. Copying the file over ssh would take minutes in an emulated
+   * machine.
+   */
   readonly secondDisk: string;
   /** Directory for the console's output and the ssh connection. */
   readonly directory: string;
   readonly signal: AbortSignal;
   readonly say: (line: string) => void;
-  /** The emulator, and whether the host has hardware virtualization. Only tests replace them. */
+  /** The emulator. Only tests replace `program` and `hasKvm`. */
   readonly program?: string;
   readonly hasKvm?: () => Promise<boolean>;
 }
@@ -44,8 +47,8 @@ const POLL_MS = 500;
 const SHOWN_LINES = 20;
 
 /**
- * Boots a machine, with hardware virtualization if it works. It may not although the device exists, because some nested
- * hypervisors cannot run an unmodified kernel.
+ * Boots a machine, with hardware virtualization if that works. Virtualization can fail although the KVM device exists,
+ * because some nested hypervisors cannot run an unmodified kernel.
  */
 export async function bootMachine(options: MachineOptions): Promise<Machine> {
   const { say, hasKvm = isKvmAccessible } = options;
@@ -79,11 +82,11 @@ async function startQemu(accelerator: Accelerator, options: MachineOptions): Pro
   const { image, secondDisk, directory, program = 'qemu-system-x86_64' } = options;
   const console = join(directory, `console-${accelerator}.log`);
   const port = await findFreePort();
-  // The kernel kills QEMU if this process dies, even if it is killed itself.
+  // The kernel kills QEMU when this process dies, even if this process is killed with SIGKILL.
   const qemuArgs = qemuArguments({ accelerator, image, secondDisk, console, port });
   const args = ['--pdeathsig', 'KILL', '--', program, ...qemuArgs];
   await writeFile(console, '');
-  // A process group of its own, so that a Ctrl-C reaches only this process.
+  // Start QEMU in a separate process group, so that a Ctrl-C reaches only this process.
   const child = spawn('setpriv', args, { detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -100,7 +103,6 @@ async function startQemu(accelerator: Accelerator, options: MachineOptions): Pro
   return { accelerator, process: child, console, port, errors: () => errors.trim(), kill };
 }
 
-/** Returns QEMU's arguments. */
 export function qemuArguments({
   accelerator,
   image,
@@ -128,7 +130,7 @@ export function qemuArguments({
     ['-initrd', image.initrd],
     // The mitigations slow down an emulated machine, and protect nothing in it.
     ['-append', 'root=/dev/vda rw console=ttyS0 mitigations=off'],
-    // The machine writes to a temporary file, which also survives its reboots.
+    // The machine writes to a temporary file, which outlasts reboots of the machine.
     ['-drive', `file=${image.disk},format=raw,if=virtio,snapshot=on,cache=unsafe`],
     ['-drive', `file=${secondDisk},format=raw,if=virtio,readonly=on`],
     // The machine reaches no other host.
@@ -153,7 +155,10 @@ function findFreePort(): Promise<number> {
 const hasExited = ({ process: { exitCode, signalCode, pid } }: Qemu): boolean =>
   exitCode !== null || signalCode !== null || pid === undefined;
 
-/** Waits until the kernel has printed a line. Returns false if it never will. */
+/**
+ * Waits until the kernel has printed a line. Returns false if QEMU exits, KVM fails or the time limit expires before
+ * that.
+ */
 async function printsFirstLine(qemu: Qemu, signal: AbortSignal): Promise<boolean> {
   const deadline = performance.now() + FIRST_LINE_MS;
   while (performance.now() < deadline && !hasExited(qemu) && !qemu.errors().includes('KVM internal error')) {
@@ -174,7 +179,7 @@ async function waitForSsh(qemu: Qemu, { image, directory, signal }: MachineOptio
     );
     signal.throwIfAborted();
     if (isUp) {
-      // Exits with 1 if a unit has failed, which is for a test to report.
+      // The command exits with 1 if a unit has failed, which a test will report.
       await runInVm(sshConfigFile, 'systemctl is-system-running --wait || true', { signal });
       return { accelerator: qemu.accelerator, sshConfigFile, kill: qemu.kill };
     }
