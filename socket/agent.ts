@@ -99,7 +99,7 @@ export interface AgentPort {
   pods(): readonly Pod[];
   /** The actor trees of the pods, by UID. */
   trees(): ReadonlyMap<string, ActorNode>;
-  /** Calls `listener` on every change until the returned function is called. */
+  /** Calls `listener` on every change of a pod until the returned function is called. */
   subscribe(listener: (change: PodChange) => void): () => void;
   /**
    * Lists the runtime's objects immediately. Resolves to true once the runtime has responded and the resulting statuses

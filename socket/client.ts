@@ -8,11 +8,14 @@ import { isListening } from './socketPath.ts';
 /** A client of a running agent. Every call is one request over the agent's socket. */
 export interface AgentClient {
   readonly path: string;
-  /** Returns the response as JSON. Throws a `NodeFailure` with the reason of the Status on an error response. */
+  /**
+   * Returns the parsed JSON of the response. If the response is an error, throws a `NodeFailure` with the reason and
+   * the message of its Status.
+   */
   json(resource: string): Promise<unknown>;
   /** Returns the response as human-readable text, wrapped to `width` columns if a width is given. */
   text(resource: string, width?: number): Promise<string>;
-  /** Sends a body and returns the JSON of the response. */
+  /** Sends `body` as JSON in a POST request and returns the parsed JSON of the response. */
   post(resource: string, body: unknown): Promise<unknown>;
   /** Streams the response and returns its headers. */
   bytes(resource: string): Promise<{
@@ -171,7 +174,10 @@ export function agentClient(path: string, options: Omit<AgentAddress, 'path'> = 
   };
 }
 
-/** Returns a client for the first socket on which an agent listens. Throws a `NodeFailure` that lists the paths. */
+/**
+ * Returns a client for the first of `paths` on which an agent listens. If there is none, throws a `NodeFailure` that
+ * names all paths, or a path that this user is not permitted to open.
+ */
 export async function findAgent(
   paths: readonly string[],
   findListenerPid?: AgentAddress['findListenerPid'],

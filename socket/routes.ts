@@ -24,7 +24,10 @@ export interface RouteResponse {
   readonly body: unknown;
 }
 
-/** Returns a 404 that mentions the problems of the pod's manifest, or else the pod that the user probably meant. */
+/**
+ * Returns a 404 response that mentions the problems of the requested pod's manifest, or else the pod that the user
+ * probably meant.
+ */
 function createNotFoundResponse(name: string, problems: readonly string[] = [], suggestedPod?: string): RouteResponse {
   const hint = suggestedPod === undefined ? '' : `; did you mean ${suggestedPod}?`;
   const reasonSuffix = problems.length > 0 ? `; its manifest was rejected: ${problems.join('; ')}` : hint;
