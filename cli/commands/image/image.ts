@@ -241,8 +241,8 @@ const imageSummary = ({ id, size }: Pick<Image, 'id' | 'size'>): string =>
   `${shortId(id)}, ${decimalSize(Number(size))}`;
 
 /**
- * Removes the given images. Rejects if a container uses one of them, because the kubelet's garbage collection also
- * spares such an image. If an image has other names, only the given name is removed.
+ * Removes the given images. Rejects if a container uses one of them, as the kubelet's garbage collection does not
+ * remove such images either. If an image has other names, only the given name is removed.
  */
 export async function removeImages(names: readonly string[], options: RuntimeOptions, write: Write): Promise<void> {
   await withRuntime(options, async ({ cri, imageEndpoint: endpoint }) => {

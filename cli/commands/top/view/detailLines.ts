@@ -24,7 +24,7 @@ interface DetailArea {
   readonly offset: number;
 }
 
-/** Minimum number of lines of the story that remain visible below a long explanation or log. */
+/** Minimum number of lines of the story, including its heading, that remain visible below a long explanation or log. */
 const MIN_STORY_LINES = 4;
 
 /** Returns the title, the explanation, the end of the log, and the visible lines of the story. */
