@@ -35,7 +35,6 @@ export interface JoinedCluster extends ClusterParts {
 const CERTIFICATE_RATE = { qps: 5, burst: 10 };
 
 interface ClusterObserver {
-  /** Creates an observer for the requests to the given host. */
   readonly createRequestObserver: (host: string) => RequestObserver;
   readonly credentials: CredentialObserver;
 }

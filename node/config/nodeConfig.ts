@@ -183,7 +183,7 @@ export function compileConfig(configSources: {
   });
 }
 
-/** Compiles the effective values of the settings. */
+/** Compiles the effective values into a frozen configuration. */
 export function compileValues(
   values: SettingValues,
   { userInput: givenInput, ...defaults }: ConfigDefaults & Pick<NodeConfig, 'userInput'>,

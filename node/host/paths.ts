@@ -12,7 +12,7 @@ export function packageDirectory(): string {
   return directory;
 }
 
-/** Reads the version of the installed package. */
+/** Returns the version in the package.json of this package. Empty if it has none. */
 export function packageVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(join(packageDirectory(), 'package.json'), 'utf8'));
   return typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : '';
@@ -57,7 +57,6 @@ export function stateLayout(stateDirectory: string): {
   };
 }
 
-/** Returns the directory for the recording of the agent with the given root directory. */
 export const recordingDirectory = (rootDirectory: string): string => join(rootDirectory, 'statelet', 'recording');
 
 interface DirectoryFlags {

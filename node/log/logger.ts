@@ -31,7 +31,6 @@ const withoutSecrets = ({ texts }: Redaction): Pick<LoggerOptions, 'hooks' | 'se
   serializers: { err: (error) => texts(stdSerializers.err(error)) },
 });
 
-/** The agent's log. */
 export interface AgentLog {
   readonly logger: Logger;
   /** Redacts secrets in log lines and in everything else that leaves the agent. */
@@ -39,8 +38,8 @@ export interface AgentLog {
 }
 
 /**
- * Creates the agent's log. It writes text in klog's format like a kubelet (`component-base/logs`), or JSON lines with a
- * kubelet's fields if `logging.format` is json.
+ * Creates the agent's log. It writes text in klog's format, as a kubelet does (`component-base/logs`), or JSON lines
+ * with the fields of a kubelet's log if `logging.format` is json.
  */
 export async function createLogger(options: {
   logging: NodeConfig['logging'];

@@ -57,7 +57,7 @@ export function parseRecord(line: string): z.infer<typeof recordSchema> | undefi
   }
 }
 
-/** Formats the time in the local time zone like klog, e.g. `1129 03:15:00.000000`. */
+/** Formats the time in the local time zone, as klog does, e.g. `1129 03:15:00.000000`. */
 function headerTime(time: Date): string {
   const localTime = isoTime(time.getTime() - time.getTimezoneOffset() * 60_000);
   const millisecondsText = String(time.getUTCMilliseconds()).padStart(3, '0');

@@ -1,4 +1,3 @@
-/** Compiles the settings of a node that belongs to a cluster. */
 
 import { join, resolve } from 'node:path';
 import type { ObjectSettings } from '../../../actors/objects/clusterObjects.ts';

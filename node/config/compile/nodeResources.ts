@@ -24,7 +24,7 @@ export interface NodeResources {
    * Absolute name of the cgroup to which the agent moves itself. Undefined if the agent stays in its initial cgroup.
    */
   readonly kubeletCgroups?: string;
-  /** Whether OOM kills of processes are reported whose container continues to run. */
+  /** Whether the OOM kill of a process is reported if the container of the process continues to run. */
   readonly reportsProcessOomKills: boolean;
   /** Whether the OOM killer kills single processes. If undefined, it kills the whole container on cgroup v2. */
   readonly singleProcessOomKill?: boolean;

@@ -131,7 +131,10 @@ export async function readKubeconfig(path: string, flag = '--kubeconfig'): Promi
 export const pathExists = async (path: string): Promise<boolean> =>
   (await undefinedIfMissing(() => hostFiles.stat(path))) !== undefined;
 
-/** Parses the content of the kubeconfig at a path. */
+/**
+ * Parses the content of a kubeconfig. Relative paths in it are resolved against the directory of `path`, which error
+ * messages mention together with `flag`.
+ */
 export function parseKubeconfig(path: string, content: string, flag = '--kubeconfig'): Kubeconfig {
   // Names may contain control characters, but an error message is a single printable line.
   const createError: CreateError = (problem) => new ConfigError(printableLine(`${flag}: ${path}: ${problem}`));

@@ -62,7 +62,7 @@ function zeroValue(schema: z.core.$ZodType): unknown {
   return [false, 0].find((zero) => acceptsValue(schema, zero) && !acceptsValue(schema, '')) ?? '';
 }
 
-/** Unwraps optional and nullable types. */
+/** Returns the innermost type that is neither optional nor nullable. */
 function unwrapOptional(schema: z.core.$ZodType): z.core.$ZodType {
   const isOptionalType = schema instanceof z.ZodMiniOptional || schema instanceof z.ZodMiniNullable;
   return isOptionalType ? unwrapOptional(schema.def.innerType) : schema;

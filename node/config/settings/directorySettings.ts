@@ -15,7 +15,6 @@ const podLogsDirSchema = matchingStringSchema(
   },
 );
 
-/** Settings of the node's directories. */
 export const directorySettings = () =>
   declareSettings({
     '--root-dir': {
@@ -55,7 +54,6 @@ export const directorySettings = () =>
     },
   });
 
-/** Setting of the state directory of `up`. */
 export const stateDirectorySettings = () =>
   declareSettings({
     '--state-dir': {

@@ -25,7 +25,10 @@ const DRAWING_DIRECTORY = 'machines/drawing';
 const LIBRARY_MANIFEST = 'node_modules/xstate/package.json';
 const DIGEST_LENGTH = 16;
 
-/** Returns the digest of the machines of this program. */
+/**
+ * Returns the digest that the bundler has inserted. Without a bundle, computes the digest from the sources of this
+ * package.
+ */
 export const machinesDigest = (): string =>
   typeof STATELET_MACHINES === 'undefined' ? digestOfSources(packageDirectory()) : STATELET_MACHINES;
 

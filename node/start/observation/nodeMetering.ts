@@ -63,6 +63,9 @@ export async function createNodeMetering(
   };
 }
 
-/** Returns 1 if any controller uses cgroup v1, as a kubelet does (`IsCgroup2UnifiedMode`). */
+/**
+ * Returns 1 if any controller uses cgroup v1, and 2 otherwise. A kubelet determines the version in the same way
+ * (`IsCgroup2UnifiedMode`).
+ */
 const toCgroupVersion = (hierarchies: readonly Hierarchy[]): 1 | 2 =>
   hierarchies.some(({ version, controllers }) => version === 'v1' && controllers.length > 0) ? 1 : 2;
