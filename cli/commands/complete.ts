@@ -143,8 +143,8 @@ const listPodNames = async (line: ParsedLine, queryPods: ListPods): Promise<stri
   (await listPodsInNamespace(line, queryPods)).map(({ name }) => name);
 
 /**
- * Returns the containers or volumes of the pod that the command line names, in full or by its manifest's name. Without
- * a name, returns those of all pods.
+ * Returns the containers or volumes of the pod that the command line names, either by the pod's full name or by the
+ * name in the manifest. Without a name, returns those of all pods.
  */
 async function listPodPartNames(
   line: ParsedLine,

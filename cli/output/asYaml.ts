@@ -3,8 +3,8 @@ import { escapeUnsafeCharacters, isPrintable } from '../../base/text/printable.t
 import { needsQuotes } from '../../kubernetes/yaml/resolveScalar.ts';
 
 /**
- * Formats an object as YAML like kubectl: without aliases, and with `apiVersion` and `kind` first. Control characters
- * are escaped in double quotes.
+ * Formats an object as YAML in the style of kubectl, which uses no aliases and prints `apiVersion` and `kind` first.
+ * Control characters are escaped in double quotes.
  */
 export function asYaml(value: unknown): string {
   const document = new Document(value, (_key, value: unknown) => withTypeFirst(value), {

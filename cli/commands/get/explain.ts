@@ -67,7 +67,10 @@ export async function explain(
 export const terminalWidth = (): number | undefined =>
   process.stdout.isTTY ? process.stdout.columns || undefined : undefined;
 
-/** Returns the container or volume that the flags select, or undefined for the whole pod. */
+/**
+ * Returns the container or volume that the flags select. Undefined for the whole pod. Throws a `ConfigError` if both
+ * flags are set.
+ */
 export function selectedPart({ container, volume }: Pick<ExplainOptions, 'container' | 'volume'>): PodPart | undefined {
   if (container !== undefined && volume !== undefined) {
     throw new ConfigError('--volume: cannot be used together with --container');

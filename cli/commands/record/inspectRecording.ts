@@ -16,7 +16,7 @@ export interface InspectOptions {
   readonly address?: string;
 }
 
-/** The first view of the page. */
+/** Options of the view with which the page opens. */
 interface FirstView {
   /** The time to show, in milliseconds since the epoch. Defaults to the end of the recording. */
   readonly at?: number | undefined;

@@ -255,7 +255,7 @@ To stop them:            statelet down${pathFlags}
 `;
 }
 
-/** Quotes a word for a shell. */
+/** Quotes a word unless all of its characters are harmless in a shell. */
 const quoteShellWord = (word: string): string =>
   /^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 

@@ -15,8 +15,8 @@ interface OpenBlock {
 const QUOTED_STRING = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/y;
 
 /**
- * Compiles a template like parser.go and jsonpath.go in k8s.io/client-go/util/jsonpath. Throws a `PathSyntaxError` if
- * it is invalid. A path without a match renders as nothing, which is kubectl's default.
+ * Compiles a template as parser.go and jsonpath.go in k8s.io/client-go/util/jsonpath do. Throws a `PathSyntaxError` if
+ * the template is invalid. A path without a match renders as nothing, which is kubectl's default.
  */
 export function compileTemplate(text: string): Render {
   const scanner = new Scanner(text);
@@ -80,7 +80,7 @@ function unquote(quoted: string): string {
     );
 }
 
-/** Formats a match like kubectl: objects and lists are JSON on one line with sorted keys. */
+/** Formats a match as kubectl does. Objects and lists become JSON on one line with sorted keys. */
 function formatValue(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value);
   return JSON.stringify(value, (_, part: unknown) => withSortedKeys(part)).replaceAll(

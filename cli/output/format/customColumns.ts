@@ -51,7 +51,7 @@ function toStrictPath(path: string): string {
 const cellOf = (values: readonly unknown[]): string =>
   values.length === 0 ? '<none>' : values.map(formatGoValue).join();
 
-/** Formats a value like Go's `%v`. */
+/** Formats a value as the verb `%v` does in Go. */
 function formatGoValue(value: unknown): string {
   if (value === null) return '<nil>';
   if (Array.isArray(value)) return `[${value.map(formatGoValue).join(' ')}]`;
