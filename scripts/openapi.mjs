@@ -84,7 +84,10 @@ function findReferences(value) {
   return Object.values(value).flatMap(findReferences);
 }
 
-/** Parses the structs of a Go file. */
+/**
+ * Returns the fields of each struct in a Go file, as pairs of the struct's schema name and a list of fields. `name` is
+ * the prefix of the schema names.
+ */
 function parseStructs(name, file) {
   const structMatches = readFileSync(file, 'utf8').matchAll(/^type (\w+) struct \{\n(.*?)^\}/gms);
   return [...structMatches].map(([, struct, body]) => [

@@ -8,7 +8,6 @@ const MAX_PATH_BYTES = 107;
 
 const SOCKET_NAME = 'statelet.sock';
 
-/** Returns the path of the socket of the agent with this root directory. */
 export function socketPath(rootDirectory: string): string {
   return join(rootDirectory, SOCKET_NAME);
 }

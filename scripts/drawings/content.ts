@@ -105,7 +105,7 @@ function mainPathItems(node: AnyStateNode, mainPath: readonly string[], isInScop
   return [...rows, { id: `${dottedPath(node)}.*`, label: `${atomicStates.length} more`, children: [], foldedStates }];
 }
 
-/** Maps each state to the box that represents it. */
+/** Returns the ID of the box that represents each state, by the ID of the state. */
 function mapStatesToBoxes(items: readonly Item[]): Map<string, string> {
   return new Map(
     items.flatMap(({ id, children, foldedStates }) => [
