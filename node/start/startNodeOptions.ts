@@ -1,7 +1,6 @@
 import type { NodeConfig } from '../config/nodeConfig.ts';
 import type { AgentLog } from '../log/logger.ts';
 
-/** Options of `startNode`. */
 export interface StartNodeOptions extends AgentLog {
   readonly config: NodeConfig;
   /** Whether to use a simulated runtime, which does not run containers. */

@@ -1,4 +1,3 @@
-
 import { join, resolve } from 'node:path';
 import type { ObjectSettings } from '../../../actors/objects/clusterObjects.ts';
 import { isUnspecifiedIp } from '../../../base/ipAddress.ts';
