@@ -31,7 +31,7 @@ export async function assertNoKubelet(rootDirectory: string): Promise<void> {
   throw new NodeFailure('RootInUse', `${kubelet}: stop the kubelet first, or use another root directory`);
 }
 
-/** Whether another statelet agent runs on the directory. Unlike `lockRootDirectory`, does not lock the directory. */
+/** Whether another statelet agent runs on a root directory. Unlike `lockRootDirectory`, does not lock the directory. */
 async function isRunByOtherAgent(rootDirectory: string): Promise<boolean> {
   const pid = await runningAgentPid(rootDirectory);
   if (pid !== undefined && pid !== process.pid) return true;

@@ -108,7 +108,7 @@ interface HeapControls {
   startCollection(): void;
 }
 
-/** Controls V8's heap. */
+/** Returns V8's heap, which is managed with flags of V8 and with `startCollection`. */
 export function v8Heap(
   clock: Pick<Clock, 'monotonic'>,
   { setFlag, startCollection }: HeapControls = { setFlag: setFlagsFromString, startCollection: allocateUnused },
