@@ -63,7 +63,10 @@ const startNode: StartNode = async (options) => (await import('../node/start/sta
 const startRuntime: UpDependencies['startRuntime'] = async (directory, start) =>
   (await import('./commands/run/privateRuntime.ts')).startPrivateContainerd(directory, start);
 
-/** Returns the streams of this process. It is a function so that other commands do not open standard input. */
+/**
+ * Returns the streams of this process. They are not a constant, because reading `process.stdin` would open standard
+ * input in every command.
+ */
 const createTerminal = (): CommandTerminal => ({
   input: process.stdin,
   screen: process.stdout,

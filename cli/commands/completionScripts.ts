@@ -1,4 +1,6 @@
-/** Completion scripts, which shells source and which call `statelet __complete` on Tab. */
+/**
+ * Contains the completion scripts, which users source in their shells. On Tab, a script calls `statelet __complete`.
+ */
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
