@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Duplex, Readable, Writable } from 'node:stream';
 
-/** The user of a request, from the API server or a client certificate. */
+/** The user who sent a request, as identified by the API server or by a client certificate. */
 export interface Caller {
   readonly name: string;
   readonly uid?: string;

@@ -1,7 +1,7 @@
 /** Tracks the clients that read metrics and statistics repeatedly, e.g. Prometheus and metrics-server. */
 import type { Route } from './exchange.ts';
 
-/** The requests to one path since the start. */
+/** Counts of the requests to one path since the agent started. */
 export interface Scrape {
   /** Path of the route, e.g. `/metrics/cadvisor`. */
   readonly path: string;
@@ -30,7 +30,7 @@ export class Scrapes {
     return [...this.#scrapesByPath.values()].toSorted((one, other) => (one.path < other.path ? -1 : 1));
   }
 
-  /** Returns the route. If it serves metrics or statistics, its requests are counted. */
+  /** Wraps the route so that its requests are counted if it serves metrics or statistics. */
   countRequests(route: Route): Route {
     if (!SCRAPED_PATHS_PATTERN.test(route.pathPrefix)) return route;
     return {

@@ -16,7 +16,7 @@ export interface OpenSession extends StreamSession {
   readonly id: number;
 }
 
-/** The open sessions. */
+/** The long-lived requests that are in progress. */
 export class StreamSessions {
   readonly #openSessions = new Set<OpenSession>();
   #lastId = 0;

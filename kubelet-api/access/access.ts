@@ -93,7 +93,7 @@ export interface Access {
    * disconnects.
    */
   admit(admissionRequest: AdmissionRequest): Promise<Admission>;
-  /** Returns the review counters since the server started. */
+  /** Returns the counts of token reviews and access reviews since the server started. */
   counts(): AccessCounts;
 }
 
@@ -198,8 +198,8 @@ interface RequestedAction {
 }
 
 /**
- * Authorizes a request. Returns undefined if the user may access at least one of its subresources, and stops at the
- * first error.
+ * Authorizes a request. Returns undefined if the user may access at least one of the request's subresources. Refuses
+ * the request at the first subresource whose check fails with an error.
  */
 async function authorize(
   caller: Caller,

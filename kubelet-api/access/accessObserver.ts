@@ -1,5 +1,3 @@
-/** Defines the observers of authentication and authorization for the metrics. */
-
 /** Observes the cache of reviews. Each method returns a callback to call when the operation completes. */
 export interface ReviewCacheObserver {
   /** Called when a review is looked up in the cache. */

@@ -7,14 +7,16 @@ import type { Caller } from '../exchange.ts';
 import type { ClientCertificates, TlsConnection } from './clientCertificates.ts';
 import { bearerToken, protocolToken } from './offered.ts';
 
-/** The credentials of a request. */
 export interface Credentials {
   readonly headers: IncomingMessage['headers'];
   /** Undefined without TLS. */
   readonly socket?: TlsConnection;
 }
 
-/** Returns the owner of a token, or undefined if the token is unknown. Rejects if the owner cannot be determined. */
+/**
+ * Returns the owner of the given token, or undefined if the token is unknown. Rejects if the owner cannot be
+ * determined.
+ */
 export type FindTokenOwner = (token: string, disconnectSignal: AbortSignal) => Promise<Caller | undefined>;
 
 export interface Authenticators {
@@ -61,7 +63,7 @@ export async function identifyCaller(
   return problems.length === 0 && isAnonymousAllowed ? { caller: ANONYMOUS_CALLER } : { caller: undefined, problems };
 }
 
-/** Returns the owner of a token. Rejects if no authenticator recognizes the token. */
+/** Returns the owner of the given token. Rejects if no authenticator recognizes the token. */
 async function requireTokenOwner(
   token: string,
   tokenOwners: readonly FindTokenOwner[],

@@ -10,8 +10,8 @@ const ORGANIZATION_OID = '2.5.4.10';
 const UID = '1.3.6.1.4.1.57683.2';
 
 /**
- * Returns the user of a certificate (`der`), or undefined if the certificate has no common name. Throws if its UID is
- * invalid.
+ * Returns the user that the certificate `der` identifies, or undefined if the certificate has no common name. Throws if
+ * the certificate contains an invalid UID.
  */
 export function parseCertificateUser(der: Buffer): Caller | undefined {
   const { subject } = AsnConvert.parse(der, Certificate).tbsCertificate;

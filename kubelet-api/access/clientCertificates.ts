@@ -61,8 +61,8 @@ export class ClientCertificates {
   }
 
   /**
-   * Returns the user of a connection's certificate, or undefined if there is no certificate or it names no user. Throws
-   * if the certificate is invalid.
+   * Returns the user that the client certificate of the given connection identifies. Undefined if the client sent no
+   * certificate or the certificate names no user. Throws if the certificate is invalid.
    */
   userOf(socket: TlsConnection): Caller | undefined {
     const certificate = this.#parsedCertificates.get(socket) ?? this.#parseCertificate(socket);
@@ -95,7 +95,7 @@ export class ClientCertificates {
     return certificate;
   }
 
-  /** Notifies the observer on every request, even if the certificate is rejected, like the kubelet. */
+  /** Notifies the observer on every request, as in the kubelet, even if the certificate is rejected. */
   #reportCertificate([own]: readonly X509Certificate[]): void {
     if (own) this.#onCertificatePresented(own.validToDate.getTime() - this.#clock.now());
   }
@@ -113,7 +113,7 @@ function extractChain(peerCertificate: Partial<DetailedPeerCertificate>): X509Ce
     next = next.issuerCertificate
   ) {
     const { raw } = next;
-    // A root certificate is its own issuer.
+    // Stop at a root certificate, because its issuer is the certificate itself.
     if (chain.some((each) => each.raw.equals(raw))) break;
     if (chain.length >= MAX_CHAIN_LENGTH) throw new Error('the chain of its certificate is too long');
     chain.push(new X509Certificate(raw));
@@ -122,8 +122,8 @@ function extractChain(peerCertificate: Partial<DetailedPeerCertificate>): X509Ce
 }
 
 /**
- * Whether a client CA has issued a certificate of the chain, or all CAs that were trusted at the handshake are still
- * trusted.
+ * Whether one of the current client CAs has issued a certificate of the chain, or all CAs that were trusted at the
+ * handshake are still trusted.
  */
 function isTrusted(
   { chain, handshakeAuthorities: trustedAtHandshake }: ParsedCertificate,

@@ -35,7 +35,7 @@ export class ExpiringCache<T> {
     return entry;
   }
 
-  /** Stores a value for `ms` milliseconds. If `ms` is 0, the value is not stored. */
+  /** Stores a value that expires after `ms` milliseconds. If `ms` is 0, the value is not stored. */
   set(key: string, value: T, ms: number): void {
     this.#entries.delete(key);
     if (ms <= 0) return;

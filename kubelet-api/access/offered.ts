@@ -39,7 +39,7 @@ export function protocolToken(headers: IncomingHttpHeaders): string | undefined 
   if (encoded === undefined) return undefined;
   const token = decodeToken(encoded);
   if (token === '') return undefined;
-  // The server has to select one of the offered subprotocols, which must not be the token.
+  // Refuse the request, because the server must select one of the offered subprotocols and must not select the token.
   if (protocols.every(isTokenProtocol)) throw new BadOffer('no subprotocol is offered beside the token');
   return checkTokenLength(token);
 }
@@ -87,7 +87,7 @@ export function stripTokens({ headers, rawHeaders }: TokenHeaders): void {
   else headers['sec-websocket-protocol'] = remainingProtocols;
 }
 
-/** Returns the header without tokens. A header without tokens is unchanged. */
+/** Returns the header value without tokens. A value that contains no tokens is returned unchanged. */
 function removeTokens(header: string): string {
   const protocols = header.split(',').map((each) => each.trim());
   return protocols.some(isTokenProtocol) ? protocols.filter((each) => !isTokenProtocol(each)).join(', ') : header;

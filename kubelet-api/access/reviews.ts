@@ -6,7 +6,7 @@ import type { Clock } from '../../base/time/clock.ts';
 import type { ReviewCacheObserver } from './accessObserver.ts';
 import { ExpiringCache } from './expiringCache.ts';
 
-/** Counters of reviews since the start. */
+/** Counts of reviews since the server started. */
 export interface ReviewCounts {
   /** Number of requests sent to the API server. */
   readonly made: number;
@@ -19,7 +19,6 @@ export interface ReviewCounts {
   readonly underWay: number;
   /** Number of cached responses. */
   readonly held: number;
-  /** The last failure. */
   readonly lastFailure?: Failure;
   /**
    * Time of the first failure since the last success, in milliseconds since the epoch. Undefined while requests

@@ -35,7 +35,7 @@ export interface ReviewOptions {
 
 const CREATED_CODE = 201;
 
-/** Creates a review without retries. Like in the kubelet, a response that cannot be parsed counts as a success. */
+/** Creates a review without retries. As in the kubelet, a response that cannot be parsed counts as a success. */
 export async function createReview<Review extends ObjectType>(
   kind: Parameters<AccessObserver['reviewCompleted']>[0],
   path: string,
@@ -56,8 +56,8 @@ export async function createReview<Review extends ObjectType>(
 }
 
 /**
- * Returns the owner of a token, or undefined if the token is unknown. Rejects if the API server returns no decision.
- * The error does not contain the token.
+ * Returns the owner of the given token, or undefined if the token is unknown. Rejects if the API server returns no
+ * decision. The error does not contain the token.
  */
 export async function reviewToken(
   token: string,
@@ -80,7 +80,7 @@ export async function reviewToken(
     ),
   );
   if (status.authenticated !== true) {
-    // The reason may contain parts of the token.
+    // Omit the reason that the API server states, because it may contain parts of the token.
     if (status.error) throw new Error('the API server could not review a token');
     return undefined;
   }
@@ -89,7 +89,7 @@ export async function reviewToken(
   return uid ? { ...caller, uid } : caller;
 }
 
-/** Replaces errors of the API server, whose messages and causes may contain the token. */
+/** Replaces errors of the API server with errors that do not contain the token. */
 async function redactToken<T>(token: string, sendReview: () => Promise<T>): Promise<T> {
   try {
     return await sendReview();

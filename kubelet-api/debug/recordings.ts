@@ -11,7 +11,7 @@ const MAX_SAMPLES = 60_000;
 /** Average number of allocated bytes per sample. */
 const SAMPLING_INTERVAL_BYTES = 32 * 1_024;
 
-/** Records until `wait` settles, which takes about `ms` milliseconds. Rejects if `wait` rejects. */
+/** Records until `wait` settles, i.e. for about `ms` milliseconds. Rejects if `wait` rejects. */
 export type RecordProfile = (wait: () => Promise<void>, ms: number) => Promise<object>;
 
 /** Records CPU time as a `.cpuprofile`. */

@@ -58,7 +58,7 @@ async function respond({ paths, access }: DispatchOptions, incomingExchange: Inc
   const path = cleanPath(url.pathname);
   const pathMatch = paths.find(path, method, headers.accept);
   if (pathMatch.kind === 'elsewhere') redirect(incomingExchange, pathMatch.path, url);
-  // Redirect to the normalized path, because authorization and routing must use the same path.
+  // Redirect the client to the normalized path, because authorization and routing must use the same path.
   else if (path !== rawPath(target)) redirect(incomingExchange, path, url);
   else if (pathMatch.kind === 'nothing') sendText(response, NOT_FOUND_RESPONSE);
   else {
@@ -70,8 +70,8 @@ async function respond({ paths, access }: DispatchOptions, incomingExchange: Inc
 }
 
 /**
- * Whether a request has two Host headers, or has no headers because its HTTP version is older than 1.0. Go refuses
- * both.
+ * Whether Go would refuse a request because it has two Host headers or because its HTTP version, which is older than
+ * 1.0, has no headers.
  */
 const isAmbiguous = ({ httpVersionMajor, headersDistinct }: HttpVersion): boolean =>
   httpVersionMajor < 1 || (headersDistinct?.host?.length ?? 0) > 1;

@@ -45,7 +45,7 @@ export const statuszRoute = (status: Status): Route => ({
   },
 });
 
-/** Returns `1.36.0` and `1.36` for `v1.36.0+statelet.0.1.0`, the format of `String()` of a kubelet's versions. */
+/** Returns `1.36.0` and `1.36` for `v1.36.0+statelet.0.1.0`, in the format of the kubelet's `String()` for versions. */
 function kubernetesVersions(kubeletVersion: string): { binaryVersion: string; emulationVersion: string } {
   const [binaryVersion = ''] = kubeletVersion.replace(/^v/, '').split('+');
   return { binaryVersion, emulationVersion: binaryVersion.split('.').slice(0, 2).join('.') };

@@ -70,7 +70,6 @@ interface PathEntry extends PathRule {
   readonly disabled?: string;
 }
 
-/** The result of looking up a path. */
 export type PathMatch =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'elsewhere'; readonly path: string }
@@ -118,7 +117,7 @@ export class PathTable {
     this.#entries.set(pathPrefix, { methods: route.methods, ...rule, pathPrefix, route } as PathEntry);
   }
 
-  /** Returns the entry with the longest matching path. */
+  /** Returns the entry with the longest path that matches. */
   #findEntry(path: string): PathEntry | undefined {
     for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1)) {
       const entry = this.#entries.get(path.slice(0, end));

@@ -55,7 +55,10 @@ export interface BoundServer {
   close(): Promise<void>;
 }
 
-/** Limits of `ListenAndServeKubeletServer` in `pkg/kubelet/server/server.go`. Only `headersMs` is shorter here. */
+/**
+ * Limits of the kubelet (`ListenAndServeKubeletServer` in `pkg/kubelet/server/server.go`), except for `headersMs`,
+ * which is shorter here.
+ */
 const MAX_HEADER_BYTES = 1 << 20;
 const IDLE_TIMEOUT_MS = 90_000;
 const MAX_REQUEST_MS = 4 * 60 * 60_000;
@@ -146,7 +149,6 @@ interface Connection {
   readonly socket: Socket;
   /** Undefined for HTTP/1.1. */
   session?: ServerHttp2Session;
-  /** Number of open requests. */
   openRequests: number;
   /** Whether to close the connection as soon as it has no open requests. */
   isOutdated: boolean;
@@ -237,8 +239,8 @@ class ServedConnections {
   #handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
-    // Node.js has detached the connection from the parser and the response, so its error and drain events must be
-    // handled here.
+    // Handle the error and drain events of the socket here, because Node.js has detached the socket from the parser and
+    // the response.
     socket.on('error', () => socket.destroy());
     socket.on('drain', () => response.emit('drain'));
     response.once('finish', () => socket.end());
@@ -281,7 +283,7 @@ class ServedConnections {
     const isWebSocket = /\bwebsocket\b/i.test(request.headers.upgrade ?? '');
     const onRequestEnd = onRequest?.({ method: request.method ?? '', target: request.url ?? '', isWebSocket });
     const startedAt = clock.monotonic();
-    // The kubelet's write timeout. An upgraded connection has none.
+    // Apply the kubelet's write timeout, except to an upgraded connection, which has none.
     const timer = upgrade ? undefined : clock.setTimeout(() => response.destroy(), MAX_REQUEST_MS);
     (upgrade?.socket ?? response).once('close', () => {
       if (timer !== undefined) clock.clearTimeout(timer);

@@ -35,8 +35,8 @@ interface SelfSignedOptions {
 }
 
 /**
- * Returns the self-signed certificate, which a kubelet also uses if it has no other. Creates the certificate if it is
- * missing. Damaged files are renamed and reported.
+ * Returns the self-signed certificate, which is used if the node has no other certificate, as in the kubelet. Creates
+ * the certificate if it is missing. Damaged files are renamed and reported.
  */
 export async function ensureSelfSignedPair(options: SelfSignedOptions): Promise<CertificatePair> {
   const { directory, names, files, now } = options;

@@ -47,7 +47,10 @@ export class TlsFiles {
     return this.#authorities;
   }
 
-  /** Reads all files for the first time. Rejects if a file is invalid, or if a file that is not awaited is missing. */
+  /**
+   * Reads all files for the first time. Rejects if a file is invalid or missing. If `isAwaited` is set, the certificate
+   * and key may be missing.
+   */
   async load(): Promise<TlsMaterial> {
     this.#applyMaterial(await this.#readMaterial());
     return this.#material;

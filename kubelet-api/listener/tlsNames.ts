@@ -71,7 +71,8 @@ export function toTlsOptions({ minVersion, cipherSuites, curves }: TlsSettings):
   const suiteNames = cipherSuites.length > 0 ? cipherSuites : DEFAULT_SUITES;
   const suites = suiteNames.flatMap((name) => CIPHER_SUITES.get(name) ?? []);
   const version = TLS_VERSIONS.get(minVersion) ?? 'TLSv1.2';
-  // OpenSSL offers obsolete versions only at security level 0, so lower the level if the user selects one.
+  // Lower the security level if the user selects an obsolete version, because OpenSSL offers these versions only at
+  // level 0.
   const securityLevel = version === 'TLSv1' || version === 'TLSv1.1' ? ['@SECLEVEL=0'] : [];
   const curveNames = curves.flatMap((each) => CURVES.get(each) ?? []);
   return {

@@ -10,7 +10,7 @@ export function parseInstant(text: string): string | undefined {
   return date === '' ? undefined : toUtcInstant(`${date}${hour.padStart(2, '0')}${rest}`, fraction, zone);
 }
 
-/** Converts the parts of a timestamp to UTC. */
+/** Converts a timestamp, split into its whole seconds, its fraction and its time zone, to UTC. */
 export function toUtcInstant(whole: string, fraction: string, zone: string): string | undefined {
   if (!isValidDate(whole)) return undefined;
   const offsetMinutes = zone === 'Z' ? 0 : parseZoneMinutes(zone);

@@ -65,7 +65,7 @@ function formatSample(name: string, { suffix = '', labels, value, timestampMs }:
   return `${name}${suffix}${labelsInBraces} ${goFloat(value)}${timestampSuffix}\n`;
 }
 
-/** Go uses an exponent for numbers from this size on, and for numbers below `MAX_SMALL`. */
+/** Minimum number that is written with an exponent, as in Go. Numbers below `MAX_SMALL` also have an exponent. */
 const MIN_LARGE = 1e6;
 const MAX_SMALL = 1e-4;
 

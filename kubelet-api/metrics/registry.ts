@@ -50,7 +50,6 @@ const MAX_SERIES = 20_000;
 const KEY_SEPARATOR = '\ud800';
 
 interface TimeSeries<S> {
-  /** The formatted labels. */
   readonly labels: string;
   readonly value: S;
 }
@@ -139,7 +138,7 @@ export class Counter extends SingleValueMetric {
     if (series) series.value += by;
   }
 
-  /** Sets the counter to a count that is maintained elsewhere. */
+  /** Sets the counter to a count that the caller maintains. */
   set(labels: readonly string[], to: number): void {
     const series = this.getOrCreate(labels);
     if (series) series.value = to;

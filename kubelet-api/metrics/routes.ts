@@ -10,7 +10,7 @@ import { generateChunks } from './exposition.ts';
 import type { Registry } from './registry.ts';
 import { sendMetrics } from './requests/sendMetrics.ts';
 
-/** Creates the routes. Like the kubelet's, they accept any HTTP method. */
+/** Creates the routes, which accept any HTTP method, as in the kubelet. */
 export function metricsRoutes({ all, probes, slis }: NodeMetrics['registries']): readonly Route[] {
   return [
     { pathPrefix: '/metrics', handle: createExpositionHandler(all) },

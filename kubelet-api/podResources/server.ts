@@ -26,7 +26,7 @@ export interface PodResourcesParts {
   readonly onRequest?: PodResourcesListener | undefined;
 }
 
-/** Called to count a request. The returned function must be called if the request fails. */
+/** Called to count a request. The caller must call the returned function if the request fails. */
 export type PodResourcesListener = (
   version: 'v1' | 'v1alpha1',
   method: 'list' | 'get' | 'get_allocatable',
@@ -123,7 +123,7 @@ const method = <Request>(path: string, requestDeserialize: (bytes: Buffer) => Re
   responseStream: false,
   requestDeserialize,
   responseSerialize: (bytes: Buffer) => bytes,
-  // Required by the type, but called only in clients.
+  // The type requires this function, but only clients call it.
   requestSerialize: () => Buffer.alloc(0),
   responseDeserialize: (bytes: Buffer) => bytes,
 });

@@ -59,7 +59,7 @@ const waitUntilClosed = (side: Duplex): Promise<void> =>
     else side.once('close', resolve);
   });
 
-/** Calls `cut` once no data has arrived during the idle timeout. */
+/** Calls `cut` if no data arrives during the idle timeout. */
 function idleTimeout(sides: readonly Duplex[], clock: JoinOptions['clock'], cut: () => void) {
   let timer: unknown;
   let isStarted = false;

@@ -29,7 +29,7 @@ function splitPath({ pathname }: URL): string[] {
     const segments = pathname.split('/').slice(2).map(decodeURIComponent);
     if (segments.every((part) => part !== '')) return segments;
   } catch {
-    // A path with invalid escapes names no target.
+    // Treat a path with invalid escapes as not found.
   }
   throw createNotFoundRefusal();
 }

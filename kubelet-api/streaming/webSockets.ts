@@ -1,7 +1,7 @@
 /**
  * Serves WebSockets of clients that connect to the node directly (`ExtendWebSocketsToKubelet`,
  * `pkg/kubelet/server/server.go`, `streamtranslator.go` and `streamtunnel.go` in `apiserver/pkg/util/proxy`).
- * Translates their protocols, so the runtime's streaming server need not support them.
+ * Translates the WebSocket protocols, so that the runtime's streaming server need not support them.
  */
 
 import { createWebSocketStream } from 'ws';

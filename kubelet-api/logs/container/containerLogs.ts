@@ -21,7 +21,7 @@ import { readLog } from './readLog.ts';
 
 export interface ContainerLogsParts {
   readonly pods: {
-    /** Returns a pod of this node with its current status. */
+    /** Returns the pod with the given name, including its current status. Undefined if the node has no such pod. */
     readonly findPod: (namespace: string, name: string) => Pod | undefined;
   };
   readonly cri: Pick<Cri, 'containerStatus'>;
@@ -44,7 +44,6 @@ export const containerLogsRoute = (parts: ContainerLogsParts): Route => ({
   handle: (exchange) => handleRequest(parts, exchange),
 });
 
-/** A validated request. */
 interface LogRequest {
   readonly query: LogQuery;
   readonly pod: Pod;
@@ -56,9 +55,9 @@ async function handleRequest(parts: ContainerLogsParts, exchange: Exchange): Pro
   const logRequest = parseRequest(parts, exchange.url);
   if (isRefusal(logRequest)) return sendText(response, { code: logRequest.status, text: logRequest.text });
   const id = containerId(logRequest);
-  // Set no content type on the responses below, like the kubelet.
+  // Send the responses below without a content type, as the kubelet does.
   if (typeof id !== 'string') return sendUntypedRefusal(response, id);
-  // The response to a request for stderr alone sends its headers together with the first data.
+  // For stderr alone, send the headers together with the first data.
   if (logRequest.query.stream !== 'Stderr') response.flushHeaders?.();
   const endSession = logRequest.query.follow ? registerSession(parts, exchange, logRequest) : undefined;
   try {

@@ -33,7 +33,7 @@ export class CriHeader {
    */
   readonly #lastSecond = Buffer.alloc(SECONDS_LENGTH);
 
-  /** Reads the line between two offsets. Returns false if it is not in CRI format. */
+  /** Reads the header of the line from offset `from` to `end`. Returns false if the line is not in CRI format. */
   read(bytes: Buffer, from: number, end: number): boolean {
     this.#lineBytes = bytes;
     this.#at = from;
@@ -41,7 +41,7 @@ export class CriHeader {
     return this.#readUnusualHeader(bytes.subarray(from, end), from);
   }
 
-  /** Whether the line was written before a time. */
+  /** Whether the line was written before the time `since`. */
   isBefore(since: string): boolean {
     if (this.#instant !== undefined) return this.#instant < since;
     for (let at = 0; at < since.length; at += 1) {

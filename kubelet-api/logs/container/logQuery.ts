@@ -56,8 +56,8 @@ export function logQuery(params: URLSearchParams, now: number): LogQuery | Refus
 export const isRefusal = (result: object): result is Refusal => 'status' in result;
 
 /**
- * Returns a boolean parameter. A parameter without a value counts as true (`pkg/runtime/conversion.go` of
- * apimachinery).
+ * Parses the boolean parameter with the given name. A parameter without a value counts as true
+ * (`pkg/runtime/conversion.go` of apimachinery).
  */
 function parseFlag(params: URLSearchParams, name: string): boolean {
   const value = params.get(name);
@@ -65,8 +65,8 @@ function parseFlag(params: URLSearchParams, name: string): boolean {
 }
 
 /**
- * Returns the numeric parameters. `tail` is the former name of `tailLines` and takes precedence. The value `all` means
- * no limit.
+ * Parses the numeric parameters. Returns undefined if one of them is invalid. `tail` is the former name of `tailLines`
+ * and takes precedence. The value `all` means no limit.
  */
 function parseNumericParameters(params: URLSearchParams): NumericParameters | undefined {
   const tailText = params.get('tail') || params.get('tailLines');

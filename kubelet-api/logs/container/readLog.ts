@@ -1,5 +1,6 @@
 /**
- * Reads and follows one file of a container's log like a kubelet (`staging/src/k8s.io/cri-client/pkg/logs/logs.go`).
+ * Reads and follows one file of a container's log in the same way as the kubelet
+ * (`staging/src/k8s.io/cri-client/pkg/logs/logs.go`).
  */
 import { dirname } from 'node:path';
 import { isMissing } from '../../../host/files/fileErrors.ts';
@@ -12,7 +13,7 @@ import { LogScan, type ScanOptions } from './logScan.ts';
 export interface LogSource {
   /** Path of the log according to the runtime. */
   readonly path: string;
-  /** Directories that may contain logs, after resolving symlinks. */
+  /** Directories that may contain logs. Their paths contain no symlinks. */
   readonly allowedRoots: readonly string[];
 }
 
@@ -191,7 +192,7 @@ class LogReader {
     }
   }
 
-  /** Switches to the new file at the log's path. Returns false if there is none. */
+  /** Switches to the new file at the log's path. Returns false if the path does not exist. */
   async #reopenLog(): Promise<boolean> {
     const nextFile = await openLog(this.#source.path, this.#source.allowedRoots).catch((error: unknown) => {
       if (!(error instanceof Error && isMissing(error.cause))) throw error;

@@ -1,6 +1,9 @@
 /** Collects the output for each block of a log, up to a limit for the whole log. */
 
-/** Allocates a sixteenth more than needed, because the size of the remainder joined to each block varies. */
+/**
+ * Allocates a sixteenth more than the required size, because the size of the remainder that is joined to each block
+ * varies.
+ */
 const allocateBuffer = (size: number): Buffer => Buffer.allocUnsafeSlow(size + (size >> 4));
 /** The buffer shrinks if it is more than this many times the required size. */
 const SHRINK_FACTOR = 4;
@@ -14,7 +17,7 @@ export class TextOutput {
     this.#remainingBytes = limitBytes;
   }
 
-  /** Starts a block of the given size. Discards the output of the previous block. */
+  /** Starts the output for a block of the given size. Discards the output for the previous block. */
   begin(size: number): void {
     const { length } = this.#buffer;
     if (length < size || length > SHRINK_FACTOR * size) this.#buffer = allocateBuffer(size);

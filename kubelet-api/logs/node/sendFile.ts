@@ -63,12 +63,12 @@ export async function sendFile(exchange: Exchange, file: OpenedFile): Promise<vo
     exchange.signal,
   );
   if (sentBytes === to - from) response.end();
-  // The file was truncated in the meantime, so break the connection rather than let the client wait for the missing
+  // Break the connection, because the file was truncated in the meantime and the client would wait for the missing
   // bytes.
   else response.destroy();
 }
 
-/** Whether a file is not newer than the client's copy, compared with a resolution of one second. */
+/** Whether the file is no newer than the client's copy, at a resolution of one second. */
 export function isUnmodified(since: string | undefined, mtime: Date): boolean {
   const sinceTime = since === undefined ? Number.NaN : Date.parse(since);
   return Math.floor(mtime.getTime() / 1_000) * 1_000 <= sinceTime;

@@ -107,7 +107,7 @@ function journalArguments({ services, options }: NodeLogQuery): string[] {
 /** Formats a timestamp without its fraction, like the kubelet. */
 const journalTime = (timestamp: string): string => `${timestamp.slice(0, 19).replace('T', ' ')} UTC`;
 
-/** Reads the first existing log file of a service. */
+/** Reads the first existing log file of the given service. */
 async function* readServiceFile({ root }: NodeLogsParts, service: string): AsyncGenerator<Buffer> {
   try {
     for (const name of [service, `${service}.log`, `${service}/${service}.log`]) {

@@ -9,7 +9,7 @@ import { isUnmodified, sendFile } from './sendFile.ts';
 
 const INDEX_FILE_NAME = 'index.html';
 
-/** Serves the file or directory at a path, which is decoded and has no leading slash. */
+/** Serves the file or directory at `path`, which must be decoded and have no leading slash. */
 export async function serveFile(root: string, path: string, exchange: Exchange): Promise<void> {
   if (`/${path}`.endsWith(`/${INDEX_FILE_NAME}`)) return redirect(exchange, './');
   const cleanedPath = posix.normalize(`/${path}`);
@@ -63,7 +63,7 @@ async function openFileOrErrorCode(root: string, path: string): Promise<OpenedFi
     return await openInside(root, path);
   } catch (error) {
     const code = errorCode(error);
-    // A path outside of the directory counts as missing. Like in Go's file server, a name that is too long is an error.
+    // Treat a path outside of the directory as missing. As in Go's file server, a name that is too long is an error.
     if (code === undefined || (isMissing(error) && !isTooLong(error))) return 404;
     return code === 'EACCES' || code === 'EPERM' ? 403 : 500;
   }

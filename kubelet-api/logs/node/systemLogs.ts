@@ -37,7 +37,7 @@ async function handleRequest(parts: SystemLogsParts, exchange: Exchange): Promis
 }
 
 async function sendQueriedFile({ root }: SystemLogsParts, { files }: NodeLogQuery, exchange: Exchange) {
-  // An absolute path is also relative to the log directory.
+  // Remove leading slashes, because even an absolute path is relative to the log directory.
   const path = (files[0] ?? '').replace(/^\/+/, '');
   try {
     await (await openInside(root, path)).handle.close();

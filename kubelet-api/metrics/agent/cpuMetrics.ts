@@ -31,7 +31,7 @@ export interface CpuMetrics {
   readonly update: (counts: Pick<NodeCounts, 'cpus'>) => void;
 }
 
-/** Registers the metrics. Their series appear once the node assigns CPUs. */
+/** Registers the metrics. Those that have labels appear once the node assigns CPUs. */
 export function registerCpuMetrics(registry: Registry): CpuMetrics {
   const requests = registry.counter(FAMILIES.requests);
   const errors = registry.counter(FAMILIES.errors);

@@ -11,7 +11,10 @@ import type { DiskUsage, Label, Row } from './row.ts';
 /** Returns a unique name for a block device. */
 export type GetDeviceName = (device: Pick<DeviceUsage, 'major' | 'minor'>) => string;
 
-/** Reads the I/O of a cgroup by device. For the node, `readDisk` adds the I/O of its file systems' disks. */
+/**
+ * Reads the I/O of a cgroup by device. For the node, `readDisk` adds the I/O of the disks that contain the node's file
+ * systems.
+ */
 const deviceIoValues =
   (nameOf: GetDeviceName, kind: 'bytes' | 'operations', operation: string, readDisk?: (io: DiskIo) => number) =>
   (row: Row): readonly LabelledValue[] => [

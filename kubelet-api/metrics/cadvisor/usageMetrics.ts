@@ -49,7 +49,7 @@ const CPU: readonly Metric[] = [
   ),
 ];
 
-/** Reads a memory value. Like in cAdvisor, a count that the kernel does not provide is 0. */
+/** Reads a memory value. As in cAdvisor, a count that the kernel does not provide is 0. */
 const memory = (read: (memory: MemoryUsage) => number | undefined) => (row: Row) =>
   row.usage.memory === undefined ? undefined : (read(row.usage.memory) ?? 0);
 

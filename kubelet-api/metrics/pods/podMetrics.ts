@@ -104,7 +104,7 @@ export class PodMetrics {
     trackedPod.pulls.length = 0;
   }
 
-  /** Called when a running container has been resized. */
+  /** Called when a running container has been resized. `ms` is the duration of the resize. */
   resized(ms: number): void {
     this.#families.workerDuration.observe(['update'], ms / 1_000);
   }

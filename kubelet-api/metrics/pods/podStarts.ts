@@ -31,8 +31,8 @@ export interface StartTimes {
 }
 
 /**
- * Measures a pod's start from its creation timestamp. Returns undefined for static pods, which are not created at the
- * API server.
+ * Measures a pod's start from the pod's creation timestamp. Returns undefined for static pods, which are not created at
+ * the API server.
  */
 export function startTimes(pod: Pod, { pulls }: Pick<TrackedPod, 'pulls'>, now: number): StartTimes | undefined {
   const createdAt = Date.parse(pod.metadata.creationTimestamp ?? '');

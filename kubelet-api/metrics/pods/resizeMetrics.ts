@@ -17,7 +17,7 @@ const RESOURCE_FIELDS = ['requests', 'limits'] as const;
 
 export class ResizeMetrics {
   readonly #families: ReturnType<typeof registerResizeFamilies>;
-  /** Time spent so far on each pod's resize in progress, in milliseconds, by pod UID. */
+  /** Time already spent on the resize in progress of each pod, in milliseconds, by pod UID. */
   readonly #accumulatedMs = new Map<string, number>();
 
   constructor(registry: Registry) {
@@ -64,7 +64,7 @@ export class ResizeMetrics {
     if (failed) this.#observeResize(uid, false);
   }
 
-  /** Called after an attempt to resize the cgroup of a pod, which completes a resize. */
+  /** Called after an attempt to resize the cgroup of a pod. The attempt is the last step of a resize. */
   podFitted(uid: string, ms: number, failed: boolean): void {
     this.#accumulatedMs.set(uid, (this.#accumulatedMs.get(uid) ?? 0) + ms);
     this.#observeResize(uid, !failed);

@@ -57,7 +57,7 @@ export function newTerminations(
   );
 }
 
-/** Whether a time is not before `since`, which is rounded down because statuses have a resolution of one second. */
+/** Whether `time` is at or after `since`. `since` is rounded down, because statuses have a resolution of one second. */
 const isAtOrAfter = (time: string | null | undefined, since: number): boolean =>
   Date.parse(time ?? '') >= since - (since % 1_000);
 
@@ -98,6 +98,6 @@ export const initMs = ({ initContainerStatuses = [] }: ContainerStatusLists): nu
     const { startedAt, finishedAt } = state?.terminated ?? {};
     const from = Date.parse(startedAt ?? '');
     const to = Date.parse(finishedAt ?? '');
-    // The start time of a container that could not be started is the runtime's zero time.
+    // Skip a container that could not be started, because its start time is the runtime's zero time.
     return from > 0 && to > from ? sum + to - from : sum;
   }, 0);

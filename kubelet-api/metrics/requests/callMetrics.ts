@@ -132,8 +132,8 @@ export class CallMetrics {
   }
 
   /**
-   * Counts an image lookup by whether the image was present. This is `unknown` for pull policy `Always`, for which a
-   * kubelet does not check it (`imagePullPrecheck` in `pkg/kubelet/images/image_manager.go`).
+   * Counts an image lookup by whether the image was present. The label is `unknown` for the pull policy `Always`, with
+   * which a kubelet does not look the image up (`imagePullPrecheck` in `pkg/kubelet/images/image_manager.go`).
    */
   #recordImageLookup({ input: { policy }, output }: PortOutcomeFor<'findImage'>): void {
     const presentLabel = output && policy !== 'Always' ? String(output.imageRef !== null) : 'unknown';

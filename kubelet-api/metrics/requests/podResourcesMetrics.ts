@@ -3,7 +3,8 @@ import type { PodResourcesListener } from '../../podResources/server.ts';
 import { alpha, type Registry } from '../registry.ts';
 
 /**
- * Creates the listener for requests. Like a kubelet, distinguishes methods only for v1 and counts failures only of Get.
+ * Creates the listener for requests. As in the kubelet, only requests of v1 are counted by method, and failures are
+ * counted only for Get.
  */
 export function registerPodResourcesMetrics(registry: Registry): PodResourcesListener {
   const createCounter = (name: string, help: string) =>

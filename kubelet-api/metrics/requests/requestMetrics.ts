@@ -84,8 +84,8 @@ const LABELED_PATHS: readonly string[] = [
   'statusz',
 ];
 /**
- * Labels of long-running requests, as listed by the kubelet. The list does not match the label `portForward`, which is
- * spelled differently.
+ * Labels of long-running requests, as listed by the kubelet. `portforward` matches no request, because its label is
+ * `portForward`.
  */
 const LONG_RUNNING_PATHS: readonly string[] = ['exec', 'attach', 'portforward', 'debug'];
 
