@@ -89,8 +89,8 @@ export interface Access {
    */
   greet(socket: TlsConnection): void;
   /**
-   * Authenticates and authorizes a request, and strips its tokens if it is admitted. Rejects only if the client
-   * disconnects.
+   * Authenticates and authorizes a request. Removes all tokens from a request that is admitted. Rejects only if the
+   * client disconnects.
    */
   admit(admissionRequest: AdmissionRequest): Promise<Admission>;
   /** Returns the counts of token reviews and access reviews since the server started. */

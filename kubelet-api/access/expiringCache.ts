@@ -23,8 +23,8 @@ export class ExpiringCache<T> {
   }
 
   /**
-   * Returns the cached value, wrapped in an object because it may be undefined. Returns undefined if there is no valid
-   * entry.
+   * Returns the cached value in a wrapper object, because the value itself may be undefined. Returns undefined if there
+   * is no valid entry.
    */
   get(key: string): { readonly value: T } | undefined {
     const entry = this.#entries.get(key);

@@ -70,7 +70,7 @@ const isWebSocketUpgrade = ({ upgrade = '', connection = '' }: IncomingHttpHeade
   upgrade.toLowerCase() === 'websocket' &&
   connection.split(',').some((each) => each.trim().toLowerCase() === 'upgrade');
 
-/** Removes all tokens from a request, because they must not reach its route or the runtime. */
+/** Removes all tokens from a request, because tokens must not reach the route or the runtime. */
 export function stripTokens({ headers, rawHeaders }: TokenHeaders): void {
   const remainingHeaders: string[] = [];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {

@@ -74,7 +74,10 @@ async function hasUsablePair(
   }
 }
 
-/** Reads a certificate and its key. Returns undefined if a file is missing. Rejects if they are invalid. */
+/**
+ * Reads a certificate and its key. Returns undefined if a file is missing. Rejects if the certificate or the key is
+ * invalid.
+ */
 export async function readPair(
   files: FileSystem,
   certificatePair: CertificatePair,

@@ -1,4 +1,4 @@
-/** Opens the file of a container's log if it is in an allowed directory. */
+/** Opens the log file of a container if the file is in an allowed directory. */
 import { type FileHandle, stat } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { quotedText } from '../../../base/text/quotedText.ts';

@@ -13,7 +13,7 @@ import { LogScan, type ScanOptions } from './logScan.ts';
 export interface LogSource {
   /** Path of the log according to the runtime. */
   readonly path: string;
-  /** Directories that may contain logs. Their paths contain no symlinks. */
+  /** Directories that may contain logs. Symlinks that lead out of them are not followed. */
   readonly allowedRoots: readonly string[];
 }
 

@@ -104,7 +104,7 @@ function journalArguments({ services, options }: NodeLogQuery): string[] {
   ];
 }
 
-/** Formats a timestamp without its fraction, like the kubelet. */
+/** Formats a timestamp for journalctl. Omits the fraction, as the kubelet does. */
 const journalTime = (timestamp: string): string => `${timestamp.slice(0, 19).replace('T', ' ')} UTC`;
 
 /** Reads the first existing log file of the given service. */

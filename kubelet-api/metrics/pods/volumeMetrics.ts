@@ -80,7 +80,7 @@ const PLUGIN_NAMES = new Map([
   ['gitRepo', 'kubernetes.io/git-repo'],
 ]);
 
-/** Returns the kubelet's name for the plugin of a volume, or `N/A` for a volume that its pod no longer has. */
+/** Returns the kubelet's name for the plugin of a volume, or `N/A` if the pod no longer has the volume. */
 export function pluginName(volume: Volume | undefined): string {
   const [kind] = Object.keys(volume ?? {}).filter((key) => key !== 'name');
   return kind === undefined ? 'N/A' : (PLUGIN_NAMES.get(kind) ?? `kubernetes.io/${kind.toLowerCase()}`);

@@ -20,7 +20,10 @@ export interface ValidityPeriod {
 
 export interface ExecPluginObserver {
   called(call: ExecPluginCall): void;
-  /** Called when a plugin returns its first certificate, returns a different one, or no longer returns one. */
+  /**
+   * Called when a plugin returns a first certificate, returns a different certificate, or no longer returns a
+   * certificate.
+   */
   certificateChanged(plugin: object, certificate: ValidityPeriod | undefined): void;
 }
 
