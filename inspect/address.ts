@@ -12,7 +12,7 @@ const ADDRESS_PATTERN = /^(?:\[([\da-fA-F:.]+)\]|([\w.-]+)):(\d{1,5})$/;
 /** Suffix of an address whose page requires no token. */
 const OPEN_SUFFIX = '?open';
 
-/** An address, and whether its page requires no token. */
+/** The address on which the page is served, and whether the page requires no token. */
 export interface PageAddress {
   readonly address: InspectAddress;
   readonly isOpen: boolean;

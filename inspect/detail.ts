@@ -15,7 +15,7 @@ import type { ExplainedActor, Explanation } from '../show/explain.ts';
 import { NotInspected } from './inspected.ts';
 import type { ActorDetail, ShownEvent } from './protocol.ts';
 
-/** The data from which the details are created. */
+/** Sources of the details, which `createDetail` combines. */
 export interface DetailSources extends Pick<ActorDetail, 'path' | 'at' | 'events'> {
   /** Explanation of the actor's pod. Undefined for the node's own actors. */
   readonly explanation?: Explanation | undefined;
@@ -26,7 +26,10 @@ export interface DetailSources extends Pick<ActorDetail, 'path' | 'at' | 'events
   readonly tree: ActorNode | undefined;
 }
 
-/** Returns the container or volume at a path, in the form that `explain` accepts. Undefined for all other actors. */
+/**
+ * Returns the container or volume at the given path, in the form that `explain` accepts. Undefined for all other
+ * actors.
+ */
 export function partAtPath(path: string): PodPart | undefined {
   const [, last, ...others] = actorSteps(path);
   const kind = last?.kind;
@@ -39,7 +42,7 @@ export function partAtPath(path: string): PodPart | undefined {
 export function createDetail(sources: DetailSources): ActorDetail {
   const { explanation, part, node, tree, path, ...rest } = sources;
   const root = explanation?.pod ?? node.node;
-  // Look images up in the tree, because an explanation contains no actors for them.
+  // Look up the actor of an image in the tree, because an explanation contains no such actors.
   const treeActor = findActor(tree ?? node.node, path);
   const actor = findActor(root, path) ?? treeActor;
   if (actor === undefined) throw new NotInspected(`there is no actor ${path}`);
@@ -57,7 +60,7 @@ export function createDetail(sources: DetailSources): ActorDetail {
   };
 }
 
-/** Returns the actor at a path in a tree. */
+/** Returns the actor at the given path in a tree. */
 export function findActor(tree: ExplainedActor, path: string): ExplainedActor | undefined {
   if (tree.path === path) return tree;
   for (const child of tree.children) {

@@ -32,7 +32,8 @@ export interface InspectedNode {
   /** Undefined for a recording. */
   readonly live?: LiveUpdates;
   /**
-   * Returns the state at a time, or the last recorded state before it. If `at` is undefined, returns the latest state.
+   * Returns the state at the given time, or the last recorded state before that time. If `at` is undefined, returns the
+   * latest state.
    */
   moment(at?: number): Promise<Snapshot>;
   /** Returns the history of a pod between two times. An empty UID selects the node itself. */
@@ -45,7 +46,7 @@ export interface InspectedNode {
   /** Returns the log of the actor's container. Undefined for a recording, which contains no logs. */
   log?(path: string, signal: AbortSignal): Promise<ShownLog>;
   object(uid: string, at?: number): Promise<ShownObject>;
-  /** Returns the payload of the input that an actor received from a source at a time. */
+  /** Returns the payload of the input that `actor` received from `source` at the time `at`. */
   entry(actor: string, source: string, at: number): Promise<ShownPayload>;
   /** Accepts a WebSocket connection that uses Stately's inspection protocol. Undefined for a recording. */
   readonly acceptStately?: (request: IncomingMessage, connection: Duplex, head: Buffer) => void;

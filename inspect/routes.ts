@@ -106,7 +106,7 @@ async function respondWithFile(directory: string, name: string): Promise<PageRes
   return { code: 200, type: asset.type, body: asset.bytes };
 }
 
-/** Serves the page on all remaining paths, because the page itself handles its paths. */
+/** Serves the page on all remaining paths, because the page's script handles them. */
 async function respondWithPage(
   { inspectedNode, live, directory }: RequestContext,
   { searchParams }: URL,

@@ -111,7 +111,7 @@ export async function servePage(options: PageServerOptions): Promise<PageServer>
 /** Attaches the request handlers. Returns the set of upgraded connections that are open. */
 function attachHandlers(server: Server, requestHandler: RequestHandler): ReadonlySet<Duplex> {
   const upgradedConnections = new Set<Duplex>();
-  // A failure to accept a connection must not stop the node.
+  // Ignore the error, because a failure to accept a connection must not stop the node.
   server.on('error', () => {});
   server.on('request', (request, response) => {
     requestHandler.handle(request, response).catch(() => response.destroy());

@@ -106,7 +106,7 @@ export class ActorDiffer {
   }
 }
 
-/** Returns all actors of a tree. */
+/** Returns all actors of a tree, parents first. */
 export function flattenTree(tree: ShownTree): readonly ShownActor[] {
   const actors: ShownActor[] = [];
   compareTrees(undefined, tree, { actors, removedPaths: [] });

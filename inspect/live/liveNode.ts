@@ -86,7 +86,7 @@ export function createLiveNode({
   };
 }
 
-/** Explains a pod, including the problems found in its manifest. */
+/** Explains a pod, including the problems in the pod's manifest. */
 function explainPod(agent: InspectedAgent, uid: string, logs: LogTails): Explanation | undefined {
   const explanation = agent.explain(uid, logs);
   if (explanation === undefined) return undefined;

@@ -174,7 +174,9 @@ export class LiveView {
     return { at, trees: allTrees(tree, agent.trees()), pods, node };
   }
 
-  /** Whether the node's own state can be reused, because most frames only contain changes of pods. */
+  /**
+   * Whether the next frame can reuse the node's own state. Most frames can, because they contain only changes of pods.
+   */
   #canReuseNode(at: number): boolean {
     const hasMoved = this.#changeCollector?.takeNodeMoved() ?? true;
     return !hasMoved && this.#nodeState !== undefined && at - this.#nodeState.at < NODE_REFRESH_MS;
@@ -264,7 +266,7 @@ class ChangeCollector {
     this.#hasNodeMoved = true;
   }
 
-  /** Returns whether an actor of the node itself has changed since the last call, and resets this. */
+  /** Returns whether an actor of the node itself has changed since the last call of this method. */
   takeNodeMoved(): boolean {
     const hasMoved = this.#hasNodeMoved;
     this.#hasNodeMoved = false;

@@ -36,7 +36,7 @@ function toShownSource({ name, lastFailure }: ActorNode): ShownNode['sources'][n
 const runtimeTrouble = ({ runtime }: Pick<NodeBarState, 'runtime'>): string | undefined =>
   runtime.ready ? undefined : `the container runtime is not ready: ${runtime.message ?? 'no reason given'}`;
 
-/** Converts the runtime's state as of its last responses. */
+/** Selects the fields of the container runtime that the page shows. */
 export const toShownRuntime = (
   { name, version, message }: Pick<RuntimeView, 'name' | 'version' | 'message'>,
   ready: boolean,

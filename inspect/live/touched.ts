@@ -19,7 +19,7 @@ export class TouchedTrees {
   #treeKeys = new Set<string>();
   #havePodsChanged = false;
 
-  /** Handles an inspection event. */
+  /** Records which trees an inspection event affects. */
   readonly inspect = ({ type, actorRef }: InspectionEvent): void => {
     if (type !== '@xstate.snapshot') return;
     // Safe cast: every actor of the node was created by XState.
@@ -31,7 +31,7 @@ export class TouchedTrees {
     this.#havePodsChanged = true;
   };
 
-  /** Returns the changes since the last call, and resets them. */
+  /** Returns the changes since the last call of this method. */
   take(): ChangedTrees {
     const changedTrees = { treeKeys: this.#treeKeys, havePodsChanged: this.#havePodsChanged };
     this.#treeKeys = new Set();

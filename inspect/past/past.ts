@@ -30,9 +30,9 @@ export interface Past {
   detail(path: string, at: number): Promise<ActorDetail>;
   actorHistory(path: string, at: number): Promise<ActorHistory>;
   object(uid: string, at: number): Promise<ShownObject>;
-  /** Returns the payload of the input that an actor received from a source at a time. */
+  /** Returns the payload of the input that `actor` received from `source` at the time `at`. */
   entry(actor: string, source: string, at: number): Promise<ShownPayload>;
-  /** Returns the transitions and container runs of an actor up to a time. */
+  /** Returns the transitions and container runs of an actor up to the time `at`. */
   actorPast(path: string, at: number): Promise<CollectedHistory>;
 }
 
@@ -68,8 +68,8 @@ export function createPast(history: History, mode: 'past' | 'file'): Past {
 }
 
 /**
- * Retries a request once, because the recorder may delete its oldest file during the request. The second attempt uses
- * the remaining files.
+ * Wraps a request so that it is retried once, because the recorder may delete its oldest file during the request. The
+ * second attempt uses the remaining files.
  */
 const withRetry =
   <A extends readonly unknown[], T>(sendRequest: (...args: A) => Promise<T>) =>
@@ -105,7 +105,7 @@ async function pastHistory(history: History, path: string, at: number): Promise<
   return { path, at, ...actorHistory, events: story ? aggregateEvents(story, container) : [] };
 }
 
-/** Replays the recording up to a time and collects the history of an actor during the replay. */
+/** Replays the recording up to the given time and collects the history of an actor during the replay. */
 async function collectHistory<T>(history: History, path: string, at: number, useState: (moment: ReplayedState) => T) {
   const actorPast = new ActorPast(path, await history.historyStart(at));
   const uid = podUidOrEmpty(path);
@@ -118,7 +118,10 @@ async function collectHistory<T>(history: History, path: string, at: number, use
   return { result: replayResult, history: actorPast.history() };
 }
 
-/** Splits a pod into its manifest and its status. */
+/**
+ * Finds the pod with the given UID and splits it into its manifest and its status. Throws `NotInspected` if there is no
+ * such pod.
+ */
 export function splitPod(
   pods: readonly { readonly metadata: { readonly uid: string }; readonly status?: unknown }[],
   uid: string,

@@ -17,10 +17,10 @@ export function createRail(members: readonly Member[], stretches: readonly Stret
   const to = Math.max(from + 1_000, now ?? 0, span.to);
   const bucketMs = Math.max(1_000, Math.ceil((to - from) / MAX_BUCKETS / 1_000) * 1_000);
   const counts = new Array<number>(Math.ceil((to - from) / bucketMs)).fill(0);
-  // The earliest failure within each bar.
+  // Time of the earliest failure in each bar, by the bar's index.
   const failures = new Map<number, number>();
   for (const { at, entries, failures: failed } of members) {
-    // The last bar includes the end of the range.
+    // Count the end of the range in the last bar.
     const bucket = Math.min(Math.floor((at - from) / bucketMs), counts.length - 1);
     if (bucket < 0) continue;
     counts[bucket] = (counts[bucket] ?? 0) + entries;

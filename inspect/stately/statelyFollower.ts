@@ -19,7 +19,7 @@ export class StatelyFollower {
   #isSending = false;
   #hasPonged = true;
 
-  /** `actors` are the existing actors. */
+  /** `actors` are the actors that already exist, which are sent before any events. */
   constructor(socket: WebSocket, actors: readonly StatelyEvent[]) {
     this.#socket = socket;
     this.#actors = actors.toReversed();
@@ -51,8 +51,8 @@ export class StatelyFollower {
   }
 
   /**
-   * Sends one slice, and the next one once the socket has written it, so that other work of the node can run in
-   * between.
+   * Sends one slice. Sends the next one once the socket has written the slice, so that other work of the node can run
+   * in between.
    */
   #sendSlice(): void {
     if (this.#isSending || this.#socket.readyState !== this.#socket.OPEN) return;

@@ -32,7 +32,7 @@ export class StatelySockets {
     this.#options = options;
   }
 
-  /** Accepts a WebSocket upgrade. */
+  /** Accepts a WebSocket connection of an inspector, or refuses it if there are too many clients. */
   add(request: IncomingMessage, connection: Duplex, head: Buffer): void {
     if (this.#followers.size >= MAX_SOCKETS) {
       const responseText = 'HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\n\r\n';

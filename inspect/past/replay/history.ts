@@ -79,8 +79,8 @@ export class History {
   }
 
   /**
-   * Replays the recording up to a time, or to its end, and calls `useState` with the agent, which is then stopped. With
-   * `observers`, the replay starts early enough to collect the history of an actor.
+   * Replays the recording up to the given time, or to its end, and calls `useState` with the agent. Stops the agent
+   * afterwards. With `observers`, the replay starts early enough to collect the history of an actor.
    */
   async replayTo<T>(
     at: number,
@@ -109,7 +109,7 @@ export class History {
     return replayedSnapshot;
   }
 
-  /** Returns the start of the history that is collected for an actor at `at`. */
+  /** Returns the time from which the history of an actor is collected if it is requested for the time `at`. */
   async historyStart(at: number): Promise<number> {
     const { stretches } = await this.#open();
     return replayStartTime(stretches, at);
@@ -134,7 +134,7 @@ export class History {
     return rail;
   }
 
-  /** Calls `addStatus` with a pod's statuses up to a time, from earliest to latest. */
+  /** Calls `addStatus` with each status of a pod up to the given time, from earliest to latest. */
   async statuses(uid: string, to: number, addStatus: (status: PodStatus | undefined) => void): Promise<void> {
     const { file, stretches } = await this.#open();
     for (const { stretch, replayStart } of findPositionsBetween(file, stretches, {

@@ -33,8 +33,8 @@ export class Reel {
   }
 
   /**
-   * Adds the agent's state at a time, which must not be before the previous one. Compares only the actors in `moved`,
-   * or all actors if `moved` is undefined.
+   * Adds the agent's state at the given time, which must not be before the time of the previous state. Compares only
+   * the actors in `moved`, or all actors if `moved` is undefined.
    */
   addState(agent: NodeAgent, at: number, moved?: ChangedTrees): void {
     const { actors, removedPaths } = this.#compareActors(agent, moved);
@@ -51,8 +51,8 @@ export class Reel {
   }
 
   /**
-   * Compares some trees. Returns undefined if an actor was added or removed, because this shifts the order of other
-   * actors.
+   * Compares only the trees with the given keys. Returns undefined if an actor was added or removed, because this
+   * shifts the order of other actors.
    */
   #compareTrees(agent: NodeAgent, keys: ReadonlySet<string>): ActorChanges | undefined {
     const trees = new Map<string, ActorNode>();
@@ -81,14 +81,15 @@ export class Reel {
     return isUnchanged ? undefined : node;
   }
 
-  /** Whether the first stored state is at or before a time. */
+  /** Whether the first stored state is at or before the given time. */
   covers(at: number): boolean {
     const [first] = this.#changes;
     return first !== undefined && first.at <= at;
   }
 
   /**
-   * Returns the state at a time, or the first stored state if all are later. Returns undefined if no state is stored.
+   * Returns the state at the given time, or the first stored state if all states are later. Returns undefined if no
+   * state is stored.
    */
   stateAt(at: number): ShownState | undefined {
     const actors = new Map<string, ShownActor>();

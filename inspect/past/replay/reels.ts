@@ -46,8 +46,8 @@ export class Reels {
   }
 
   /**
-   * Returns the state at a time, or at the start of the recording if the time is earlier. Returns undefined if the
-   * recording is empty.
+   * Returns the state at the given time, or at the start of the recording if the time is earlier. Returns undefined if
+   * the recording is empty.
    */
   stateAt(targetTime: number, recording: OpenedRecording): Promise<ShownState | undefined> {
     const statePromise = this.#lastRequest.then(() => this.#replayTo(targetTime, recording));
@@ -80,8 +80,9 @@ export class Reels {
   }
 
   /**
-   * Returns a reel that covers a time. The first request for a part replays it up to that time without storing states,
-   * which is fast. If an earlier time is requested later, the whole part is replayed and all states are stored.
+   * Returns a reel that covers the given time. The first request for a part replays the part up to that time without
+   * storing states, which is fast. If an earlier time is requested later, the whole part is replayed and all states are
+   * stored.
    */
   async reelCoveringTime(key: string, part: ReelPart, targetTime: number): Promise<CachedReel> {
     const cachedReel = this.#reels.get(key);
@@ -91,7 +92,10 @@ export class Reels {
     return this.#createReel(part, part.replayStart.at);
   }
 
-  /** Creates a reel and replays its part up to a time. States are stored only from then on. */
+  /**
+   * Creates a reel and replays the part up to the given time. The reel stores the state at that time and all later
+   * states.
+   */
   async #createReel({ file, stretch, replayStart }: ReelPart, targetTime: number): Promise<CachedReel> {
     const [machines, touchedTrees] = [this.#machines, new TouchedTrees()];
     const player = await StretchPlayer.create(file, stretch, replayStart, { machines, inspect: touchedTrees.inspect });

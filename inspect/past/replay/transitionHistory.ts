@@ -30,7 +30,7 @@ export class TransitionHistory {
   inspect(event: InspectionEvent, at: number): void {
     if (event.type === '@xstate.actor' && isActorAt(event, this.#podPath)) this.#reset(at);
     if (event.type !== '@xstate.microstep' || !isActorAt(event, this.#path)) return;
-    // XState's event contains the transitions of this step, although its types omit them.
+    // Read the transitions of this step from a field that XState's types omit.
     const { _transitions: taken = [] } = event as { _transitions?: AnyTransitionDefinition[] };
     for (const way of transitionIds(taken)) this.countTransitions(way, 1, at);
   }

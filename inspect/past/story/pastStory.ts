@@ -87,7 +87,7 @@ function selectLatestParts(
         if (at >= from) skipped += entries;
       }
       const candidateStart = isInRange ? replayStartByMember.get(index) : undefined;
-      // Read at least one part.
+      // Include the latest part even if it exceeds `maxBytes`.
       if (candidateStart && (remainingBytes >= 0 || (selectedParts.length === 0 && first === undefined)))
         [first, skipped] = [candidateStart, 0];
     }
@@ -106,7 +106,7 @@ async function* readStoryLines(
 ): AsyncGenerator<StoryLine> {
   const converter = new StoryConverter();
   for (const [index, { stretch, replayStart }] of selectedParts.entries()) {
-    // For a part that this version cannot read, yield only the start of its agent.
+    // Yield only the start of the agent for a part that this version cannot read.
     if (stretch.foreign) yield { kind: 'began', at: replayStart.at };
     if (stretch.foreign) continue;
     const headerLine = await readHeaderAt(file, replayStart);

@@ -122,7 +122,7 @@ export class PastThread implements Past {
     this.#worker = undefined;
   }
 
-  /** Returns the current request and clears it. */
+  /** Returns the current request, and clears it and its timeout. */
   takeCurrentRequest(): PendingRequest | undefined {
     const currentRequest = this.#currentRequest;
     this.#options.clock.clearTimeout(currentRequest?.timer);
@@ -139,7 +139,7 @@ export class PastThread implements Past {
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MEGABYTES },
     });
     worker.unref();
-    // The only sender is our worker.
+    // Safe parameter type: the worker sends only responses.
     worker.on('message', (response: PastResponse) => this.#handleResponse(response));
     worker.on('error', (error) => this.#handleWorkerLoss(worker, error.message));
     worker.on('exit', () => this.#handleWorkerLoss(worker, 'the thread that reads the recording exited'));
