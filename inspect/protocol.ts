@@ -196,7 +196,6 @@ export interface TakenTransitions {
   readonly stays: readonly { readonly state: string; readonly lastMs: number }[];
 }
 
-/** A Kubernetes event. */
 export interface ShownEvent {
   readonly type: string;
   readonly reason: string;

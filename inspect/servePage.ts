@@ -208,7 +208,7 @@ class RequestHandler {
     this.#openedNode ??= openInspectedNode().then(
       (opened) => ({ inspectedNode: opened, live: opened.live && new LiveText(opened.live, this.#clock) }),
       (error: unknown) => {
-        // Let the next request try again.
+        // Clear the failed attempt, so that the next request opens the node again.
         this.#openedNode = undefined;
         throw error;
       },

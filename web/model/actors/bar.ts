@@ -2,7 +2,6 @@
 import { type CATEGORIES, type Category, categoryOf } from '../../../show/category.ts';
 import type { World } from '../server/world.ts';
 
-/** A value and the number of its occurrences. */
 interface ValueCount<T> {
   readonly value: T;
   readonly count: number;

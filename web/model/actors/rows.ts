@@ -14,14 +14,12 @@ import type { Page } from '../page.ts';
 import type { World } from '../server/world.ts';
 import { actorTrees, ROOT } from './tree.ts';
 
-/** A row of the tree. */
 export interface TreeRow {
   readonly row: ActorRow;
   /** Whether the actor no longer exists. Its row remains while the pointer or the focus is in the list. */
   readonly isDeleted: boolean;
 }
 
-/** The texts of a row. */
 export interface RowTexts {
   readonly name: string;
   /** Kind of the actor, shown before the name. Empty for a pod. */
@@ -180,14 +178,14 @@ export function setInputActive({ activeInputs }: Tree, input: 'pointer' | 'focus
   activeInputs.value = nextInputs;
 }
 
-/** Returns the path of the row that is `offset` rows below the cursor, or of the first or last row. */
+/** Returns the path of the row that is `offset` rows below the cursor, limited to the first and last rows. */
 export function pathAtOffset(rows: readonly TreeRow[], cursor: string, offset: number): string {
   const at = rows.findIndex(({ row }) => row.path === cursor);
   const to = at < 0 ? 0 : Math.min(rows.length - 1, Math.max(0, at + offset));
   return rows[to]?.row.path ?? cursor;
 }
 
-/** Returns the range of rows in the visible part of the list, with a few extra rows on both sides for scrolling. */
+/** Returns the range of rows in the visible part of the list, plus a few rows on both sides for scrolling. */
 export function rowsInView(
   count: number,
   { top, height, row }: { readonly top: number; readonly height: number; readonly row: number },

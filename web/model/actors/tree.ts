@@ -12,7 +12,7 @@ export const ROOT = '';
 /** Whether a path is that of a pod, rather than of an actor below it. */
 const isPod = (path: string): boolean => /^pod\/[^/]+$/.test(path);
 
-/** Returns an actor and its descendants as a tree. */
+/** Returns the tree of the given actor and its descendants. The tree of the node agent does not include the pods. */
 export function nodeAt(world: World, actor: ShownActor): ActorNode {
   const { parent: _, order: __, ...view } = actor;
   const childPaths = world.children.get(actor.path) ?? [];
@@ -37,7 +37,7 @@ function nodesAt(world: World, path: string): ActorNode[] {
   return actor ? [nodeAt(world, actor)] : [];
 }
 
-/** Returns all actors of a world. Undefined until the node agent has been received. */
+/** Returns the actor trees of the node and its pods. Undefined until the node agent has been received. */
 export function actorTrees(world: World): ActorTrees | undefined {
   const [node] = nodesAt(world, ROOT);
   if (!node) return undefined;
@@ -72,7 +72,7 @@ function toRowPod(world: World, actor: ShownActor): RowPod {
   };
 }
 
-/** Returns the reason why a container failed, if it did. */
+/** Returns the reason for the failure of the container at `path`. Undefined if the container has not failed. */
 function statusWordOf(world: World, path: string): string | undefined {
   const actor = world.actors.get(path);
   return actor?.machine === 'container' && actor.tags.includes('failed') ? actor.lastRun?.reason : undefined;

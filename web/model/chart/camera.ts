@@ -14,7 +14,7 @@ export interface Size {
   readonly height: number;
 }
 
-/** Minimum scale of the default view. */
+/** Minimum scale of the default view, below which text would be too small to read. */
 const MIN_DEFAULT_SCALE = 0.85;
 const MIN_SCALE = 0.2;
 const MAX_SCALE = 3;

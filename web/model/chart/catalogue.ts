@@ -34,7 +34,10 @@ export function buildCatalogue(drawings: readonly Drawing[]): CatalogueEntry[] {
   });
 }
 
-/** Returns the drawing with a key. The default is the first drawing of the container, because it shows the most. */
+/**
+ * Returns the drawing with the given key. If there is none, returns the first drawing of the container machine, because
+ * that drawing shows the most.
+ */
 export function findDrawing(catalogue: readonly CatalogueEntry[], key: string): Drawing | undefined {
   const drawings = catalogue.flatMap((each) => each.drawings);
   const match =

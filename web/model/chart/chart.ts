@@ -6,7 +6,7 @@ import { batch, signal } from '@preact/signals';
 import type { Drawing, DrawnState } from '../../../inspect/protocol.ts';
 import { type Camera, cameraAt, fitCamera, moveCamera, type Size, zoomCamera } from './camera.ts';
 
-/** The element under the pointer or with the focus. */
+/** The element that is under the pointer or has the focus. */
 export interface HoveredElement {
   readonly state?: string;
   /** The arrow, identified by the first of its transitions. */
@@ -57,7 +57,7 @@ export function zoom(chart: Chart, camera: Camera, factor: number, at?: readonly
   chart.userCamera.value = zoomCamera(camera, factor, at ?? [width / 2, height / 2]);
 }
 
-/** Moves the visible part. */
+/** Moves the visible part of the drawing by `offset`. */
 export function pan(chart: Chart, camera: Camera, offset: readonly [number, number], drawing: Drawing): void {
   chart.userCamera.value = moveCamera(camera, offset, chart.size.peek(), drawing);
 }

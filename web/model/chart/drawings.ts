@@ -55,7 +55,6 @@ export function createDrawings({ drawing }: Pick<ServerClient, 'drawing'>) {
   return { loaded: loadedDrawings, load: loadDrawing };
 }
 
-/** Returns the cache key of a drawing. */
 export const drawingKey = (machine: string, region?: string): string =>
   region === undefined ? machine : `${machine}.${region}`;
 

@@ -110,7 +110,7 @@ export function detailOf(page: Page, { path, since }: ShownActor): LoadedDetail 
 }
 
 /**
- * Returns the details even if they are from before the actor's last change, because outdated details are better than
+ * Returns the details even if they are older than the actor's last change, because outdated details are better than
  * none until the next response.
  */
 export function earlierDetailOf(page: Page, path: string): LoadedDetail | undefined {

@@ -75,8 +75,8 @@ export const subjectTitle = ({ actor, pod }: Subject): string =>
     : actorTitle(actor.kind === 'pod' && pod ? { kind: 'pod', name: pod.name } : actor);
 
 /**
- * Returns the sentence to show until the answer has been loaded, or if the actor no longer exists. The sentence
- * contains no state names.
+ * Returns the sentence to show while the answer is loading or if the actor no longer exists. The sentence contains no
+ * state names.
  */
 export function fallbackAnswer(subject: Subject): string {
   const { worstActor, isDeleted } = subject;

@@ -73,7 +73,10 @@ const EVENT_TEXTS: ReadonlyMap<string, string> = new Map([
  */
 const TRANSITION_PATTERN = /^(?<event>[^\s[]\S*)?(?: (?<end>done|failed))?(?: ?\[(?<guard>.*)\])?$/;
 
-/** Phrases for guards that say more than their event. The name of a guard is never displayed. */
+/**
+ * Phrases for guards, which are used where the guard is more informative than the event. The name of a guard is never
+ * displayed.
+ */
 const GUARD_TEXTS: ReadonlyMap<string, string> = new Map([
   ['changesBackOffKey', 'its image or resources are changed'],
   ['changesIdentity', 'its image is changed'],
@@ -93,7 +96,7 @@ const GUARD_TEXTS: ReadonlyMap<string, string> = new Map([
 const callText = (port: string): string =>
   !/[A-Z]/.test(port) ? port : `"${port.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)}"`;
 
-/** Describes when a transition is taken. Undefined if this depends on a guard without a phrase. */
+/** Describes when a transition is taken. Undefined if neither the event nor the guard has a phrase. */
 export function conditionText(on: string): string | undefined {
   const { event = '', end, guard = '' } = TRANSITION_PATTERN.exec(on)?.groups ?? {};
   if (event === '') return GUARD_TEXTS.get(guard);
@@ -105,8 +108,8 @@ export function conditionText(on: string): string | undefined {
 const MAX_EVENT_TRANSITIONS = 3;
 
 /**
- * Returns the lines of the section, of which the deadline comes first. Empty for a healthy actor, because it is not
- * waiting for anything.
+ * Returns the lines of the section, starting with the deadline. Empty for a healthy actor, because a healthy actor is
+ * not waiting for anything.
  */
 export function nextLines(detail: NextDetail, actor: NextActor | undefined): NextLine[] {
   if (actor && isHealthy(categoryOf(actor))) return [];

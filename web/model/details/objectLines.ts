@@ -7,7 +7,7 @@ export interface TextPart {
   readonly isRedacted: boolean;
 }
 
-/** A line of an object. */
+/** A line of a formatted object. */
 export interface ObjectLine {
   /** Text before the key, including `- ` on the first line of a list item. */
   readonly indent: string;
@@ -31,7 +31,7 @@ export function splitRedacted(text: string): TextPart[] {
 /** YAML notation of empty collections. */
 const EMPTY_VALUES = { list: '[]', map: '{}' } as const;
 
-/** Returns the lines of an object. Undefined values are omitted. */
+/** Returns the lines of a formatted object. Undefined values are omitted. */
 export function objectLines(value: unknown, indent = ''): ObjectLine[] {
   if (Array.isArray(value)) return value.flatMap((each) => itemLines(each, indent));
   if (typeof value !== 'object' || value === null)

@@ -31,7 +31,6 @@ export function runsLatestFirst(
   );
 }
 
-/** Builds the table of runs. */
 export function attemptTable(
   detail: Pick<ActorHistory, 'tried'>,
   actor: Pick<ShownActor, 'tags' | 'since' | 'until'> | undefined,

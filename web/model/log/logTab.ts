@@ -79,7 +79,7 @@ async function loadLog(page: Page, { log }: LogTab, container: string): Promise<
   }
 }
 
-/** A part of a line. If `isMatch` is set, it equals the search text. */
+/** A part of a line. If `isMatch` is set, the part contains the search text. */
 interface LinePart {
   readonly text: string;
   readonly isMatch: boolean;
@@ -103,7 +103,8 @@ export function matchingLines(lines: readonly string[], search: string): Matchin
 
 function splitByMatch(line: string, lowerCaseSearch: string): LinePart[] {
   const lowerCaseLine = line.toLowerCase();
-  // Do not locate the matches, because a letter whose lower case has a different length shifts their offsets.
+  // Do not locate the matches within the line, because the lower-case line has a different length and thus different
+  // offsets.
   if (lowerCaseLine.length !== line.length) return [{ text: line, isMatch: lowerCaseLine.includes(lowerCaseSearch) }];
   const lineParts: LinePart[] = [];
   let from = 0;

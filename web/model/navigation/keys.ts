@@ -19,7 +19,6 @@ export interface KeyAction {
   readonly isActive?: () => boolean;
 }
 
-/** A key press. */
 export interface KeyPress {
   readonly key: string;
   readonly shiftKey: boolean;

@@ -10,7 +10,7 @@ import type { World } from '../server/world.ts';
 import { navigate } from './navigate.ts';
 import type { PageLocation } from './pageLocation.ts';
 
-/** Returns the name of a pod. For a static pod, the name does not include the node's name. */
+/** Returns the name of a pod. Omits the suffix with the node's name from the name of a static pod. */
 export const podName = ({ name, isStatic }: ShownPod, { node }: World): string =>
   isStatic ? withoutNodeSuffix(name, node.name) : name;
 
@@ -20,20 +20,29 @@ export const podOf = (world: World, path: string): ShownPod | undefined => {
   return uid === undefined ? undefined : world.pods.get(uid);
 };
 
-/** Returns the pods with a full name. If there are none, returns the static pods with this name in their manifest. */
+/**
+ * Returns the pods with the given full name. If there are none, returns the static pods whose manifests contain this
+ * name.
+ */
 function podsNamed(world: World, namespace: string, name: string): ShownPod[] {
   const pods = [...world.pods.values()].filter((pod) => pod.namespace === namespace);
   const exactMatches = pods.filter((pod) => pod.name === name);
   return exactMatches.length > 0 ? exactMatches : pods.filter((pod) => podName(pod, world) === name);
 }
 
-/** Returns the pod with a name. If there are several, returns the one with the UID, or else the latest. */
+/**
+ * Returns the pod with the given name. If several pods have the name, returns the pod with the given UID or, if there
+ * is none, the latest pod.
+ */
 function podNamed(world: World, namespace: string, name: string, uid?: string): ShownPod | undefined {
   const candidates = podsNamed(world, namespace, name);
   return candidates.find((pod) => pod.uid === uid) ?? candidates.at(-1);
 }
 
-/** Returns the path of the actor at a location. Undefined if the actor does not exist or the location selects none. */
+/**
+ * Returns the path of the actor that a location selects. Undefined if that actor does not exist or the location selects
+ * none.
+ */
 export function pathAt(world: World, { steps, uid }: Pick<PageLocation, 'steps' | 'uid'>): string | undefined {
   const [kind, ...others] = steps;
   if (kind === 'node') return existingPath(world, others.join('/'));
@@ -45,8 +54,8 @@ export function pathAt(world: World, { steps, uid }: Pick<PageLocation, 'steps' 
 
 /**
  * Returns the path of the actor that a location with an unknown name most likely means. Matches one step at a time,
- * i.e. first the pod with the most similar name, then its most similar actor. If a step has no similar match, returns
- * the parent. Undefined if the first step has no similar match.
+ * i.e. first the most similar pod name, then the most similar actor name within that pod. If a step has no similar
+ * match, returns the parent. Undefined if the first step has no similar match.
  */
 export function nearestPath(world: World, { steps }: Pick<PageLocation, 'steps'>): string | undefined {
   const [kind, ...others] = steps;

@@ -5,7 +5,7 @@
 import type { RangeChoice, TimeRange } from '../story/lanes/storyWindow.ts';
 import { resizeRange, shiftRange } from '../story/lanes/storyWindow.ts';
 
-/** The part of the rail that is dragged. */
+/** The part of the rail that the user drags. */
 export type DragTarget = 'head' | 'window' | 'from' | 'to';
 
 /** The start of a drag. `at` is the time at the position where it started. */
@@ -19,8 +19,8 @@ export interface DragStart {
 const EDGE_PX = 5;
 
 /**
- * Returns what is dragged from a position. In the upper part of the rail, this can be an edge of the time range.
- * Otherwise it is the time range with Shift, and the displayed time without.
+ * Returns the part that a drag from the given position moves. In the upper part of the rail, this can be an edge of the
+ * time range. Elsewhere, it is the time range if Shift is pressed within the range, and otherwise the displayed time.
  */
 export function dragTargetAt(
   x: number,

@@ -91,7 +91,7 @@ interface ClockState {
   readonly eventCount?: number;
 }
 
-/** Returns the text below the clock. */
+/** Returns the note that is displayed below the clock. */
 export function clockNote({ at, live, mode, eventCount = 0 }: ClockState): string {
   if (mode === 'past') return `${humanDuration(Math.max(0, live - at))} ago, UTC`;
   if (mode === 'held') return `held, ${eventCount} ${eventCount === 1 ? 'event' : 'events'} since`;

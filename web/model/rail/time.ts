@@ -11,7 +11,7 @@ export const formatDate = (at: number): string => new Date(at).toISOString().sli
 export const formatTime = (at: number, now: number): string =>
   formatDate(at) === formatDate(now) ? formatClock(at) : `${formatDate(at)} ${formatClock(at)}`;
 
-/** The largest absolute value of a JavaScript `Date`. */
+/** The largest absolute value of a JavaScript `Date`, in milliseconds. */
 const MAX_DATE_MS = 8.64e15;
 
 /** Whether a number is a valid `Date` value. */

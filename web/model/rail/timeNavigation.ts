@@ -65,7 +65,7 @@ function completeLines({ loaded, gaps }: StoryAccess, uid: string, at: number): 
   return isComplete ? loadedStory.story.lines : undefined;
 }
 
-/** Initial range of a search. The range grows whenever nothing is found in it. */
+/** Initial range of a search. The range grows as long as the search finds nothing. */
 const INITIAL_SEARCH_MS = 60_000;
 const SEARCH_GROWTH = 4;
 

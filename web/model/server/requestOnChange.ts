@@ -16,8 +16,8 @@ interface RequestOptions<Request> {
 }
 
 /**
- * Sends a request whenever it changes, until the returned function is called. Sends one request at a time unless a
- * request is urgent.
+ * Sends the current request whenever it changes, until the returned function is called. Sends one request at a time
+ * unless the new request is urgent.
  */
 export function requestOnChange<Request>({
   currentRequest,

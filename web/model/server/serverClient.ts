@@ -12,7 +12,7 @@ import type {
 } from '../../../inspect/protocol.ts';
 import { escapeTexts } from '../log/escapeTexts.ts';
 
-/** The requests that the page can send. Each one rejects with an `Error` whose message is the reason. */
+/** The requests that the page can send. Each method rejects with an `Error` whose message is the reason. */
 export interface ServerClient {
   snapshot(at: number): Promise<Snapshot>;
   /** Returns the history of a pod. An empty `uid` selects the node's own actors. */
@@ -23,7 +23,7 @@ export interface ServerClient {
   /** Returns the current log of a container. */
   log(path: string): Promise<ShownLog>;
   object(uid: string, at?: number): Promise<ShownObject>;
-  /** Returns the payload of the input that an actor received from a source at a time. */
+  /** Returns the payload of the input that `actor` received from `source` at the time `at`. */
   entry(actor: string, source: string, at: number): Promise<ShownPayload>;
   drawing(machine: string, region?: string): Promise<Drawing>;
 }

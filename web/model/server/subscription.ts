@@ -16,7 +16,7 @@ interface SubscriptionOptions {
   readonly open: () => EventStream;
   readonly setTimeout: (after: () => void, ms: number) => unknown;
   readonly now: () => number;
-  /** Called after each snapshot, before which lines may have been missed. */
+  /** Called after each snapshot. Lines from before the snapshot may have been missed. */
   readonly onSnapshot: () => void;
   /** Called with the live lines of each frame, and the number of lines that the server has omitted. */
   readonly onLines: (lines: readonly StoryLine[], unsaid: number) => void;

@@ -23,7 +23,7 @@ export interface LoadedStory {
   /** UID of the pod. Empty for the node's own actors. */
   readonly uid: string;
   readonly story: Story;
-  /** Whether live lines are appended to the story, unless some of them are missing. */
+  /** Whether live lines are appended to the story. They are not appended while earlier ones are missing. */
   readonly isOpen: boolean;
   /** Value of the signal `gaps` when the story was requested. */
   readonly gaps: number;
@@ -236,9 +236,7 @@ const unrecordedStory = (page: Page, requested: Pick<LoadedStory, 'uid' | 'reque
   isUnrecorded: true,
 });
 
-/**
- * Appends live lines. If the server has omitted lines, it is unknown which pods they concern, so this counts as a gap.
- */
+/** Appends live lines. Omitted lines count as a gap, because it is unknown which pods they concern. */
 export function appendLiveLines(storyState: StoryState, lines: readonly StoryLine[], unsaid: number): void {
   const { loaded, incoming } = storyState;
   const currentStory = loaded.peek();

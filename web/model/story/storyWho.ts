@@ -49,7 +49,6 @@ const PORT_SOURCES: ReadonlyMap<string, Source> = new Map(
 /** Returns the component that implements a port. Ports without an entry are implemented by the node. */
 export const portOwner = (port: string): Source => PORT_SOURCES.get(port) ?? 'node';
 
-/** Returns the source of an input. */
 export function inputSource({ outcome, source }: Pick<EnteredLine, 'outcome' | 'source'>): Source {
   if (outcome === 'elapsed') return 'timer';
   return outcome === 'fact' ? (FEED_SOURCES.get(source) ?? 'node') : portOwner(source);
@@ -86,7 +85,7 @@ export function distanceOf(a: string, b: string): number | undefined {
 
 const depthOf = (path: string): number => (path === '' ? 0 : path.split('/').length);
 
-/** Whether an actor is `above` or one of its descendants. */
+/** Whether the actor at `path` is the actor at `above` or one of its descendants. */
 export const isWithin = (path: string, above: string): boolean =>
   path === above || above === '' || path.startsWith(`${above}/`);
 

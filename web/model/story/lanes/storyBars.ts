@@ -14,7 +14,7 @@ export interface Bar {
 }
 
 interface BarOptions {
-  /** Start of the visible range. Of the bars before it, only the last one of each actor is returned. */
+  /** Start of the visible range. For each actor, only the last bar before this time is returned. */
   readonly from?: number | undefined;
   /** End of the visible range. */
   readonly now: number;
@@ -26,8 +26,8 @@ interface BarOptions {
 }
 
 /**
- * Returns the bars of each actor in chronological order. There are no gaps except while no agent was running. The bars
- * of an image replace those of its container or volume while that waits for the image.
+ * Returns the bars of each actor in chronological order. There are no gaps except while no agent was running. While a
+ * container or volume waits for its image, the bars of the image replace those of the container or volume.
  */
 export function stateBars(
   story: Pick<Story, 'from' | 'before' | 'lines'>,
@@ -38,7 +38,7 @@ export function stateBars(
   const closeBar = (actor: string, to: number) => {
     const bar = openBars.get(actor);
     openBars.delete(actor);
-    // Skip states through which the actor only passed.
+    // Skip states that the actor left at the same time as it entered them.
     if (bar && to > bar.from) addBar(bars, actor, { ...bar, to }, options.from);
   };
   for (const { actor, state, since, tag } of story.before)
@@ -50,7 +50,7 @@ export function stateBars(
       closeBar(line.actor, line.at);
       openBars.set(line.actor, createBar(line));
     }
-    // If the previous agent was killed, the states are known only until its last line.
+    // End the bars at the last line, because the states after it are unknown if the previous agent was killed.
     if (line.kind === 'began') for (const actor of [...openBars.keys()]) closeBar(actor, lastLineAt);
     if (line.kind === 'ended') for (const actor of [...openBars.keys()]) closeBar(actor, line.at);
     lastLineAt = line.at;

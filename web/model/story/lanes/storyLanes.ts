@@ -33,7 +33,7 @@ export interface Mark {
   readonly actor: string;
 }
 
-/** The time at which the creation of a container was requested for a run. */
+/** A run of a container. `at` is the time at which the creation of the container was requested. */
 export interface Run {
   readonly at: number;
   readonly run: number;

@@ -1,7 +1,6 @@
 /** Computes the vertical layout of the lanes. */
 import type { Lane } from './storyLanes.ts';
 
-/** A lane with its position. */
 export interface PositionedLane {
   readonly lane: Lane;
   /** Vertical center of the lane. */

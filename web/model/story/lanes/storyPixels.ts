@@ -22,7 +22,6 @@ export const toX = ({ from, to, left, right }: Scale, at: number): number =>
 export const timeAt = ({ from, to, left, right }: Scale, x: number): number =>
   from + ((x - left) / Math.max(1, right - left)) * (to - from);
 
-/** A bar with its position. */
 export interface PositionedBar extends Bar {
   readonly x: number;
   readonly width: number;
@@ -69,7 +68,7 @@ export function positionBars(bars: readonly Bar[], scale: Scale): PositionedBar[
   return positionedBars;
 }
 
-/** One or more marks that are drawn at one position. */
+/** One or more marks at the same position. */
 export interface PositionedMark {
   readonly x: number;
   readonly marks: readonly Mark[];

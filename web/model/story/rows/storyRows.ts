@@ -113,7 +113,10 @@ function summaryName(actor: string): string {
   return kindOf(actor) === 'probe' ? `${steps.at(-3)}/${steps.at(-1)}` : nameOf(actor);
 }
 
-/** Whether an attempt failed. A failed probe attempt is recognized by the probe's state, because its call succeeds. */
+/**
+ * Whether a step failed. A failed probe attempt is recognized by the probe's state, because the call of the probe
+ * succeeds.
+ */
 export const isFailedStep = ({ isFailure, moves, actor }: Step): boolean =>
   isFailure || moves.some((move) => move.actor === actor && isFailedMove(move));
 
@@ -137,7 +140,7 @@ const describeState = ({ actor, from, state, tag }: Move): NonNullable<Row['stat
   ...(tag === undefined ? {} : { tag }),
 });
 
-/** Describes the last state of an actor. The state of a container takes precedence over that of its image. */
+/** Describes the last transition of the moves. A transition of a container takes precedence over one of its image. */
 function finalState(moves: readonly Move[]): Pick<Row, 'state' | 'move' | 'passedStates'> {
   const lastMove = moves.findLast(({ actor }) => kindOf(actor) !== 'image') ?? moves.at(-1);
   const passedStates = moves
@@ -148,7 +151,9 @@ function finalState(moves: readonly Move[]): Pick<Row, 'state' | 'move' | 'passe
   return { state: describeState(from === undefined ? lastMove : { ...lastMove, from }), move: lastMove, passedStates };
 }
 
-/** Returns the actor that stands for an actor in the story. For an image, this is its container or volume. */
+/**
+ * Returns the actor that represents the given actor in the story. An image is represented by its container or volume.
+ */
 export const representativeOf = (actor: string): string =>
   kindOf(actor) === 'image' ? actor.slice(0, actor.lastIndexOf('/')) : actor;
 

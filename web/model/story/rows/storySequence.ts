@@ -32,7 +32,8 @@ export interface Column {
 }
 
 /**
- * The columns during which the subject is in a state. `to` equals the number of columns if the state is still active.
+ * A bar for a state of the subject, from one column to another. `to` equals the number of columns if the state is still
+ * active.
  */
 interface SequenceBar {
   readonly from: number;

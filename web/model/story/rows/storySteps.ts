@@ -223,8 +223,8 @@ class StepBuilder {
 const MAX_CANDIDATES = 50;
 
 /**
- * Whether a step is about this actor rather than the previously moved one. A container or volume takes precedence over
- * its image.
+ * Whether a step should be attributed to `actor` rather than to its current actor. A container or volume takes
+ * precedence over its image.
  */
 const takesPrecedence = (actor: string, { moves, actor: previousActor }: OpenStep): boolean =>
   moves.length === 1 ||
@@ -236,7 +236,7 @@ const UNRELATED_DISTANCE = 1_000;
 function createInputOpening(line: EnteredLine): StepOpening {
   const { at, actor, outcome, source, tookMs: durationMs, what: detail, uid } = line;
   return {
-    // A timer has no payload.
+    // Omit the reference to the input, because a timer has no payload.
     ...(outcome === 'elapsed' ? {} : { entered: { actor, source, at } }),
     at,
     source: inputSource(line),
