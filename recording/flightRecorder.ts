@@ -308,7 +308,7 @@ class Recorder implements FlightRecorder {
     return lines.take();
   }
 
-  /** Rejects if `promise` has not settled within `ms`. */
+  /** Returns the result of `promise`. Rejects if `promise` has not settled within `ms` milliseconds. */
   #withTimeout<T>(ms: number, promise: Promise<T>): Promise<T> {
     const { clock, directory } = this.#options;
     const waitForPromise = (signal: AbortSignal) =>

@@ -107,7 +107,7 @@ class StoryFormatter {
     }
   }
 
-  /** Stores the names of the pods in a fact. A source reports a pod before any other line mentions it. */
+  /** Stores the names of the pods that a fact contains. A source reports a pod before any other line mentions it. */
   #storeNames(value: unknown): void {
     const { pods, pod } = factSchema.safeParse(value).data ?? {};
     for (const { metadata } of [...(pods ?? []), ...(pod ? [pod] : [])])
@@ -150,7 +150,7 @@ const readType = (value: unknown): string => readStringField(value, 'type') ?? '
 
 const readMessage = (value: unknown): string => readStringField(value, 'message') ?? 'for an unknown reason';
 
-/** Returns the field if it is a string. */
+/** Returns the value of the given field, or undefined if that value is not a string. */
 function readStringField(value: unknown, field: string): string | undefined {
   const fieldValue: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, field) : undefined;
   return typeof fieldValue === 'string' ? fieldValue : undefined;

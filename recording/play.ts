@@ -57,7 +57,9 @@ interface PlayTo extends Pick<NodeParts, 'onStateChange'> {
   readonly inspect?: (event: InspectionEvent, at: number) => void;
 }
 
-/** Replays a recording up to and including a time. Returns undefined if there is no keyframe to start from. */
+/**
+ * Replays a recording up to and including the time `until`. Returns undefined if there is no keyframe to start from.
+ */
 export async function replayUntil(
   file: RecordingFile,
   stretches: readonly Stretch[],

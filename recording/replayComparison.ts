@@ -48,7 +48,7 @@ export class ReplayComparison {
   addStatus(uid: string, status: PodStatus | undefined): void {
     const statuses = this.#replayedStatuses.get(uid) ?? [];
     const statusJson = toJson(status);
-    // Skip a status that equals the previous one, because the recorder does so too.
+    // Skip a status that equals the previous one, because the recorder skips it, too.
     if (statuses.length === 0 || !isDeepStrictEqual(statuses.at(-1), statusJson)) statuses.push(statusJson);
     this.#replayedStatuses.set(uid, statuses);
   }

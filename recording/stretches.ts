@@ -81,7 +81,7 @@ function continuesStretch(previous: HeaderSummary, next: HeaderSummary): boolean
  */
 const summaryCache = new WeakMap<Member, Promise<Omit<HeaderSummary, 'member'> | undefined>>();
 
-/** Returns the header of the member at an index. Undefined if no replay can start there. */
+/** Returns the header of the member at the given index. Undefined if no replay can start there. */
 async function getSummaryAt(file: RecordingFile, index: number): Promise<HeaderSummary | undefined> {
   const member = file.members[index];
   if (member === undefined) return undefined;
