@@ -16,8 +16,8 @@ interface StoryOptions {
 }
 
 /**
- * Yields the formatted lines of all lives of the agent up to a time. A line that this version cannot read is replaced
- * with a note.
+ * Yields the formatted lines of all lives of the agent up to the time `until`. A line that this version cannot read is
+ * replaced with a note.
  */
 export async function* formatStory(file: RecordingFile, { until }: StoryOptions): AsyncGenerator<string> {
   const formatter = new StoryFormatter();

@@ -81,7 +81,7 @@ export class PendingLines {
     return lineJson.length;
   }
 
-  /** Prepends a segment header. `text` is its serialized form. */
+  /** Prepends a segment header. `text` is the serialized header. */
   prependHeader({ at, missed }: SegmentHeader, text: string, startKind: 'anew' | 'again'): void {
     this.#lines.unshift(text);
     this.#addLength(text);
