@@ -39,7 +39,7 @@ export interface InspectedNode {
   /** Returns the history of a pod between two times. An empty UID selects the node itself. */
   story(uid: string, from: number, to: number): Promise<Story>;
   rail(): Promise<Rail>;
-  /** Returns the details of the actor at a path. If `at` is undefined, returns the current details. */
+  /** Returns the details of the actor at the given path. If `at` is undefined, returns the current details. */
   detail(path: string, at?: number): Promise<ActorDetail>;
   /** Returns the history of one actor from the recording, up to `at` or, if `at` is undefined, up to now. */
   actorHistory(path: string, at?: number): Promise<ActorHistory>;

@@ -19,7 +19,7 @@ export function sendText(response: HttpResponse, { code, text, headers }: TextRe
   response.end(text);
 }
 
-/** Sends a one-line error message like Go's `http.Error`. */
+/** Sends a one-line error message in the format of Go's `http.Error`. */
 export const sendError = (response: HttpResponse, code: number, text: string): void =>
   sendText(response, { code, text: `${text}\n`, headers: NOSNIFF_HEADERS });
 

@@ -1,4 +1,4 @@
-/** Replays recordings, either up to a time, or completely while comparing the replay with the recorded output. */
+/** Replays recordings, either up to a given time, or completely while comparing the replay with the recorded output. */
 import type { InspectionEvent } from 'xstate';
 import type { NodeAgent } from '../actors/node/nodeAgent.ts';
 import type { NodeParts } from '../actors/node/nodeParts.ts';

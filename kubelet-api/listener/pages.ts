@@ -100,7 +100,7 @@ function formatUptime(seconds: number): string {
   return `${hours} hr ${String(minutes).padStart(2, '0')} min ${String(seconds % 60).padStart(2, '0')} sec`;
 }
 
-/** Formats a time like Go's `time.UnixDate`, e.g. `Fri Jan  2 03:04:05 UTC 2026`. */
+/** Formats a time in the layout of Go's `time.UnixDate`, e.g. `Fri Jan  2 03:04:05 UTC 2026`. */
 function unixDate(ms: number): string {
   const [weekday = '', day = '', month = '', year = '', time = ''] = new Date(ms).toUTCString().split(/,? /);
   return `${weekday} ${month} ${String(Number(day)).padStart(2)} ${time} UTC ${year}`;

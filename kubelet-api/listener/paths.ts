@@ -158,7 +158,7 @@ function acceptsJson(accept = '*/*'): boolean {
   return accept === '' || types.some((type) => type === '*/*' || type === 'application/json');
 }
 
-/** Resolves `//`, `.` and `..` in a path like Go's ServeMux. Preserves a trailing slash. */
+/** Resolves `//`, `.` and `..` in a path in the same way as Go's ServeMux. Preserves a trailing slash. */
 export function cleanPath(path: string): string {
   const segments: string[] = [];
   for (const name of path.split('/')) {

@@ -69,7 +69,7 @@ const runningContainer = (container: wire.Container) => ({
   resources: {},
 });
 
-/** Sends a list of pods as JSON with `<`, `>` and `&` escaped like Go's encoder. */
+/** Sends a list of pods as JSON. Escapes `<`, `>` and `&` as Go's encoder does. */
 function sendList(response: HttpResponse, items: readonly object[]): void {
   const json = `${JSON.stringify({ ...POD_LIST, items: items.length > 0 ? items : null })}\n`;
   sendJson(response, json.replaceAll(/[<>&\u2028\u2029]/g, escapeCharacter));

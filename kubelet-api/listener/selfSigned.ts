@@ -1,5 +1,5 @@
 /**
- * Creates a self-signed serving certificate like the kubelet (`GenerateSelfSignedCertKey` in `util/cert/cert.go` of
+ * Creates a self-signed serving certificate as the kubelet does (`GenerateSelfSignedCertKey` in `util/cert/cert.go` of
  * client-go). Imported on demand, because only a node without any other certificate needs this module, and only the
  * first time it starts.
  */

@@ -1,4 +1,4 @@
-/** Writes the Prometheus text format like the kubelet's client library (`expfmt/text_create.go`). */
+/** Writes the Prometheus text format in the same way as the kubelet's client library (`expfmt/text_create.go`). */
 
 export interface MetricFamily {
   readonly name: string;

@@ -223,7 +223,7 @@ export class Registry {
   histogram = (options: FamilyOptions, bounds: readonly number[]): Histogram =>
     this.#addMetric(new Histogram(options, bounds));
 
-  /** Counts the families by stability level like the kubelet. Families without a level are not counted. */
+  /** Counts the families by stability level. As in the kubelet, families without a level are not counted. */
   stabilities(): ReadonlyMap<Stability, number> {
     const counts = new Map<Stability, number>();
     for (const { stability } of this.#metrics) if (stability) counts.set(stability, (counts.get(stability) ?? 0) + 1);

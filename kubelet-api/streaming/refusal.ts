@@ -16,7 +16,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Creates an error response like Go's `http.Error`. */
+/** Creates an error response in the format of Go's `http.Error`. */
 export const createErrorRefusal = (code: number, text: string): Refusal =>
   new Refusal(code, `${text}\n`, NOSNIFF_HEADERS);
 

@@ -1,4 +1,4 @@
-/** Serves a file like Go's `http.ServeContent`. */
+/** Serves a file in the same way as Go's `http.ServeContent`. */
 import type { FileHandle } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { readBytesAt, readPlainBlocks } from '../../../host/logs/logBlocks.ts';

@@ -1,4 +1,7 @@
-/** Serves the files of a directory like Go's `http.FileServer`. Files outside of the directory are not accessible. */
+/**
+ * Serves the files of a directory in the same way as Go's `http.FileServer`. Files outside of the directory are not
+ * accessible.
+ */
 import { readdir } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { errorCode, isMissing, isTooLong } from '../../../host/files/fileErrors.ts';
@@ -97,7 +100,10 @@ async function sendListing({ handle, stats }: OpenedFile, { request, response }:
 const SLASH = Buffer.from('/');
 const END = Buffer.from('</a>\n');
 
-/** Escapes a name for a URL's path like Go. A name that looks like the start of an absolute URL gets a `./` prefix. */
+/**
+ * Escapes a file name for the path of a URL as Go does. A name that looks like the start of an absolute URL gets a `./`
+ * prefix.
+ */
 function escapePath(name: Buffer): string {
   const escapedName = name
     .toString('latin1')

@@ -114,7 +114,7 @@ class ExpositionCache {
 }
 
 /**
- * Returns the families sorted by name, like a registry of Prometheus' Go library. `now` is in milliseconds since the
+ * Returns the families sorted by name, as in a registry of Prometheus' Go library. `now` is in milliseconds since the
  * epoch.
  */
 function buildFamilies(

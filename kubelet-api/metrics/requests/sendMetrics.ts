@@ -1,4 +1,4 @@
-/** Sends the response to a scrape like the kubelet (`HandlerFor` in `component-base/metrics/http.go`). */
+/** Sends the response to a scrape as the kubelet does (`HandlerFor` in `component-base/metrics/http.go`). */
 import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import type { Exchange } from '../../exchange.ts';

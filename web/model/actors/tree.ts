@@ -9,7 +9,7 @@ import type { World } from '../server/world.ts';
 /** Path of the node agent, which is the root of the tree. */
 export const ROOT = '';
 
-/** Whether a path is that of a pod, rather than of an actor below it. */
+/** Whether the path is that of a pod's top-level actor. */
 const isPod = (path: string): boolean => /^pod\/[^/]+$/.test(path);
 
 /** Returns the tree of the given actor and its descendants. The tree of the node agent does not include the pods. */

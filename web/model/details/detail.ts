@@ -15,7 +15,8 @@ import type { World } from '../server/world.ts';
 const REFRESH_MS = 5_000;
 
 /**
- * Returns the actors of a pod, or of the node if `uid` is undefined. An unchanged actor is the same object as before.
+ * Returns the actors of the pod with the given UID, or of the node if `uid` is undefined. An unchanged actor is the
+ * same object as before.
  */
 export function actorsOfPod(world: World, uid: string | undefined): readonly ShownActor[] {
   return [...world.actors.values()].filter((actor) => podUidOf(actor.path) === uid);

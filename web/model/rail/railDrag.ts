@@ -42,7 +42,7 @@ export function draggedRange(
   return target === 'window' ? shiftRange(range, to - at, bounds) : resizeRange(range, target, to);
 }
 
-/** Returns the step of a key on the slider, in milliseconds. Undefined for keys without an effect. */
+/** Returns the time by which a key moves the slider, in milliseconds. Undefined for keys without an effect. */
 export function keyStep(key: string, span: number): number | undefined {
   switch (key) {
     case 'ArrowLeft':

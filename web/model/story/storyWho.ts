@@ -64,7 +64,6 @@ export function machineActorOf(path: string): string {
   return path.slice(0, Math.max(0, lastSegmentStart - 1));
 }
 
-/** Returns the kind of the actor at a path. */
 export function kindOf(path: string): ActorKind {
   const { kind, name } = actorSteps(path).at(-1) ?? {};
   return kind ?? (name === 'image' ? 'image' : 'other');

@@ -14,11 +14,14 @@ export interface Scale {
   readonly right: number;
 }
 
-/** Returns the position of a time. It is outside the pixel range if the time is outside the time range. */
+/**
+ * Returns the pixel position of the given time. The position is outside the pixel range if the time is outside the time
+ * range.
+ */
 export const toX = ({ from, to, left, right }: Scale, at: number): number =>
   left + ((at - from) / Math.max(1, to - from)) * (right - left);
 
-/** Returns the time at a position. */
+/** Returns the time at the given pixel position. */
 export const timeAt = ({ from, to, left, right }: Scale, x: number): number =>
   from + ((x - left) / Math.max(1, right - left)) * (to - from);
 

@@ -120,7 +120,7 @@ function summaryName(actor: string): string {
 export const isFailedStep = ({ isFailure, moves, actor }: Step): boolean =>
   isFailure || moves.some((move) => move.actor === actor && isFailedMove(move));
 
-/** Whether a transition leads to a state that denotes a failure. */
+/** Whether a transition leads to a state that means a failure. */
 export const isFailedMove = ({ state, tag }: Pick<Move, 'state' | 'tag'>): boolean =>
   tag === 'failed' || tag === 'broken' || tag === 'retrying' || state.startsWith('failing.');
 
