@@ -5,7 +5,6 @@ import { readAsset, readPage } from './assets.ts';
 import { type InspectedNode, NotInspected } from './inspected.ts';
 import type { LiveText } from './live/liveText.ts';
 
-/** A complete response. */
 export interface PageResponse {
   readonly code: number;
   readonly type: string;

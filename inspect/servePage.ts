@@ -42,7 +42,6 @@ interface PageServerOptions {
   readonly clock?: Clock;
 }
 
-/** The running server of the page. */
 export interface PageServer {
   /** The link to the page, including the token. */
   readonly url: string;

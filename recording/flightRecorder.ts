@@ -98,7 +98,6 @@ class Recorder implements FlightRecorder {
   /** Length of the last keyframe and of the lines added since then, in characters. */
   #segmentLengths = { keyframe: 0, since: 0 };
   #lostLineCount = 0;
-  /** Number of members written. */
   #writtenMemberCount = 0;
   #writtenTotals = { lines: 0, bytes: 0 };
   /** Whether lines have been lost. The lines after them can only be replayed from another keyframe. */

@@ -99,7 +99,6 @@ export async function replayUntil(
 export class StretchPlayer {
   readonly #replayStart: ReplayStart;
   readonly #replay: Replay;
-  /** Index of the next member to play. */
   #nextMember: number;
 
   private constructor(replayStart: ReplayStart, replay: Replay) {

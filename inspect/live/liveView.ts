@@ -218,7 +218,6 @@ function isSamePod(previousPod: ShownPod | undefined, nextPod: ShownPod): boolea
 
 interface ChangeCollectorOptions extends Pick<LiveViewOptions, 'audience' | 'clock'> {
   readonly agent: Pick<InspectedAgent, 'subscribe'>;
-  /** Called when a frame is due. */
   readonly onFrameDue: () => void;
 }
 
@@ -303,7 +302,6 @@ class ChangeCollector {
   }
 }
 
-/** Whether an actor belongs to a pod. */
 function isPodActor(ref: AnyActorRef): boolean {
   let actor = ref;
   while (actor._parent?._parent !== undefined) actor = actor._parent;

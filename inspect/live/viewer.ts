@@ -15,7 +15,6 @@ const MAX_UNREAD_BYTES = 2 ** 20;
  */
 const READ_TIMEOUT_MS = 30_000;
 
-/** Formats a server-sent event. */
 export const formatServerSentEvent = (name: string, json: string): string => `event: ${name}\ndata: ${json}\n\n`;
 
 interface ViewerOptions {
@@ -47,7 +46,7 @@ export class Viewer {
     else this.#write(text);
   }
 
-  /** Stops the timeout. */
+  /** Stops the timer that limits how long data may remain unread. */
   stopTimer(): void {
     this.#options.clock.clearTimeout(this.#readTimer);
     this.#readTimer = undefined;

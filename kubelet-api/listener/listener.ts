@@ -26,7 +26,6 @@ interface CommonOptions {
   readonly clock: Clock;
   /** Called when a route fails. */
   readonly onError: (error: unknown) => void;
-  /** Called for each request. */
   readonly onRequest?: RequestListener | undefined;
 }
 

@@ -5,7 +5,6 @@
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 import type { CpuSet } from '../../kubernetes/cpus/cpuSet.ts';
 
-/** A container with its exclusive CPUs. */
 interface ContainerCpus {
   readonly name: string;
   readonly cpus: CpuSet;

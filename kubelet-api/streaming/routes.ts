@@ -19,7 +19,6 @@ import { requestedPorts, streamOptions } from './streamOptions.ts';
 import { parseContainerTarget, podTarget, type StreamTarget } from './target.ts';
 import { relayCommand, relayTunnel } from './webSockets.ts';
 
-/** The dependencies of the routes. */
 export interface StreamingOptions {
   readonly pods: () => readonly Pod[];
   readonly cri: Pick<Cri, 'exec' | 'attach' | 'portForward' | 'execSync' | 'listContainers' | 'listPodSandbox'>;

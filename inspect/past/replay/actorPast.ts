@@ -32,7 +32,7 @@ export class ActorPast {
     this.#runs = new Runs(this.#container);
   }
 
-  /** Sets the current state. */
+  /** Sets the state in which the actor is when the collection starts. */
   setInitialState({ state, since }: Pick<ActorView, 'state' | 'since'>): void {
     this.#transitions.setInitialState(state, since);
   }

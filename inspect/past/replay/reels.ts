@@ -17,7 +17,6 @@ interface CachedReel {
   readonly touchedTrees: TouchedTrees;
 }
 
-/** An opened recording. */
 interface OpenedRecording {
   readonly file: RecordingFile;
   readonly stretches: readonly Stretch[];

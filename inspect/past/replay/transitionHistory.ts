@@ -35,7 +35,7 @@ export class TransitionHistory {
     for (const way of transitionIds(taken)) this.countTransitions(way, 1, at);
   }
 
-  /** Sets the current state. */
+  /** Sets the state in which the actor is when the collection starts. */
   setInitialState(state: string, since: number): void {
     this.#state = { state, at: since };
   }

@@ -66,7 +66,6 @@ class LogReader {
   #at = 0;
   /** Bytes at offset `#at` that have already been read. */
   #readAhead = EMPTY_BUFFER;
-  /** The buffer of the read-ahead, if there is one. */
   #readAheadBuffer: Buffer | undefined;
   #hasMore = false;
   #isReading = false;

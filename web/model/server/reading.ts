@@ -126,7 +126,6 @@ export function createAnnouncer({
     lastAnnouncedAt = now();
   };
   return {
-    /** The text to announce. */
     announcement,
     announce(text: string): void {
       if (text === (nextText ?? announcement.peek())) return;

@@ -14,10 +14,10 @@ export interface PositionedLane {
 }
 
 const MAX_HEIGHT = 21;
-/** Minimum height of a lane. The panel scrolls if the lanes do not fit. */
+/** Minimum height of a lane, in pixels. The panel scrolls if the lanes do not fit. */
 const MIN_HEIGHT = 18;
 const SELECTED_HEIGHT = 30;
-/** Space above and below the selected lane. */
+/** Space above and below the selected lane, in pixels. */
 const SELECTED_MARGIN = 4;
 
 /** Positions the lanes from top to bottom within the available height. The returned `height` is the total height. */

@@ -34,9 +34,9 @@ export interface PositionedBar extends Bar {
   readonly isMerged: boolean;
 }
 
-/** Minimum width of a bar. */
+/** Minimum width of a bar, in pixels. */
 const MIN_BAR_WIDTH = 3.4;
-/** Gap between two bars. */
+/** Gap between two bars, in pixels. */
 const BAR_GAP = 0.6;
 
 /** Positions the visible bars from left to right without overlap. */
@@ -78,7 +78,7 @@ export interface PositionedMark {
   readonly isFailure: boolean;
 }
 
-/** Maximum distance at which marks are merged. */
+/** Maximum distance at which marks are merged, in pixels. */
 const MERGE_DISTANCE = 6;
 
 /** Positions the visible marks. Merged marks have the position of the first one. */
@@ -142,7 +142,7 @@ export function barLabel({ state, tag, from, to }: Bar, width: number, until?: n
   return labelCandidates.find((each) => each.length * CHARACTER_WIDTH + 2 * LABEL_PADDING <= width) ?? '';
 }
 
-/** Approximate width of a character. */
+/** Approximate width of a character in a label, in pixels. */
 const CHARACTER_WIDTH = 6;
 const LABEL_PADDING = 6;
 

@@ -15,7 +15,6 @@ export interface Move {
   readonly from?: string;
 }
 
-/** An outgoing call. */
 export type OutgoingCall = Extract<StoryLine, { kind: 'asked' }>;
 
 /** A recorded Kubernetes event. */
