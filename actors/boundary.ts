@@ -180,12 +180,12 @@ function callInFreeTurn({ turns }: Clock, act: () => void): void {
 }
 
 const timerLogic = (clock: Clock, enter: EnterInput): TimerLogic => {
-  const jumps = new ClockJumps(clock);
+  const clockJumps = new ClockJumps(clock);
   return fromCallback<{ type: 'timer.never' }, TimerInput>(({ input, sendBack, self }) => {
-    let id: unknown;
+    let timerId: unknown;
     const scheduleCheck = () => {
-      clock.clearTimeout(id);
-      id = clock.setTimeout(onElapsed, Math.max(0, nextCheckDelay(input, clock)));
+      clock.clearTimeout(timerId);
+      timerId = clock.setTimeout(onElapsed, Math.max(0, nextCheckDelay(input, clock)));
     };
     let isStopped = false;
     const onElapsed = () => {
@@ -200,10 +200,10 @@ const timerLogic = (clock: Clock, enter: EnterInput): TimerLogic => {
       enter(self, 'elapsed', 'timer', elapsedEvent);
       queueMicrotask(() => sendBack(elapsedEvent));
     };
-    const unsubscribe = 'due' in input ? jumps.listen((by) => (by < 0 ? onElapsed() : scheduleCheck())) : () => {};
+    const unsubscribe = 'due' in input ? clockJumps.listen((by) => (by < 0 ? onElapsed() : scheduleCheck())) : () => {};
     const stop = () => {
       isStopped = true;
-      clock.clearTimeout(id);
+      clock.clearTimeout(timerId);
       unsubscribe();
     };
     scheduleCheck();
@@ -248,9 +248,9 @@ async function runFeed(
   { sendFact, signal, clock, onError }: FeedOptions,
 ): Promise<void> {
   try {
-    const running = feed(sendFact, { signal });
-    if (running === undefined) return;
-    await running;
+    const feedPromise = feed(sendFact, { signal });
+    if (feedPromise === undefined) return;
+    await feedPromise;
     sendFact({ type: 'feed.ended', feed: name, at: clock.now() });
   } catch (error) {
     onError(name, error);

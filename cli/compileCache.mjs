@@ -28,24 +28,24 @@ const MAX_SAVES = 3;
  * called, because V8 accepts only code that was compiled under the same flags.
  */
 export function runCompiled(file, { directory, onSaved, afterMs = SAVE_AFTER_MS }) {
-  const text = readFileSync(file);
-  const build = hash('sha256', text);
-  const path = join(directory, `${build}.${cachedDataVersionTag()}`);
-  const savedCode = read(path);
+  const bundleBytes = readFileSync(file);
+  const bundleHash = hash('sha256', bundleBytes);
+  const path = join(directory, `${bundleHash}.${cachedDataVersionTag()}`);
+  const savedCode = readSavedCode(path);
   // A Latin-1 string takes one byte per character.
-  const script = new Script(text.latin1Slice(), {
+  const script = new Script(bundleBytes.latin1Slice(), {
     filename: file,
     ...(savedCode ? { cachedData: savedCode.code } : {}),
   });
-  const accepted = script.cachedDataRejected === false ? savedCode : undefined;
+  const acceptedCode = script.cachedDataRejected === false ? savedCode : undefined;
   const save = async () => {
-    const isComplete = accepted !== undefined && accepted.saves >= MAX_SAVES;
-    const file = isComplete ? undefined : await createUnfinished(path);
+    const isComplete = acceptedCode !== undefined && acceptedCode.saves >= MAX_SAVES;
+    const file = isComplete ? undefined : await createTemporaryFile(path);
     const code = file && script.createCachedData();
     onSaved();
     if (file === undefined) return;
-    const isLarger = accepted === undefined || code.length > accepted.code.length;
-    await write(file, path, isLarger ? code : accepted.code, (accepted?.saves ?? 0) + 1);
+    const isLarger = acceptedCode === undefined || code.length > acceptedCode.code.length;
+    await writeSavedCode(file, path, isLarger ? code : acceptedCode.code, (acceptedCode?.saves ?? 0) + 1);
   };
   // `unref` prevents the timer from delaying an exit.
   setTimeout(save, afterMs).unref();
@@ -64,7 +64,7 @@ const CHECKSUM_LENGTH = 32;
  * Returns the code saved in a file and the number of starts that saved it, or undefined if the file is missing or
  * damaged.
  */
-function read(file) {
+function readSavedCode(file) {
   try {
     const content = readFileSync(file);
     const checkedContent = content.subarray(CHECKSUM_LENGTH);
@@ -79,7 +79,7 @@ function read(file) {
  * Creates an empty file beside `path`. Returns its path, or undefined if the directory is read-only or cannot be
  * created.
  */
-async function createUnfinished(path) {
+async function createTemporaryFile(path) {
   const temporaryPath = `${path}.${randomUUID()}`;
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o755 });
@@ -91,12 +91,12 @@ async function createUnfinished(path) {
 }
 
 /** Saves code with the number of starts that saved it. After an error, the next start compiles the code again. */
-async function write(unfinished, path, code, saves) {
-  const checked = Buffer.concat([Buffer.of(saves), code]);
+async function writeSavedCode(temporaryPath, path, code, saves) {
+  const checkedContent = Buffer.concat([Buffer.of(saves), code]);
   try {
-    await writeFile(unfinished, [checksumOf(checked), checked]);
-    await rename(unfinished, path);
+    await writeFile(temporaryPath, [checksumOf(checkedContent), checkedContent]);
+    await rename(temporaryPath, path);
   } catch {
-    await rm(unfinished, { force: true }).catch(() => {});
+    await rm(temporaryPath, { force: true }).catch(() => {});
   }
 }

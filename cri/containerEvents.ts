@@ -158,12 +158,12 @@ const DECODED_FIELDS = 3;
 /** Decodes an event except for the statuses of the sandbox and the containers, which stay empty. */
 export function decodeEventWithoutStatuses(bytes: Uint8Array): ContainerEventResponse {
   const reader = new BinaryReader(bytes);
-  const decodedParts: Uint8Array[] = [];
+  const decodedFields: Uint8Array[] = [];
   while (reader.pos < reader.len) {
-    const start = reader.pos;
+    const fieldStart = reader.pos;
     const [field, wireType] = reader.tag();
     reader.skip(wireType, field);
-    if (field <= DECODED_FIELDS) decodedParts.push(bytes.subarray(start, reader.pos));
+    if (field <= DECODED_FIELDS) decodedFields.push(bytes.subarray(fieldStart, reader.pos));
   }
-  return ContainerEventResponse.decode(Buffer.concat(decodedParts));
+  return ContainerEventResponse.decode(Buffer.concat(decodedFields));
 }

@@ -41,13 +41,13 @@ export function partAtPath(path: string): PodPart | undefined {
 /** Creates the details of an actor. Throws `NotInspected` if the actor does not exist. */
 export function createDetail(sources: DetailSources): ActorDetail {
   const { explanation, part, node, tree, path, ...rest } = sources;
-  const root = explanation?.pod ?? node.node;
+  const rootActor = explanation?.pod ?? node.node;
   // Look up the actor of an image in the tree, because an explanation contains no such actors.
   const treeActor = findActor(tree ?? node.node, path);
-  const actor = findActor(root, path) ?? treeActor;
+  const actor = findActor(rootActor, path) ?? treeActor;
   if (actor === undefined) throw new NotInspected(`there is no actor ${path}`);
   const manifestProblems = [...(explanation?.manifestProblems ?? []), ...(explanation?.manifestWarnings ?? [])];
-  const answer = actor === root ? (explanation ?? node).answer : (part?.answer ?? describeActor(actor));
+  const answer = actor === rootActor ? (explanation ?? node).answer : (part?.answer ?? describeActor(actor));
   const logLines = (part?.actor ?? actor).log?.lines;
   const possibleTransitions = treeActor ? nextTransitions(treeActor) : [];
   return {
@@ -95,7 +95,7 @@ function describeActor(actor: ActorNode): string {
  * The count is omitted if the event first occurred before `lifeStart`, because it would include occurrences in the
  * previous pod.
  */
-export function shownEvent(
+export function toShownEvent(
   { type, reason, message, count, firstTimestamp, lastTimestamp }: CoreEvent,
   lifeStart: number,
 ): ShownEvent {

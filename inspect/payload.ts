@@ -64,18 +64,18 @@ const MAX_STRING_LENGTH = 2_000;
 
 /** Reduces a payload, which must already have been redacted, as all recorded payloads are. */
 export function toShownPayload(value: unknown): ShownPayload {
-  let heldBack = 0;
+  let omittedCount = 0;
   const reduceValue = (value: unknown): unknown => {
     if (typeof value === 'string')
       return value.length > MAX_STRING_LENGTH ? `${value.slice(0, MAX_STRING_LENGTH)}…` : value;
     if (Array.isArray(value)) {
-      heldBack += Math.max(0, value.length - MAX_ITEMS);
+      omittedCount += Math.max(0, value.length - MAX_ITEMS);
       return value.slice(0, MAX_ITEMS).map(reduceValue);
     }
     if (typeof value !== 'object' || value === null) return value;
-    const fields = Object.entries(value).filter(([name]) => VISIBLE_FIELDS.has(name));
-    heldBack += Object.keys(value).length - fields.length;
-    return Object.fromEntries(fields.map(([name, each]) => [name, reduceValue(each)]));
+    const visibleFields = Object.entries(value).filter(([name]) => VISIBLE_FIELDS.has(name));
+    omittedCount += Object.keys(value).length - visibleFields.length;
+    return Object.fromEntries(visibleFields.map(([name, each]) => [name, reduceValue(each)]));
   };
-  return { value: reduceValue(value) ?? null, heldBack };
+  return { value: reduceValue(value) ?? null, heldBack: omittedCount };
 }

@@ -1,6 +1,6 @@
 /** Implements the routes of the page's server, except for the stream of live updates. */
 import { messageOf } from '../base/failure.ts';
-import { failure } from '../socket/status.ts';
+import { failureStatus } from '../socket/status.ts';
 import { readAsset, readPage } from './assets.ts';
 import { type InspectedNode, NotInspected } from './inspected.ts';
 import type { LiveText } from './live/liveText.ts';
@@ -34,9 +34,9 @@ export async function respondToPage(context: RequestContext, url: URL): Promise<
     if (isUnknownFile(pathname)) throw new NotInspected(`nothing found at ${pathname}`);
     return await respondWithPage(context, url);
   } catch (error) {
-    if (error instanceof InvalidParameter) return jsonResponse(400, failure(400, 'BadRequest', error.message));
-    if (error instanceof NotInspected) return jsonResponse(404, failure(404, 'NotFound', error.message));
-    return jsonResponse(500, failure(500, 'InternalError', messageOf(error)));
+    if (error instanceof InvalidParameter) return jsonResponse(400, failureStatus(400, 'BadRequest', error.message));
+    if (error instanceof NotInspected) return jsonResponse(404, failureStatus(404, 'NotFound', error.message));
+    return jsonResponse(500, failureStatus(500, 'InternalError', messageOf(error)));
   }
 }
 

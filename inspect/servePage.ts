@@ -13,7 +13,7 @@ import { guardConnections } from '../host/connectionGuard.ts';
 import { errorCode } from '../host/files/fileErrors.ts';
 import { Secret } from '../host/secret.ts';
 import { createTokenMatcher } from '../host/tokenMatcher.ts';
-import { failure } from '../socket/status.ts';
+import { failureStatus } from '../socket/status.ts';
 import { checkAccess, SECURITY_HEADERS, tokenCookie } from './access.ts';
 import { authorityOf, type InspectAddress } from './address.ts';
 import type { InspectedNode } from './inspected.ts';
@@ -288,7 +288,7 @@ const REASONS_BY_CODE: ReadonlyMap<number, FailureReason> = new Map([
 ]);
 
 function sendError(response: ServerResponse, code: number, message: string): void {
-  const body = JSON.stringify(failure(code, REASONS_BY_CODE.get(code) ?? 'InternalError', message));
+  const body = JSON.stringify(failureStatus(code, REASONS_BY_CODE.get(code) ?? 'InternalError', message));
   response.writeHead(code, { 'content-type': 'application/json', ...(code === 405 ? { allow: 'GET' } : {}) });
   response.end(body);
 }

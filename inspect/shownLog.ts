@@ -40,11 +40,11 @@ export async function readShownLog({ pod, container, podPaths, ...reading }: Log
   try {
     const loggedRun = selectRun(pod, container);
     const { run } = loggedRun;
-    const location = { root: podPaths.podLogs, directory: `${podPaths.logs}/${container}`, run };
+    const logLocation = { root: podPaths.podLogs, directory: `${podPaths.logs}/${container}`, run };
     return {
       run: run + 1,
       isRunning: isRunning(pod, container, loggedRun),
-      ...(await readLastLines(location, reading)),
+      ...(await readLastLines(logLocation, reading)),
     };
   } catch (error) {
     if (!(error instanceof NodeFailure)) throw error;
@@ -56,10 +56,10 @@ async function readLastLines(
   location: LogLocation,
   { tails, signal }: Pick<LogSource, 'tails' | 'signal'>,
 ): Promise<Pick<ShownLog, 'lines' | 'isCut'>> {
-  const options = { tailLines: MAX_LINES, tailBytes: MAX_FILE_BYTES, unpackedTails: tails, signal };
+  const tailOptions = { tailLines: MAX_LINES, tailBytes: MAX_FILE_BYTES, unpackedTails: tails, signal };
   const chunks: Buffer[] = [];
   let totalBytes = 0;
-  for await (const chunk of readLog(location, options)) {
+  for await (const chunk of readLog(location, tailOptions)) {
     chunks.push(chunk);
     totalBytes += chunk.length;
     // Drop the earliest chunks, because only the last `MAX_BYTES` are sent.

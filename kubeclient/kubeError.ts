@@ -83,12 +83,12 @@ function shortenText(text: string): string {
 }
 
 function errorDetails({ reason = '', details }: Status, retryAfter?: string): ErrorDetails {
-  const seconds = [retryAfter, String(details?.retryAfterSeconds)].find(
+  const retrySeconds = [retryAfter, String(details?.retryAfterSeconds)].find(
     (candidate) => candidate && SECONDS_PATTERN.test(candidate),
   );
   return {
     reason: shortenText(reason),
-    retryAfterMs: seconds === undefined ? undefined : Number(seconds) * SECOND_MS,
+    retryAfterMs: retrySeconds === undefined ? undefined : Number(retrySeconds) * SECOND_MS,
     causes: (details?.causes ?? []).flatMap((cause) => cause.reason ?? []),
   };
 }

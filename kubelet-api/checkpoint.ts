@@ -52,10 +52,10 @@ async function createArchive(options: CheckpointOptions, { url, signal }: Exchan
   const { namespace, container } = containerTarget;
   if (findContainerByName(pod.spec, container) === undefined)
     throw new Refusal(404, `container ${container} does not exist`);
-  const timeout = parseTimeout(url);
+  const timeoutSeconds = parseTimeout(url);
   try {
-    if (timeout < 0n) throw new Error('CheckpointContainer requires the timeout value to be > 0');
-    return await checkpointContainer(options, { pod, container, timeout, signal });
+    if (timeoutSeconds < 0n) throw new Error('CheckpointContainer requires the timeout value to be > 0');
+    return await checkpointContainer(options, { pod, container, timeout: timeoutSeconds, signal });
   } catch (error) {
     signal.throwIfAborted();
     const why = error instanceof NodeFailure ? formatRpcError(error) : messageOf(error);
@@ -63,14 +63,14 @@ async function createArchive(options: CheckpointOptions, { url, signal }: Exchan
   }
 }
 
-const MAX_SECONDS = 2n ** 63n;
+const MAX_TIMEOUT_SECONDS = 2n ** 63n;
 
 /** Returns the timeout in seconds. If the query repeats the parameter, its last value applies. */
 function parseTimeout(url: URL): bigint {
   const timeoutText = url.searchParams.getAll('timeout').at(-1);
   if (timeoutText === undefined) return 0n;
-  const seconds = /^[+-]?\d+$/.test(timeoutText) ? BigInt(timeoutText.replace('+', '')) : MAX_SECONDS;
-  if (seconds >= MAX_SECONDS || seconds < -MAX_SECONDS)
+  const seconds = /^[+-]?\d+$/.test(timeoutText) ? BigInt(timeoutText.replace('+', '')) : MAX_TIMEOUT_SECONDS;
+  if (seconds >= MAX_TIMEOUT_SECONDS || seconds < -MAX_TIMEOUT_SECONDS)
     throw new Refusal(404, 'cannot parse value of timeout parameter');
   return seconds;
 }
@@ -92,11 +92,11 @@ async function checkpointContainer(
   const containerId = await findRunningContainer(cri, { podUid: pod.metadata.uid, name: container }, { signal });
   if (containerId === undefined) throw new Error(`container ${container} not found`);
   const at = isoTime(now()).replace(/\.\d+Z$/, 'Z');
-  const location = join(directory, `checkpoint-${fullName(pod)}-${container}-${at}.tar`);
+  const archivePath = join(directory, `checkpoint-${fullName(pod)}-${container}-${at}.tar`);
   await files.mkdir(directory, { recursive: true, mode: 0o700 });
   const defaultTimeoutSeconds = BigInt(Math.floor(limitMs / 1_000));
   const seconds = timeout > defaultTimeoutSeconds ? timeout : defaultTimeoutSeconds;
   const timeoutMs = Math.min(MAX_TIMER_MS, timeout > defaultTimeoutSeconds ? Number(timeout) * 1_000 : limitMs);
-  await cri.checkpointContainer({ containerId, location, timeout: seconds }, { signal, timeoutMs });
-  return location;
+  await cri.checkpointContainer({ containerId, location: archivePath, timeout: seconds }, { signal, timeoutMs });
+  return archivePath;
 }

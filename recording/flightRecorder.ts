@@ -139,14 +139,14 @@ class Recorder implements FlightRecorder {
     const header = this.#createHeader(agent, agent.now(), 0);
     this.#pendingLines.prependHeader(header, runAllSteps(serializeHeader(header)), 'anew');
     this.#unsubscribe = agent.subscribe(this.#statusListener());
-    this.#schedule();
+    this.#scheduleWrite();
   }
 
   flush = (): Promise<void> => {
     this.#clearTimer();
     this.#pendingWrite ??= this.#writePending().finally(() => {
       this.#pendingWrite = undefined;
-      if (!this.#pendingLines.isEmpty) this.#schedule();
+      if (!this.#pendingLines.isEmpty) this.#scheduleWrite();
     });
     return this.#pendingWrite;
   };
@@ -200,7 +200,7 @@ class Recorder implements FlightRecorder {
     if (this.#pendingLines.lengthWithoutLongest > MAX_PENDING_LENGTH) this.#dropPending();
     this.#segmentLengths.since += this.#pendingLines.add(line);
     this.#writtenTotals.lines += 1;
-    this.#schedule();
+    this.#scheduleWrite();
   }
 
   /** Returns a listener that records a pod's status whenever the status changes. */
@@ -223,7 +223,7 @@ class Recorder implements FlightRecorder {
     this.#needsKeyframe = true;
   }
 
-  #schedule(): void {
+  #scheduleWrite(): void {
     if (this.#agent === undefined || this.#pendingWrite !== undefined) return;
     const delayMs = this.#isFailing ? RETRY_DELAY_MS : FLUSH_INTERVAL_MS;
     const ms = this.#pendingLines.length > FLUSH_THRESHOLD_LENGTH && !this.#isFailing ? 0 : delayMs;
@@ -248,7 +248,7 @@ class Recorder implements FlightRecorder {
       const headerText = header && (await header);
       if (headerText) remainingTexts = [...remainingTexts, headerText];
       for (const text of remainingTexts) {
-        this.#pendingAppend = this.#append(text, inNew).finally(() => {
+        this.#pendingAppend = this.#appendMember(text, inNew).finally(() => {
           this.#pendingAppend = undefined;
         });
         await this.#withTimeout(WRITE_TIMEOUT_MS, this.#pendingAppend);
@@ -265,7 +265,7 @@ class Recorder implements FlightRecorder {
     }
   }
 
-  async #append(text: PendingText, inNew: boolean): Promise<void> {
+  async #appendMember(text: PendingText, inNew: boolean): Promise<void> {
     const member = await encodeMember(text, this.#options.deflate);
     await this.#ringFiles.append(member, { inNew: inNew && text.startKind !== 'no' });
     this.#writtenMemberCount += 1;

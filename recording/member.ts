@@ -65,20 +65,20 @@ export async function encodeMember(
   deflate: Deflate,
 ): Promise<Buffer> {
   const bytes = Buffer.from(text);
-  const body = await deflate(bytes);
+  const deflatedBytes = await deflate(bytes);
   const [header, trailer] = [Buffer.alloc(HEADER_BYTES), Buffer.alloc(TRAILER_BYTES)];
   MAGIC_BYTES.copy(header);
   header.writeUInt16LE(EXTRA_FIELD_BYTES, FIELD_OFFSETS.extra);
   FIELD_ID.copy(header, FIELD_OFFSETS.ours);
   header.writeUInt16LE(FIELD_BYTES, FIELD_OFFSETS.field);
-  header.writeUInt32LE(HEADER_BYTES + body.length + TRAILER_BYTES, FIELD_OFFSETS.size);
+  header.writeUInt32LE(HEADER_BYTES + deflatedBytes.length + TRAILER_BYTES, FIELD_OFFSETS.size);
   header.writeDoubleLE(at, FIELD_OFFSETS.size + 4);
   header.writeUInt8(START_KINDS.indexOf(startKind), FIELD_OFFSETS.size + 12);
   header.writeUInt32LE(entries, FIELD_OFFSETS.size + 13);
   header.writeUInt32LE(failures, FIELD_OFFSETS.size + 17);
   trailer.writeUInt32LE(crc32(bytes), 0);
   trailer.writeUInt32LE(bytes.length, 4);
-  return Buffer.concat([header, body, trailer]);
+  return Buffer.concat([header, deflatedBytes, trailer]);
 }
 
 /** Parses the header of a member. Returns undefined if `bytes` do not start with a valid one. */

@@ -30,13 +30,13 @@ class FailureCounter {
   }
 
   #isFirstFailure({ actor, kind, value }: Extract<RecordingLine, { source: string }>): boolean {
-    const probe = actor.slice(0, actor.lastIndexOf('/'));
-    const result = kind === 'failure' ? 'error' : probeResponseSchema.safeParse(value).data?.result;
-    if (result === 'success') this.#failingProbes.delete(probe);
-    if (result !== 'failure' && result !== 'error') return false;
-    if (this.#failingProbes.has(probe)) return false;
+    const probePath = actor.slice(0, actor.lastIndexOf('/'));
+    const probeResult = kind === 'failure' ? 'error' : probeResponseSchema.safeParse(value).data?.result;
+    if (probeResult === 'success') this.#failingProbes.delete(probePath);
+    if (probeResult !== 'failure' && probeResult !== 'error') return false;
+    if (this.#failingProbes.has(probePath)) return false;
     if (this.#failingProbes.size >= MAX_FAILING_PROBES) this.#failingProbes.clear();
-    this.#failingProbes.add(probe);
+    this.#failingProbes.add(probePath);
     return true;
   }
 }
@@ -44,7 +44,7 @@ class FailureCounter {
 export class PendingLines {
   #lines: string[] = [];
   #length = 0;
-  #longestLine = 0;
+  #longestLineLength = 0;
   #at = 0;
   #startKind: MemberText['startKind'] = 'no';
   #lostLines: number | undefined;
@@ -62,7 +62,7 @@ export class PendingLines {
    * caller's memory anyway.
    */
   get lengthWithoutLongest(): number {
-    return this.#length - this.#longestLine;
+    return this.#length - this.#longestLineLength;
   }
 
   get isEmpty(): boolean {
@@ -93,7 +93,13 @@ export class PendingLines {
     if (this.isEmpty) return undefined;
     const [lines, at, startKind, lostLines] = [this.#lines, this.#at, this.#startKind, this.#lostLines];
     const [entries, failures] = [this.#entries, this.#failures];
-    [this.#lines, this.#length, this.#longestLine, this.#startKind, this.#lostLines] = [[], 0, 0, 'no', undefined];
+    [this.#lines, this.#length, this.#longestLineLength, this.#startKind, this.#lostLines] = [
+      [],
+      0,
+      0,
+      'no',
+      undefined,
+    ];
     [this.#entries, this.#failures] = [0, 0];
     const count = lines.length - (startKind === 'no' ? 0 : 1);
     return { text: `${lines.join('\n')}\n`, at, startKind, lostLines, count, entries, failures };
@@ -101,7 +107,7 @@ export class PendingLines {
 
   #addLength({ length }: string): void {
     this.#length += length + 1;
-    this.#longestLine = Math.max(this.#longestLine, length + 1);
+    this.#longestLineLength = Math.max(this.#longestLineLength, length + 1);
   }
 }
 

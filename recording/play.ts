@@ -194,8 +194,8 @@ export interface CheckResult {
 /** Replays a whole stretch of a recording and compares each state and status with the recorded one. */
 export async function checkStretch(file: RecordingFile, stretch: Stretch, machines: string): Promise<CheckResult> {
   const [firstStart] = stretch.replayStarts;
-  const counts = { entries: 0, states: 0, statuses: 0 };
-  if (firstStart === undefined) return counts;
+  const comparedCounts = { entries: 0, states: 0, statuses: 0 };
+  if (firstStart === undefined) return comparedCounts;
   assertSameMachines(stretch, machines);
   const comparison = new ReplayComparison();
   const { agent, enterEntry, from } = await createReplayFrom(file, firstStart, {
@@ -208,12 +208,12 @@ export async function checkStretch(file: RecordingFile, stretch: Stretch, machin
     for await (const line of readStretchLines(file, stretch, firstStart)) {
       const difference =
         isEntry(line) && !(await enterOrThrow(enterEntry, line)) ? unexpectedEntry(line) : comparison.compare(line);
-      if (isEntry(line)) counts.entries += 1;
-      if (line.kind === 'state') counts.states += 1;
-      if (line.kind === 'status') counts.statuses += 1;
-      if (difference) return { ...counts, difference };
+      if (isEntry(line)) comparedCounts.entries += 1;
+      if (line.kind === 'state') comparedCounts.states += 1;
+      if (line.kind === 'status') comparedCounts.statuses += 1;
+      if (difference) return { ...comparedCounts, difference };
     }
-    return counts;
+    return comparedCounts;
   } finally {
     await agent.stop();
   }

@@ -51,15 +51,16 @@ export class RecordingFile {
     path: string,
     { previousFile, decompress = decompressInThreadPool }: OpenOptions = {},
   ): Promise<RecordingFile> {
-    const stats = await stat(path).catch((cause: unknown) => {
+    const pathStats = await stat(path).catch((cause: unknown) => {
       if (!isMissing(cause)) throw cause;
       throw new RecordingError(`${path}: there is no such recording; "statelet record dump FILE" writes one`, {
         cause,
       });
     });
-    if (!stats.isDirectory() && !stats.isFile()) throw new RecordingError(`${path}: expected a file or a directory`);
+    if (!pathStats.isDirectory() && !pathStats.isFile())
+      throw new RecordingError(`${path}: expected a file or a directory`);
     const files = new Map<string, ParsedFile>();
-    for (const file of stats.isDirectory() ? await ringFiles(path) : [path]) {
+    for (const file of pathStats.isDirectory() ? await ringFiles(path) : [path]) {
       // Skip a missing file, because the recorder may have deleted it in the meantime.
       const previousResult = previousFile === undefined ? undefined : previousFile.#files.get(file);
       const parsedFile = await parseFile(file, previousResult).catch((error) =>
@@ -104,8 +105,8 @@ const decompressInThreadPool: Decompress = promisify<Buffer, ZlibOptions, Buffer
 
 async function ringFiles(directory: string): Promise<string[]> {
   const entries = await readdir(directory, { withFileTypes: true });
-  const names = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
-  return sortRingNames(names).map((name) => join(directory, name));
+  const fileNames = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+  return sortRingNames(fileNames).map((name) => join(directory, name));
 }
 
 /**

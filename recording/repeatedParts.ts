@@ -33,7 +33,7 @@ const STEP_LEVELS = 7;
  */
 export function* replaceRepeatedObjects(value: unknown): Generator<void, DeduplicatedValue> {
   const repeatedObjects = yield* findRepeated(value);
-  const indexes = new Map<object, number>();
+  const indexByObject = new Map<object, number>();
   const sharedObjects: unknown[] = [];
   const replaceRepeats = (each: unknown): unknown => {
     if (!isObject(each)) return each;
@@ -41,10 +41,10 @@ export function* replaceRepeatedObjects(value: unknown): Generator<void, Dedupli
     return createReference(each, () => mapValues(each, replaceRepeats));
   };
   const createReference = (each: object, content: () => unknown): unknown => {
-    const existing = indexes.get(each);
-    if (existing !== undefined) return { [REFERENCE_KEY]: existing };
+    const existingIndex = indexByObject.get(each);
+    if (existingIndex !== undefined) return { [REFERENCE_KEY]: existingIndex };
     const index = sharedObjects.push(null) - 1;
-    indexes.set(each, index);
+    indexByObject.set(each, index);
     sharedObjects[index] = escapeReference(content());
     return { [REFERENCE_KEY]: index };
   };
@@ -91,8 +91,8 @@ export function isWithinLimits({ value, shared: sharedObjects }: DeduplicatedVal
   const measureExtent = (each: unknown, level: number): Extent => {
     if (!isObject(each)) return LEAF_EXTENT;
     if (level > MAX_DEPTH) return UNBOUNDED_EXTENT;
-    const reference = Array.isArray(each) ? undefined : lookUp(each as PlainObject, REFERENCE_KEY);
-    if (typeof reference === 'number') return measureSharedExtent(reference, level + 1);
+    const referenceValue = Array.isArray(each) ? undefined : lookUp(each as PlainObject, REFERENCE_KEY);
+    if (typeof referenceValue === 'number') return measureSharedExtent(referenceValue, level + 1);
     let { size, depth } = LEAF_EXTENT;
     for (const item of Object.values(each)) {
       const itemExtent = measureExtent(item, level + 1);

@@ -9,7 +9,7 @@ import { buildPage, pageDirectory } from './bundle/buildPage.mjs';
 import { logCallers } from './bundle/logCallers.ts';
 import { withoutDescriptions } from './bundle/withoutDescriptions.ts';
 import { stampNodePackages } from './setup/nodePackages.mjs';
-import { root, say } from './setup/places.mjs';
+import { printProgress, root } from './setup/places.mjs';
 
 const distDirectory = join(root, 'dist');
 const mainFile = join(root, 'cli/main.ts');
@@ -156,10 +156,10 @@ const workerOptions = {
 };
 
 async function buildAll() {
-  if (!existsSync(mainFile)) return say('cli/main.ts not found: nothing to bundle');
+  if (!existsSync(mainFile)) return printProgress('cli/main.ts not found: nothing to bundle');
   const esbuild = await import('esbuild').catch(() => undefined);
   if (esbuild === undefined)
-    return say('development packages are not installed: not bundling, commands run from the sources');
+    return printProgress('development packages are not installed: not bundling, commands run from the sources');
   const startedAt = new Date();
   mkdirSync(distDirectory, { recursive: true });
   const bundleResult = await esbuild.build(daemonOptions);

@@ -8,7 +8,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { availableParallelism, constants, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { mutations } from '../test/mutations/index.ts';
-import { node24, root, say } from './setup/places.mjs';
+import { node24, printProgress, root } from './setup/places.mjs';
 
 const TEST_TIMEOUT_MS = 300_000;
 const excludedNames = new Set(['node_modules', 'dist', '.git', 'coverage']);
@@ -143,7 +143,7 @@ async function run(copy, rule, tests) {
     const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites } = JSON.parse(readFileSync(resultsFile, 'utf8'));
     return { passed: numPassedTests, failed: numFailedTests, broken: numRuntimeErrorTestSuites };
   } catch {
-    say(`${rule}: the tests produced no results within ${TEST_TIMEOUT_MS / 1000} s`);
+    printProgress(`${rule}: the tests produced no results within ${TEST_TIMEOUT_MS / 1000} s`);
     return { passed: 0, failed: 0, broken: 1 };
   }
 }

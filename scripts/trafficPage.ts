@@ -36,7 +36,7 @@ const requestCounts = ({ gets, patches, deletes, events, repeats }: Sent): numbe
 ];
 
 /** Formats a table row whose cells contain the kubelet's number and the node's number. */
-function row(scenario: Scenario): string {
+function podRow(scenario: Scenario): string {
   const { name, title, sends } = scenario;
   const kubeletSent = accountOf(recordedRequests(name).filter((request) => isOf(scenario, request))).sent;
   const nodeCountsList = requestCounts(sends);
@@ -51,7 +51,7 @@ const requestCountRows = (): string[] => [
   '',
   '| Scenario | GET | PATCH of statuses | DELETE | new events | repeated events |',
   '|---|---|---|---|---|---|',
-  ...[...SCENARIOS].sort((one, other) => (one.name < other.name ? -1 : 1)).map(row),
+  ...[...SCENARIOS].sort((one, other) => (one.name < other.name ? -1 : 1)).map(podRow),
 ];
 
 const nodeRequestCounts = (sent: NodeSent): number[] => [
@@ -82,8 +82,8 @@ const nodeCountRows = (): string[] => [
   ...NODE_SCENARIOS.map(nodeRow),
 ];
 
-const scenarioNames = (seen: readonly Declared[]): string =>
-  [...new Set(seen.flatMap(({ scenarios }) => scenarios))].join(', ');
+const scenarioNames = (declaredDifferences: readonly Declared[]): string =>
+  [...new Set(declaredDifferences.flatMap(({ scenarios }) => scenarios))].join(', ');
 
 const differenceRows = (): string[] => [
   '## Differences and reasons',

@@ -13,7 +13,7 @@ import { podList } from '../show/tables/podList.ts';
 import { ambiguityMessage, findPodsByName } from '../show/tables/podsByName.ts';
 import type { AgentPort } from './agent.ts';
 import { formatProblem, listPodProblems, suggestPod } from './manifestProblems.ts';
-import { failure } from './status.ts';
+import { failureStatus } from './status.ts';
 
 /** Time limit in milliseconds for measuring the pods for a prediction of evictions. */
 const EVICTION_TIMEOUT_MS = 5_000;
@@ -31,7 +31,7 @@ export interface RouteResponse {
 function createNotFoundResponse(name: string, problems: readonly string[] = [], suggestedPod?: string): RouteResponse {
   const hint = suggestedPod === undefined ? '' : `; did you mean ${suggestedPod}?`;
   const reasonSuffix = problems.length > 0 ? `; its manifest was rejected: ${problems.join('; ')}` : hint;
-  return { code: 404, body: failure(404, 'NotFound', `pods "${name}" not found${reasonSuffix}`) };
+  return { code: 404, body: failureStatus(404, 'NotFound', `pods "${name}" not found${reasonSuffix}`) };
 }
 
 const nodeList = (agent: AgentPort): RouteResponse => ({
@@ -53,7 +53,7 @@ async function createUsageResponse(agent: AgentPort): Promise<RouteResponse> {
   const usage = await agent.usage(new AbortController().signal);
   if (usage !== undefined) return { code: 200, body: usage };
   const message = "usage is not measured, because the node's API is turned off (enableServer: false)";
-  return { code: 404, body: failure(404, 'NotFound', message) };
+  return { code: 404, body: failureStatus(404, 'NotFound', message) };
 }
 
 async function createImagesResponse(agent: AgentPort): Promise<RouteResponse> {
@@ -94,14 +94,16 @@ async function explainMatchingPod(
   const pods = agent.pods().filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace);
   const matchingPods = isUid ? pods.filter(({ metadata }) => metadata.uid === name) : findPodsByName(name, pods);
   const why = ambiguityMessage(matchingPods);
-  if (why !== undefined) return { code: 400, body: failure(400, 'BadRequest', why) };
+  if (why !== undefined) return { code: 400, body: failureStatus(400, 'BadRequest', why) };
   const [pod] = matchingPods;
   const { problems, warnings, name: node } = agent.node();
   const explanation = pod && (await explainPod(agent, pod));
   if (!explanation) {
-    const [elsewhere] = findPodsByName(name, agent.pods());
+    const [podInOtherNamespace] = findPodsByName(name, agent.pods());
     const findSuggestion = () => suggestPod(name, { node, namespace }, pods, problems);
-    const suggestedPod = elsewhere ? `the one in namespace ${elsewhere.metadata.namespace}` : findSuggestion();
+    const suggestedPod = podInOtherNamespace
+      ? `the one in namespace ${podInOtherNamespace.metadata.namespace}`
+      : findSuggestion();
     return createNotFoundResponse(name, listPodProblems(name, { node, namespace }, problems), suggestedPod);
   }
   const scope = { node, namespace: explanation.namespace };
@@ -131,7 +133,7 @@ async function explainPodPart(
   const tree = agent.trees().get(uid);
   const existingNames = pod && tree ? partNames({ pod, tree }, part.kind) : [];
   const message = `pod ${name}: ${part.kind} "${part.name}" not found${existingNames.length > 0 ? `; it has ${existingNames.join(', ')}` : ''}`;
-  return { code: 404, body: failure(404, 'NotFound', message) };
+  return { code: 404, body: failureStatus(404, 'NotFound', message) };
 }
 
 async function createExplanationResponse(
@@ -159,11 +161,12 @@ async function nodeExplanationResponse(
   accept: string,
 ): Promise<RouteResponse> {
   const shortage = shortageText === null ? undefined : parseShortage(shortageText);
-  if (shortage === null) return { code: 400, body: failure(400, 'BadRequest', shortageProblem(shortageText ?? '')) };
+  if (shortage === null)
+    return { code: 400, body: failureStatus(400, 'BadRequest', shortageProblem(shortageText ?? '')) };
   const ownExplanation = withResourceUse(agent.explainNode(), agent.nodeObject(), agent.pods());
   const explanation = await explainEviction(agent, ownExplanation, shortage);
   if (name !== undefined && name !== explanation.name) {
-    return { code: 404, body: failure(404, 'NotFound', `nodes "${name}" not found`) };
+    return { code: 404, body: failureStatus(404, 'NotFound', `nodes "${name}" not found`) };
   }
   const { problems, warnings } = agent.node();
   const explanationWithProblems = {
@@ -264,5 +267,5 @@ export async function routeRequest(agent: AgentPort, path: string, accept: strin
     if (fifth === 'pods' && sixth && segments.length === 6) return podResponse(agent, fourth, sixth);
     if (fifth === 'events' && segments.length === 5) return eventList(agent, fourth);
   }
-  return { code: 404, body: failure(404, 'NotFound', `nothing found at ${pathname}`) };
+  return { code: 404, body: failureStatus(404, 'NotFound', `nothing found at ${pathname}`) };
 }

@@ -8,7 +8,7 @@ import type { AgentPort } from './agent.ts';
 import { sendRecording } from './recording.ts';
 import { routeRequest } from './routes.ts';
 import { checkSocketPath, isListening } from './socketPath.ts';
-import { failure } from './status.ts';
+import { failureStatus } from './status.ts';
 import { type Watch, watchEvents, watchPods } from './watch.ts';
 
 /** The server of the agent's own API. */
@@ -56,9 +56,9 @@ function handleGet(
   const sendError = (error: unknown) => {
     const [code, reason] =
       error instanceof URIError ? ([400, 'BadRequest'] as const) : ([500, 'InternalError'] as const);
-    sendResponse(response, code, failure(code, reason, messageOf(error)));
+    sendResponse(response, code, failureStatus(code, reason, messageOf(error)));
   };
-  const sendNoRecording = (why: string) => sendResponse(response, 404, failure(404, 'NotFound', why));
+  const sendNoRecording = (why: string) => sendResponse(response, 404, failureStatus(404, 'NotFound', why));
   if (url.pathname === '/recording')
     sendRecording(agent, response).then((why) => why === undefined || sendNoRecording(why), sendError);
   else
@@ -83,7 +83,7 @@ function handleRequest(context: ServerContext, request: IncomingMessage, respons
   const url = URL.parse(request.url ?? '/', 'http://agent');
   if (request.method === 'POST' && url !== null && STREAM_PATHS.includes(url.pathname)) {
     const sendFailure = (error: unknown) => {
-      sendResponse(response, 500, failure(500, 'InternalError', messageOf(error)));
+      sendResponse(response, 500, failureStatus(500, 'InternalError', messageOf(error)));
     };
     // An error after the headers were sent cannot be reported, so break the connection.
     handleStreamRequest(context.agent, url.pathname, request, response)
@@ -91,9 +91,9 @@ function handleRequest(context: ServerContext, request: IncomingMessage, respons
       .catch(() => response.destroy());
   } else if (request.method !== 'GET') {
     const message = `${request.method} is not supported: only ${STREAM_PATHS.join(' and ')} take a POST`;
-    sendResponse(response, 405, failure(405, 'MethodNotAllowed', message));
+    sendResponse(response, 405, failureStatus(405, 'MethodNotAllowed', message));
   } else if (url === null) {
-    sendResponse(response, 400, failure(400, 'BadRequest', `${request.url} is not a path`));
+    sendResponse(response, 400, failureStatus(400, 'BadRequest', `${request.url} is not a path`));
   } else {
     handleGet(context, url, request.headers.accept ?? '', response);
   }

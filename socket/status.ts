@@ -12,6 +12,6 @@ export interface Status {
 }
 
 /** Creates a Status from an HTTP code and a Kubernetes reason. */
-export function failure(code: number, reason: FailureReason, message: string): Status {
+export function failureStatus(code: number, reason: FailureReason, message: string): Status {
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code };
 }

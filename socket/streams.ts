@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { type FailureReason, messageOf, NodeFailure } from '../base/failure.ts';
 import type { AgentPort, StreamRequest } from './agent.ts';
 import type { RouteResponse } from './routes.ts';
-import { failure } from './status.ts';
+import { failureStatus } from './status.ts';
 
 /** Maximum size of a request in bytes, which is roughly the kernel's limit for the arguments of a program. */
 const MAX_BODY_BYTES = 2 * 1024 * 1024;
@@ -39,7 +39,7 @@ export async function handleStreamRequest(
   } catch (error) {
     const reason = error instanceof NodeFailure ? error.reason : 'InternalError';
     const code = HTTP_STATUS_CODES.get(reason) ?? 500;
-    return { code, body: failure(code, reason, messageOf(error)) };
+    return { code, body: failureStatus(code, reason, messageOf(error)) };
   }
 }
 

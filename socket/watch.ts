@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { startTimeLimit } from '../base/time/timeLimit.ts';
 import type { AgentPort } from './agent.ts';
-import { failure } from './status.ts';
+import { failureStatus } from './status.ts';
 
 /**
  * Maximum number of bytes that a watch client may leave unread, in addition to the initial objects. A client that
@@ -36,11 +36,11 @@ export interface Watch {
   close(): void;
 }
 
-const line = (type: string, json: string) => `{"type":"${type}","object":${json}}\n`;
+const formatWatchLine = (type: string, json: string) => `{"type":"${type}","object":${json}}\n`;
 
 function dropClient({ response }: WatchClient): void {
-  const status = failure(410, 'Expired', 'the watch fell too far behind: list again and start a new watch');
-  response.end(line('ERROR', JSON.stringify(status)));
+  const status = failureStatus(410, 'Expired', 'the watch fell too far behind: list again and start a new watch');
+  response.end(formatWatchLine('ERROR', JSON.stringify(status)));
   startTimeLimit(FINAL_EVENT_TIMEOUT_MS).signal.addEventListener('abort', () => response.destroy());
 }
 
@@ -53,11 +53,11 @@ function eventLine({ key, object, isRemoved }: ObjectChange, sentJson: Map<strin
   const json = JSON.stringify(object);
   if (isRemoved) {
     sentJson.delete(key);
-    return line('DELETED', json);
+    return formatWatchLine('DELETED', json);
   }
   if (previousJson === json) return undefined;
   sentJson.set(key, json);
-  return line(previousJson === undefined ? 'ADDED' : 'MODIFIED', json);
+  return formatWatchLine(previousJson === undefined ? 'ADDED' : 'MODIFIED', json);
 }
 
 export const watchPods = (agent: AgentPort): Watch =>
@@ -95,7 +95,7 @@ class ObjectWatch implements Watch {
     for (const [key, object] of this.#source.objects()) {
       const json = JSON.stringify(object);
       if (!this.#sentJson.has(key)) this.#sentJson.set(key, json);
-      response.write(line('ADDED', json));
+      response.write(formatWatchLine('ADDED', json));
     }
     const client = { response, limit: response.writableLength + MAX_UNREAD_BYTES };
     this.#clients.add(client);

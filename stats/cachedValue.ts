@@ -11,8 +11,8 @@ interface CachedValueOptions<T> {
 /** Computes a value on demand, once for all concurrent requests, and caches it. */
 export class CachedValue<T> {
   readonly #options: CachedValueOptions<T>;
-  #cached: { readonly value: T; readonly startedAt: number } | undefined;
-  #inProgress: Promise<T> | undefined;
+  #cachedResult: { readonly value: T; readonly startedAt: number } | undefined;
+  #computation: Promise<T> | undefined;
 
   constructor(options: CachedValueOptions<T>) {
     this.#options = options;
@@ -25,23 +25,23 @@ export class CachedValue<T> {
   get(maxAgeMs: number, signal: AbortSignal): Promise<T> {
     const cachedValue = this.getCached(maxAgeMs);
     if (cachedValue !== undefined) return Promise.resolve(cachedValue);
-    this.#inProgress ??= this.#computeAndCache().finally(() => {
-      this.#inProgress = undefined;
+    this.#computation ??= this.#computeAndCache().finally(() => {
+      this.#computation = undefined;
     });
-    return unlessAborted(this.#inProgress, signal);
+    return unlessAborted(this.#computation, signal);
   }
 
   /** Returns the cached value. Undefined if it is older than `maxAgeMs`. */
   getCached(maxAgeMs: number): T | undefined {
-    if (this.#cached === undefined || this.#options.clock.monotonic() - this.#cached.startedAt >= maxAgeMs)
+    if (this.#cachedResult === undefined || this.#options.clock.monotonic() - this.#cachedResult.startedAt >= maxAgeMs)
       return undefined;
-    return this.#cached.value;
+    return this.#cachedResult.value;
   }
 
   async #computeAndCache(): Promise<T> {
     const startedAt = this.#options.clock.monotonic();
     const value = await this.#options.computeValue();
-    this.#cached = { value, startedAt };
+    this.#cachedResult = { value, startedAt };
     return value;
   }
 }

@@ -33,7 +33,7 @@ const MAX_DEPTH = 500;
 export async function setOwnership(root: string, ownership: Ownership): Promise<void> {
   const rootStats = await lstat(root);
   if (ownership.policy === 'OnRootMismatch' && hasCorrectOwnership(rootStats, ownership)) return;
-  await changeTree(root, ownership);
+  await changeTreeOwnership(root, ownership);
 }
 
 function hasCorrectOwnership(stats: Stats, ownership: Ownership): boolean {
@@ -47,14 +47,14 @@ export function groupMode(isDirectory: boolean, readOnly: boolean): number {
   return isDirectory ? mode | EXECUTE_BITS | SETGID_BIT : mode;
 }
 
-async function changeTree(file: string | Buffer, ownership: Ownership, depth = 0): Promise<void> {
+async function changeTreeOwnership(file: string | Buffer, ownership: Ownership, depth = 0): Promise<void> {
   ownership.signal.throwIfAborted();
   if (depth > MAX_DEPTH)
     throw new NodeFailure('FailedMount', `it has directories nested deeper than ${MAX_DEPTH} levels`);
   const handle = await open(file, O_PATH | constants.O_NOFOLLOW);
   try {
     const stats = await handle.stat();
-    if (stats.isDirectory()) await changeEntries(handle.fd, ownership, depth);
+    if (stats.isDirectory()) await changeEntryOwnership(handle.fd, ownership, depth);
     // Use the handle, because a different file may be at this path by now.
     const handlePath = `/proc/self/fd/${handle.fd}`;
     if (stats.gid !== ownership.fsGroup) await chown(handlePath, stats.uid, ownership.fsGroup);
@@ -66,9 +66,9 @@ async function changeTree(file: string | Buffer, ownership: Ownership, depth = 0
   }
 }
 
-async function changeEntries(fd: number, ownership: Ownership, depth: number): Promise<void> {
+async function changeEntryOwnership(fd: number, ownership: Ownership, depth: number): Promise<void> {
   for await (const { name } of readEntries(fd)) {
-    await changeTree(entryPath(fd, name), ownership, depth + 1).catch((error: unknown) => {
+    await changeTreeOwnership(entryPath(fd, name), ownership, depth + 1).catch((error: unknown) => {
       // The entry may have been deleted concurrently.
       if (!isMissing(error)) throw error;
     });

@@ -38,8 +38,8 @@ export async function runOnVolume(program: string, args: readonly string[], opti
   }
 }
 
-function recordPendingExit(path: string, exited: Promise<void>): void {
-  const allExits = Promise.all([pendingExits.get(path), exited]);
+function recordPendingExit(path: string, programExit: Promise<void>): void {
+  const allExits = Promise.all([pendingExits.get(path), programExit]);
   pendingExits.set(path, allExits);
   void allExits.then(() => {
     if (pendingExits.get(path) === allExits) pendingExits.delete(path);

@@ -17,10 +17,10 @@ export function createClusterCaches(
   const clusterCaches = { ownNode, services: new ClusterServices(), classes: new ClusterRuntimeClasses() };
   if (cluster === undefined) return clusterCaches;
   const { client, objects: settings } = cluster;
-  const content = podContent(cluster, { ...dependencies, jitter });
+  const clusterContent = podContent(cluster, { ...dependencies, jitter });
   return {
     ...clusterCaches,
-    ...content,
+    ...clusterContent,
     objects: clusterObjects({ client, settings, ownNode, jitter, ...dependencies }),
   };
 }

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { parseResponse } from '../../kubeclient/answer.ts';
 import { isNotFound } from '../../kubeclient/kubeError.ts';
 
-const stringMap = z.optional(z.record(z.string(), z.string()));
+const stringMapSchema = z.optional(z.record(z.string(), z.string()));
 const taintSchema = z.looseObject({
   key: z.string(),
   value: z.optional(z.string()),
@@ -15,8 +15,8 @@ const nodeSchema = z.looseObject({
     uid: z.string(),
     resourceVersion: z.optional(z.string()),
     deletionTimestamp: z.optional(z.string()),
-    labels: stringMap,
-    annotations: stringMap,
+    labels: stringMapSchema,
+    annotations: stringMapSchema,
   }),
   spec: z._default(
     z.looseObject({
@@ -35,7 +35,7 @@ const leaseSchema = z.looseObject({
 const csiNodeSchema = z.looseObject({
   metadata: z.looseObject({
     uid: z.string(),
-    annotations: stringMap,
+    annotations: stringMapSchema,
     ownerReferences: z.optional(z.array(z.looseObject({ kind: z.string(), name: z.string(), uid: z.string() }))),
   }),
 });

@@ -40,9 +40,9 @@ export class CpuManagerState {
    * contradicts the policy or the host. Without a policy, only checks that the previous agent had no policy either.
    */
   async load(policy: CpuPolicy | undefined): Promise<void> {
-    const restored = await this.#read(policy === undefined ? 'none' : 'static');
+    const storedAssignments = await this.#read(policy === undefined ? 'none' : 'static');
     if (policy === undefined) return;
-    const assignments = restored ?? initialAssignments(policy);
+    const assignments = storedAssignments ?? initialAssignments(policy);
     const problem = assignmentsProblem(policy, assignments);
     if (problem !== undefined)
       throw new NodeFailure(

@@ -25,15 +25,15 @@ const CHECK_MS = 10_000;
  * are not reported, as in the kubelet.
  */
 export function createAddressFeed(hostIps: HostAddresses, clock: Clock): FactFeed {
-  let lastReported = currentAddresses(hostIps);
+  let lastReportedAddresses = currentAddresses(hostIps);
   return async (send, { signal }) => {
     if (typeof hostIps !== 'function') return;
     const alarm = createAlarm(clock, signal);
     while (!signal.aborted) {
       const hostAddresses = currentAddresses(hostIps);
-      if (hostAddresses.join() !== lastReported.join())
+      if (hostAddresses.join() !== lastReportedAddresses.join())
         send({ type: 'node.factsChanged', hostIps: hostAddresses, at: clock.now() });
-      lastReported = hostAddresses;
+      lastReportedAddresses = hostAddresses;
       await alarm.waitUntil(clock.now() + CHECK_MS);
     }
   };

@@ -27,17 +27,17 @@ export function createMemoryFeed({ resourceMeter, thresholds, clock, onError }: 
   return (send, { signal }) => {
     if (resourceMeter === undefined || memoryThresholds.length === 0) return;
     const alarm = createAlarm(clock, signal);
-    let metKeys: readonly string[] = [];
-    const check = () => {
-      const currentKeys = thresholdsMet(memoryThresholds, resourceMeter.readMemory()).map(thresholdKey);
-      const isNewlyMet = currentKeys.some((key) => !metKeys.includes(key));
-      metKeys = currentKeys;
+    let metThresholdKeys: readonly string[] = [];
+    const checkThresholds = () => {
+      const currentThresholdKeys = thresholdsMet(memoryThresholds, resourceMeter.readMemory()).map(thresholdKey);
+      const isNewlyMet = currentThresholdKeys.some((key) => !metThresholdKeys.includes(key));
+      metThresholdKeys = currentThresholdKeys;
       if (isNewlyMet) send({ type: 'memory.thresholdMet', at: clock.now() });
     };
     const checkRepeatedly = async () => {
       while (!signal.aborted) {
         try {
-          check();
+          checkThresholds();
         } catch (error) {
           onError('memory', error);
         }

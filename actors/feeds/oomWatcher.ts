@@ -58,9 +58,9 @@ export class OomWatcher {
 
   /** Reads the pending messages of the log first, because the kernel logs a kill before the process exits. */
   readonly find: FindOomKill = async (containerId, { signal }) => {
-    const limits = { clock: this.#clock, timeoutMs: STATUS_TIMEOUT_MS, ...(signal ? { signal } : {}) };
+    const timeoutOptions = { clock: this.#clock, timeoutMs: STATUS_TIMEOUT_MS, ...(signal ? { signal } : {}) };
     // Ignore a failure, because the feed reports it.
-    await withTimeout((limited) => unlessAborted(this.#catchUp(limited), limited), limits).catch(() => {});
+    await withTimeout((limited) => unlessAborted(this.#catchUp(limited), limited), timeoutOptions).catch(() => {});
     return this.#killsByContainer.get(containerId);
   };
 
@@ -75,11 +75,11 @@ export class OomWatcher {
     this.#sendKills = () => {
       for (const kill of this.#unsentKills.splice(0)) send({ type: 'node.oomKilled', kill });
     };
-    let lastMessage: string | undefined | null = null;
+    let lastFailureMessage: string | undefined | null = null;
     const reportState = (error?: unknown) => {
       const failure = error === undefined ? undefined : toFailure(error, clock.now());
-      if (failure?.message === lastMessage) return;
-      lastMessage = failure?.message;
+      if (failure?.message === lastFailureMessage) return;
+      lastFailureMessage = failure?.message;
       if (error !== undefined) this.#onError('oomWatcher', error);
       send({ type: 'node.oomWatchChanged', ...(failure ? { failure } : {}), at: clock.now() });
     };
@@ -91,7 +91,7 @@ export class OomWatcher {
         await kernelLog.untilWritten({ signal });
       } catch (error) {
         if (signal.aborted) break;
-        reportState(unreadableLog(error));
+        reportState(createUnreadableLogFailure(error));
         await waitOnce(clock.now() + RETRY_MS, clock, signal);
       }
     }
@@ -131,5 +131,5 @@ export class OomWatcher {
   }
 }
 
-const unreadableLog = (cause: unknown): NodeFailure =>
+const createUnreadableLogFailure = (cause: unknown): NodeFailure =>
   new NodeFailure('FailedRead', `the kernel's log cannot be read: ${messageOf(cause)}`, { cause });

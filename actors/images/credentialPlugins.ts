@@ -101,11 +101,11 @@ class CredentialPlugin {
     // Request the token for the UID of the account whose annotations the plugin receives
     // (`pkg/credentialprovider/plugin`).
     const { token } = await tokens.get(pod, { audience: tokenAttributes.audience, accountUid: uid }, { signal });
-    const entries = Object.entries(passedAnnotations).sort();
+    const annotationEntries = Object.entries(passedAnnotations).sort();
     const tokenHash = tokenAttributes.cacheType === 'Token' ? [createHash('sha256').update(token).digest('hex')] : [];
     return {
       request: { token, annotations: passedAnnotations },
-      key: JSON.stringify([namespace, name, uid, entries, ...tokenHash]),
+      key: JSON.stringify([namespace, name, uid, annotationEntries, ...tokenHash]),
       source: { kind: 'serviceAccount', uid, namespace, name },
     };
   }

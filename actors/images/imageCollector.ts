@@ -84,7 +84,7 @@ export class ImageCollector {
     return this.#runSequentially(async () => {
       const now = await this.#detect(activePods, options);
       const removed: RemovedImage[] = [];
-      const result = isImageGarbageOff(this.#dependencies.policy) ? {} : await this.#apply(now, removed, options);
+      const result = isImageGarbageOff(this.#dependencies.policy) ? {} : await this.#applyPolicy(now, removed, options);
       const records = [...this.#records.values()];
       const unusedCount = records.filter(({ users }) => users.length === 0).length;
       return { imageCount: records.length, unusedCount, removed, ...result };
@@ -125,27 +125,27 @@ export class ImageCollector {
   }
 
   /** Applies the policy. Adds the removed images to `removed`. */
-  async #apply(
+  async #applyPolicy(
     now: number,
     removed: RemovedImage[],
     options: CallOptions,
   ): Promise<Pick<ImageCollection, 'disk' | 'events' | 'failure'>> {
     const { policy, clock } = this.#dependencies;
-    const failed = (message: string) => toFailure(new NodeFailure('RuntimeError', message), clock.now());
+    const createRuntimeFailure = (message: string) => toFailure(new NodeFailure('RuntimeError', message), clock.now());
     let disk: ImageDisk | undefined;
     try {
       await this.#removeExpired({ now, removed }, options);
       disk = await this.#readDisk(options);
       if (disk.capacityBytes === 0) {
         const message = 'invalid capacity 0 on image filesystem';
-        return { disk, events: [warning('InvalidDiskCapacity', message)], failure: failed(message) };
+        return { disk, events: [warning('InvalidDiskCapacity', message)], failure: createRuntimeFailure(message) };
       }
-      const bytes = bytesToFree(disk, policy);
-      if (bytes <= 0) return { disk };
-      const freedBytes = await this.#freeSpace(bytes, { now, removed }, options);
-      if (freedBytes >= bytes) return { disk };
+      const excessBytes = bytesToFree(disk, policy);
+      if (excessBytes <= 0) return { disk };
+      const freedBytes = await this.#freeSpace(excessBytes, { now, removed }, options);
+      if (freedBytes >= excessBytes) return { disk };
       const message = freeSpaceFailedMessage(disk, freedBytes);
-      return { disk, events: [warning('FreeDiskSpaceFailed', message)], failure: failed(message) };
+      return { disk, events: [warning('FreeDiskSpaceFailed', message)], failure: createRuntimeFailure(message) };
     } catch (error) {
       options.signal.throwIfAborted();
       return { ...(disk ? { disk } : {}), failure: toFailure(error, clock.now()) };
@@ -183,8 +183,8 @@ export class ImageCollector {
       if (wasRemoved) freedBytes += image.sizeBytes;
     }
     if (errors.length === 0) return freedBytes;
-    const wanted = Number.isFinite(bytes) ? `${bytes} bytes` : 'all unused images';
-    const prefix = `wanted to free ${wanted}, but freed ${freedBytes} bytes space with errors in image deletion`;
+    const wantedSpace = Number.isFinite(bytes) ? `${bytes} bytes` : 'all unused images';
+    const prefix = `wanted to free ${wantedSpace}, but freed ${freedBytes} bytes space with errors in image deletion`;
     throw new NodeFailure('RuntimeError', `${prefix}: ${joinMessages(errors)}`, { cause: errors[0] });
   }
 
@@ -214,14 +214,14 @@ export class ImageCollector {
   /** Updates the records. Returns the time of the detection. If `activePods` is undefined, every claim counts. */
   async #detect(activePods: ActivePods | undefined, options: CallOptions): Promise<number> {
     const { cri, claims } = this.#dependencies;
-    const lastClaim = claims.lastNumber;
+    const lastClaimNumber = claims.lastNumber;
     const [{ images }, { containers }] = await Promise.all([
       cri.listImages({ filter: undefined }, options),
       cri.listContainers({ filter: undefined }, options),
       this.#readSandboxImage(options),
     ]);
     await this.#readMounts(containers, options);
-    if (activePods !== undefined) claims.retainPods(activePods, lastClaim);
+    if (activePods !== undefined) claims.retainPods(activePods, lastClaimNumber);
     const usersByReference = this.#containersByReference(containers);
     const now = this.#clock.now();
     this.#records = updateImageRecords(
@@ -251,16 +251,16 @@ export class ImageCollector {
 
   /** Indexes containers by the IDs and digests of the images that they run or mount. */
   #containersByReference(containers: readonly Container[]): ReadonlyMap<string, readonly Container[]> {
-    const index = new Map<string, Container[]>();
+    const containersByReference = new Map<string, Container[]>();
     for (const container of containers) {
       const references = [container.imageId, container.imageRef, ...(this.#mountedImages.get(container.id) ?? [])];
       for (const reference of new Set(references)) {
-        const sharing = index.get(reference);
-        if (sharing) sharing.push(container);
-        else index.set(reference, [container]);
+        const sharingContainers = containersByReference.get(reference);
+        if (sharingContainers) sharingContainers.push(container);
+        else containersByReference.set(reference, [container]);
       }
     }
-    return index;
+    return containersByReference;
   }
 
   /** Reads the mounts of new containers. */
@@ -295,8 +295,8 @@ export class ImageCollector {
     const mountpoint = imageFilesystems[0]?.fsId?.mountpoint;
     const disk = mountpoint ? await readDisk(mountpoint, options.signal) : undefined;
     if (disk !== undefined) return disk;
-    const where = mountpoint ?? 'which the runtime does not report';
-    throw new NodeFailure('RuntimeError', `the size of the image filesystem cannot be read: ${where}`);
+    const locationNote = mountpoint ?? 'which the runtime does not report';
+    throw new NodeFailure('RuntimeError', `the size of the image filesystem cannot be read: ${locationNote}`);
   }
 }
 

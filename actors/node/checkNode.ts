@@ -6,7 +6,7 @@ import { SIGNALS } from '../../kubernetes/eviction/signals.ts';
 import { VERIFICATION_POLICIES } from '../../kubernetes/images/imageVerification.ts';
 import type { NodeAgentConfig } from './nodeAgentConfig.ts';
 
-const optionalFunction = z.optional(functionSchema);
+const optionalFunctionSchema = z.optional(functionSchema);
 const nameSchema = z.string().check(z.minLength(1));
 const headerSchema = z.tuple([nameSchema, z.string()]);
 const pathSchema = nameSchema.check(
@@ -24,8 +24,8 @@ const slotCountSchema = z.int().check(z.gte(1));
 const unboundedSchema = z.literal(Number.POSITIVE_INFINITY);
 /** The schema of a count that may be unlimited. */
 const countSchema = z.union([z.int().check(z.gte(0)), unboundedSchema]);
-const stringArray = z.array(z.string());
-const optionalBoolean = z.optional(z.boolean());
+const stringArraySchema = z.array(z.string());
+const optionalBooleanSchema = z.optional(z.boolean());
 const addressSchema = z.string().check(z.refine((ip) => isIP(ip) !== 0, { error: 'expected an IP address' }));
 /** Whether a cgroup path is valid. As in the kubelet, a leading slash is optional. */
 const isCgroupPath = (path: string): boolean => !path.includes('\0') && !path.split('/').includes('..');
@@ -45,8 +45,8 @@ const manifestUrlSchema = z.looseObject({
 const admissionNodeSchema = z.looseObject({
   labels: z.optional(z.record(z.string(), z.string())),
   taints: z.optional(z.array(z.looseObject({ key: z.string(), effect: z.string() }))),
-  sysctls: z.optional(stringArray),
-  appArmor: optionalBoolean,
+  sysctls: z.optional(stringArraySchema),
+  appArmor: optionalBooleanSchema,
 });
 
 /** Schemas of the properties of the node that affect its pods. */
@@ -55,12 +55,14 @@ const nodeDescriptionSchemas = {
   cgroupDriver: z.optional(z.enum(['cgroupfs', 'systemd'])),
   // `NodeParts` also has a field of this name, so accept any object.
   cgroups: z.optional(z.looseObject({})),
-  resolvConf: z.optional(z.looseObject({ servers: stringArray, searches: stringArray, options: stringArray })),
-  readResolvConf: optionalFunction,
+  resolvConf: z.optional(
+    z.looseObject({ servers: stringArraySchema, searches: stringArraySchema, options: stringArraySchema }),
+  ),
+  readResolvConf: optionalFunctionSchema,
   clusterDns: z.optional(z.array(addressSchema)),
   clusterDomain: z.optional(z.string()),
-  canLowerOomScoreAdj: optionalBoolean,
-  seccompDefault: optionalBoolean,
+  canLowerOomScoreAdj: optionalBooleanSchema,
+  seccompDefault: optionalBooleanSchema,
   maskedPaths: z.optional(z.array(pathSchema)),
   userNamespaces: z.optional(z.looseObject({ pods: countSchema, idsPerPod: z.optional(slotCountSchema) })),
 };
@@ -98,7 +100,7 @@ const configSchemas: { readonly [Field in keyof NodeAgentConfig]-?: z.ZodMiniTyp
   podLogsDir: z.optional(pathSchema),
   runtimeEndpoint: nameSchema,
   ...nodeDescriptionSchemas,
-  hostIps: z.optional(z.union([stringArray, functionSchema])),
+  hostIps: z.optional(z.union([stringArraySchema, functionSchema])),
   podCidr: z.optional(z.string()),
   sources: z.optional(z.array(nameSchema)),
   capacity: amountsSchema,
@@ -114,7 +116,7 @@ const configSchemas: { readonly [Field in keyof NodeAgentConfig]-?: z.ZodMiniTyp
   fileCheckMs: intervalSchema,
   staticPodPath: z.optional(pathSchema),
   manifestUrl: z.optional(manifestUrlSchema),
-  isLenient: optionalBoolean,
+  isLenient: optionalBooleanSchema,
   logs: z.optional(
     z.looseObject({
       maxBytes: z.union([nonNegativeSchema, unboundedSchema]),
@@ -123,7 +125,7 @@ const configSchemas: { readonly [Field in keyof NodeAgentConfig]-?: z.ZodMiniTyp
       checkMs: intervalSchema,
     }),
   ),
-  imageVerification: z.optional(z.looseObject({ policy: z.enum(VERIFICATION_POLICIES), allowlist: stringArray })),
+  imageVerification: z.optional(z.looseObject({ policy: z.enum(VERIFICATION_POLICIES), allowlist: stringArraySchema })),
   garbage: z.optional(
     z.looseObject({ perContainer: countSchema, total: countSchema, minAgeMs: z.optional(nonNegativeSchema) }),
   ),
@@ -144,11 +146,11 @@ const configSchemas: { readonly [Field in keyof NodeAgentConfig]-?: z.ZodMiniTyp
     }),
   ),
   sinks: z.optional(sinksSchema),
-  limitedSwap: optionalBoolean,
+  limitedSwap: optionalBooleanSchema,
   cpuManager: z.optional(cpuManagerSchema),
-  reportsProcessOomKills: optionalBoolean,
-  endsAll: optionalBoolean,
-  takesOver: optionalBoolean,
+  reportsProcessOomKills: optionalBooleanSchema,
+  endsAll: optionalBooleanSchema,
+  takesOver: optionalBooleanSchema,
 };
 
 const providerSchema = z.optional(z.looseObject({ get: functionSchema }));
@@ -164,13 +166,13 @@ const argumentsSchema = z.looseObject({
   mounter: z.optional(z.looseObject({})),
   network: z.optional(z.looseObject({ connect: functionSchema, checkHealth: functionSchema, fetch: functionSchema })),
   clock: z.optional(z.looseObject({ now: functionSchema, setTimeout: functionSchema, clearTimeout: functionSchema })),
-  ports: z.optional(z.record(z.string(), optionalFunction)),
-  feeds: z.optional(z.record(z.string(), optionalFunction)),
-  jitter: optionalFunction,
+  ports: z.optional(z.record(z.string(), optionalFunctionSchema)),
+  feeds: z.optional(z.record(z.string(), optionalFunctionSchema)),
+  jitter: optionalFunctionSchema,
   kernelLog: z.optional(z.looseObject({ read: functionSchema, untilWritten: functionSchema, close: functionSchema })),
-  readImageDisk: optionalFunction,
-  readClasses: optionalFunction,
-  findCredentials: optionalFunction,
+  readImageDisk: optionalFunctionSchema,
+  readClasses: optionalFunctionSchema,
+  findCredentials: optionalFunctionSchema,
   resourceMeter: z.optional(
     z.looseObject({
       readMemory: functionSchema,
@@ -179,10 +181,10 @@ const argumentsSchema = z.looseObject({
       measurePods: functionSchema,
     }),
   ),
-  restartRuntime: optionalFunction,
-  openStore: optionalFunction,
-  startThread: optionalFunction,
-  nextTurn: optionalFunction,
+  restartRuntime: optionalFunctionSchema,
+  openStore: optionalFunctionSchema,
+  startThread: optionalFunctionSchema,
+  nextTurn: optionalFunctionSchema,
   cluster: z.optional(z.looseObject({ client: z.looseObject({ get: functionSchema, watch: functionSchema }) })),
   redaction: z.optional(
     z.looseObject({
@@ -195,19 +197,19 @@ const argumentsSchema = z.looseObject({
   objects: providerSchema,
   tokens: providerSchema,
   trustBundles: providerSchema,
-  events: optionalFunction,
-  onInput: optionalFunction,
-  onPortCall: optionalFunction,
-  onPortOutcome: optionalFunction,
-  onStateChange: optionalFunction,
-  onDecision: optionalFunction,
-  onServiceAction: optionalFunction,
-  inspect: optionalFunction,
-  onRelisted: optionalFunction,
-  onError: optionalFunction,
-  onManifestProblem: optionalFunction,
-  onAdopted: optionalFunction,
-  onRuntimeHealth: optionalFunction,
+  events: optionalFunctionSchema,
+  onInput: optionalFunctionSchema,
+  onPortCall: optionalFunctionSchema,
+  onPortOutcome: optionalFunctionSchema,
+  onStateChange: optionalFunctionSchema,
+  onDecision: optionalFunctionSchema,
+  onServiceAction: optionalFunctionSchema,
+  inspect: optionalFunctionSchema,
+  onRelisted: optionalFunctionSchema,
+  onError: optionalFunctionSchema,
+  onManifestProblem: optionalFunctionSchema,
+  onAdopted: optionalFunctionSchema,
+  onRuntimeHealth: optionalFunctionSchema,
 });
 
 /**

@@ -39,7 +39,7 @@ import { StatusLedger } from '../status/statusLedger.ts';
 import { createStatusSender, statusSinkInputs } from '../status/statusReports.ts';
 import { type DurableFacts, type NodeStore, openNodeStore } from '../store/durableFacts.ts';
 import { createFactWriter, type FactWriter } from '../store/factWriter.ts';
-import { findPodsOnDisk, markOwner, type PodsAtStart } from '../store/leftOnDisk.ts';
+import { createOwnerMark, findPodsOnDisk, type PodsAtStart } from '../store/leftOnDisk.ts';
 import { createOwnership } from '../store/ownership.ts';
 import { type StoreFailure, storeEvent } from '../store/unwrittenFacts.ts';
 import { withErrorHandler } from '../withErrorHandler.ts';
@@ -238,7 +238,7 @@ function createEnvironment(
     oomWatcher,
     ownership: createOwnership({
       layout,
-      ownMark: markOwner(config),
+      ownMark: createOwnerMark(config),
       podLogsDir,
       owner,
       onAdopted: dependencies.onAdopted,

@@ -161,7 +161,7 @@ interface AgentObservers {
 /** Creates an agent whose inputs all come through the boundary, either of a live node or of a recording. */
 export function createAgent(boundary: Boundary, input: NodeInput, observers: AgentObservers): NodeAgent {
   const { clock, onError, from, ledger = new StatusLedger({ previousStatuses: from?.statuses }) } = observers;
-  const actors = nodeActors(boundary, input, { ...observers, ledger });
+  const actors = createNodeActors(boundary, input, { ...observers, ledger });
   const { root, board: statusBoard } = actors;
   statusBoard.subscribe(notifySinks(actors, boundary, ledger));
   return {
@@ -254,7 +254,7 @@ interface NodeActors {
 }
 
 /** Creates the actors, the status board, and the map of state entry times. */
-function nodeActors(
+function createNodeActors(
   boundary: Boundary,
   input: NodeInput,
   observers: AgentObservers & { readonly ledger: StatusLedger },
@@ -328,8 +328,9 @@ function createInspector(
 const notifySinks =
   ({ root }: NodeActors, boundary: Boundary, ledger: StatusLedger) =>
   (change: StatusChange): void => {
-    const queued = ledger.queueForSinks(change);
-    if (queued && root.getSnapshot().status === 'active') boundary.deliver(root, { type: 'status.changed', ...queued });
+    const pendingStatus = ledger.queueForSinks(change);
+    if (pendingStatus && root.getSnapshot().status === 'active')
+      boundary.deliver(root, { type: 'status.changed', ...pendingStatus });
   };
 
 /** Adds the pods that the node cannot start yet to the status board. */

@@ -47,7 +47,7 @@ const RESOURCE_NAME = 'clustertrustbundles';
 const RESOURCE_KIND = 'ClusterTrustBundle';
 /** Maximum time that a volume waits for the first list. */
 const READ_TIMEOUT_MS = 10_000;
-export const NOT_SUPPORTED = 'ClusterTrustBundle projection is not supported in static kubelet mode';
+export const NOT_SUPPORTED_MESSAGE = 'ClusterTrustBundle projection is not supported in static kubelet mode';
 
 const bundleSchema = z.object({
   metadata: z.object({
@@ -173,7 +173,7 @@ export class ClusterTrustBundles implements WatchedBundles {
     this.#pendingStart ??= new SharedCall(
       async (within) =>
         this.#followBundles(
-          await this.#apiVersion(within).catch((error: unknown) => this.#reportFailure(error, within)),
+          await this.#findApiVersion(within).catch((error: unknown) => this.#reportFailure(error, within)),
         ),
       () => {
         this.#pendingStart = undefined;
@@ -213,20 +213,20 @@ export class ClusterTrustBundles implements WatchedBundles {
   }
 
   /** Returns the most preferred of the API versions that the server supports. */
-  async #apiVersion(signal: AbortSignal): Promise<string> {
+  async #findApiVersion(signal: AbortSignal): Promise<string> {
     for (const apiVersion of API_VERSIONS) {
       if (await this.#isResourceServed(`${GROUPS_PATH}/${apiVersion}`, signal)) return apiVersion;
     }
-    throw new Error(NOT_SUPPORTED);
+    throw new Error(NOT_SUPPORTED_MESSAGE);
   }
 
   async #isResourceServed(path: string, signal: AbortSignal): Promise<boolean> {
     try {
-      const list = await this.#dependencies.client.get(path, {
+      const resourceList = await this.#dependencies.client.get(path, {
         signal,
         type: { apiVersion: 'v1', kind: 'APIResourceList' },
       });
-      const { resources } = z.parse(resourcesSchema, list);
+      const { resources } = z.parse(resourcesSchema, resourceList);
       return resources.some(({ name }) => name === RESOURCE_NAME);
     } catch (cause) {
       if (isNotFound(cause)) return false;
@@ -259,9 +259,9 @@ export class ClusterTrustBundles implements WatchedBundles {
   }
 
   #resolve(projection: TrustBundleProjection, bundles: readonly TrustBundle[]): Resolution {
-    const selection = selectBundles(projection, bundles);
-    if ('problem' in selection) return projection.optional ? { pem: '' } : selection;
-    const bundlePems = selection.bundles.map(({ spec }) => spec.trustBundle);
+    const bundleSelection = selectBundles(projection, bundles);
+    if ('problem' in bundleSelection) return projection.optional ? { pem: '' } : bundleSelection;
+    const bundlePems = bundleSelection.bundles.map(({ spec }) => spec.trustBundle);
     return { pem: normalizeAnchors(bundlePems, this.#hashSalt) };
   }
 }
@@ -269,7 +269,7 @@ export class ClusterTrustBundles implements WatchedBundles {
 /** Provides no bundles, because the feature is disabled. */
 export const noTrustBundles: WatchedBundles = {
   get: async () => {
-    throw new Error(NOT_SUPPORTED);
+    throw new Error(NOT_SUPPORTED_MESSAGE);
   },
   run: async () => {},
   forget: () => {},

@@ -36,18 +36,18 @@ export function countObjects(
   objects: readonly { readonly reference: ConfigReference; readonly lacking: MissingObject | undefined }[],
   strategy: ObjectCounts['strategy'],
 ): ObjectCounts {
-  const byReason = new Map<string, UnavailableObjects>();
+  const unavailableByReason = new Map<string, UnavailableObjects>();
   const missingObjects = objects.flatMap((object) =>
     object.lacking === undefined ? [] : [{ reference: object.reference, ...object.lacking }],
   );
   for (const { reference, why: cause, since } of missingObjects.sort((first, second) => first.since - second.since)) {
-    const { count, names, ...reason } = byReason.get(cause) ?? { cause, count: 0, names: [], since };
+    const { count, names, ...reason } = unavailableByReason.get(cause) ?? { cause, count: 0, names: [], since };
     const shownNames = names.length < MAX_NAMES ? [...names, formatObjectName(reference)] : names;
-    byReason.set(cause, { ...reason, count: count + 1, names: shownNames });
+    unavailableByReason.set(cause, { ...reason, count: count + 1, names: shownNames });
   }
   return {
     ...(strategy === undefined ? {} : { strategy }),
     objectCount: objects.length,
-    unavailableObjects: [...byReason.values()],
+    unavailableObjects: [...unavailableByReason.values()],
   };
 }

@@ -13,7 +13,7 @@ const amountsSchema = z.looseObject({ cpuMillis: z.number(), memoryBytes: z.numb
 const countSchema = z.union([z.number(), z.literal(Number.POSITIVE_INFINITY), z.null()]);
 
 /** The schema of a node's initial input. */
-const input = z.looseObject({
+const inputSchema = z.looseObject({
   nodeName: z.string(),
   owner: z.string(),
   sources: stringArray,
@@ -44,7 +44,7 @@ const input = z.looseObject({
   logged: z.optional(z.union([stringArray, z.literal('unknown')])),
 });
 
-const options = z.looseObject({
+const optionsSchema = z.looseObject({
   from: z.optional(
     z.looseObject({
       at: z.number(),
@@ -62,15 +62,15 @@ const options = z.looseObject({
   nextTurn: optionalFunction,
 });
 
-const kind = z.enum(['answer', 'failure', 'fact', 'elapsed']);
-const entrySchema = z.object({ at: z.number(), actor: z.string(), kind, source: z.string() });
+const kindSchema = z.enum(['answer', 'failure', 'fact', 'elapsed']);
+const entrySchema = z.object({ at: z.number(), actor: z.string(), kind: kindSchema, source: z.string() });
 
 const eventSchema = z.object({ value: z.looseObject({ type: z.string() }) });
 const failureSchema = z.object({ value: z.looseObject({ reason: z.string(), message: z.string() }) });
 /** The required fields of an entry's value, by kind. */
 const valueSchemas = { answer: z.object({}), failure: failureSchema, fact: eventSchema, elapsed: eventSchema };
 
-const replaySchema = z.object({ input, entries: z.array(z.unknown()), options });
+const replaySchema = z.object({ input: inputSchema, entries: z.array(z.unknown()), options: optionsSchema });
 
 interface ReplayArguments {
   readonly input: unknown;

@@ -39,8 +39,8 @@ interface PersistedValue {
  * thousands of actors over several turns of the event loop.
  */
 export function* copiedActors(actor: object, copy: <T>(part: T) => T): Generator<void, object> {
-  const { children, ...own }: PersistedValue = actor;
-  const ownCopy = copy(own);
+  const { children, ...actorFields }: PersistedValue = actor;
+  const ownCopy = copy(actorFields);
   yield;
   if (children === undefined) return ownCopy;
   const copiedChildren: [string, object][] = [];

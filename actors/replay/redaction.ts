@@ -193,7 +193,7 @@ class SecretValues {
    * value.
    */
   readonly #patterns = new Map<string, { readonly value: string; readonly pods: number }>();
-  readonly #index = new PatternIndex();
+  readonly #patternIndex = new PatternIndex();
 
   learn(fact: NodeFact): void {
     if (fact.type === 'config.podsListed') {
@@ -224,7 +224,7 @@ class SecretValues {
    */
   findQuoted(text: string): (readonly [pattern: string, value: string])[] {
     const quotedValues: (readonly [string, string])[] = [];
-    for (const pattern of this.#index.findIn(text)) {
+    for (const pattern of this.#patternIndex.findIn(text)) {
       const { value } = this.#patterns.get(pattern) ?? {};
       if (value !== undefined && !this.#isInPodName(value)) quotedValues.push([pattern, value]);
     }
@@ -256,7 +256,7 @@ class SecretValues {
     for (const pattern of createPatterns(value)) {
       const { pods } = this.#patterns.get(pattern) ?? { pods: 0 };
       this.#patterns.set(pattern, { value, pods: pods + 1 });
-      if (pods === 0) this.#index.add(pattern);
+      if (pods === 0) this.#patternIndex.add(pattern);
     }
   }
 
@@ -283,7 +283,7 @@ class SecretValues {
         continue;
       }
       this.#patterns.delete(pattern);
-      this.#index.delete(pattern);
+      this.#patternIndex.delete(pattern);
     }
   }
 }

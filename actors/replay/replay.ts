@@ -83,16 +83,16 @@ export function createReplay(
 
 /** Restores unlimited numbers, which JSON represents as null. */
 function withUnlimited(input: NodeInput): NodeInput {
-  const orUnlimited = (number: number | null) => number ?? Number.POSITIVE_INFINITY;
+  const restoreUnlimited = (number: number | null) => number ?? Number.POSITIVE_INFINITY;
   const { pullSlots, garbage } = input;
   return {
     ...input,
-    pullSlots: orUnlimited(pullSlots),
+    pullSlots: restoreUnlimited(pullSlots),
     ...(garbage && {
       garbage: {
         ...garbage,
-        perContainer: orUnlimited(garbage.perContainer),
-        total: orUnlimited(garbage.total),
+        perContainer: restoreUnlimited(garbage.perContainer),
+        total: restoreUnlimited(garbage.total),
       },
     }),
   };

@@ -98,7 +98,7 @@ class Pleg {
       this.#nextListAt = Number.POSITIVE_INFINITY;
       const previousListAt = this.#lastListAt;
       this.#lastListAt = this.#steadyClock.now();
-      await this.#timedRelist(previousListAt);
+      await this.#relistWithStats(previousListAt);
       const relistPeriodMs = this.#state.stream === 'open' ? RELIST_WITH_STREAM_MS : RELIST_MS;
       this.#nextListAt = Math.min(this.#nextListAt, this.#steadyClock.now() + relistPeriodMs);
     }
@@ -172,13 +172,13 @@ class Pleg {
     this.#alarm.ring();
   }
 
-  async #timedRelist(previous: number): Promise<void> {
+  async #relistWithStats(previous: number): Promise<void> {
     const { clock, signal, onError, onRelisted, relistRequests } = this.#options;
-    const callbacks = relistRequests?.takeCallbacks() ?? [];
+    const relistCallbacks = relistRequests?.takeCallbacks() ?? [];
     const [at, startedAt] = [clock.now(), this.#lastListAt];
     const hasResponded = await this.#relistPods();
     // Run the callbacks in the next task of the event loop, because the facts from the relist take effect before it.
-    for (const callback of callbacks) clock.setTimeout(() => callback(hasResponded && !signal.aborted), 0);
+    for (const callback of relistCallbacks) clock.setTimeout(() => callback(hasResponded && !signal.aborted), 0);
     if (onRelisted === undefined || signal.aborted) return;
     const intervalFields = Number.isFinite(previous) ? { sinceLastMs: startedAt - previous } : {};
     const relistStats = { at, ms: this.#steadyClock.now() - startedAt, ...intervalFields, hasResponded };

@@ -78,13 +78,13 @@ function healthStatus({ status, features, runtimeHandlers }: StatusResponse): Om
   // Only these conditions prevent starts. Other unmet conditions are not outages.
   const [runtime, network] = [findUnmet('RuntimeReady'), findUnmet('NetworkReady')];
   const failingCondition = runtime ?? network;
-  const networkOnly = runtime ? {} : { lacksOnlyNetwork: true as const };
+  const networkFields = runtime ? {} : { lacksOnlyNetwork: true as const };
   return {
     ready: failingCondition === undefined,
     strictGroups: features?.supplementalGroupsPolicy ?? false,
     ...(failingCondition ? { message: describeUnmet(failingCondition) } : {}),
     ...(runtime ? { notReadyMessage: notReadyMessage('container runtime', runtime) } : {}),
-    ...(network ? { networkNotReady: notReadyMessage('container runtime network', network), ...networkOnly } : {}),
+    ...(network ? { networkNotReady: notReadyMessage('container runtime network', network), ...networkFields } : {}),
     handlers: sortedHandlers(runtimeHandlers),
     ...(features ? { features: { supplementalGroupsPolicy: features.supplementalGroupsPolicy } } : {}),
   };

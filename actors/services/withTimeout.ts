@@ -5,12 +5,12 @@ export async function withTimeout<T>(
   act: (signal: AbortSignal) => Promise<T>,
   { clock, timeoutMs, signal }: { clock: Clock; timeoutMs: number; signal?: AbortSignal },
 ): Promise<T> {
-  const limit = new AbortController();
-  const abort = () => limit.abort();
+  const limitController = new AbortController();
+  const abort = () => limitController.abort();
   const timer = clock.setTimeout(abort, timeoutMs);
   signal?.addEventListener('abort', abort, { once: true });
   try {
-    return await act(limit.signal);
+    return await act(limitController.signal);
   } finally {
     clock.clearTimeout(timer);
     signal?.removeEventListener('abort', abort);

@@ -16,7 +16,7 @@ import { createNode } from '../node/createNode.ts';
 import type { NodeAgent } from '../node/nodeAgent.ts';
 import type { NodeAgentConfig } from '../node/nodeAgentConfig.ts';
 import type { NodeParts } from '../node/nodeParts.ts';
-import { SIMULATED } from '../store/leftOnDisk.ts';
+import { SIMULATED_ENDPOINT } from '../store/leftOnDisk.ts';
 
 export interface SimulatedNodeOptions {
   /** Manifests of the initial pods as plain JSON. `apply` replaces them. */
@@ -70,7 +70,7 @@ export async function startSimulatedNode(options: SimulatedNodeOptions = {}): Pr
   const directory = await mkdtemp(join(tmpdir(), 'statelet-simulated-'));
   const runtime = createSimulatedRuntime({ clock, images: { anyPullable: true }, ...options.runtime });
   const cri = inProcessCri(runtime);
-  const identityConfig = { nodeName, rootDir: directory, runtimeEndpoint: SIMULATED, sources: [SOURCE_NAME] };
+  const identityConfig = { nodeName, rootDir: directory, runtimeEndpoint: SIMULATED_ENDPOINT, sources: [SOURCE_NAME] };
   const agent = await createNode(
     { ...defaultConfig, ...options.config, ...identityConfig },
     { readImageDisk: async () => runtime.imageDisk(), ...options.parts, cri, clock },

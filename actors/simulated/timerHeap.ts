@@ -78,18 +78,18 @@ export class TimerHeap {
 
   #siftUp(from: number): void {
     for (let index = from; index > 0; ) {
-      const parent = (index - 1) >> 1;
-      if (!this.#swapIfLater(parent, index)) return;
-      index = parent;
+      const parentIndex = (index - 1) >> 1;
+      if (!this.#swapIfLater(parentIndex, index)) return;
+      index = parentIndex;
     }
   }
 
   #siftDown(): void {
     for (let index = 0; ; ) {
       const [left, right] = [2 * index + 1, 2 * index + 2];
-      const laterChild = this.#isDueLater(left, right) ? right : left;
-      if (!this.#swapIfLater(index, laterChild)) return;
-      index = laterChild;
+      const earlierChild = this.#isDueLater(left, right) ? right : left;
+      if (!this.#swapIfLater(index, earlierChild)) return;
+      index = earlierChild;
     }
   }
 

@@ -15,18 +15,18 @@ export function createChangeDetector(
 ): (set: ManifestSet) => readonly NodeFact[] {
   let previousSet: ManifestSet | undefined;
   return (set) => {
-    const beforeSet = previousSet;
+    const oldSet = previousSet;
     previousSet = set;
     const at = clock.now();
-    if (beforeSet === undefined || beforeSet.isPartial) return [{ type: 'config.podsListed', source, ...set, at }];
+    if (oldSet === undefined || oldSet.isPartial) return [{ type: 'config.podsListed', source, ...set, at }];
     return [
-      ...podChanges(beforeSet.pods, set.pods).map((change) => ({
+      ...podChanges(oldSet.pods, set.pods).map((change) => ({
         type: 'config.podChanged' as const,
         source,
         ...change,
         at,
       })),
-      ...findChangedFindings(beforeSet, set).map((findings) => ({
+      ...findChangedFindings(oldSet, set).map((findings) => ({
         type: 'config.problemsChanged' as const,
         source,
         ...findings,

@@ -173,7 +173,7 @@ class FileSource {
 
   /** Reads a full list if one is due. Otherwise, reads some of the files that have settled. */
   async read(): Promise<void> {
-    await this.#runReported(CLASSES_KEY, async () => {
+    await this.#runAndReport(CLASSES_KEY, async () => {
       this.#classes = await this.#options.readClasses?.();
     });
     const now = this.#steadyClock.now();
@@ -183,7 +183,7 @@ class FileSource {
       this.#nextListAt = Math.max(this.#nextListAt, now + FIRST_RETRY_MS);
       return;
     }
-    if (now >= this.#nextListAt) return this.#runReported(LISTING_KEY, () => this.#listDirectory(now), this.#path);
+    if (now >= this.#nextListAt) return this.#runAndReport(LISTING_KEY, () => this.#listDirectory(now), this.#path);
     const settledNames = [...this.#readableAt]
       .flatMap(([name, dueAt]) => (dueAt <= now ? [name] : []))
       .slice(0, BATCH_SIZE);
@@ -232,7 +232,7 @@ class FileSource {
     if (manifestLocation === undefined) return this.#onMissing(now);
     this.#retryMs = FIRST_RETRY_MS;
     this.files.setNotice(this.#path);
-    await this.#runReported(
+    await this.#runAndReport(
       INOTIFY_KEY,
       () => this.#watch(manifestLocation),
       `inotify on ${manifestLocation.directory}`,
@@ -279,7 +279,7 @@ class FileSource {
         return { file, reading: pendingRead };
       });
       for (const { file, reading } of batch)
-        await this.#runReported(file, async () => this.#update(file, await this.#readLarge(file, reading)));
+        await this.#runAndReport(file, async () => this.#update(file, await this.#readLarge(file, reading)));
     }
   }
 
@@ -335,7 +335,7 @@ class FileSource {
   }
 
   /** Runs an action. Reports a repeated failure only once until the action succeeds. */
-  async #runReported(key: string, action: () => void | Promise<void>, file = key): Promise<void> {
+  async #runAndReport(key: string, action: () => void | Promise<void>, file = key): Promise<void> {
     try {
       await action();
       if (this.#problems.delete(key)) this.files.setReadable(key);

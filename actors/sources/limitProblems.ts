@@ -32,12 +32,15 @@ export function limitProblems(problems: readonly Problem[]): Problem[] {
 
 /** Shortens a problem to at most 1,000 characters. */
 export function shortProblem({ path, message }: Problem): Problem {
-  const shortPath = cut(printableLine(path), MAX_PATH_LENGTH);
-  return { path: shortPath, message: cut(printableLine(message), MAX_MESSAGE_LENGTH - shortPath.length - 2) };
+  const shortPath = shortenInMiddle(printableLine(path), MAX_PATH_LENGTH);
+  return {
+    path: shortPath,
+    message: shortenInMiddle(printableLine(message), MAX_MESSAGE_LENGTH - shortPath.length - 2),
+  };
 }
 
 /** Shortens a string in the middle, because the end of a message states what was expected. */
-function cut(text: string, maxLength: number): string {
+function shortenInMiddle(text: string, maxLength: number): string {
   const shortenedText = shortText(text, maxLength);
   if (shortenedText.length <= maxLength) return shortenedText;
   const end = Math.floor(maxLength / 3);

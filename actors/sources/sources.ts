@@ -78,9 +78,9 @@ export function createSourcesFeed(dependencies: SourceDependencies): FactFeed {
     dependencies.localObjects?.start(send, options.signal);
     const readManifests = createManifestReader({ clock, startThread, signal: options.signal });
     const sources = [
-      fileSource(dependencies, readManifests),
-      httpSource(dependencies, readManifests),
-      ...apiSource(dependencies),
+      createFileSource(dependencies, readManifests),
+      createHttpSource(dependencies, readManifests),
+      ...createApiSource(dependencies),
     ];
     const runSource = async (source: FactFeed) => source(send, options);
     await Promise.all(
@@ -93,7 +93,7 @@ export function createSourcesFeed(dependencies: SourceDependencies): FactFeed {
  * Returns the feed of the API server's pods, if there is a cluster. The feed first waits for the Node, because
  * admission needs it.
  */
-function apiSource({
+function createApiSource({
   cluster,
   ownNode,
   nodeName,
@@ -114,7 +114,7 @@ function apiSource({
 }
 
 /** Returns the feed of static pods from files. */
-function fileSource(dependencies: SourceDependencies, readManifests: ReadManifests): FactFeed {
+function createFileSource(dependencies: SourceDependencies, readManifests: ReadManifests): FactFeed {
   const { durable: storedFacts, store, files, staticPodPath: path, fileCheckMs = FILE_CHECK_MS } = dependencies;
   const { onError, onFiles, localObjects } = dependencies;
   return async (send, { signal }) => {
@@ -153,7 +153,7 @@ function fileSource(dependencies: SourceDependencies, readManifests: ReadManifes
 }
 
 /** Returns the feed of static pods from a URL. */
-function httpSource(dependencies: SourceDependencies, readManifests: ReadManifests): FactFeed {
+function createHttpSource(dependencies: SourceDependencies, readManifests: ReadManifests): FactFeed {
   const { durable: storedFacts, store, manifestUrl, network, onError, localObjects } = dependencies;
   return async (send, { signal }) => {
     if (manifestUrl === undefined) return;

@@ -85,16 +85,20 @@ export async function updateText(
     hasUnidentified ||= key === undefined;
     if (key === undefined) continue;
     if ('document' in result) documents.set(key, result.document);
-    else if (!documents.has(key)) retainInUse(documents, key, previousDocument);
+    else if (!documents.has(key)) retainVersionInUse(documents, key, previousDocument);
   }
   if (hasUnidentified || (manifests.length > 0 && !hasValid))
     for (const [key, previous] of previousText.documents)
-      if (!documents.has(key)) retainInUse(documents, key, previous);
+      if (!documents.has(key)) retainVersionInUse(documents, key, previous);
   return { documents, problems: problems.length > MAX_PROBLEMS ? limitProblems(problems) : problems };
 }
 
 /** Retains the version in use, but not a pending one. */
-function retainInUse(documents: Map<string, ParsedDocument>, key: string, previous: ParsedDocument | undefined): void {
+function retainVersionInUse(
+  documents: Map<string, ParsedDocument>,
+  key: string,
+  previous: ParsedDocument | undefined,
+): void {
   if (previous?.pod) documents.set(key, { pod: previous.pod, warnings: previous.warnings });
   if (previous?.object) documents.set(key, { object: previous.object, warnings: previous.warnings });
 }

@@ -113,7 +113,7 @@ class Board implements StatusBoard {
   readonly #failedPods = new Set<PodRef>();
   readonly #podTrees: PodTrees;
   readonly #listeners = new Set<(change: StatusChange) => void>();
-  readonly #results = new WeakMap<AnyActorRef, string>();
+  readonly #probeResults = new WeakMap<AnyActorRef, string>();
   /** The addresses that the current statuses contain. */
   #hostIps: readonly string[] | undefined;
   /** The large pods that have changed, by UID. */
@@ -124,7 +124,7 @@ class Board implements StatusBoard {
    * UIDs of the pods that start with their previous status, because their next status was already due before the board
    * was created.
    */
-  readonly #owedUids: Set<string>;
+  readonly #overdueUids: Set<string>;
   #isUpdateScheduled = false;
   #isClosed = false;
   /** The unpublished changes at the time when the board was closed. */
@@ -135,7 +135,7 @@ class Board implements StatusBoard {
   constructor(options: StatusBoardOptions) {
     this.#options = options;
     this.#ledger = options.ledger;
-    this.#owedUids = new Set(options.due);
+    this.#overdueUids = new Set(options.due);
     this.#podTrees = createPodTrees(options.since);
   }
 
@@ -145,7 +145,7 @@ class Board implements StatusBoard {
     // Actors that belong to no pod do not affect statuses.
     if (pod === undefined) return;
     this.#podTrees.invalidateTree(pod);
-    if (affectsStatus(this.#results, ref)) this.#scheduleStatus(pod);
+    if (affectsStatus(this.#probeResults, ref)) this.#scheduleStatus(pod);
   }
 
   refreshAddresses(): void {
@@ -307,8 +307,8 @@ class Board implements StatusBoard {
     if (isRemoved && lastComputed?.shown !== shown) return;
     const previousStatus = this.#ledger.previousStatus(uid);
     this.#cancelPostponed(uid);
-    const isPreviousOwed = this.#owedUids.delete(uid) && previousStatus !== undefined && isPodActor(shown);
-    const status = isPreviousOwed ? previousStatus : podStatus(view, this.#statusContext(previousStatus));
+    const usesPreviousStatus = this.#overdueUids.delete(uid) && previousStatus !== undefined && isPodActor(shown);
+    const status = usesPreviousStatus ? previousStatus : podStatus(view, this.#statusContext(previousStatus));
     if (isRemoved) this.#lastComputedAt.delete(uid);
     else if (isPodActor(shown) && statusDelayMs(shown) > 0) this.#lastComputedAt.set(uid, this.#options.clock.now());
     const isStatusUnchanged =
@@ -321,7 +321,7 @@ class Board implements StatusBoard {
     else this.#ledger.recordComputed(computedPod);
     if (isRemoved || isPodActor(shown)) this.#awaitedUids.delete(uid);
     else this.#awaitedUids.add(uid);
-    if (isPreviousOwed && !isRemoved) this.#postponeStatus(uid, shown, statusDelayMs(shown));
+    if (usesPreviousStatus && !isRemoved) this.#postponeStatus(uid, shown, statusDelayMs(shown));
     this.#publishWhenDurable(computedPod, isRemoved);
   }
 

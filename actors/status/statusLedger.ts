@@ -237,8 +237,8 @@ export class StatusLedger {
       sinks: this.#sinkNames,
     };
     if (isUrgentReport(queued, published)) return { uid, version };
-    const isFirst = queued === undefined && isDeferrableFirstStatus(published);
-    return { uid, version, mayWait: true, ...(isFirst ? { isFirst } : {}) };
+    const isDeferrableFirst = queued === undefined && isDeferrableFirstStatus(published);
+    return { uid, version, mayWait: true, ...(isDeferrableFirst ? { isFirst: isDeferrableFirst } : {}) };
   }
 
   /** Returns the status of a pod that the sinks have to send, or have sent. */
@@ -257,8 +257,12 @@ export class StatusLedger {
 
   /** Whether the last status of the pod that the sink has acknowledged is equal to this one, apart from its version. */
   isAcknowledged(sink: string, { uid, status, ended, isStatic }: QueuedStatus): boolean {
-    const last = this.#entries.get(uid)?.acknowledged.get(sink);
-    return last?.ended === ended && last.isStatic === isStatic && isSamePodStatus(last.status, status);
+    const lastAcknowledged = this.#entries.get(uid)?.acknowledged.get(sink);
+    return (
+      lastAcknowledged?.ended === ended &&
+      lastAcknowledged.isStatic === isStatic &&
+      isSamePodStatus(lastAcknowledged.status, status)
+    );
   }
 
   /**

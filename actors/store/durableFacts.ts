@@ -12,13 +12,13 @@ import type { ProbeResults } from '../../machines/container/context.ts';
 import type { StoredManifest } from '../sources/manifest/manifestSet.ts';
 import { type FactStore, openStore, type StoreOptions } from './store.ts';
 
-const hostPort = z.object({ port: z.int(), protocol: z.enum(['TCP', 'UDP', 'SCTP']), hostIp: z.string() });
+const hostPortSchema = z.object({ port: z.int(), protocol: z.enum(['TCP', 'UDP', 'SCTP']), hostIp: z.string() });
 
-const podResources = z.object({
+const podResourcesSchema = z.object({
   pod: z.optional(resourceRequirementsSchema),
   containers: z.record(z.string(), resourceRequirementsSchema),
 });
-const containerSize = z.object({
+const containerSizeSchema = z.object({
   cpuRequest: z.number(),
   cpuLimit: z.number(),
   memoryLimit: z.number(),
@@ -26,12 +26,12 @@ const containerSize = z.object({
   memoryRequest: z.optional(z.number()),
 });
 
-const containerState = z.looseObject({ terminated: z.optional(z.looseObject({ exitCode: z.int() })) });
+const containerStateSchema = z.looseObject({ terminated: z.optional(z.looseObject({ exitCode: z.int() })) });
 const endedContainerSchema = z.looseObject({
   name: z.string(),
   restartCount: z.int(),
-  state: containerState,
-  lastState: containerState,
+  state: containerStateSchema,
+  lastState: containerStateSchema,
 });
 
 const factSchemas = {
@@ -61,14 +61,14 @@ const factSchemas = {
   allocations: z.object({
     cpuMillis: z.number(),
     memoryBytes: z.number(),
-    hostPorts: z.array(hostPort),
+    hostPorts: z.array(hostPortSchema),
     critical: z.boolean(),
     // Missing in files that older versions wrote.
     extra: z._default(z.record(z.string(), z.number()), {}),
     priority: z._default(z.nullable(z.int()), null),
     qos: z._default(z.enum(['Guaranteed', 'Burstable', 'BestEffort']), 'Burstable'),
-    resources: z.optional(podResources),
-    sizes: z.optional(z.record(z.string(), containerSize)),
+    resources: z.optional(podResourcesSchema),
+    sizes: z.optional(z.record(z.string(), containerSizeSchema)),
   }) as unknown as z.ZodMiniType<Allocation>,
   /** Probe results of running containers, keyed by pod UID. */
   probes: z.array(z.object({ id: z.string(), started: z.boolean(), ready: z.boolean() })) as unknown as z.ZodMiniType<

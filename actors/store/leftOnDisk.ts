@@ -36,9 +36,9 @@ export interface PodsAtStart extends PodsOnDisk {
 }
 
 /** Takes the place of the runtime endpoint of an agent without containers, whose pods do not survive its process. */
-export const SIMULATED = 'simulated';
+export const SIMULATED_ENDPOINT = 'simulated';
 
-export const markOwner = ({ rootDir, nodeName, runtimeEndpoint }: AgentIdentity): Maker => ({
+export const createOwnerMark = ({ rootDir, nodeName, runtimeEndpoint }: AgentIdentity): Maker => ({
   root: rootDir,
   node: nodeName,
   runtime: runtimeEndpoint,
@@ -68,7 +68,7 @@ export async function findPodsOnDisk(
   { takesOver = false, files, onAdopted }: FindOptions = {},
 ): Promise<PodsAtStart> {
   const layout = createLayout(agentIdentity, files);
-  const ownMark = markOwner(agentIdentity);
+  const ownMark = createOwnerMark(agentIdentity);
   const podsWithLogs = await listPodsWithLogs(layout, agentIdentity.podLogsDir);
   const findIdentity = createIdentityFinder(podsWithLogs ?? []);
   const uids = await listPodDirectories(layout);
@@ -101,7 +101,7 @@ export async function findPodsOnDisk(
  */
 export async function podsOfAgent(agentIdentity: AgentIdentity, files?: FileSystem): Promise<readonly string[]> {
   const layout = createLayout(agentIdentity, files);
-  const ownMark = markOwner(agentIdentity);
+  const ownMark = createOwnerMark(agentIdentity);
   return (await listPodDirectories(layout)).filter(
     (uid) => readPodDirectoryOwner(layout, ownMark, uid).kind === 'ours',
   );
@@ -113,7 +113,7 @@ export async function findPodsToTakeOver(
   knownUids: Pick<ReadonlySet<string>, 'has'>,
 ): Promise<readonly ForeignPod[]> {
   const layout = createLayout(agentIdentity);
-  const ownMark = markOwner(agentIdentity);
+  const ownMark = createOwnerMark(agentIdentity);
   const findIdentity = createIdentityFinder((await listPodsWithLogs(layout, agentIdentity.podLogsDir)) ?? []);
   return (await listPodDirectories(layout)).flatMap((uid) => {
     const owner = readPodDirectoryOwner(layout, ownMark, uid);
@@ -190,7 +190,7 @@ function classifyPod(
 }
 
 function belongsToOtherRuntime({ files }: Layout, owner: DirectoryOwner, { runtime }: Maker): boolean {
-  return owner.kind === 'ours' && owner.runtime !== SIMULATED && !hasSameSocket(files, owner.runtime, runtime);
+  return owner.kind === 'ours' && owner.runtime !== SIMULATED_ENDPOINT && !hasSameSocket(files, owner.runtime, runtime);
 }
 
 /** Whether two endpoints resolve to the same socket. */

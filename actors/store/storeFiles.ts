@@ -11,7 +11,7 @@ import { problemOf } from '../../kubernetes/api/problem.ts';
 
 const FACT_SUFFIX = '.json';
 const TEMPORARY_SUFFIX = '.tmp';
-const SAFE_KEY = /^[a-z0-9][a-z0-9._-]{0,99}$/;
+const SAFE_KEY_PATTERN = /^[a-z0-9][a-z0-9._-]{0,99}$/;
 const HASHED_PREFIX = 'sha256-';
 
 /** The directory of one kind of facts. */
@@ -27,7 +27,7 @@ export type ReadFact<Value> =
 
 /** Returns the file name of a key. A key that is a plain name is used unchanged. Any other key is hashed. */
 export function factFileName(key: string): string {
-  const isSafeName = SAFE_KEY.test(key) && !key.startsWith(HASHED_PREFIX);
+  const isSafeName = SAFE_KEY_PATTERN.test(key) && !key.startsWith(HASHED_PREFIX);
   return (isSafeName ? key : HASHED_PREFIX + createHash('sha256').update(key).digest('hex')) + FACT_SUFFIX;
 }
 
@@ -107,21 +107,23 @@ export async function readFacts<Value>(
 ): Promise<readonly ReadFact<Value>[]> {
   const names = (await files.readdir(directory)).filter((name) => name.endsWith(FACT_SUFFIX));
   const factSchema = z.object({ key: z.string(), value: schema });
-  const readFacts = names.map((name) => {
+  const parsedFacts = names.map((name) => {
     const file = path.join(directory, name);
-    const noFile = describeFileType(files, file);
-    return noFile === undefined ? parseFact(file, readText(files, file), factSchema) : createDamagedFact(file, noFile);
+    const fileTypeProblem = describeFileType(files, file);
+    return fileTypeProblem === undefined
+      ? parseFact(file, readText(files, file), factSchema)
+      : createDamagedFact(file, fileTypeProblem);
   });
-  const validFacts: ReadFact<Value>[] = [];
-  for (const fact of readFacts) {
+  const factResults: ReadFact<Value>[] = [];
+  for (const fact of parsedFacts) {
     if (fact === undefined) continue;
-    if (!('damaged' in fact)) validFacts.push(fact);
+    if (!('damaged' in fact)) factResults.push(fact);
     else {
       const quarantineMessage = await quarantineFile(files, fact.file);
-      validFacts.push({ ...fact, damaged: `${fact.file}: ${fact.damaged}; renamed to ${quarantineMessage}` });
+      factResults.push({ ...fact, damaged: `${fact.file}: ${fact.damaged}; renamed to ${quarantineMessage}` });
     }
   }
-  return validFacts;
+  return factResults;
 }
 
 /**

@@ -69,7 +69,7 @@ export class TerminalScreen {
 
   /** Draws on the terminal as soon as the process is in the foreground. */
   open(): void {
-    const unguard = guardTerminal({
+    const removeGuard = guardTerminal({
       release: () => this.#release('suspended'),
       acquire: () => this.#acquire(),
       close: () => this.#release('closed'),
@@ -85,7 +85,7 @@ export class TerminalScreen {
       this.#output.off?.('resize', onResize);
       systemClock.clearTimeout(this.#pendingDraw);
       this.#release('closed');
-      unguard();
+      removeGuard();
       this.#keyboard.close();
     };
   }

@@ -3,12 +3,12 @@ import { printableText } from '../../base/text/printable.ts';
 
 const ESC = '\u001b';
 /** A sequence that sets colours or text attributes, or a CR LF. */
-const ALLOWED_SEQUENCE = new RegExp(`(${ESC}\\[[0-9;:]{0,64}m|\r\n)`);
+const ALLOWED_SEQUENCE_PATTERN = new RegExp(`(${ESC}\\[[0-9;:]{0,64}m|\r\n)`);
 /** A prefix of an allowed sequence at the end of a chunk. */
-const INCOMPLETE_SEQUENCE = new RegExp(`(?:${ESC}(?:\\[[0-9;:]{0,64})?|\r)$`);
+const INCOMPLETE_SEQUENCE_PATTERN = new RegExp(`(?:${ESC}(?:\\[[0-9;:]{0,64})?|\r)$`);
 const RESET = `${ESC}[0m`;
 /** Matches a sequence that starts by resetting all attributes. */
-const STARTS_WITH_RESET = /^.\[(?:0*(?:[;:]|m))/;
+const RESET_PREFIX_PATTERN = /^.\[(?:0*(?:[;:]|m))/;
 /** Maximum number of active sequences that are repeated for the next chunk. */
 const MAX_SEQUENCES = 16;
 
@@ -24,7 +24,7 @@ export class TerminalText {
    */
   push(bytes: Uint8Array): string {
     const decodedText = this.#bufferedText + this.#decoder.decode(bytes, { stream: true });
-    const incompleteIndex = INCOMPLETE_SEQUENCE.exec(decodedText)?.index ?? decodedText.length;
+    const incompleteIndex = INCOMPLETE_SEQUENCE_PATTERN.exec(decodedText)?.index ?? decodedText.length;
     this.#bufferedText = decodedText.slice(incompleteIndex);
     return this.#withColours(decodedText.slice(0, incompleteIndex));
   }
@@ -45,13 +45,13 @@ export class TerminalText {
 
   #sanitize(text: string): string {
     // Splitting by a group puts the allowed sequences at the odd indices.
-    const segments = text.split(ALLOWED_SEQUENCE).map((part, index) => ({ part, isAllowed: index % 2 === 1 }));
+    const segments = text.split(ALLOWED_SEQUENCE_PATTERN).map((part, index) => ({ part, isAllowed: index % 2 === 1 }));
     for (const { part, isAllowed } of segments) if (isAllowed && part.startsWith(ESC)) this.#applySequence(part);
     return segments.map(({ part, isAllowed }) => (isAllowed ? part : printableText(part))).join('');
   }
 
   #applySequence(sequence: string): void {
-    const previousColours = STARTS_WITH_RESET.test(sequence) ? [] : this.#colours;
+    const previousColours = RESET_PREFIX_PATTERN.test(sequence) ? [] : this.#colours;
     this.#colours = /^.\[[0;:]*m$/.test(sequence) ? [] : [...previousColours, sequence].slice(-MAX_SEQUENCES);
   }
 }

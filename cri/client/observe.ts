@@ -219,8 +219,8 @@ function sortNewestFirst<T extends PodSandbox | Container>(items: readonly T[]):
  * container that is running.
  */
 function sortRunningFirst(containers: readonly Container[]): Container[] {
-  const rank = ({ state }: Container) => (state === ContainerState.CONTAINER_RUNNING ? 0 : 1);
-  return containers.toSorted((a, b) => rank(a) - rank(b));
+  const statePriority = ({ state }: Container) => (state === ContainerState.CONTAINER_RUNNING ? 0 : 1);
+  return containers.toSorted((a, b) => statePriority(a) - statePriority(b));
 }
 
 function isDefined<T>(item: T | undefined): item is T {

@@ -17,9 +17,9 @@ export function imageUser({ uid, username }: Image): ImageUser {
  * user of the image applies.
  */
 export function checkRunAsNonRoot(pod: Pod, container: Container, image: ImageUser): NodeFailure | undefined {
-  const context = { ...pod.spec.securityContext, ...container.securityContext };
-  if (!context.runAsNonRoot) return undefined;
-  const violationMessage = runAsNonRootViolation(context.runAsUser, image);
+  const effectiveContext = { ...pod.spec.securityContext, ...container.securityContext };
+  if (!effectiveContext.runAsNonRoot) return undefined;
+  const violationMessage = runAsNonRootViolation(effectiveContext.runAsUser, image);
   if (violationMessage === undefined) return undefined;
   const { name, namespace, uid } = pod.metadata;
   const containerDescription = `(pod: "${name}_${namespace}(${uid})", container: ${container.name})`;

@@ -73,7 +73,7 @@ function swapLimitBytes(
 
 /** Returns the total resources of the pod's containers, which some runtimes use to size the sandbox. */
 export function sandboxResources(spec: PodSpec, node: NodeDescription): LinuxContainerResources {
-  const { cpuRequest, cpuLimit, memoryLimit } = totalsOf(spec);
+  const { cpuRequest, cpuLimit, memoryLimit } = resourceTotalsOf(spec);
   const limit = hasAnyExclusiveCpus(spec, node.cgroups) ? undefined : cpuLimit;
   return LinuxContainerResources.fromPartial({
     ...cpuSettings(cpuRequest, limit, node),
@@ -82,7 +82,7 @@ export function sandboxResources(spec: PodSpec, node: NodeDescription): LinuxCon
 }
 
 /** Computes the totals once per spec, because the configuration of each container contains them. */
-const totalsOf = memoize((spec: PodSpec) => {
+const resourceTotalsOf = memoize((spec: PodSpec) => {
   const totalAmount = (kind: 'requests' | 'limits', resource: string) =>
     lookUp(spec.resources?.[kind], resource) === undefined
       ? aggregateAmount(spec, kind, resource)

@@ -17,9 +17,9 @@ export function createResolvConfReader(file: string): () => Promise<ResolvConf> 
   return async () => {
     const version = fileVersion(file);
     if (cachedConf !== undefined && cachedConf.version === version) return cachedConf.conf;
-    const conf = parseResolvConf(await readFile(file, 'utf8'));
-    cachedConf = version === undefined ? undefined : { version, conf };
-    return conf;
+    const parsedConf = parseResolvConf(await readFile(file, 'utf8'));
+    cachedConf = version === undefined ? undefined : { version, conf: parsedConf };
+    return parsedConf;
   };
 }
 

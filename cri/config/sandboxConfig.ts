@@ -65,6 +65,6 @@ function portMapping({ protocol = 'TCP', containerPort, hostPort, hostIP = '' }:
 
 /** Returns the sysctls of a pod in dotted notation. Their names may be written with slashes. */
 function toSysctls({ spec }: Pod): Record<string, string> {
-  const requested = spec.securityContext?.sysctls ?? [];
-  return Object.fromEntries(requested.map(({ name, value }) => [dottedSysctl(name), value]));
+  const requestedSysctls = spec.securityContext?.sysctls ?? [];
+  return Object.fromEntries(requestedSysctls.map(({ name, value }) => [dottedSysctl(name), value]));
 }

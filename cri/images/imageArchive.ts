@@ -280,10 +280,10 @@ class ArchiveReader {
     if (depth === 0) throw this.#createInvalidFailure('has indexes that are nested too deeply');
     const { manifests } = await this.#readBlob(descriptor, indexShape);
     const resolvedImages = await Promise.all(manifests.map((each) => this.#resolveImages(each, depth - 1)));
-    const entries = resolvedImages.flatMap((images) =>
+    const keyedImages = resolvedImages.flatMap((images) =>
       images.map((image) => [`${image.id} ${formatPlatform(image.platform)}`, image] as const),
     );
-    return [...new Map(entries).values()];
+    return [...new Map(keyedImages).values()];
   }
 
   async #resolveManifest(descriptor: Descriptor): Promise<readonly ResolvedImage[]> {
@@ -459,6 +459,7 @@ export function fullName(name: string, label: string): string {
     throw new NodeFailure('InvalidImageName', `${label}: "${name}" is not the name of an image: ${reference.refusal}`);
   }
   const { repository, tag, digest } = reference;
-  const suffix = digest === undefined ? `:${tag ?? 'latest'}` : `${tag === undefined ? '' : `:${tag}`}@${digest}`;
-  return `${repository}${suffix}`;
+  const versionSuffix =
+    digest === undefined ? `:${tag ?? 'latest'}` : `${tag === undefined ? '' : `:${tag}`}@${digest}`;
+  return `${repository}${versionSuffix}`;
 }

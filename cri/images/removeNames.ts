@@ -44,8 +44,8 @@ export function namesToRemove(
 
 /** Whether a name is a prefix of the image's ID. */
 const matchesId = (name: string, id: string): boolean => {
-  const digits = name.replace(/^sha256:/, '');
-  return /^[0-9a-f]+$/.test(digits) && id.replace(/^sha256:/, '').startsWith(digits);
+  const hexDigits = name.replace(/^sha256:/, '');
+  return /^[0-9a-f]+$/.test(hexDigits) && id.replace(/^sha256:/, '').startsWith(hexDigits);
 };
 
 function toFullName(name: string): string {

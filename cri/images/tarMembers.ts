@@ -187,12 +187,12 @@ function parseHeader(block: Buffer): TarHeader | undefined {
     return undefined;
   }
   const isUstar = block.subarray(257, 262).toString('latin1') === 'ustar';
-  const prefix = isUstar && block[262] === 0 ? parseString(block.subarray(345, 500)) : '';
+  const namePrefix = isUstar && block[262] === 0 ? parseString(block.subarray(345, 500)) : '';
   const name = parseString(block.subarray(0, 100));
   const type = String.fromCharCode(block[156] ?? 0);
   const isSparse = type === GNU_SPARSE_TYPE;
   return {
-    name: prefix === '' ? name : `${prefix}/${name}`,
+    name: namePrefix === '' ? name : `${namePrefix}/${name}`,
     type,
     linkTarget: parseString(block.subarray(157, 257)),
     size,

@@ -55,10 +55,10 @@ const firstFramePart = (): FramePart =>
 
 function frameHeaderPart(descriptor: number): FramePart {
   const hasWindow = (descriptor & 0x20) === 0;
-  const sizeBytes = [hasWindow ? 0 : 1, 2, 4, 8][descriptor >> 6] ?? 0;
-  const dictionaryBytes = [0, 1, 2, 4][descriptor & 3] ?? 0;
+  const sizeFieldBytes = [hasWindow ? 0 : 1, 2, 4, 8][descriptor >> 6] ?? 0;
+  const dictionaryIdBytes = [0, 1, 2, 4][descriptor & 3] ?? 0;
   const trailerBytes = descriptor & 4 ? CHECKSUM_BYTES : 0;
-  return contentPart((hasWindow ? 1 : 0) + sizeBytes + dictionaryBytes, () => blockPart(trailerBytes));
+  return contentPart((hasWindow ? 1 : 0) + sizeFieldBytes + dictionaryIdBytes, () => blockPart(trailerBytes));
 }
 
 const blockPart = (trailerBytes: number): FramePart =>

@@ -49,8 +49,8 @@ export async function listMissingPackages(): Promise<string[]> {
 
 /** Returns the directory of the CNI plugins, which differs between distributions. */
 export async function findCniPluginDirectory(): Promise<string | undefined> {
-  const bridgePlugin = await findFirstExecutable(CNI_DIRECTORIES.map((directory) => join(directory, 'bridge')));
-  return bridgePlugin === undefined ? undefined : join(bridgePlugin, '..');
+  const bridgePluginPath = await findFirstExecutable(CNI_DIRECTORIES.map((directory) => join(directory, 'bridge')));
+  return bridgePluginPath === undefined ? undefined : join(bridgePluginPath, '..');
 }
 
 const CAP_SYS_RESOURCE = 1n << 24n;

@@ -14,10 +14,10 @@ const INTERPRETER_SEGMENT = 3;
 /** Whether a 64-bit little-endian ELF file has no interpreter, i.e. no dynamic loader. */
 export function isStatic(elf: Buffer): boolean {
   if (elf.length < 64 || elf.toString('latin1', 0, 6) !== '\u007fELF\u0002\u0001') return false;
-  const tableOffset = Number(elf.readBigUInt64LE(32));
-  const entrySize = elf.readUInt16LE(54);
+  const segmentTableOffset = Number(elf.readBigUInt64LE(32));
+  const segmentEntrySize = elf.readUInt16LE(54);
   const segmentTypes = Array.from({ length: elf.readUInt16LE(56) }, (_, index) =>
-    elf.readUInt32LE(tableOffset + index * entrySize),
+    elf.readUInt32LE(segmentTableOffset + index * segmentEntrySize),
   );
   return !segmentTypes.includes(INTERPRETER_SEGMENT);
 }

@@ -11,9 +11,9 @@ export function cgroupProcesses(runtime: SimulatedRuntime): CgroupProcesses {
   return {
     in: (path) =>
       listProcesses(runtime).flatMap(({ parentCgroup, process }) => (parentCgroup === `/${path}` ? [process] : [])),
-    kill: (pid, why) => {
+    kill: (pid, killReason) => {
       const matchingProcess = listProcesses(runtime).find(({ process }) => process.pid === pid);
-      if (matchingProcess?.container !== undefined && why === 'OOM') runtime.oomKill(matchingProcess.container);
+      if (matchingProcess?.container !== undefined && killReason === 'OOM') runtime.oomKill(matchingProcess.container);
       else if (matchingProcess !== undefined) runtime.killCgroup(matchingProcess.cgroup);
     },
   };

@@ -84,7 +84,7 @@ export class SimulatedRuntime {
   readonly #nameRegistries: NameRegistries;
   readonly #strays: Strays;
   readonly #logCall: ((call: LoggedCall) => void) | undefined;
-  #lifetime: AbortController | undefined = new AbortController();
+  #lifetimeController: AbortController | undefined = new AbortController();
 
   constructor(options: SimulatedRuntimeOptions) {
     const { clock, images = {}, behaviours = {}, addresses = 65_000 } = options;
@@ -120,20 +120,20 @@ export class SimulatedRuntime {
   /** Executes a call. Rejects with a `CallError`, which is the error that a gRPC client receives. */
   async call<K extends CallName>(call: K, request: RequestOf<K>, signal: AbortSignal): Promise<ResponseOf<K>> {
     this.#logCall?.({ call, request, at: this.clock.now() });
-    const lifetime = this.#lifetime;
+    const lifetime = this.#lifetimeController;
     if (!lifetime) throw runtimeDownError();
     try {
-      return await withEitherSignal(signal, lifetime.signal, async (both) => {
-        await this.#stall.waitUntilResumed(both);
+      return await withEitherSignal(signal, lifetime.signal, async (combinedSignal) => {
+        await this.#stall.waitUntilResumed(combinedSignal);
         const injectedFault = this.faults.match(call, request);
-        const act = () => this.#operations[call](request, both);
+        const act = () => this.#operations[call](request, combinedSignal);
         const rollBack = (response: ResponseOf<K>, message: string) =>
           this.#rollbacks[call]?.(request, response, message);
         const takeDown = () => this.down();
         const response = await (injectedFault
-          ? callWithFault(injectedFault, this.#context, both, { execute: act, rollBack, takeDown })
+          ? callWithFault(injectedFault, this.#context, combinedSignal, { execute: act, rollBack, takeDown })
           : act());
-        await this.#stall.waitUntilResumed(both);
+        await this.#stall.waitUntilResumed(combinedSignal);
         return response;
       });
     } catch (error) {
@@ -146,20 +146,20 @@ export class SimulatedRuntime {
    * immediately.
    */
   subscribe(listener: EventListener): () => void {
-    if (this.#lifetime) return this.events.subscribe(listener);
+    if (this.#lifetimeController) return this.events.subscribe(listener);
     listener.onBreak(runtimeDownError());
     return () => {};
   }
 
   /** Whether the runtime responds. */
   get isUp(): boolean {
-    return this.#lifetime !== undefined;
+    return this.#lifetimeController !== undefined;
   }
 
   /** Takes the runtime down. Calls in flight and further calls fail with UNAVAILABLE, and event streams break. */
   down(): void {
-    const lifetime = this.#lifetime;
-    this.#lifetime = undefined;
+    const lifetime = this.#lifetimeController;
+    this.#lifetimeController = undefined;
     lifetime?.abort(runtimeDownError());
     this.events.breakAll(runtimeDownError());
     this.resume();
@@ -180,7 +180,7 @@ export class SimulatedRuntime {
         rename,
       );
     for (const container of this.#records.containers.values()) container.recover(this.clock.now(), recoveryFaults);
-    this.#lifetime = new AbortController();
+    this.#lifetimeController = new AbortController();
   }
 
   /**

@@ -32,13 +32,13 @@ export class FrameReader {
         this.#currentFrame ? this.#currentFrame.remainingBytes : this.#missingHeaderBytes,
       );
       remainingBytes = remainingBytes.subarray(frameBytes.length);
-      const frame = this.#consume(frameBytes);
+      const frame = this.#consumeBytes(frameBytes);
       if (frame) yield frame;
       if (remainingBytes.length === 0) return;
     }
   }
 
-  #consume(bytes: Uint8Array): Frame | undefined {
+  #consumeBytes(bytes: Uint8Array): Frame | undefined {
     if (this.#currentFrame && !this.#currentFrame.isControl) return this.#consumeData(this.#currentFrame, bytes);
     this.#chunks.push(bytes);
     if (this.#currentFrame === undefined) {
@@ -50,13 +50,13 @@ export class FrameReader {
     return this.#currentFrame.remainingBytes > 0 ? undefined : this.#completeControlFrame(this.#currentFrame);
   }
 
-  #startFrame(head: FrameHeader): Frame | undefined {
+  #startFrame(header: FrameHeader): Frame | undefined {
     this.#missingHeaderBytes = FRAME_HEADER_BYTES;
-    if (head.isControl && head.length > MAX_CONTROL_FRAME_BYTES)
-      throw protocolFailure(`a frame says that it has ${head.length} bytes, more than ${MAX_CONTROL_FRAME_BYTES}`);
-    const currentFrame = { ...head, remainingBytes: head.length };
+    if (header.isControl && header.length > MAX_CONTROL_FRAME_BYTES)
+      throw protocolFailure(`a frame says that it has ${header.length} bytes, more than ${MAX_CONTROL_FRAME_BYTES}`);
+    const currentFrame = { ...header, remainingBytes: header.length };
     this.#currentFrame = currentFrame;
-    if (head.length > 0) return undefined;
+    if (header.length > 0) return undefined;
     return currentFrame.isControl
       ? this.#completeControlFrame(currentFrame)
       : this.#consumeData(currentFrame, new Uint8Array());

@@ -29,10 +29,10 @@ export interface DialResult {
 
 /** Connects to a streaming server. Rejects with the server's message if the server refuses. */
 export async function dialSpdy(url: URL, { protocols, signal, timeoutMs }: DialOptions): Promise<DialResult> {
-  const limit = startTimeLimit(timeoutMs);
-  const eitherSignal = AbortSignal.any([signal, limit.signal]);
+  const timeLimit = startTimeLimit(timeoutMs);
+  const combinedSignal = AbortSignal.any([signal, timeLimit.signal]);
   try {
-    const { response, socket, head } = await dialUpgrade(url, protocols, eitherSignal);
+    const { response, socket, head } = await dialUpgrade(url, protocols, combinedSignal);
     const protocol = response.headers['x-stream-protocol-version'];
     const negotiatedProtocol = protocols.find((candidate) => candidate === protocol);
     if (negotiatedProtocol === undefined || response.headers.upgrade?.toLowerCase() !== SPDY_PROTOCOL.toLowerCase()) {
@@ -45,9 +45,9 @@ export async function dialSpdy(url: URL, { protocols, signal, timeoutMs }: DialO
     return { connection: new SpdyConnection(socket, { role: 'client' }), protocol: negotiatedProtocol };
   } catch (error) {
     if (signal.aborted) throw new NodeFailure('Cancelled', 'the streaming connection was cancelled', { cause: error });
-    throw limit.signal.aborted ? dialFailure(`it has not answered within ${timeoutMs / 1_000} s`) : error;
+    throw timeLimit.signal.aborted ? dialFailure(`it has not answered within ${timeoutMs / 1_000} s`) : error;
   } finally {
-    limit.clear();
+    timeLimit.clear();
   }
 }
 

@@ -12,15 +12,15 @@ import type { Hierarchy } from './hierarchies.ts';
  * cgroup v1 if cpu and memory have different cgroups, because then no single cgroup accounts for the agent's usage.
  */
 export function parseAgentCgroup(contents: string): string | undefined {
-  const paths = new Map<string, string>();
+  const pathsByController = new Map<string, string>();
   for (const line of contents.split('\n')) {
     const [, controllers = '', path = ''] = /^\d+:([^:]*):\/(.*)$/.exec(line) ?? [];
-    if (line !== '') for (const controller of controllers.split(',')) paths.set(controller, path);
+    if (line !== '') for (const controller of controllers.split(',')) pathsByController.set(controller, path);
   }
-  const [cpu, memory] = [paths.get('cpu'), paths.get('memory')];
-  if (cpu === undefined && memory === undefined) return paths.get('');
+  const [cpu, memory] = [pathsByController.get('cpu'), pathsByController.get('memory')];
+  if (cpu === undefined && memory === undefined) return pathsByController.get('');
   if (cpu === undefined || cpu !== memory) return undefined;
-  return paths.get('name=systemd') ?? cpu;
+  return pathsByController.get('name=systemd') ?? cpu;
 }
 
 /** Reads the path of the agent's cgroup. Undefined if the host has no cgroups. */

@@ -71,10 +71,11 @@ function killProcesses(directory: string): number[] {
 }
 
 function readProcesses(directory: string): number[] {
-  const lines = undefinedIfUnreadable(() => readFileSync(join(directory, 'cgroup.procs'), 'utf8'))?.split('\n') ?? [];
+  const pidLines =
+    undefinedIfUnreadable(() => readFileSync(join(directory, 'cgroup.procs'), 'utf8'))?.split('\n') ?? [];
   // A process in a different PID namespace is listed as 0, and a signal to PID 0 would reach this process and its
   // group.
-  return lines.map(Number).filter((pid) => pid > 1 && pid !== process.pid);
+  return pidLines.map(Number).filter((pid) => pid > 1 && pid !== process.pid);
 }
 
 function undefinedIfUnreadable<T>(read: () => T): T | undefined {

@@ -227,8 +227,11 @@ export class PodCgroups implements Cgroups {
       const { hadLimits: existed } = await this.#createWithLimits(ALL_PODS_CGROUP, nodeCgroupLimits(enforcedLimits));
       this.#isEnforced = !existed;
     }
-    for (const tier of QOS_CLASSES)
-      await this.#createWithLimits([...ALL_PODS_CGROUP, tier], qosCgroupLimits(tier, this.#podSpecs.values(), rules));
+    for (const qosClass of QOS_CLASSES)
+      await this.#createWithLimits(
+        [...ALL_PODS_CGROUP, qosClass],
+        qosCgroupLimits(qosClass, this.#podSpecs.values(), rules),
+      );
   }
 
   /**

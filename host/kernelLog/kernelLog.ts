@@ -66,9 +66,9 @@ export function hostKernelLog({
   const records = new RecordReader();
   let file: LogFile | undefined;
   const close = async () => {
-    const openFile = file;
+    const closingFile = file;
     file = undefined;
-    await openFile?.close();
+    await closingFile?.close();
   };
   return {
     read: async ({ signal }) => {
@@ -139,7 +139,7 @@ export class RecordReader {
   #fragment: KernelRecord | undefined;
 
   push(chunk: string): KernelRecord[] {
-    const found: KernelRecord[] = [];
+    const records: KernelRecord[] = [];
     const lines = chunk.split('\n');
     const lastLine = lines.pop() ?? '';
     for (const line of lines) {
@@ -148,10 +148,10 @@ export class RecordReader {
       const completeLine = this.#partialLine;
       this.#partialLine = '';
       this.#isLineTooLong = false;
-      if (!isTooLong) this.#addRecord(completeLine, found);
+      if (!isTooLong) this.#addRecord(completeLine, records);
     }
     this.#append(lastLine);
-    return found;
+    return records;
   }
 
   #append(text: string): void {
@@ -159,19 +159,19 @@ export class RecordReader {
     this.#partialLine = this.#isLineTooLong ? '' : this.#partialLine + text;
   }
 
-  #addRecord(line: string, found: KernelRecord[]): void {
+  #addRecord(line: string, records: KernelRecord[]): void {
     const [, sequenceText, microsecondsText, flags, text = ''] =
       /^\d+,(\d+),(\d+)(?:,([^,;]*))?[^;]*;(.*)$/.exec(line) ?? [];
     if (sequenceText === undefined || Number(sequenceText) <= this.#lastSequence) return;
     this.#lastSequence = Number(sequenceText);
     const record = { microseconds: Number(microsecondsText), text };
     if (flags === '+' && this.#fragment !== undefined) {
-      const joined = this.#fragment.text + text;
-      if (joined.length <= MAX_LINE_LENGTH) this.#fragment = { ...this.#fragment, text: joined };
+      const joinedText = this.#fragment.text + text;
+      if (joinedText.length <= MAX_LINE_LENGTH) this.#fragment = { ...this.#fragment, text: joinedText };
       return;
     }
-    if (this.#fragment !== undefined) found.push(this.#fragment);
+    if (this.#fragment !== undefined) records.push(this.#fragment);
     this.#fragment = flags === 'c' ? record : undefined;
-    if (this.#fragment === undefined) found.push(record);
+    if (this.#fragment === undefined) records.push(record);
   }
 }

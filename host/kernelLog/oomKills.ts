@@ -44,19 +44,19 @@ export class OomKillParser {
   }
 
   #addKilledProcess(kill: OomKill, at: number, text: string): OomKill | undefined {
-    const killed = parseKilledProcess(text);
-    if (killed === undefined || (this.#isComplete && killed.pid !== kill.pid)) return undefined;
+    const killedProcess = parseKilledProcess(text);
+    if (killedProcess === undefined || (this.#isComplete && killedProcess.pid !== kill.pid)) return undefined;
     this.#kill = undefined;
     this.#isComplete = false;
-    return { ...kill, ...killed, at };
+    return { ...kill, ...killedProcess, at };
   }
 }
 
-const SUMMARY = 'oom-kill:constraint=';
-const GLOBAL_LIMIT = ',global_oom';
-const CGROUP_LIMIT = ',oom_memcg=';
-const PROCESS_CGROUP = ',task_memcg=';
-const PROCESS = ',task=';
+const SUMMARY_PREFIX = 'oom-kill:constraint=';
+const GLOBAL_OOM_SUFFIX = ',global_oom';
+const LIMITED_CGROUP_KEY = ',oom_memcg=';
+const PROCESS_CGROUP_KEY = ',task_memcg=';
+const PROCESS_NAME_KEY = ',task=';
 
 /**
  * Parses the summary that kernels since 5.0 write about a kill. The names of cgroups and of the process may contain
@@ -64,20 +64,20 @@ const PROCESS = ',task=';
  * left.
  */
 function parseSummary(text: string): Pick<OomKill, 'pid' | 'processName' | 'cgroup' | 'limitedCgroup'> | undefined {
-  const startAt = text.indexOf(SUMMARY);
-  const cgroupAt = text.indexOf(PROCESS_CGROUP, startAt);
-  const processAt = text.indexOf(PROCESS, cgroupAt);
-  if (startAt < 0 || cgroupAt < 0 || processAt < 0) return undefined;
-  const limits = text.slice(startAt, cgroupAt);
-  const limitAt = limits.indexOf(CGROUP_LIMIT);
-  const process = /^(.*),pid=(\d{1,10}),uid=\d+/.exec(text.slice(processAt + PROCESS.length));
-  if (process === null || (limitAt < 0 && !limits.endsWith(GLOBAL_LIMIT))) return undefined;
-  const [, processName = '', pid] = process;
+  const summaryIndex = text.indexOf(SUMMARY_PREFIX);
+  const cgroupIndex = text.indexOf(PROCESS_CGROUP_KEY, summaryIndex);
+  const processIndex = text.indexOf(PROCESS_NAME_KEY, cgroupIndex);
+  if (summaryIndex < 0 || cgroupIndex < 0 || processIndex < 0) return undefined;
+  const limitSection = text.slice(summaryIndex, cgroupIndex);
+  const limitIndex = limitSection.indexOf(LIMITED_CGROUP_KEY);
+  const processMatch = /^(.*),pid=(\d{1,10}),uid=\d+/.exec(text.slice(processIndex + PROCESS_NAME_KEY.length));
+  if (processMatch === null || (limitIndex < 0 && !limitSection.endsWith(GLOBAL_OOM_SUFFIX))) return undefined;
+  const [, processName = '', pid] = processMatch;
   return {
     pid: Number(pid),
     processName,
-    cgroup: text.slice(cgroupAt + PROCESS_CGROUP.length, processAt),
-    limitedCgroup: limitAt < 0 ? '/' : limits.slice(limitAt + CGROUP_LIMIT.length),
+    cgroup: text.slice(cgroupIndex + PROCESS_CGROUP_KEY.length, processIndex),
+    limitedCgroup: limitIndex < 0 ? '/' : limitSection.slice(limitIndex + LIMITED_CGROUP_KEY.length),
   };
 }
 
@@ -90,14 +90,14 @@ function parseLegacyCgroups(text: string): Pick<OomKill, 'cgroup' | 'limitedCgro
   return cgroup === undefined || limitedCgroup === undefined ? undefined : { cgroup, limitedCgroup };
 }
 
-const KILLED_PROCESS = 'Killed process ';
+const KILLED_PROCESS_PREFIX = 'Killed process ';
 
 /** Parses the line about the killed process, in which the name may contain parentheses. */
 function parseKilledProcess(text: string): Pick<OomKill, 'pid' | 'processName' | 'memoryBytes'> | undefined {
-  const startAt = text.indexOf(KILLED_PROCESS);
-  if (startAt < 0) return undefined;
+  const processIndex = text.indexOf(KILLED_PROCESS_PREFIX);
+  if (processIndex < 0) return undefined;
   const [, pid, processName, details = ''] =
-    /^(\d{1,10}) \((.+)\)([^)]*)$/.exec(text.slice(startAt + KILLED_PROCESS.length)) ?? [];
+    /^(\d{1,10}) \((.+)\)([^)]*)$/.exec(text.slice(processIndex + KILLED_PROCESS_PREFIX.length)) ?? [];
   if (pid === undefined || processName === undefined) return undefined;
   const kilobytes = [...details.matchAll(/\b(?:anon|file|shmem)-rss:(\d{1,12})kB/g)].map(([, value]) => Number(value));
   const memory = kilobytes.reduce((sum, value) => sum + value, 0) * 1_024;

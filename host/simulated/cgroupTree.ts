@@ -178,23 +178,25 @@ export class CgroupTree {
   }
 
   write(file: string, value: string): void {
-    const failure = (code: FileErrorCode) => fileError(code, 'write', file);
+    const createFailure = (code: FileErrorCode) => fileError(code, 'write', file);
     const [directory, name] = [dirname(file), basename(file)];
     const node = this.#requireNode(directory, 'open');
     this.#assertWritable('open', file);
     if (this.#version === 'v2' && name === 'cgroup.subtree_control') {
-      const requested = value.split(/\s+/).map((word) => word.replace(/^\+/, ''));
+      const requestedControllers = value.split(/\s+/).map((word) => word.replace(/^\+/, ''));
       const availableControllers = this.#listAvailableControllers(directory);
-      if (requested.some((controller) => !availableControllers.includes(controller))) throw failure('ENOENT');
+      if (requestedControllers.some((controller) => !availableControllers.includes(controller)))
+        throw createFailure('ENOENT');
       // Only the root cgroup may have both processes and child cgroups with controllers.
-      if (!this.#rootNodes.has(directory) && this.#listProcesses(directory).length > 0) throw failure('EBUSY');
-      for (const controller of requested) node.enabledControllers.add(controller);
+      if (!this.#rootNodes.has(directory) && this.#listProcesses(directory).length > 0) throw createFailure('EBUSY');
+      for (const controller of requestedControllers) node.enabledControllers.add(controller);
       return;
     }
     // Only the kernel creates files in a cgroup.
-    if (this.#getInitialValue(directory, name) === undefined) throw failure('EACCES');
-    if (!/^(max|-?\d+)( \d+)?$/.test(value)) throw failure('EINVAL');
-    if (name === 'memory.limit_in_bytes' && Number(value) < this.#computeMemoryUsage(directory)) throw failure('EBUSY');
+    if (this.#getInitialValue(directory, name) === undefined) throw createFailure('EACCES');
+    if (!/^(max|-?\d+)( \d+)?$/.test(value)) throw createFailure('EINVAL');
+    if (name === 'memory.limit_in_bytes' && Number(value) < this.#computeMemoryUsage(directory))
+      throw createFailure('EBUSY');
     node.values.set(name, value);
     if (name === 'memory.max' && value !== 'max') this.#enforceLimit(directory, Number(value));
   }
@@ -212,8 +214,8 @@ export class CgroupTree {
 
   /** Kills the largest processes until the memory usage is within the limit. */
   #enforceLimit(directory: string, limit: number): void {
-    const largestFirst = this.#listAllProcesses(directory).toSorted((a, b) => b.memoryBytes - a.memoryBytes);
-    for (const { pid } of largestFirst) {
+    const processesBySize = this.#listAllProcesses(directory).toSorted((a, b) => b.memoryBytes - a.memoryBytes);
+    for (const { pid } of processesBySize) {
       if (this.#computeMemoryUsage(directory) <= limit) return;
       this.#processes.kill(pid, 'OOM');
     }
@@ -224,8 +226,10 @@ export class CgroupTree {
   }
 
   #listAllProcesses(directory: string): readonly CgroupProcess[] {
-    const descendants = this.childNames(directory).flatMap((name) => this.#listAllProcesses(join(directory, name)));
-    return [...this.#listProcesses(directory), ...descendants];
+    const descendantProcesses = this.childNames(directory).flatMap((name) =>
+      this.#listAllProcesses(join(directory, name)),
+    );
+    return [...this.#listProcesses(directory), ...descendantProcesses];
   }
 
   #listProcesses(directory: string): readonly CgroupProcess[] {

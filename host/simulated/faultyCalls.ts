@@ -30,8 +30,8 @@ export type GetFileFault = (call: FileCall) => FileFault | undefined;
 export class FaultInjector {
   readonly #getFault: GetFileFault;
 
-  constructor(faults: GetFileFault) {
-    this.#getFault = faults;
+  constructor(getFault: GetFileFault) {
+    this.#getFault = getFault;
   }
 
   async run<T>(call: FileCall, operation: () => T): Promise<T> {

@@ -31,7 +31,7 @@ export class Journal {
   change(directory: Directory, entryChanges: EntryChanges, at: number): void {
     applyChange(directory.entries, entryChanges);
     this.#pendingChanges.push({ directory, entryChanges, changedAt: at });
-    this.#commitExpired(at);
+    this.#commitExpiredChanges(at);
   }
 
   /** Makes the current state of an inode durable. Nothing else becomes durable. */
@@ -47,15 +47,15 @@ export class Journal {
    * file has its old contents, a part of its new contents, or all of them.
    */
   cutPower(root: Directory, cut: PowerCut): void {
-    this.#commitExpired(cut.now);
+    this.#commitExpiredChanges(cut.now);
     this.#commitChanges(this.#pendingChanges.slice(0, Math.floor(cut.random() * (this.#pendingChanges.length + 1))));
     this.#pendingChanges = [];
     restoreInode(root, cut);
   }
 
-  #commitExpired(now: number): void {
-    const [oldest] = this.#pendingChanges;
-    if (oldest === undefined || now - oldest.changedAt <= COMMIT_INTERVAL_MS) return;
+  #commitExpiredChanges(now: number): void {
+    const [oldestChange] = this.#pendingChanges;
+    if (oldestChange === undefined || now - oldestChange.changedAt <= COMMIT_INTERVAL_MS) return;
     const firstRecentIndex = this.#pendingChanges.findIndex(({ changedAt }) => now - changedAt <= COMMIT_INTERVAL_MS);
     this.#commitChanges(
       this.#pendingChanges.splice(0, firstRecentIndex < 0 ? this.#pendingChanges.length : firstRecentIndex),

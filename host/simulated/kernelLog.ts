@@ -3,14 +3,14 @@ import type { OomKill } from '../../kubernetes/lifecycle/oomKill.ts';
 import type { KernelLog, KernelMessage } from '../kernelLog/kernelLog.ts';
 
 /** Performs a read of the log. An implementation may delay the read or make it fail. */
-type PassRead = <T>(read: () => T, signal: AbortSignal) => Promise<T>;
+type PerformRead = <T>(read: () => T, signal: AbortSignal) => Promise<T>;
 
-const passAtOnce: PassRead = async (read) => read();
+const readImmediately: PerformRead = async (read) => read();
 
 export class SimulatedKernelLog {
   readonly #now: () => number;
   #messages: KernelMessage[] = [];
-  readonly #waiting = new Set<() => void>();
+  readonly #wakeCallbacks = new Set<() => void>();
 
   constructor(now: () => number) {
     this.#now = now;
@@ -18,7 +18,7 @@ export class SimulatedKernelLog {
 
   write(text: string): void {
     this.#messages.push({ at: this.#now(), text });
-    for (const wakeUp of [...this.#waiting]) wakeUp();
+    for (const wakeUp of [...this.#wakeCallbacks]) wakeUp();
   }
 
   /** Writes the messages of a Linux 6 kernel about a killed process. */
@@ -41,23 +41,23 @@ export class SimulatedKernelLog {
   }
 
   /** Opens the log at its oldest message. */
-  open(pass: PassRead = passAtOnce): KernelLog {
+  open(performRead: PerformRead = readImmediately): KernelLog {
     let position = 0;
     return {
       read: async ({ signal }) => {
         if (position >= this.#messages.length) return [];
-        const messages = await pass(() => this.#messages.slice(position), signal);
+        const messages = await performRead(() => this.#messages.slice(position), signal);
         position += messages.length;
         return messages;
       },
       untilWritten: ({ signal }) =>
         new Promise((resolve) => {
           const finish = () => {
-            this.#waiting.delete(finish);
+            this.#wakeCallbacks.delete(finish);
             signal.removeEventListener('abort', finish);
             resolve();
           };
-          this.#waiting.add(finish);
+          this.#wakeCallbacks.add(finish);
           signal.addEventListener('abort', finish);
           if (signal.aborted || position < this.#messages.length) finish();
         }),

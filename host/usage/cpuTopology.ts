@@ -17,23 +17,27 @@ interface CoreThreads {
 
 /** Reads the topology of the online CPUs. Rejects if there are none. `root` is the directory that contains `sys`. */
 export async function readCpuTopology(root = '/'): Promise<CpuTopology> {
-  const system = join(root, 'sys/devices/system');
-  const nodes = await listNumbered(join(system, 'node'), 'node');
-  const onlineCpus = await readCpuSet(join(system, 'cpu/online'));
+  const systemDirectory = join(root, 'sys/devices/system');
+  const numaNodes = await listNumbered(join(systemDirectory, 'node'), 'node');
+  const onlineCpus = await readCpuSet(join(systemDirectory, 'cpu/online'));
   const [cpusByNode, distances] = await Promise.all([
-    Promise.all(nodes.map((node) => listNumbered(join(system, 'node', `node${node}`), 'cpu'))),
-    Promise.all(nodes.map((node) => readDistances(join(system, 'node', `node${node}`, 'distance')))),
+    Promise.all(numaNodes.map((node) => listNumbered(join(systemDirectory, 'node', `node${node}`), 'cpu'))),
+    Promise.all(numaNodes.map((node) => readDistances(join(systemDirectory, 'node', `node${node}`, 'distance')))),
   ]);
-  const allCpus = nodes.length > 0 ? cpuSetOf(cpusByNode.flat()) : await listNumbered(join(system, 'cpu'), 'cpu');
-  const cores = await readCores(system, onlineCpus === undefined ? allCpus : intersectionOf(allCpus, onlineCpus));
+  const allCpus =
+    numaNodes.length > 0 ? cpuSetOf(cpusByNode.flat()) : await listNumbered(join(systemDirectory, 'cpu'), 'cpu');
+  const cores = await readCores(
+    systemDirectory,
+    onlineCpus === undefined ? allCpus : intersectionOf(allCpus, onlineCpus),
+  );
   // Without NUMA nodes, each socket counts as one.
-  const nodeOf = (cpu: number, socket: number) =>
-    nodes.length === 0 ? socket : (nodes[cpusByNode.findIndex((cpus) => cpus.includes(cpu))] ?? 0);
-  const located = cores.map((core) => ({ ...core, numaNode: nodeOf(core.cpus[0] ?? 0, core.socket) }));
+  const numaNodeOf = (cpu: number, socket: number) =>
+    numaNodes.length === 0 ? socket : (numaNodes[cpusByNode.findIndex((cpus) => cpus.includes(cpu))] ?? 0);
+  const locatedCores = cores.map((core) => ({ ...core, numaNode: numaNodeOf(core.cpus[0] ?? 0, core.socket) }));
   const cpus = await Promise.all(
-    located.map(async ({ socket, numaNode, cpus: threads }) => {
-      const coresOnNode = located.filter((each) => each.numaNode === numaNode).length;
-      const cache = await readUncoreCache(system, threads, coresOnNode);
+    locatedCores.map(async ({ socket, numaNode, cpus: threads }) => {
+      const coresOnNode = locatedCores.filter((each) => each.numaNode === numaNode).length;
+      const cache = await readUncoreCache(systemDirectory, threads, coresOnNode);
       const core = threads[0] ?? 0;
       return threads.map((cpu): CpuInfo => ({ cpu, core, socket, numaNode, uncoreCache: cache ?? socket }));
     }),
@@ -43,9 +47,9 @@ export async function readCpuTopology(root = '/'): Promise<CpuTopology> {
     cpus: cpus.flat().sort((a, b) => a.cpu - b.cpu),
     coreCount: cores.length,
     socketCount: new Set(cores.map(({ socket }) => socket)).size,
-    ...(nodes.length === 0
+    ...(numaNodes.length === 0
       ? {}
-      : { numaDistances: Object.fromEntries(nodes.map((node, index) => [String(node), distances[index] ?? []])) }),
+      : { numaDistances: Object.fromEntries(numaNodes.map((node, index) => [String(node), distances[index] ?? []])) }),
   };
 }
 
@@ -66,9 +70,9 @@ async function readCores(system: string, cpus: CpuSet): Promise<CoreThreads[]> {
     if (placement === undefined) continue;
     const { cpu, core, socket } = placement;
     const key = `${socket}/${core}`;
-    const existing = cores.get(key);
-    if (existing === undefined) cores.set(key, { socket, cpus: [cpu] });
-    else existing.cpus.push(cpu);
+    const existingCore = cores.get(key);
+    if (existingCore === undefined) cores.set(key, { socket, cpus: [cpu] });
+    else existingCore.cpus.push(cpu);
   }
   return [...cores.values()];
 }

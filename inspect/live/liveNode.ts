@@ -6,7 +6,7 @@ import { containerNameOf } from '../../show/actors/actorPath.ts';
 import type { Explanation } from '../../show/explain.ts';
 import type { LogTails } from '../../show/logTail.ts';
 import { listPodProblems } from '../../socket/manifestProblems.ts';
-import { createDetail, partAtPath, shownEvent } from '../detail.ts';
+import { createDetail, partAtPath, toShownEvent } from '../detail.ts';
 import { type InspectedNode, NotInspected } from '../inspected.ts';
 import { type Past, splitPod } from '../past/past.ts';
 import type { ActorDetail, ActorHistory, ShownLog } from '../protocol.ts';
@@ -111,5 +111,5 @@ function eventsAbout({ events, node, pods }: InspectedAgent, uid: string, contai
     .filter(({ involvedObject }) => involvedObject.uid === involvedUid)
     .filter(({ involvedObject: { fieldPath } }) => container === undefined || fieldPath?.endsWith(`{${container}}`))
     .filter(({ lastTimestamp }) => Date.parse(lastTimestamp) >= lifeStart)
-    .map((event) => shownEvent(event, lifeStart));
+    .map((event) => toShownEvent(event, lifeStart));
 }

@@ -11,22 +11,22 @@ const MAX_BUCKETS = 240;
  * written.
  */
 export function createRail(members: readonly Member[], stretches: readonly Stretch[], now?: number): Rail | undefined {
-  const span = timeRange(members, stretches);
-  if (span === undefined) return undefined;
-  const { from } = span;
-  const to = Math.max(from + 1_000, now ?? 0, span.to);
+  const recordedRange = timeRange(members, stretches);
+  if (recordedRange === undefined) return undefined;
+  const { from } = recordedRange;
+  const to = Math.max(from + 1_000, now ?? 0, recordedRange.to);
   const bucketMs = Math.max(1_000, Math.ceil((to - from) / MAX_BUCKETS / 1_000) * 1_000);
   const counts = new Array<number>(Math.ceil((to - from) / bucketMs)).fill(0);
   // Time of the earliest failure in each bar, by the bar's index.
-  const failures = new Map<number, number>();
+  const earliestFailures = new Map<number, number>();
   for (const { at, entries, failures: failed } of members) {
     // Count the end of the range in the last bar.
-    const bucket = Math.min(Math.floor((at - from) / bucketMs), counts.length - 1);
-    if (bucket < 0) continue;
-    counts[bucket] = (counts[bucket] ?? 0) + entries;
-    if (failed > 0) failures.set(bucket, Math.min(at, failures.get(bucket) ?? at));
+    const bucketIndex = Math.min(Math.floor((at - from) / bucketMs), counts.length - 1);
+    if (bucketIndex < 0) continue;
+    counts[bucketIndex] = (counts[bucketIndex] ?? 0) + entries;
+    if (failed > 0) earliestFailures.set(bucketIndex, Math.min(at, earliestFailures.get(bucketIndex) ?? at));
   }
-  const failureMarks = [...failures.values()].sort((one, other) => one - other);
+  const failureMarks = [...earliestFailures.values()].sort((one, other) => one - other);
   return { from, to, bucketMs, counts, failures: failureMarks, restarts: lifeStarts(stretches) };
 }
 

@@ -116,15 +116,15 @@ const sessionIdOf = (path: string): string => path || ROOT_ID;
 
 const hasStates = (machine: string): boolean => machines.some(({ id }) => id === machine);
 
-const definitions = new Map<string, string>();
+const definitionsByMachine = new Map<string, string>();
 
 /** Serializes the machine's configuration as JSON, without its functions. */
 function machineDefinition(name: string): string {
-  const cachedDefinition = definitions.get(name);
+  const cachedDefinition = definitionsByMachine.get(name);
   if (cachedDefinition !== undefined) return cachedDefinition;
   const machine = machines.find(({ id }) => id === name);
   if (machine === undefined) return JSON.stringify({ id: name });
   const definition = JSON.stringify(machine.config, (key, value) => (key === 'meta' ? undefined : value));
-  definitions.set(name, definition);
+  definitionsByMachine.set(name, definition);
   return definition;
 }

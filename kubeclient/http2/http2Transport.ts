@@ -25,7 +25,7 @@ export class Http2Transport implements KubeTransport {
   readonly #endpoint: KubeEndpoint;
   readonly #clock: Clock;
   readonly #connections = new Set<Connection>();
-  #attempt: ConnectionAttempt | undefined;
+  #connectionAttempt: ConnectionAttempt | undefined;
   #isClosed = false;
 
   constructor(endpoint: KubeEndpoint, clock: Clock) {
@@ -53,8 +53,8 @@ export class Http2Transport implements KubeTransport {
    */
   reconnect(): void {
     const reason = new Error('the connection was opened anew, with other credentials');
-    this.#attempt?.abort(reason);
-    this.#attempt = undefined;
+    this.#connectionAttempt?.abort(reason);
+    this.#connectionAttempt = undefined;
     for (const connection of [...this.#connections]) connection.retire(reason);
   }
 
@@ -64,8 +64,8 @@ export class Http2Transport implements KubeTransport {
   }
 
   #closeAll(reason: Error): void {
-    this.#attempt?.abort(reason);
-    this.#attempt = undefined;
+    this.#connectionAttempt?.abort(reason);
+    this.#connectionAttempt = undefined;
     for (const connection of [...this.#connections]) connection.close(reason);
   }
 
@@ -98,8 +98,8 @@ export class Http2Transport implements KubeTransport {
         connections.find(({ isIdle, isOpen }) => isIdle && isOpen);
       if (availableConnection !== undefined) return availableConnection.send(request, signal);
       if (this.#isClosed) throw new Error('the connection was closed');
-      this.#attempt ??= this.#startConnecting();
-      const connection = await unlessAborted(this.#attempt.connection, signal);
+      this.#connectionAttempt ??= this.#startConnecting();
+      const connection = await unlessAborted(this.#connectionAttempt.connection, signal);
       if (connection.isIdle) return connection.send(request, signal);
     }
   }
@@ -108,7 +108,7 @@ export class Http2Transport implements KubeTransport {
     const abortController = new AbortController();
     const attempt: ConnectionAttempt = {
       connection: this.#connect(abortController.signal).finally(() => {
-        if (this.#attempt === attempt) this.#attempt = undefined;
+        if (this.#connectionAttempt === attempt) this.#connectionAttempt = undefined;
       }),
       abort: (reason) => abortController.abort(reason),
     };

@@ -140,8 +140,9 @@ async function requestSocksTunnel(
   proxy: URL,
   { host, port }: TunnelTarget,
 ): Promise<void> {
-  const methods = proxy.username === '' ? [NO_AUTHENTICATION_METHOD] : [NO_AUTHENTICATION_METHOD, PASSWORD_METHOD];
-  socket.write(Buffer.from([SOCKS_VERSION, methods.length, ...methods]));
+  const authenticationMethods =
+    proxy.username === '' ? [NO_AUTHENTICATION_METHOD] : [NO_AUTHENTICATION_METHOD, PASSWORD_METHOD];
+  socket.write(Buffer.from([SOCKS_VERSION, authenticationMethods.length, ...authenticationMethods]));
   const [version, method] = await proxyReader.readBytes(2);
   if (version !== SOCKS_VERSION) throw new Error('it does not speak SOCKS5');
   if (method === PASSWORD_METHOD) await authenticate(socket, proxyReader, proxy);
@@ -163,13 +164,13 @@ async function authenticate(socket: Socket, proxyReader: ProxyReader, { username
     Buffer.from(decodeComponent(username)),
     Buffer.from(decodeComponent(password)),
   ];
-  const fields = [
+  const authenticationFields = [
     Buffer.from([1, usernameBytes.length]),
     usernameBytes,
     Buffer.from([passwordBytes.length]),
     passwordBytes,
   ];
-  socket.write(Buffer.concat(fields));
+  socket.write(Buffer.concat(authenticationFields));
   const [, status] = await proxyReader.readBytes(2);
   if (status !== 0) throw new Error('it refused the user name and password');
 }

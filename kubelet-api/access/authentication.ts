@@ -44,14 +44,16 @@ export async function identifyCaller(
   disconnectSignal: AbortSignal,
 ): Promise<Identity> {
   const { headers, socket } = credentials;
-  const owner = (token: string | undefined) =>
+  const requireOwner = (token: string | undefined) =>
     token === undefined ? undefined : requireTokenOwner(token, tokenOwners, disconnectSignal);
-  const methods: readonly (() => Caller | undefined | Promise<Caller>)[] = [
+  const authenticationMethods: readonly (() => Caller | undefined | Promise<Caller>)[] = [
     () => (socket === undefined ? undefined : certificates?.userOf(socket)),
-    ...(tokenOwners.length === 0 ? [] : [() => owner(bearerToken(headers)), () => owner(protocolToken(headers))]),
+    ...(tokenOwners.length === 0
+      ? []
+      : [() => requireOwner(bearerToken(headers)), () => requireOwner(protocolToken(headers))]),
   ];
   const problems: unknown[] = [];
-  for (const way of methods) {
+  for (const way of authenticationMethods) {
     try {
       const caller = await way();
       if (caller !== undefined) return { caller: withAuthenticatedGroup(caller) };

@@ -108,11 +108,11 @@ const formatAuthorizationError = ({ authorizationError }: TlsConnection): string
 function extractChain(peerCertificate: Partial<DetailedPeerCertificate>): X509Certificate[] {
   const chain: X509Certificate[] = [];
   for (
-    let next: typeof peerCertificate | undefined = peerCertificate;
-    next?.raw !== undefined;
-    next = next.issuerCertificate
+    let nextCertificate: typeof peerCertificate | undefined = peerCertificate;
+    nextCertificate?.raw !== undefined;
+    nextCertificate = nextCertificate.issuerCertificate
   ) {
-    const { raw } = next;
+    const { raw } = nextCertificate;
     // Stop at a root certificate, because its issuer is the certificate itself.
     if (chain.some((each) => each.raw.equals(raw))) break;
     if (chain.length >= MAX_CHAIN_LENGTH) throw new Error('the chain of its certificate is too long');

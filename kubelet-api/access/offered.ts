@@ -51,10 +51,10 @@ function checkTokenLength(token: string): string {
 }
 
 function decodeToken(encoded: string): string {
-  const bytes = Buffer.from(encoded, 'base64url');
+  const tokenBytes = Buffer.from(encoded, 'base64url');
   const isBase64 = BASE64_URL_PATTERN.test(encoded) && encoded.length % 4 !== 1;
   try {
-    if (isBase64) return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    if (isBase64) return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(tokenBytes);
   } catch {
     // The token is not valid UTF-8.
   }

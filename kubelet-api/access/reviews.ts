@@ -48,9 +48,9 @@ const REVIEW_TIMEOUT_MS = 30_000;
  * Maximum number of entries per cache. Negative responses have their own cache, because any client can cause many of
  * them and would otherwise evict the positive ones.
  */
-const MAX_CACHED = 1024;
+const MAX_CACHED_REVIEWS = 1024;
 /** Maximum number of concurrent reviews. Any further review fails immediately. */
-const MAX_IN_PROGRESS = 256;
+const MAX_REVIEWS_IN_PROGRESS = 256;
 
 export class Reviews<T> {
   readonly #options: ReviewsOptions<T>;
@@ -64,8 +64,8 @@ export class Reviews<T> {
 
   constructor(options: ReviewsOptions<T>) {
     this.#options = options;
-    this.#positiveResults = new ExpiringCache(options.clock, MAX_CACHED);
-    this.#negativeResults = new ExpiringCache(options.clock, MAX_CACHED);
+    this.#positiveResults = new ExpiringCache(options.clock, MAX_CACHED_REVIEWS);
+    this.#negativeResults = new ExpiringCache(options.clock, MAX_CACHED_REVIEWS);
   }
 
   counts(): ReviewCounts {
@@ -111,10 +111,10 @@ export class Reviews<T> {
       this.#counts.shared += 1;
       return pendingRequest;
     }
-    if (this.#requestsInProgress.size >= MAX_IN_PROGRESS) {
-      const error = new Error(`${MAX_IN_PROGRESS} reviews are under way already`);
-      this.#countFailure(error);
-      return Promise.reject(error);
+    if (this.#requestsInProgress.size >= MAX_REVIEWS_IN_PROGRESS) {
+      const overloadError = new Error(`${MAX_REVIEWS_IN_PROGRESS} reviews are under way already`);
+      this.#countFailure(overloadError);
+      return Promise.reject(overloadError);
     }
     const request = this.#sendRequest(key, sendReview).finally(() => this.#requestsInProgress.delete(key));
     this.#requestsInProgress.set(key, request);
@@ -148,11 +148,11 @@ export class Reviews<T> {
 
   async #withTimeout(sendReview: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { clock, signal } = this.#options;
-    const limit = new AbortController();
+    const timeoutController = new AbortController();
     const timeoutError = new Error(`no answer within ${REVIEW_TIMEOUT_MS / 1000}s`);
-    const timer = clock.setTimeout(() => limit.abort(timeoutError), REVIEW_TIMEOUT_MS);
+    const timer = clock.setTimeout(() => timeoutController.abort(timeoutError), REVIEW_TIMEOUT_MS);
     try {
-      return await sendReview(AbortSignal.any([signal, limit.signal]));
+      return await sendReview(AbortSignal.any([signal, timeoutController.signal]));
     } finally {
       clock.clearTimeout(timer);
     }

@@ -14,7 +14,7 @@ export const flagsRoute = (setVerbosity: (verbosity: number) => void): Route => 
     const body = await readBody(request);
     if (body === undefined)
       return sendResponse(response, 400, 'error reading request body: http: request body too large');
-    const why = parseProblem(body);
+    const why = findVerbosityProblem(body);
     if (why !== undefined)
       return sendResponse(response, 400, `strconv.ParseUint: parsing ${JSON.stringify(body)}: ${why}`);
     setVerbosity(Number(body));
@@ -25,7 +25,7 @@ export const flagsRoute = (setVerbosity: (verbosity: number) => void): Route => 
 const sendResponse = (response: HttpResponse, code: number, text: string): void =>
   sendText(response, { code, text: `${text}\n`, headers: { ...NOSNIFF_HEADERS, 'Content-Type': 'text/plain' } });
 
-function parseProblem(number: string): string | undefined {
+function findVerbosityProblem(number: string): string | undefined {
   if (!/^\d+$/.test(number)) return 'invalid syntax';
   return Number(number) > MAX_VERBOSITY ? 'value out of range' : undefined;
 }

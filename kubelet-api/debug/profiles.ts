@@ -33,7 +33,7 @@ export function profilesRoute(options: ProfilesOptions): Route {
       const name = exchange.url.pathname.slice(PPROF_PATH.length);
       const profileEntry = PROFILES.get(name);
       if (profileEntry !== undefined) await profileEntry.handle(exchange, options, lock);
-      else if (name === '') index(exchange);
+      else if (name === '') sendIndex(exchange);
       else sendRefusal(exchange.response, 404, `Unknown profile: Node.js has ${[...PROFILES.keys()].join(', ')}`);
     },
   };
@@ -43,7 +43,7 @@ export function profilesRoute(options: ProfilesOptions): Route {
 const sendRefusal = (response: HttpResponse, code: number, text: string): void =>
   sendText(response, { code, text: `${text}\n`, headers: { ...NOSNIFF_HEADERS, 'X-Go-Pprof': '1' } });
 
-function index({ response }: Exchange): void {
+function sendIndex({ response }: Exchange): void {
   const rows = [...PROFILES].map(
     ([name, { description }]) => `<tr><td><a href='${name}'>${name}</a></td><td>${description}</td></tr>`,
   );

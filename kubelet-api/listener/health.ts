@@ -49,13 +49,13 @@ function handleAllChecks(
   });
   const unknownNames = [...excludedNames].filter((name) => checks.every((each) => each.name !== name)).toSorted();
   const quotedNames = unknownNames.map((name) => JSON.stringify(name)).join(',');
-  const warning = `warn: some health checks cannot be excluded: no matches for ${quotedNames}\n`;
-  const report = checkResults.map(({ text }) => text).join('') + (unknownNames.length > 0 ? warning : '');
-  if (!checkResults.every(({ isGood }) => isGood)) sendError(response, 500, `${report}healthz check failed`);
+  const exclusionWarning = `warn: some health checks cannot be excluded: no matches for ${quotedNames}\n`;
+  const checkReport = checkResults.map(({ text }) => text).join('') + (unknownNames.length > 0 ? exclusionWarning : '');
+  if (!checkResults.every(({ isGood }) => isGood)) sendError(response, 500, `${checkReport}healthz check failed`);
   else
     sendText(response, {
       code: 200,
-      text: query.has('verbose') ? `${report}healthz check passed\n` : 'ok',
+      text: query.has('verbose') ? `${checkReport}healthz check passed\n` : 'ok',
       headers: NOSNIFF_HEADERS,
     });
 }

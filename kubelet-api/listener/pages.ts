@@ -26,22 +26,26 @@ export const statuszRoute = (status: Status): Route => ({
   pathPrefix: '/statusz',
   handle: async ({ request, response }) => {
     const uptimeSeconds = Math.max(0, Math.floor((status.now() - status.startedAt) / 1_000));
-    const fields = {
+    const statusFields = {
       startTime: new Date(status.startedAt).toISOString().replace(/\.\d+Z$/, 'Z'),
       uptimeSeconds,
       goVersion: status.runtimeVersion,
       ...kubernetesVersions(status.kubeletVersion),
       paths: status.paths(),
     };
-    const lines = [
+    const statusLines = [
       `Started: ${unixDate(status.startedAt)}`,
       `Up: ${formatUptime(uptimeSeconds)}`,
-      `Go version: ${fields.goVersion}`,
-      `Binary version: ${fields.binaryVersion}`,
-      `Emulation version: ${fields.emulationVersion}`,
-      `Paths: ${fields.paths.join(' ')}`,
+      `Go version: ${statusFields.goVersion}`,
+      `Binary version: ${statusFields.binaryVersion}`,
+      `Emulation version: ${statusFields.emulationVersion}`,
+      `Paths: ${statusFields.paths.join(' ')}`,
     ];
-    sendPage(response, request.headers.accept, { kind: 'Statusz', text: `\n${lines.join('\n')}`, fields });
+    sendPage(response, request.headers.accept, {
+      kind: 'Statusz',
+      text: `\n${statusLines.join('\n')}`,
+      fields: statusFields,
+    });
   },
 });
 
@@ -86,8 +90,8 @@ interface Page {
 function sendPage(response: HttpResponse, accept: string | undefined, { kind, text, fields }: Page): void {
   const acceptedTypes = (accept ?? '').split(',').map((each) => each.replaceAll(/\s|;q=[\d.]+/g, ''));
   if (acceptedTypes.includes(toJsonMediaType(kind))) {
-    const object = { kind, apiVersion: 'config.k8s.io/v1beta1', metadata: { name: 'kubelet' }, ...fields };
-    sendJson(response, JSON.stringify(object));
+    const pageObject = { kind, apiVersion: 'config.k8s.io/v1beta1', metadata: { name: 'kubelet' }, ...fields };
+    sendJson(response, JSON.stringify(pageObject));
     return;
   }
   const acceptsText = acceptedTypes.some((type) => ['', '*/*', 'text/*', 'text/plain'].includes(type));

@@ -154,8 +154,8 @@ function listDisabledPaths({ debugging: isDebuggingEnabled, ...parts }: EnabledF
  * which ignores `application/*`).
  */
 function acceptsJson(accept = '*/*'): boolean {
-  const types = accept.split(',').map((each) => each.split(';', 1)[0]?.trim());
-  return accept === '' || types.some((type) => type === '*/*' || type === 'application/json');
+  const acceptedTypes = accept.split(',').map((each) => each.split(';', 1)[0]?.trim());
+  return accept === '' || acceptedTypes.some((type) => type === '*/*' || type === 'application/json');
 }
 
 /** Resolves `//`, `.` and `..` in a path in the same way as Go's ServeMux. Preserves a trailing slash. */

@@ -71,8 +71,8 @@ const runningContainer = (container: wire.Container) => ({
 
 /** Sends a list of pods as JSON. Escapes `<`, `>` and `&` as Go's encoder does. */
 function sendList(response: HttpResponse, items: readonly object[]): void {
-  const json = `${JSON.stringify({ ...POD_LIST, items: items.length > 0 ? items : null })}\n`;
-  sendJson(response, json.replaceAll(/[<>&\u2028\u2029]/g, escapeCharacter));
+  const podListJson = `${JSON.stringify({ ...POD_LIST, items: items.length > 0 ? items : null })}\n`;
+  sendJson(response, podListJson.replaceAll(/[<>&\u2028\u2029]/g, escapeCharacter));
 }
 
 const escapeCharacter = (each: string): string => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`;

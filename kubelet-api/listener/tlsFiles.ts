@@ -33,7 +33,7 @@ export class TlsFiles {
   readonly #options: TlsFilesOptions;
   #material: TlsMaterial = {};
   #authorities: readonly X509Certificate[] = [];
-  #problem = '';
+  #lastProblem = '';
   #timer: unknown;
   #onChange: (material: TlsMaterial, isOfClients: boolean) => void = () => {};
   #currentCheck: Promise<void> | undefined;
@@ -89,7 +89,7 @@ export class TlsFiles {
     const previousMaterial = this.#material;
     try {
       const material = await this.#readMaterial();
-      this.#problem = '';
+      this.#lastProblem = '';
       if (
         material.cert === previousMaterial.cert &&
         material.key === previousMaterial.key &&
@@ -100,8 +100,8 @@ export class TlsFiles {
       this.#onChange(material, material.ca !== previousMaterial.ca);
     } catch (error) {
       const problem = messageOf(error);
-      if (problem !== this.#problem) this.#options.onProblem(problem);
-      this.#problem = problem;
+      if (problem !== this.#lastProblem) this.#options.onProblem(problem);
+      this.#lastProblem = problem;
     }
   }
 

@@ -69,7 +69,7 @@ type TlsOptions = Pick<
 
 export function toTlsOptions({ minVersion, cipherSuites, curves }: TlsSettings): TlsOptions {
   const suiteNames = cipherSuites.length > 0 ? cipherSuites : DEFAULT_SUITES;
-  const suites = suiteNames.flatMap((name) => CIPHER_SUITES.get(name) ?? []);
+  const opensslSuites = suiteNames.flatMap((name) => CIPHER_SUITES.get(name) ?? []);
   const version = TLS_VERSIONS.get(minVersion) ?? 'TLSv1.2';
   // Lower the security level if the user selects an obsolete version, because OpenSSL offers these versions only at
   // level 0.
@@ -78,7 +78,7 @@ export function toTlsOptions({ minVersion, cipherSuites, curves }: TlsSettings):
   return {
     minVersion: version,
     honorCipherOrder: true,
-    ciphers: [...TLS13_SUITES, ...new Set(suites), ...securityLevel].join(':'),
+    ciphers: [...TLS13_SUITES, ...new Set(opensslSuites), ...securityLevel].join(':'),
     // Go's server never renegotiates (`handleRenegotiation` in `crypto/tls/conn.go`).
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
     ...(curveNames.length > 0 ? { ecdhCurve: curveNames.join(':') } : {}),

@@ -72,8 +72,9 @@ const MAX_SMALL = 1e-4;
 /** Formats a number like Go's `strconv.FormatFloat(v, 'g', -1, 64)`, e.g. `1.5`, `9.437184e+06`, `+Inf`. */
 export function goFloat(value: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : `${value > 0 ? '+' : '-'}Inf`;
-  const size = Math.abs(value);
-  if (size === 0 || (size >= MAX_SMALL && size < MIN_LARGE)) return Object.is(value, -0) ? '-0' : String(value);
+  const magnitude = Math.abs(value);
+  if (magnitude === 0 || (magnitude >= MAX_SMALL && magnitude < MIN_LARGE))
+    return Object.is(value, -0) ? '-0' : String(value);
   const [digits = '', exponent = ''] = value.toExponential().split('e');
   return `${digits}e${exponent[0] ?? ''}${exponent.slice(1).padStart(2, '0')}`;
 }

@@ -20,7 +20,7 @@ export async function joinStreams(client: Duplex, runtime: Duplex, { clock, sign
     client.destroy();
     runtime.destroy();
   };
-  const closeTimeout = idleTimeout([client, runtime], clock, destroyBoth);
+  const closeTimeout = createIdleTimeout([client, runtime], clock, destroyBoth);
   signal.addEventListener('abort', destroyBoth);
   client.pipe(runtime);
   runtime.pipe(client);
@@ -60,7 +60,7 @@ const waitUntilClosed = (side: Duplex): Promise<void> =>
   });
 
 /** Calls `cut` if no data arrives during the idle timeout. */
-function idleTimeout(sides: readonly Duplex[], clock: JoinOptions['clock'], cut: () => void) {
+function createIdleTimeout(sides: readonly Duplex[], clock: JoinOptions['clock'], cut: () => void) {
   let timer: unknown;
   let isStarted = false;
   let hasReceived = false;

@@ -16,7 +16,7 @@ import { createErrorRefusal, Refusal, sendRefusal, toRefusal } from './refusal.t
 import { relayStreams } from './relay.ts';
 import { fullName, requirePod } from './requirePod.ts';
 import { requestedPorts, streamOptions } from './streamOptions.ts';
-import { parseContainerTarget, podTarget, type StreamTarget } from './target.ts';
+import { parseContainerTarget, parsePodTarget, type StreamTarget } from './target.ts';
 import { relayCommand, relayTunnel } from './webSockets.ts';
 
 export interface StreamingOptions {
@@ -145,13 +145,13 @@ const requestAttachUrl: RequestStreamUrl = async ({ pods, cri }, { url, signal }
 };
 
 const requestPortForwardUrl: RequestStreamUrl = async ({ pods, cri }, { url, request, signal }) => {
-  const target = podTarget(url);
+  const target = parsePodTarget(url);
   const port = requestedPorts(request, url);
   const pod = requirePod(pods(), target);
   const { uid } = pod.metadata;
   if (target.uid !== undefined && target.uid !== uid) throw new Refusal(404, 'pod not found');
-  const filter = { id: '', state: undefined, labelSelector: { [POD_UID_LABEL]: uid } };
-  const { items } = await cri.listPodSandbox({ filter }, { signal }).catch(throwRefusal);
+  const sandboxFilter = { id: '', state: undefined, labelSelector: { [POD_UID_LABEL]: uid } };
+  const { items } = await cri.listPodSandbox({ filter: sandboxFilter }, { signal }).catch(throwRefusal);
   const newestSandbox = items.toSorted((one, other) => Number(other.createdAt - one.createdAt))[0];
   if (newestSandbox === undefined || items.every(({ state }) => state !== PodSandboxState.SANDBOX_READY))
     throw new Refusal(500, `pod not found (${JSON.stringify(fullName(pod))})`);

@@ -18,7 +18,7 @@ export function parseContainerTarget(url: URL): StreamTarget {
 }
 
 /** Parses `/portForward/{ns}/{pod}[/{uid}]`. Throws a `Refusal` if the path has a different form. */
-export function podTarget(url: URL): StreamTarget {
+export function parsePodTarget(url: URL): StreamTarget {
   const [namespace, pod, uid, ...rest] = splitPath(url);
   if (namespace === undefined || pod === undefined || rest.length > 0) throw createNotFoundRefusal();
   return { namespace, pod, ...(uid === undefined ? {} : { uid }), container: '' };

@@ -90,16 +90,16 @@ function decidePreemption(
   missingResources: readonly Shortage[],
   occupants: readonly Occupant[],
 ): Decision {
-  const result = selectVictims(requests, missingResources, occupants);
-  if ('victims' in result) {
+  const preemption = selectVictims(requests, missingResources, occupants);
+  if ('victims' in preemption) {
     return {
       kind: 'preempting',
-      uids: result.victims.map(({ uid }) => uid),
+      uids: preemption.victims.map(({ uid }) => uid),
       resource: missingResources[0]?.resource ?? '',
     };
   }
   const causes = missingResources.slice(0, 1).map(shortageCause);
-  return { kind: 'refused', ...preemptionRefusal(result.unmet), cause: causes.join() };
+  return { kind: 'refused', ...preemptionRefusal(preemption.unmet), cause: causes.join() };
 }
 
 /** Returns a refusal that cannot be lifted by terminating other pods or by changing the labels of the node. */
@@ -126,8 +126,11 @@ function permanentRefusalOf({ metadata, spec }: Pod, { sysctls, strictGroups }: 
 
 /** Whether the pod or a container has Windows options, which a kubelet on Linux ignores. */
 function hasWindowsOptions(spec: PodSpec): boolean {
-  const contexts = [spec.securityContext, ...containersOf(spec).map(({ container }) => container.securityContext)];
-  return contexts.some((context) => Object.keys(context?.windowsOptions ?? {}).length > 0);
+  const securityContexts = [
+    spec.securityContext,
+    ...containersOf(spec).map(({ container }) => container.securityContext),
+  ];
+  return securityContexts.some((context) => Object.keys(context?.windowsOptions ?? {}).length > 0);
 }
 
 /** Returns the refusals for all reasons other than resources. */
@@ -183,8 +186,8 @@ const predicateRefusal = (predicate: RefusalReason, detail: string): Refusal => 
  * Returns the refusal of a critical pod for which preemption cannot free enough resources. Its reason differs from that
  * of a mere shortage (C24).
  */
-function preemptionRefusal(unmet: string): Refusal {
-  const cause = `preemption: error finding a set of pods to preempt: no set of running pods found to reclaim resources: ${unmet}`;
+function preemptionRefusal(unmetDescription: string): Refusal {
+  const cause = `preemption: error finding a set of pods to preempt: no set of running pods found to reclaim resources: ${unmetDescription}`;
   const message = `Unexpected error while attempting to recover from admission failure: ${cause}`;
   return { reason: 'UnexpectedAdmissionError', message };
 }

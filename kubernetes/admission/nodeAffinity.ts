@@ -39,12 +39,13 @@ function unmetRequirement(
   node: NodeIdentity,
 ): string | undefined {
   if (matchExpressions.length + matchFields.length === 0) return 'a term that has requirements';
-  const expression = matchExpressions.find(
+  const unmetExpression = matchExpressions.find(
     (requirement) => !isSatisfied(requirement, lookUp(node.labels, requirement.key)),
   );
-  if (expression) return `label ${formatRequirement(expression)} (this node ${describeLabel(expression.key, node)})`;
-  const field = matchFields.find((requirement) => !isFieldSatisfied(requirement, node.name));
-  return field && `field ${formatRequirement(field)} (this node is ${node.name})`;
+  if (unmetExpression)
+    return `label ${formatRequirement(unmetExpression)} (this node ${describeLabel(unmetExpression.key, node)})`;
+  const unmetField = matchFields.find((requirement) => !isFieldSatisfied(requirement, node.name));
+  return unmetField && `field ${formatRequirement(unmetField)} (this node is ${node.name})`;
 }
 
 const formatRequirement = ({ key, operator, values = [] }: Requirement): string =>

@@ -77,13 +77,13 @@ function remainingNeeds(needs: readonly ResourceNeed[], victims: readonly Occupa
 /** Repeatedly selects the pod that best covers the remaining needs, until all needs are covered. */
 function selectBestFits(candidates: readonly Occupant[], initialNeeds: readonly ResourceNeed[]): Occupant[] {
   const victims: Occupant[] = [];
-  let [remaining, needs] = [[...candidates], [...initialNeeds]];
-  while (needs.length > 0 && remaining.length > 0) {
-    const bestCandidate = remaining.reduce((best, candidate) =>
+  let [remainingCandidates, needs] = [[...candidates], [...initialNeeds]];
+  while (needs.length > 0 && remainingCandidates.length > 0) {
+    const bestCandidate = remainingCandidates.reduce((best, candidate) =>
       isBetterFit(candidate, best, needs) ? candidate : best,
     );
     victims.push(bestCandidate);
-    remaining = remaining.filter((each) => each !== bestCandidate);
+    remainingCandidates = remainingCandidates.filter((each) => each !== bestCandidate);
     needs = remainingNeeds(needs, [bestCandidate]);
   }
   return victims;

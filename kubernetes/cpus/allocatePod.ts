@@ -68,49 +68,55 @@ const TOPOLOGY_REFUSAL: Refusal = {
 };
 
 /** Allocates CPUs to all containers of a pod, or to none. Containers that already have CPUs keep them. */
-export function allocatePod(managers: ResourceManagers, before: CpuAssignments, pod: Pod): PodCpuAllocation {
+export function allocatePod(
+  managers: ResourceManagers,
+  previousAssignments: CpuAssignments,
+  pod: Pod,
+): PodCpuAllocation {
   const { cpuPolicy, topologyPolicy } = managers;
   const guaranteesAlignment = topologyPolicy.name === 'single-numa-node';
   let counts: AllocationCounts = { ...NO_COUNTS, isPerPod: topologyPolicy.isPerPod };
-  const add = (changes: CountChanges) => {
+  const addCounts = (changes: CountChanges) => {
     counts = withCounts(counts, changes);
   };
   const refuse = (refusal: Refusal): PodCpuAllocation => {
     const isByTopologyManager = topologyPolicy.name !== 'none';
     return { refusal, counts: withCounts(counts, { topologyErrors: isByTopologyManager }) };
   };
-  let assignments = before;
+  let assignments = previousAssignments;
   let reusable: CpuSet = NO_CPUS;
-  const podHint = topologyPolicy.isPerPod ? merge(managers, podCpuHints(cpuPolicy, before, pod)) : undefined;
+  const podHint = topologyPolicy.isPerPod
+    ? chooseNumaNodes(managers, podCpuHints(cpuPolicy, previousAssignments, pod))
+    : undefined;
   if (podHint?.isAdmitted === false) {
-    add({ numaFailures: guaranteesAlignment });
+    addCounts({ numaFailures: guaranteesAlignment });
     return refuse(TOPOLOGY_REFUSAL);
   }
   for (const container of [...(pod.spec.initContainers ?? []), ...pod.spec.containers]) {
     const { hint, isAdmitted } =
-      podHint ?? merge(managers, containerCpuHints(cpuPolicy, assignments, { pod, container }, reusable));
+      podHint ?? chooseNumaNodes(managers, containerCpuHints(cpuPolicy, assignments, { pod, container }, reusable));
     if (!isAdmitted) {
-      add({ numaFailures: guaranteesAlignment });
+      addCounts({ numaFailures: guaranteesAlignment });
       return refuse(TOPOLOGY_REFUSAL);
     }
     const isPinned = exclusiveCpuCount(pod.spec, container) > 0;
-    const isPacked = isPinned && cpuPolicy.options.fullPcpusOnly === true;
-    add({ pinningRequests: isPinned });
+    const needsWholeCores = isPinned && cpuPolicy.options.fullPcpusOnly === true;
+    addCounts({ pinningRequests: isPinned });
     const result = assignCpus(cpuPolicy, assignments, { pod, container }, { numaNodes: hint.nodes, reusable });
     if ('refusal' in result) {
-      add({ pinningErrors: 1, physicalCpuFailures: isPacked });
+      addCounts({ pinningErrors: 1, physicalCpuFailures: needsWholeCores });
       return refuse(withCause(result.refusal, container, assignments));
     }
     const { cpus, isInOneUncoreCache = false } = result;
-    add({
-      physicalCpuAligned: isPacked,
+    addCounts({
+      physicalCpuAligned: needsWholeCores,
       uncoreCacheAligned: isInOneUncoreCache,
       numaAligned: guaranteesAlignment && podHint === undefined,
     });
     assignments = result.assignments;
     if (cpus !== undefined) reusable = nextReusableCpus(reusable, pod, container, cpus);
   }
-  add({ numaAligned: guaranteesAlignment && podHint !== undefined });
+  addCounts({ numaAligned: guaranteesAlignment && podHint !== undefined });
   return { assignments, counts };
 }
 
@@ -128,7 +134,7 @@ function withCounts(counts: AllocationCounts, changes: CountChanges): Allocation
 }
 
 /** Chooses the NUMA nodes by the topology policy. Without a policy, all nodes are equally good. */
-function merge({ topologyPolicy, cpuPolicy: { topology } }: ResourceManagers, hints: ResourceHints) {
+function chooseNumaNodes({ topologyPolicy, cpuPolicy: { topology } }: ResourceManagers, hints: ResourceHints) {
   if (topologyPolicy.name === 'none') {
     const hint: TopologyHint = { nodes: undefined, isPreferred: true };
     return { hint, isAdmitted: true };

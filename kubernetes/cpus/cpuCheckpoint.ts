@@ -53,7 +53,9 @@ export function formatCpuCheckpoint(policyName: CpuPolicyName, { shared, exclusi
       const assignments = exclusive.filter((each) => each.podUid === podUid);
       return [
         podUid,
-        Object.fromEntries(assignments.map(({ container, cpus }) => [container, formatCpuSet(cpus)]).sort(byName)),
+        Object.fromEntries(
+          assignments.map(({ container, cpus }) => [container, formatCpuSet(cpus)]).sort(compareByName),
+        ),
       ];
     }),
   );
@@ -72,9 +74,9 @@ export function formatCpuCheckpoint(policyName: CpuPolicyName, { shared, exclusi
  */
 function checksumOf({ policyname, defaultcpuset, entries }: Checkpoint): number {
   const pods = Object.entries(entries)
-    .sort(byName)
+    .sort(compareByName)
     .map(([uid, containers]) => {
-      const assignments = Object.entries(containers).sort(byName);
+      const assignments = Object.entries(containers).sort(compareByName);
       return `${uid}:map[${assignments.map(([name, cpus]) => `${name}:${cpus}`).join(' ')}]`;
     });
   return fnv1a(
@@ -82,7 +84,7 @@ function checksumOf({ policyname, defaultcpuset, entries }: Checkpoint): number 
   );
 }
 
-const byName = ([first = '']: readonly unknown[], [second = '']: readonly unknown[]): number =>
+const compareByName = ([first = '']: readonly unknown[], [second = '']: readonly unknown[]): number =>
   String(first) < String(second) ? -1 : 1;
 
 const sortedNames = (names: readonly string[]): string[] => [...new Set(names)].sort();

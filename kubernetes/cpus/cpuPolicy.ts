@@ -68,8 +68,8 @@ export function createCpuPolicy(
   }
   const count = Math.ceil(reservedMillis / 1_000);
   const policy = { topology, options, reserved: reservedCpus };
-  const taken = reservedCpus.length > 0 ? { cpus: reservedCpus } : take(policy, allCpus(topology), count);
-  const reserved = 'cpus' in taken ? taken.cpus : NO_CPUS;
+  const reservation = reservedCpus.length > 0 ? { cpus: reservedCpus } : takeCpus(policy, allCpus(topology), count);
+  const reserved = 'cpus' in reservation ? reservation.cpus : NO_CPUS;
   if (reserved.length !== count) {
     throw new Error(
       `new static policy error: [cpumanager] unable to reserve the required amount of CPUs (size of ${formatCpuSet(reserved)} did not equal ${count})`,
@@ -102,9 +102,9 @@ export function assignmentsProblem(policy: CpuPolicy, { shared, exclusive }: Cpu
     return `some of strictly reserved cpus: "${formatCpuSet(sharedReserved)}" are present in defaultCpuSet: "${formatCpuSet(shared)}"`;
   if (!options.strictCpuReservation && sharedReserved.length < reserved.length)
     return `not all reserved cpus: "${formatCpuSet(reserved)}" are present in defaultCpuSet: "${formatCpuSet(shared)}"`;
-  const overlapping = exclusive.find(({ cpus }) => intersectionOf(cpus, shared).length > 0);
-  if (overlapping !== undefined) {
-    const { podUid, container, cpus } = overlapping;
+  const overlappingAssignment = exclusive.find(({ cpus }) => intersectionOf(cpus, shared).length > 0);
+  if (overlappingAssignment !== undefined) {
+    const { podUid, container, cpus } = overlappingAssignment;
     return `pod: ${podUid}, container: ${container} cpuset: "${formatCpuSet(cpus)}" overlaps with default cpuset "${formatCpuSet(shared)}"`;
   }
   const knownCpus = unionOf(shared, ...exclusive.map(({ cpus }) => cpus));
@@ -177,29 +177,35 @@ export function assignCpus(
 ): CpuResult {
   const count = exclusiveCpuCount(pod.spec, container);
   if (count === 0) return { assignments };
-  const misalignment = smtRefusal(policy, assignments, count);
-  if (misalignment !== undefined) return { refusal: misalignment };
+  const alignmentRefusal = smtRefusal(policy, assignments, count);
+  if (alignmentRefusal !== undefined) return { refusal: alignmentRefusal };
   const podUid = pod.metadata.uid;
-  const existing = findAssignment(assignments, podUid, container.name);
-  const named = { podUid, container: container.name, pod: namespacedName(pod) };
-  if (existing !== undefined) {
-    const exclusive = assignments.exclusive.map((each) => (each === existing ? { ...each, ...named } : each));
+  const existingAssignment = findAssignment(assignments, podUid, container.name);
+  const containerIdentity = { podUid, container: container.name, pod: namespacedName(pod) };
+  if (existingAssignment !== undefined) {
+    const exclusive = assignments.exclusive.map((each) =>
+      each === existingAssignment ? { ...each, ...containerIdentity } : each,
+    );
     return {
-      assignments: existing.pod === named.pod ? assignments : { ...assignments, exclusive },
-      cpus: existing.cpus,
+      assignments: existingAssignment.pod === containerIdentity.pod ? assignments : { ...assignments, exclusive },
+      cpus: existingAssignment.cpus,
     };
   }
-  const available = unionOf(availableCpus(policy, assignments), reusable);
-  const aligned = numaNodes === undefined ? NO_CPUS : alignedCpus(policy, numaNodes, available);
-  const near = take(policy, aligned, Math.min(count, aligned.length));
-  if ('problem' in near) return { refusal: allocationRefusal(near.problem) };
-  const far = take(policy, without(available, near.cpus), count - near.cpus.length);
-  if ('problem' in far) return { refusal: allocationRefusal(far.problem) };
-  const cpus = unionOf(near.cpus, far.cpus);
+  const candidateCpus = unionOf(availableCpus(policy, assignments), reusable);
+  const alignedCandidates = numaNodes === undefined ? NO_CPUS : alignedCpus(policy, numaNodes, candidateCpus);
+  const alignedResult = takeCpus(policy, alignedCandidates, Math.min(count, alignedCandidates.length));
+  if ('problem' in alignedResult) return { refusal: allocationRefusal(alignedResult.problem) };
+  const remainderResult = takeCpus(
+    policy,
+    without(candidateCpus, alignedResult.cpus),
+    count - alignedResult.cpus.length,
+  );
+  if ('problem' in remainderResult) return { refusal: allocationRefusal(remainderResult.problem) };
+  const cpus = unionOf(alignedResult.cpus, remainderResult.cpus);
   return {
     assignments: {
       shared: without(assignments.shared, cpus),
-      exclusive: assignments.exclusive.concat({ ...named, cpus }),
+      exclusive: assignments.exclusive.concat({ ...containerIdentity, cpus }),
     },
     cpus,
     isInOneUncoreCache: isInOneUncoreCache(policy.topology, cpus),
@@ -237,8 +243,8 @@ function smtRefusal(policy: CpuPolicy, assignments: CpuAssignments, count: numbe
 
 /** Returns the available CPUs on these NUMA nodes or, with align-by-socket, on their sockets. */
 function alignedCpus({ topology, options }: CpuPolicy, numaNodes: CpuSet, available: CpuSet): CpuSet {
-  const onNodes = cpusIn(topology.cpus, 'numaNode', numaNodes);
-  if (!options.alignBySocket) return intersectionOf(available, onNodes);
+  const cpusOnNodes = cpusIn(topology.cpus, 'numaNode', numaNodes);
+  if (!options.alignBySocket) return intersectionOf(available, cpusOnNodes);
   const sockets = partsOf(
     topology.cpus.filter(({ numaNode }) => numaNodes.includes(numaNode)),
     'socket',
@@ -246,7 +252,7 @@ function alignedCpus({ topology, options }: CpuPolicy, numaNodes: CpuSet, availa
   return intersectionOf(available, cpusIn(topology.cpus, 'socket', sockets));
 }
 
-function take({ topology, options }: CpuPolicy, available: CpuSet, count: number): TakenCpus {
+function takeCpus({ topology, options }: CpuPolicy, available: CpuSet, count: number): TakenCpus {
   const isSpreadOverCores = options.distributeCpusAcrossCores ?? false;
   if (options.distributeCpusAcrossNuma) {
     const groupSize = options.fullPcpusOnly ? cpusPerCore(topology) : 1;
@@ -273,12 +279,12 @@ export function releaseCpus(
   assignments: CpuAssignments,
   isReleased: (assignment: CpuAssignment) => boolean,
 ): CpuAssignments {
-  const released = assignments.exclusive.filter(isReleased);
-  if (released.length === 0) return assignments;
+  const releasedAssignments = assignments.exclusive.filter(isReleased);
+  if (releasedAssignments.length === 0) return assignments;
   const exclusive = assignments.exclusive.filter((each) => !isReleased(each));
   // Containers of a pod may share CPUs, because init containers have completed when the others start.
   const freeCpus = without(
-    unionOf(...released.map(({ cpus }) => cpus)),
+    unionOf(...releasedAssignments.map(({ cpus }) => cpus)),
     cpuSetOf(exclusive.flatMap(({ cpus }) => cpus)),
   );
   return { shared: unionOf(assignments.shared, freeCpus), exclusive };
@@ -293,26 +299,28 @@ export function containerCpuHints(
 ): ResourceHints {
   const count = exclusiveCpuCount(pod.spec, container);
   if (count === 0) return undefined;
-  const existing = findAssignment(assignments, pod.metadata.uid, container.name);
-  if (existing === undefined)
+  const existingAssignment = findAssignment(assignments, pod.metadata.uid, container.name);
+  if (existingAssignment === undefined)
     return cpuHints(policy, { available: availableCpus(policy, assignments), reusable, count });
-  return existing.cpus.length === count ? cpuHints(policy, { available: existing.cpus, reusable: NO_CPUS, count }) : [];
+  return existingAssignment.cpus.length === count
+    ? cpuHints(policy, { available: existingAssignment.cpus, reusable: NO_CPUS, count })
+    : [];
 }
 
 /** Returns the topology hints for the exclusive CPUs of a pod as a whole. */
 export function podCpuHints(policy: CpuPolicy, assignments: CpuAssignments, pod: Pod): ResourceHints {
   const count = podExclusiveCpuCount(pod);
   if (count === 0) return undefined;
-  let assigned: CpuSet = NO_CPUS;
+  let assignedCpus: CpuSet = NO_CPUS;
   for (const container of [...(pod.spec.initContainers ?? []), ...pod.spec.containers]) {
-    const existing = findAssignment(assignments, pod.metadata.uid, container.name);
-    if (existing === undefined) continue;
-    if (existing.cpus.length !== exclusiveCpuCount(pod.spec, container)) return [];
-    assigned = unionOf(assigned, existing.cpus);
+    const existingAssignment = findAssignment(assignments, pod.metadata.uid, container.name);
+    if (existingAssignment === undefined) continue;
+    if (existingAssignment.cpus.length !== exclusiveCpuCount(pod.spec, container)) return [];
+    assignedCpus = unionOf(assignedCpus, existingAssignment.cpus);
   }
-  return assigned.length === count
-    ? cpuHints(policy, { available: assigned, reusable: NO_CPUS, count })
-    : cpuHints(policy, { available: availableCpus(policy, assignments), reusable: assigned, count });
+  return assignedCpus.length === count
+    ? cpuHints(policy, { available: assignedCpus, reusable: NO_CPUS, count })
+    : cpuHints(policy, { available: availableCpus(policy, assignments), reusable: assignedCpus, count });
 }
 
 /**
@@ -325,8 +333,9 @@ function cpuHints(
 ): ResourceHints {
   const { topology, options } = policy;
   const numaNodes = partsOf(topology.cpus, 'numaNode');
-  const nodeOf = new Map(topology.cpus.map(({ cpu, numaNode }) => [cpu, numaNode]));
-  const countOn = (cpus: CpuSet, nodes: CpuSet) => cpus.filter((cpu) => nodes.includes(nodeOf.get(cpu) ?? -1)).length;
+  const nodeByCpu = new Map(topology.cpus.map(({ cpu, numaNode }) => [cpu, numaNode]));
+  const countCpusOn = (cpus: CpuSet, nodes: CpuSet) =>
+    cpus.filter((cpu) => nodes.includes(nodeByCpu.get(cpu) ?? -1)).length;
   const nodeSets = nodeSetsOf(numaNodes);
   const minSize = Math.min(
     numaNodes.length,
@@ -336,7 +345,8 @@ function cpuHints(
   );
   return nodeSets
     .filter(
-      (nodes) => countOn(reusable, nodes) === reusable.length && reusable.length + countOn(available, nodes) >= count,
+      (nodes) =>
+        countCpusOn(reusable, nodes) === reusable.length && reusable.length + countCpusOn(available, nodes) >= count,
     )
     .map((nodes) => ({
       nodes,

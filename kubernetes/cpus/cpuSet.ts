@@ -66,10 +66,10 @@ export function visitCombinations<T>(
   size: number,
   visit: (combination: readonly T[]) => 'stop' | undefined,
 ): void {
-  const descend = (start: number, chosen: readonly T[]): 'stop' | undefined => {
-    if (chosen.length === size) return visit(chosen);
-    for (let index = start; index <= items.length - (size - chosen.length); index += 1) {
-      if (descend(index + 1, chosen.concat(items.slice(index, index + 1))) === 'stop') return 'stop';
+  const descend = (start: number, chosenItems: readonly T[]): 'stop' | undefined => {
+    if (chosenItems.length === size) return visit(chosenItems);
+    for (let index = start; index <= items.length - (size - chosenItems.length); index += 1) {
+      if (descend(index + 1, chosenItems.concat(items.slice(index, index + 1))) === 'stop') return 'stop';
     }
     return undefined;
   };

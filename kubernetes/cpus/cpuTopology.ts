@@ -43,16 +43,16 @@ export const partsWithin = (
     inner,
   );
 
-const perPart = (topology: CpuTopology, count: number): number =>
+const cpusPerPart = (topology: CpuTopology, count: number): number =>
   count === 0 ? 0 : Math.trunc(topology.cpus.length / count);
 
 /** Returns the mean number of logical CPUs per core, rounded down. */
-export const cpusPerCore = (topology: CpuTopology): number => perPart(topology, topology.coreCount);
+export const cpusPerCore = (topology: CpuTopology): number => cpusPerPart(topology, topology.coreCount);
 
-export const cpusPerSocket = (topology: CpuTopology): number => perPart(topology, topology.socketCount);
+export const cpusPerSocket = (topology: CpuTopology): number => cpusPerPart(topology, topology.socketCount);
 
 export const cpusPerUncoreCache = (topology: CpuTopology): number =>
-  perPart(topology, partsOf(topology.cpus, 'uncoreCache').length);
+  cpusPerPart(topology, partsOf(topology.cpus, 'uncoreCache').length);
 
 /** Whether CPUs share one last-level cache. */
 export function isInOneUncoreCache({ cpus }: CpuTopology, set: CpuSet): boolean {

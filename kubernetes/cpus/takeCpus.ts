@@ -25,7 +25,7 @@ export interface CpuChoice {
 /** The chosen CPUs, or the reason why there are not enough. */
 export type TakenCpus = { readonly cpus: CpuSet } | { readonly problem: string };
 
-const notEnough = (count: number, available: CpuSet): TakenCpus => ({
+const notEnoughCpus = (count: number, available: CpuSet): TakenCpus => ({
   problem: `not enough cpus available to satisfy request: requested=${count}, available=${available.length}`,
 });
 
@@ -76,7 +76,7 @@ class CpuCollector {
   }
 
   /** Sorts parts with free CPUs by the number of free CPUs, then by ID. */
-  #sort(level: CpuLevel, ids: CpuSet): number[] {
+  #sortByFreeCount(level: CpuLevel, ids: CpuSet): number[] {
     const freeCounts = new Map<number, number>();
     for (const each of this.#free) freeCounts.set(each[level], (freeCounts.get(each[level]) ?? 0) + 1);
     return [...ids].sort((a, b) => (freeCounts.get(a) ?? 0) - (freeCounts.get(b) ?? 0) || a - b);
@@ -84,19 +84,19 @@ class CpuCollector {
 
   /** Returns the parts at level `inner` in the order of the parts at level `outer` that contain them. */
   #sortWithin(inner: CpuLevel, outer: CpuLevel, outerIds: readonly number[]): number[] {
-    return outerIds.flatMap((id) => this.#sort(inner, partsWithin(this.#free, inner, { level: outer, id })));
+    return outerIds.flatMap((id) => this.#sortByFreeCount(inner, partsWithin(this.#free, inner, { level: outer, id })));
   }
 
   sortedNumaNodes(): number[] {
     return this.#areNumaNodesOuter()
-      ? this.#sort('numaNode', partsOf(this.#free, 'numaNode'))
+      ? this.#sortByFreeCount('numaNode', partsOf(this.#free, 'numaNode'))
       : this.#sortWithin('numaNode', 'socket', this.#sortedSockets());
   }
 
   #sortedSockets(): number[] {
     return this.#areNumaNodesOuter()
       ? this.#sortWithin('socket', 'numaNode', this.sortedNumaNodes())
-      : this.#sort('socket', partsOf(this.#free, 'socket'));
+      : this.#sortByFreeCount('socket', partsOf(this.#free, 'socket'));
   }
 
   #sortedCores(): number[] {
@@ -121,8 +121,8 @@ class CpuCollector {
       (id) => this.#freeCount(level, id) === sizeOf(cpusIn(this.#topology.cpus, level, [id])),
     );
     for (const id of freeIds) {
-      const whole = cpusIn(this.#topology.cpus, level, [id]);
-      if (this.#neededCount >= whole.length) this.take(whole);
+      const partCpus = cpusIn(this.#topology.cpus, level, [id]);
+      if (this.#neededCount >= partCpus.length) this.take(partCpus);
     }
   }
 
@@ -166,8 +166,8 @@ class CpuCollector {
     const cores = partsWithin(this.#free, 'core', { level: 'uncoreCache', id }).slice(0, neededCoreCount);
     const cpus = cpusIn(this.#free, 'core', cores);
     const isOdd = this.#neededCount % 2 !== 0 && coreSize > 1;
-    const chosen = isOdd && cpus.length > this.#neededCount ? cpus.slice(0, -1) : cpus;
-    if (chosen.length === this.#neededCount) this.take(chosen);
+    const chosenCpus = isOdd && cpus.length > this.#neededCount ? cpus.slice(0, -1) : cpus;
+    if (chosenCpus.length === this.#neededCount) this.take(chosenCpus);
   }
 
   takeSingleCpus(): void {
@@ -184,7 +184,7 @@ class CpuCollector {
 export function takePacked(topology: CpuTopology, available: CpuSet, count: number, choice: CpuChoice): TakenCpus {
   const collector = new CpuCollector(topology, available, count, choice);
   if (collector.isDone()) return { cpus: NO_CPUS };
-  if (count > collector.free.length) return notEnough(count, available);
+  if (count > collector.free.length) return notEnoughCpus(count, available);
   const steps = [
     () => collector.takeWholeNodesAndSockets(),
     () => choice.prefersUncoreCaches && collector.takeUncoreCaches(),
@@ -212,29 +212,29 @@ export function takeDistributed(
   if (count % groupSize !== 0) return takePacked(topology, available, count, choice);
   const collector = new CpuCollector(topology, available, count, choice);
   if (collector.isDone()) return { cpus: NO_CPUS };
-  if (count > collector.free.length) return notEnough(count, available);
+  if (count > collector.free.length) return notEnoughCpus(count, available);
   const freeCounts = new Map<number, number>();
   for (const id of collector.sortedNumaNodes()) freeCounts.set(id, cpusIn(collector.free, 'numaNode', [id]).length);
-  const { min, max } = nodeCounts(topology, freeCounts.size, Math.ceil(count / groupSize), groupSize);
+  const { min, max } = nodeCountRange(topology, freeCounts.size, Math.ceil(count / groupSize), groupSize);
   for (let size = min; size <= max; size += 1) {
-    const best = bestNodes(freeCounts, { size, count, groupSize });
-    if (best === undefined) continue;
-    const takeFrom = (id: number, amount: number) => {
+    const bestDistribution = bestNodes(freeCounts, { size, count, groupSize });
+    if (bestDistribution === undefined) continue;
+    const takeFromNode = (id: number, amount: number) => {
       const taken = takePacked(topology, cpusIn(collector.free, 'numaNode', [id]), amount, choice);
       if ('cpus' in taken) collector.take(taken.cpus);
     };
-    const share = evenShare(count, best.nodes.length, groupSize);
-    for (const id of best.nodes) takeFrom(id, share);
-    let rest = count - share * best.nodes.length;
-    while (rest > 0) {
-      const before = rest;
-      for (const id of best.restNodes) {
-        if (rest === 0) break;
+    const share = evenShare(count, bestDistribution.nodes.length, groupSize);
+    for (const id of bestDistribution.nodes) takeFromNode(id, share);
+    let restCount = count - share * bestDistribution.nodes.length;
+    while (restCount > 0) {
+      const previousRest = restCount;
+      for (const id of bestDistribution.restNodes) {
+        if (restCount === 0) break;
         if (cpusIn(collector.free, 'numaNode', [id]).length < groupSize) continue;
-        takeFrom(id, groupSize);
-        rest -= groupSize;
+        takeFromNode(id, groupSize);
+        restCount -= groupSize;
       }
-      if (rest === before) break;
+      if (restCount === previousRest) break;
     }
     if (collector.neededCount > 0)
       return { problem: `accounting error, not enough CPUs allocated, remaining: ${collector.neededCount}` };
@@ -246,7 +246,7 @@ export function takeDistributed(
 }
 
 /** Returns the lowest and highest number of NUMA nodes that groups of CPUs can come from. */
-function nodeCounts(topology: CpuTopology, freeNodeCount: number, neededGroups: number, groupSize: number) {
+function nodeCountRange(topology: CpuTopology, freeNodeCount: number, neededGroups: number, groupSize: number) {
   const groups = Math.trunc((topology.cpus.length - 1) / groupSize) + 1;
   const groupsPerNode = Math.trunc((groups - 1) / partsOf(topology.cpus, 'numaNode').length) + 1;
   return {
@@ -279,7 +279,7 @@ interface Distribution {
 function bestNodes(freeCounts: ReadonlyMap<number, number>, request: DistributionRequest): Distribution | undefined {
   const { size, count, groupSize } = request;
   let bestBalance = Number.MAX_VALUE;
-  let best: Distribution | undefined;
+  let bestDistribution: Distribution | undefined;
   visitCombinations([...freeCounts.keys()], size, (nodes) => {
     if (bestBalance === 0) return 'stop';
     const counts = nodes.map((id) => freeCounts.get(id) ?? 0);
@@ -292,11 +292,11 @@ function bestNodes(freeCounts: ReadonlyMap<number, number>, request: Distributio
     const { balance, restNodes } = distributeRest(remaining, nodes, count - share * nodes.length, groupSize);
     if (balance < bestBalance) {
       bestBalance = balance;
-      best = { nodes, restNodes };
+      bestDistribution = { nodes, restNodes };
     }
     return undefined;
   });
-  return best;
+  return bestDistribution;
 }
 
 /**
@@ -311,14 +311,14 @@ function distributeRest(
 ): { readonly balance: number; readonly restNodes: readonly number[] } {
   if (restCount === 0) return { balance: standardDeviation([...remaining.values()]), restNodes: [] };
   const candidates = nodes.filter((id) => (remaining.get(id) ?? 0) >= groupSize);
-  let best = { balance: Number.MAX_VALUE, restNodes: [] as readonly number[] };
+  let bestDistribution = { balance: Number.MAX_VALUE, restNodes: [] as readonly number[] };
   for (let size = candidates.length; size >= 1; size -= 1) {
     visitCombinations(candidates, size, (restNodes) => {
       const counts = new Map(remaining);
       if (sum(restNodes.map((id) => counts.get(id) ?? 0)) < restCount) return undefined;
       let rest = restCount;
       while (rest > 0) {
-        const before = rest;
+        const previousRest = rest;
         for (const id of restNodes) {
           const free = counts.get(id) ?? 0;
           if (rest === 0) break;
@@ -327,14 +327,14 @@ function distributeRest(
           rest -= groupSize;
         }
         // Nodes whose free CPUs do not form whole groups cannot provide the rest.
-        if (rest === before) return undefined;
+        if (rest === previousRest) return undefined;
       }
       const balance = standardDeviation([...counts.values()]);
-      if (balance < best.balance) best = { balance, restNodes };
+      if (balance < bestDistribution.balance) bestDistribution = { balance, restNodes };
       return undefined;
     });
   }
-  return best;
+  return bestDistribution;
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);

@@ -42,11 +42,13 @@ export interface MergedHint {
 
 /** Chooses the NUMA nodes for a container, or for a pod, by the hints for each of its resources. */
 export function mergeHints(policy: TopologyPolicy, numa: NumaNodes, resources: readonly ResourceHints[]): MergedHint {
-  const isSingle = policy.name === 'single-numa-node';
-  const alternatives = resources.map(alternativesFor).map((hints) => (isSingle ? hints.filter(isOnOneNode) : hints));
+  const isSingleNumaNode = policy.name === 'single-numa-node';
+  const alternatives = resources
+    .map(alternativesFor)
+    .map((hints) => (isSingleNumaNode ? hints.filter(isOnOneNode) : hints));
   const best = bestHint(alternatives, numa, policy);
   const hint =
-    isSingle && best.nodes !== undefined && isSameSet(best.nodes, numa.ids)
+    isSingleNumaNode && best.nodes !== undefined && isSameSet(best.nodes, numa.ids)
       ? { nodes: undefined, isPreferred: best.isPreferred }
       : best;
   return { hint, isAdmitted: policy.name === 'best-effort' || policy.name === 'none' || hint.isPreferred };
@@ -68,14 +70,15 @@ function bestHint(
 ): TopologyHint {
   const ranking = { numa, policy, minNodeCount: narrowestNodeCount(alternatives) };
   let best: NodesHint | undefined;
-  const descend = (index: number, chosen: readonly TopologyHint[]): void => {
+  const descend = (index: number, chosenHints: readonly TopologyHint[]): void => {
     const hints = alternatives[index];
     if (hints === undefined) {
-      const merged = mergeCombination(chosen, numa.ids);
-      if (merged.nodes.length > 0 && (best === undefined || isBetter(merged, best, ranking))) best = merged;
+      const mergedHint = mergeCombination(chosenHints, numa.ids);
+      if (mergedHint.nodes.length > 0 && (best === undefined || isBetterHint(mergedHint, best, ranking)))
+        best = mergedHint;
       return;
     }
-    for (const hint of hints) descend(index + 1, chosen.concat(hint));
+    for (const hint of hints) descend(index + 1, chosenHints.concat(hint));
   };
   descend(0, []);
   return best ?? { nodes: numa.ids, isPreferred: false };
@@ -113,7 +116,7 @@ interface Ranking {
 }
 
 /** Whether a hint is better than the best one so far (`HintMerger.compare` in `topologymanager/policy.go`). */
-function isBetter(candidate: NodesHint, best: NodesHint, ranking: Ranking): boolean {
+function isBetterHint(candidate: NodesHint, best: NodesHint, ranking: Ranking): boolean {
   if (candidate.isPreferred !== best.isPreferred) return candidate.isPreferred;
   if (candidate.isPreferred) return hasBetterNodes(candidate, best, ranking);
   const [candidateCount, bestCount, { minNodeCount }] = [candidate.nodes.length, best.nodes.length, ranking];
@@ -158,9 +161,9 @@ function meanDistance(nodes: CpuSet, { distances = {} }: NumaNodes): number {
 
 /** Returns all non-empty sets of these nodes, ordered by size, then lexically (`IterateBitMasks`). */
 export function nodeSetsOf(nodes: CpuSet): CpuSet[] {
-  const bySize: CpuSet[] = [NO_CPUS];
-  for (const node of nodes) bySize.push(...bySize.map((set) => cpuSetOf(set.concat(node))));
-  return bySize.filter((set) => set.length > 0).sort((a, b) => a.length - b.length || compareLexically(a, b));
+  const nodeSetsBySize: CpuSet[] = [NO_CPUS];
+  for (const node of nodes) nodeSetsBySize.push(...nodeSetsBySize.map((set) => cpuSetOf(set.concat(node))));
+  return nodeSetsBySize.filter((set) => set.length > 0).sort((a, b) => a.length - b.length || compareLexically(a, b));
 }
 
 function compareLexically(first: CpuSet, second: CpuSet): number {

@@ -79,8 +79,8 @@ export function eventName({ name }: InvolvedObject, timestamp: number, sequence:
 
 /** Derives a version 8 UUID (RFC 9562) from a string. */
 function uuidFrom(text: string): string {
-  const digits = createHash('sha256').update(text).digest('hex');
-  const variant = 8 + (Number.parseInt(digits.slice(16, 17), 16) % 4);
-  const lastGroups = `${variant.toString(16)}${digits.slice(17, 20)}-${digits.slice(20, 32)}`;
-  return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-8${digits.slice(13, 16)}-${lastGroups}`;
+  const hexDigits = createHash('sha256').update(text).digest('hex');
+  const variant = 8 + (Number.parseInt(hexDigits.slice(16, 17), 16) % 4);
+  const lastGroups = `${variant.toString(16)}${hexDigits.slice(17, 20)}-${hexDigits.slice(20, 32)}`;
+  return `${hexDigits.slice(0, 8)}-${hexDigits.slice(8, 12)}-8${hexDigits.slice(13, 16)}-${lastGroups}`;
 }

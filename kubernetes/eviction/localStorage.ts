@@ -17,13 +17,13 @@ export interface LocalStorageViolation {
 
 const EPHEMERAL_STORAGE = 'ephemeral-storage';
 
-const exceeds = (usedBytes: number, limit: string): boolean => BigInt(usedBytes) * 1_000_000_000n > nanosOf(limit);
+const exceedsLimit = (usedBytes: number, limit: string): boolean => BigInt(usedBytes) * 1_000_000_000n > nanosOf(limit);
 
-const isPositive = (limit: string | undefined): limit is string => limit !== undefined && nanosOf(limit) > 0n;
+const isPositiveLimit = (limit: string | undefined): limit is string => limit !== undefined && nanosOf(limit) > 0n;
 
 /** Whether a pod has any limit on its use of the node's disk. */
 export function hasLocalStorageLimit({ spec }: Pod): boolean {
-  const hasVolumeLimit = (spec.volumes ?? []).some(({ emptyDir }) => isPositive(emptyDir?.sizeLimit));
+  const hasVolumeLimit = (spec.volumes ?? []).some(({ emptyDir }) => isPositiveLimit(emptyDir?.sizeLimit));
   return hasVolumeLimit || lookUp(effectiveResources(spec).limits, EPHEMERAL_STORAGE) !== undefined;
 }
 
@@ -43,7 +43,7 @@ function emptyDirViolation({ spec: { volumes = [] } }: Pod, usage: PodUsage): Lo
   for (const { name, emptyDir } of volumes) {
     const usedBytes = usage.volumes.find((each) => each.name === name)?.bytes;
     const sizeLimit = emptyDir?.sizeLimit;
-    if (usedBytes === undefined || !isPositive(sizeLimit) || !exceeds(usedBytes, sizeLimit)) continue;
+    if (usedBytes === undefined || !isPositiveLimit(sizeLimit) || !exceedsLimit(usedBytes, sizeLimit)) continue;
     const message = `Usage of EmptyDir volume "${name}" exceeds the limit "${canonicalQuantity(sizeLimit)}". `;
     return { limit: 'emptydirfs.limit', message };
   }
@@ -52,7 +52,7 @@ function emptyDirViolation({ spec: { volumes = [] } }: Pod, usage: PodUsage): Lo
 
 function podViolation({ spec }: Pod, usage: PodUsage): LocalStorageViolation | undefined {
   const limit = lookUp(effectiveResources(spec).limits, EPHEMERAL_STORAGE);
-  if (limit === undefined || !exceeds(usage.ephemeralStorageBytes ?? 0, limit)) return undefined;
+  if (limit === undefined || !exceedsLimit(usage.ephemeralStorageBytes ?? 0, limit)) return undefined;
   const message = `Pod ephemeral local storage usage exceeds the total limit of containers ${canonicalQuantity(limit)}. `;
   return { limit: 'ephemeralpodfs.limit', message };
 }
@@ -62,7 +62,7 @@ function containerViolation({ spec }: Pod, usage: PodUsage, layout: DiskLayout):
     const container = spec.containers.find((each) => each.name === name);
     const limit = lookUp(container?.resources?.limits, EPHEMERAL_STORAGE);
     const usedBytes = (logs?.bytes ?? 0) + (layout === 'single' ? (rootfs?.bytes ?? 0) : 0);
-    if (!isPositive(limit) || !exceeds(usedBytes, limit)) continue;
+    if (!isPositiveLimit(limit) || !exceedsLimit(usedBytes, limit)) continue;
     const message = `Container ${name} exceeded its local ephemeral storage limit "${canonicalQuantity(limit)}". `;
     return { limit: 'ephemeralcontainerfs.limit', message };
   }

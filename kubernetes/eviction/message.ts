@@ -28,8 +28,8 @@ interface EvictionCause {
 /** Returns the message and annotations of the eviction of a pod because of a threshold. */
 export function evictionMessage(pod: Pod, { threshold, observations, usage }: EvictionCause): EvictionMessage {
   const resource = resourceOf(threshold.signal);
-  const shortage = `The node was low on resource: ${resource}. ${thresholdSentence(threshold, observations)}`;
-  if (usage === undefined) return { message: shortage, annotations: {} };
+  const shortageSentence = `The node was low on resource: ${resource}. ${thresholdSentence(threshold, observations)}`;
+  if (usage === undefined) return { message: shortageSentence, annotations: {} };
   const podRequest = lookUp(pod.spec.resources?.requests, resource);
   const podUsage =
     resource === 'memory' && podRequest !== undefined && usage.memoryBytes !== undefined
@@ -38,7 +38,7 @@ export function evictionMessage(pod: Pod, { threshold, observations, usage }: Ev
   const offenders = offendingContainers(pod, usage, resource);
   return {
     message: [
-      shortage,
+      shortageSentence,
       podUsage === undefined ? '' : consumptionSentence('Pod', podUsage, resource),
       ...offenders.map((each) => consumptionSentence('Container', each, resource)),
     ].join(''),

@@ -24,11 +24,16 @@ const MIN_RATE_MS = 60_000;
 export function timeUntilBelow(
   amount: number,
   { available, at }: Observation,
-  earlier: Observation | undefined,
+  earlierObservation: Observation | undefined,
 ): number | undefined {
   if (available < amount) return 0;
-  if (earlier === undefined || at - earlier.at < MIN_RATE_MS || earlier.available <= available) return undefined;
-  const fallPerMs = (earlier.available - available) / (at - earlier.at);
+  if (
+    earlierObservation === undefined ||
+    at - earlierObservation.at < MIN_RATE_MS ||
+    earlierObservation.available <= available
+  )
+    return undefined;
+  const fallPerMs = (earlierObservation.available - available) / (at - earlierObservation.at);
   return (available - amount) / fallPerMs;
 }
 
@@ -76,25 +81,25 @@ export function predictEvictions(
   { signal, available }: { readonly signal: Signal; readonly available: number },
 ): PredictedEvictions {
   const capacity = observations[signal]?.capacity ?? available;
-  const hypothetical = { [signal]: { available, capacity, at: 0 } };
-  const [threshold] = thresholdsMet(thresholds, hypothetical);
+  const hypotheticalObservations = { [signal]: { available, capacity, at: 0 } };
+  const [threshold] = thresholdsMet(thresholds, hypotheticalObservations);
   if (threshold === undefined) return { threshold, victims: [], isSufficient: true };
   const { value, minReclaim } = threshold;
-  const wanted = thresholdAmount(value, capacity) + (minReclaim ? thresholdAmount(minReclaim, capacity) : 0);
+  const wantedAmount = thresholdAmount(value, capacity) + (minReclaim ? thresholdAmount(minReclaim, capacity) : 0);
   const victims: PredictedVictim[] = [];
-  let total = available;
-  for (const ranked of evictablePods(rankPods({ pods, usages, signal, layout }))) {
-    if (total >= wanted) break;
-    victims.push(predictedVictim(signal, ranked));
-    total += ranked.used;
+  let expectedAmount = available;
+  for (const rankedPod of evictablePods(rankPods({ pods, usages, signal, layout }))) {
+    if (expectedAmount >= wantedAmount) break;
+    victims.push(predictedVictim(signal, rankedPod));
+    expectedAmount += rankedPod.used;
   }
-  return { threshold, victims, isSufficient: total >= wanted };
+  return { threshold, victims, isSufficient: expectedAmount >= wantedAmount };
 }
 
 const evictablePods = (rankedPods: readonly RankedPod[]): RankedPod[] =>
   rankedPods.filter(({ pod }) => !isCriticalPod(pod));
 
-const predictedVictim = (signal: Signal, ranked: RankedPod): PredictedVictim => ({
-  pod: displayName(ranked.pod.metadata),
-  reason: rankingReason(signal, ranked),
+const predictedVictim = (signal: Signal, rankedPod: RankedPod): PredictedVictim => ({
+  pod: displayName(rankedPod.pod.metadata),
+  reason: rankingReason(signal, rankedPod),
 });

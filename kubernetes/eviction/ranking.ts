@@ -66,16 +66,16 @@ function usedAmount(pod: Pod, usage: PodUsage, signal: Signal, layout: DiskLayou
 function diskUsage(
   { spec: { volumes = [] } }: Pod,
   usage: PodUsage,
-  parts: readonly DiskPart[],
+  diskParts: readonly DiskPart[],
   amountOf: (usage: DiskUsage) => number | undefined,
 ): number {
-  const localNames = new Set(volumes.filter(isLocalVolume).map(({ name }) => name));
+  const localVolumeNames = new Set(volumes.filter(isLocalVolume).map(({ name }) => name));
   const usagesByPart: Readonly<Record<DiskPart, readonly (DiskUsage | undefined)[]>> = {
     rootfs: usage.containers.map(({ rootfs }) => rootfs),
     logs: usage.containers.map(({ logs }) => logs),
-    volumes: usage.volumes.filter(({ name }) => localNames.has(name)),
+    volumes: usage.volumes.filter(({ name }) => localVolumeNames.has(name)),
   };
-  return parts
+  return diskParts
     .flatMap((part) => usagesByPart[part])
     .reduce((sum, each) => sum + ((each === undefined ? undefined : amountOf(each)) ?? 0), 0);
 }

@@ -24,19 +24,19 @@ interface SignalInfo {
   readonly resource: StarvedResource;
 }
 
-const MEMORY: SignalInfo = { condition: 'MemoryPressure', resource: 'memory' };
-const DISK: SignalInfo = { condition: 'DiskPressure', resource: 'ephemeral-storage' };
-const INODES: SignalInfo = { condition: 'DiskPressure', resource: 'inodes' };
+const MEMORY_INFO: SignalInfo = { condition: 'MemoryPressure', resource: 'memory' };
+const DISK_INFO: SignalInfo = { condition: 'DiskPressure', resource: 'ephemeral-storage' };
+const INODES_INFO: SignalInfo = { condition: 'DiskPressure', resource: 'inodes' };
 
 const SIGNAL_INFO: Readonly<Record<Signal, SignalInfo>> = {
-  'memory.available': MEMORY,
-  'allocatableMemory.available': MEMORY,
-  'nodefs.available': DISK,
-  'nodefs.inodesFree': INODES,
-  'imagefs.available': DISK,
-  'imagefs.inodesFree': INODES,
-  'containerfs.available': DISK,
-  'containerfs.inodesFree': INODES,
+  'memory.available': MEMORY_INFO,
+  'allocatableMemory.available': MEMORY_INFO,
+  'nodefs.available': DISK_INFO,
+  'nodefs.inodesFree': INODES_INFO,
+  'imagefs.available': DISK_INFO,
+  'imagefs.inodesFree': INODES_INFO,
+  'containerfs.available': DISK_INFO,
+  'containerfs.inodesFree': INODES_INFO,
   'pid.available': { condition: 'PIDPressure', resource: 'pids' },
 };
 

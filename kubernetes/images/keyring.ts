@@ -39,9 +39,9 @@ const configSchema = z.looseObject({ auths: z.exactOptional(z.nullable(z.record(
  * Parses a `config.json`, which contains entries in `auths`, or a `.dockercfg`, which contains only the entries.
  * Returns undefined if the text is invalid. Does not return the reason, because it could quote a password.
  */
-export function readKeyring(text: string, form: 'config.json' | '.dockercfg'): Keyring | undefined {
+export function readKeyring(text: string, format: 'config.json' | '.dockercfg'): Keyring | undefined {
   const value = parseJson(text);
-  const result = z.safeParse(configSchema, form === 'config.json' ? value : { auths: value });
+  const result = z.safeParse(configSchema, format === 'config.json' ? value : { auths: value });
   if (!result.success) return undefined;
   const entries = Object.entries(result.data.auths ?? {}).map(
     ([location, entry]) => [normalizeLocation(location), toCredential(entry)] as const,

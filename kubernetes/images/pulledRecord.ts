@@ -111,17 +111,17 @@ export function findProof(
   podCredentials: readonly Credential[],
 ): { readonly learned: PullCredentials | undefined } | undefined {
   const { kubernetesSecrets: secrets = [], kubernetesServiceAccounts: accounts = [] } = recordedCredentials;
-  const isFull = secrets.length >= MAX_SECRETS;
+  const isRecordFull = secrets.length >= MAX_SECRETS;
   for (const credential of podCredentials) {
     const { kubernetesSecrets: [podSecret] = [] } = pullCredentialsOf(credential);
     if (podSecret === undefined) continue;
     const sameHashSecrets = secrets.filter(({ credentialHash }) => credentialHash === podSecret.credentialHash);
-    const addedCredentials = isFull ? undefined : { kubernetesSecrets: [podSecret] };
+    const addedCredentials = isRecordFull ? undefined : { kubernetesSecrets: [podSecret] };
     if (sameHashSecrets.length > 0) {
       return { learned: sameHashSecrets.some((each) => isSameAccount(each, podSecret)) ? undefined : addedCredentials };
     }
     // If the record is full, the changed credential cannot be added to it, so require a pull like the kubelet.
-    if (!isFull && secrets.some((each) => isSameAccount(each, podSecret))) return { learned: addedCredentials };
+    if (!isRecordFull && secrets.some((each) => isSameAccount(each, podSecret))) return { learned: addedCredentials };
   }
   const podAccount = podCredentials.find(({ source }) => source?.kind === 'serviceAccount')?.source;
   return podAccount && accounts.some((each) => isSameAccount(each, podAccount)) ? { learned: undefined } : undefined;

@@ -49,10 +49,15 @@ export function unusedContainers(
   policy: GarbagePolicy,
   { now, terminatedUids }: { readonly now: number; readonly terminatedUids: ReadonlySet<string> },
 ): DeadContainer[] {
-  const [terminated, others] = [true, false].map((has) => pods.filter(({ uid }) => terminatedUids.has(uid) === has));
+  const [terminatedPods, otherPods] = [true, false].map((isTerminated) =>
+    pods.filter(({ uid }) => terminatedUids.has(uid) === isTerminated),
+  );
   return [
-    ...withoutRetained(oldInstances(terminated ?? [], stoppedInstances, policy, now), { perContainer: 0, total: 0 }),
-    ...deadContainers(others ?? [], policy, now),
+    ...withoutRetained(oldInstances(terminatedPods ?? [], stoppedInstances, policy, now), {
+      perContainer: 0,
+      total: 0,
+    }),
+    ...deadContainers(otherPods ?? [], policy, now),
   ];
 }
 
@@ -65,7 +70,11 @@ const oldInstances = (
 ): DeadInstances[] =>
   pods.flatMap((pod) =>
     instancesOf(pod)
-      .map((all) => ({ pod, dead: all.filter(({ createdAt }) => createdAt <= now - minAgeMs), latest: all[0] }))
+      .map((instances) => ({
+        pod,
+        dead: instances.filter(({ createdAt }) => createdAt <= now - minAgeMs),
+        latest: instances[0],
+      }))
       .filter(({ dead }) => dead.length > 0),
   );
 
@@ -78,10 +87,12 @@ function withoutRetained(instances: readonly DeadInstances[], { perContainer, to
   const retain = (maxPerContainer: number) =>
     instances.flatMap(({ dead }) => dead.slice(0, maxPerContainer)).toSorted((a, b) => b.createdAt - a.createdAt);
   const equalShare = Math.max(1, Math.floor(total / Math.max(1, instances.length)));
-  const withinLimit = retain(perContainer);
-  const retained =
-    withinLimit.length > total ? retain(Math.min(perContainer, equalShare)).slice(0, total) : withinLimit;
-  const retainedContainers = new Set(retained);
+  const instancesWithinLimit = retain(perContainer);
+  const retainedInstances =
+    instancesWithinLimit.length > total
+      ? retain(Math.min(perContainer, equalShare)).slice(0, total)
+      : instancesWithinLimit;
+  const retainedContainers = new Set(retainedInstances);
   return instances.flatMap(({ pod, dead, latest }) =>
     dead
       .filter((container) => !retainedContainers.has(container))

@@ -26,27 +26,32 @@ type SandboxDecision = 'keep' | 'none' | { readonly recreate: number; readonly r
 export function sandboxDecision(input: SandboxDecisionInput): SandboxDecision {
   const { pod, observed, hasContainersToStart, restartsAll: mustRestartAll = false } = input;
   const { sandboxes = [], containers = [] } = observed ?? {};
-  const newest = sandboxes.reduce<ObservedSandbox | undefined>(newerSandbox, undefined);
-  const defect = findDefect(pod, sandboxes, newest);
+  const newestSandbox = sandboxes.reduce<ObservedSandbox | undefined>(newerSandbox, undefined);
+  const defect = findDefect(pod, sandboxes, newestSandbox);
   if (defect === undefined) return 'keep';
   // Like a kubelet, count a container that was only created as having run. Without a sandbox, count only a container
   // that has actually run.
-  const hasRun = containers.some(({ state }) => newest !== undefined || state !== 'created');
+  const hasRun = containers.some(({ state }) => newestSandbox !== undefined || state !== 'created');
   const isCompleted = (pod.spec.restartPolicy === 'Never' && hasRun) || !hasContainersToStart;
   if (isCompleted && !mustRestartAll) return 'none';
-  return { recreate: newest ? newest.attempt + 1 : 0, reason: defect };
+  return { recreate: newestSandbox ? newestSandbox.attempt + 1 : 0, reason: defect };
 }
 
-function newerSandbox(newest: ObservedSandbox | undefined, next: ObservedSandbox): ObservedSandbox {
-  return newest && newest.attempt >= next.attempt ? newest : next;
+function newerSandbox(newestSandbox: ObservedSandbox | undefined, next: ObservedSandbox): ObservedSandbox {
+  return newestSandbox && newestSandbox.attempt >= next.attempt ? newestSandbox : next;
 }
 
-function findDefect(pod: Pod, sandboxes: readonly ObservedSandbox[], newest?: ObservedSandbox): string | undefined {
-  if (!newest) return 'the pod has no sandbox yet';
+function findDefect(
+  pod: Pod,
+  sandboxes: readonly ObservedSandbox[],
+  newestSandbox?: ObservedSandbox,
+): string | undefined {
+  if (!newestSandbox) return 'the pod has no sandbox yet';
   if (sandboxes.filter(({ state }) => state === 'ready').length > 1) return 'more than one sandbox is ready';
-  if (newest.state !== 'ready') return 'the sandbox is not ready';
+  if (newestSandbox.state !== 'ready') return 'the sandbox is not ready';
   const needsHostNetwork = pod.spec.hostNetwork === true;
-  if (newest.hostNetwork !== undefined && newest.hostNetwork !== needsHostNetwork) return 'the network mode changed';
-  if (!needsHostNetwork && newest.ips?.length === 0) return 'the sandbox has no address';
+  if (newestSandbox.hostNetwork !== undefined && newestSandbox.hostNetwork !== needsHostNetwork)
+    return 'the network mode changed';
+  if (!needsHostNetwork && newestSandbox.ips?.length === 0) return 'the sandbox has no address';
   return undefined;
 }

@@ -47,9 +47,9 @@ export function cloudAnnotationFixes(
 export function withCloudAddresses<Node extends { readonly status: { readonly addresses: readonly NodeAddress[] } }>(
   node: Node,
   cloud: CloudSettings | undefined,
-  server: JsonFields,
+  serverStatus: JsonFields,
 ): Node {
-  const serverAddresses = lookUp(server, 'addresses');
+  const serverAddresses = lookUp(serverStatus, 'addresses');
   if (cloud === undefined || !Array.isArray(serverAddresses) || serverAddresses.length === 0) return node;
   return { ...node, status: { ...node.status, addresses: serverAddresses } };
 }

@@ -57,28 +57,30 @@ export function pressureConditions(
  * conditions.
  */
 export function withPressure(
-  reported: readonly NodeCondition[],
+  reportedConditions: readonly NodeCondition[],
   pressure: readonly string[],
   now: string,
 ): readonly NodeCondition[] {
   const pressures = Array.from(PRESSURE_CONDITIONS).flatMap(([type, { reason, message }]): NodeCondition[] => {
     const status = pressure.includes(type) ? 'True' : 'False';
-    const existing = reported.find((each) => each.type === type);
-    if (status === (existing?.status ?? 'False')) return existing === undefined ? [] : [existing];
-    const times = { lastHeartbeatTime: now, lastTransitionTime: now };
-    return [{ type, status, ...times, reason: reason[status], message: message[status] }];
+    const existingCondition = reportedConditions.find((each) => each.type === type);
+    if (status === (existingCondition?.status ?? 'False'))
+      return existingCondition === undefined ? [] : [existingCondition];
+    const timestamps = { lastHeartbeatTime: now, lastTransitionTime: now };
+    return [{ type, status, ...timestamps, reason: reason[status], message: message[status] }];
   });
-  return [...pressures, ...reported.filter(({ type }) => !PRESSURE_CONDITIONS.has(type))];
+  return [...pressures, ...reportedConditions.filter(({ type }) => !PRESSURE_CONDITIONS.has(type))];
 }
 
 /** Returns the pressure conditions whose status differs. A condition that was never reported has the status False. */
 export const changedPressure = (
-  previous: readonly NodeCondition[],
-  current: readonly NodeCondition[],
+  previousConditions: readonly NodeCondition[],
+  currentConditions: readonly NodeCondition[],
 ): NodeCondition[] =>
-  current.filter(
+  currentConditions.filter(
     ({ type, status }) =>
-      PRESSURE_CONDITIONS.has(type) && status !== (previous.find((each) => each.type === type)?.status ?? 'False'),
+      PRESSURE_CONDITIONS.has(type) &&
+      status !== (previousConditions.find((each) => each.type === type)?.status ?? 'False'),
   );
 
 /** Returns the events for a changed condition. */

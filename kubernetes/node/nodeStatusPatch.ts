@@ -51,28 +51,28 @@ const withServerDefaults = ({ nodeInfo, ...status }: NodeObject['status']) => ({
 });
 
 /** Returns the patch of a Node's status including heartbeat times, or undefined if nothing differs. */
-export const nodeStatusPatch = (server: JsonFields, node: NodeObject): JsonFields | undefined =>
-  patchBetween(server, desiredStatus(server, node));
+export const nodeStatusPatch = (serverStatus: JsonFields, node: NodeObject): JsonFields | undefined =>
+  patchBetween(serverStatus, desiredStatus(serverStatus, node));
 
 /**
  * Returns the patch of a Node's status without the conditions in which only the heartbeat time differs. Returns
  * undefined if the server does not need an immediate update.
  */
-export function nodeStatusChange(server: JsonFields, node: NodeObject): JsonFields | undefined {
-  const desired = desiredStatus(server, node);
+export function nodeStatusChange(serverStatus: JsonFields, node: NodeObject): JsonFields | undefined {
+  const desired = desiredStatus(serverStatus, node);
   const conditions = conditionsOf(desired).map((each) => {
-    const { lastHeartbeatTime } = findByType(conditionsOf(server), each) ?? each;
+    const { lastHeartbeatTime } = findByType(conditionsOf(serverStatus), each) ?? each;
     return { ...each, lastHeartbeatTime };
   });
-  return patchBetween(server, { ...desired, conditions });
+  return patchBetween(serverStatus, { ...desired, conditions });
 }
 
 /** Returns the node's new conditions whose status differs from the server's. */
-export const changedConditions = (server: JsonFields, { status: { conditions } }: NodeObject): NodeCondition[] =>
-  conditions.filter((each) => findByType(conditionsOf(server), { ...each })?.status !== each.status);
+export const changedConditions = (serverStatus: JsonFields, { status: { conditions } }: NodeObject): NodeCondition[] =>
+  conditions.filter((each) => findByType(conditionsOf(serverStatus), { ...each })?.status !== each.status);
 
-function patchBetween(server: JsonFields, desired: JsonFields): JsonFields | undefined {
-  const { addresses, ...patch } = strategicPatch(server, desired, MERGE_KEYS) ?? {};
+function patchBetween(serverStatus: JsonFields, desired: JsonFields): JsonFields | undefined {
+  const { addresses, ...patch } = strategicPatch(serverStatus, desired, MERGE_KEYS) ?? {};
   const fields = {
     ...patch,
     ...(addresses === undefined ? {} : { addresses: replacementList(lookUp(desired, 'addresses')) }),
@@ -80,13 +80,16 @@ function patchBetween(server: JsonFields, desired: JsonFields): JsonFields | und
   return Object.keys(fields).length === 0 ? undefined : fields;
 }
 
-function desiredStatus(server: JsonFields, { status }: NodeObject): JsonFields {
+function desiredStatus(serverStatus: JsonFields, { status }: NodeObject): JsonFields {
   const localStatus = toJson(withServerDefaults(status));
-  const [serverConditions, localConditions] = [conditionsOf(server), conditionsOf(localStatus)];
+  const [serverConditions, localConditions] = [conditionsOf(serverStatus), conditionsOf(localStatus)];
   return {
     ...localStatus,
-    ...omitFields(server, NODE_FIELDS),
-    nodeInfo: { ...omitFields(fieldsOf(server, 'nodeInfo'), NODE_INFO_FIELDS), ...fieldsOf(localStatus, 'nodeInfo') },
+    ...omitFields(serverStatus, NODE_FIELDS),
+    nodeInfo: {
+      ...omitFields(fieldsOf(serverStatus, 'nodeInfo'), NODE_INFO_FIELDS),
+      ...fieldsOf(localStatus, 'nodeInfo'),
+    },
     conditions: [
       ...localConditions.map((each) => ({
         ...omitFields(findByType(serverConditions, each), CONDITION_FIELDS),
@@ -95,8 +98,8 @@ function desiredStatus(server: JsonFields, { status }: NodeObject): JsonFields {
       })),
       ...serverConditions.filter((each) => findByType(localConditions, each) === undefined),
     ],
-    capacity: { ...fieldsOf(server, 'capacity'), ...fieldsOf(localStatus, 'capacity') },
-    allocatable: { ...fieldsOf(server, 'allocatable'), ...fieldsOf(localStatus, 'allocatable') },
+    capacity: { ...fieldsOf(serverStatus, 'capacity'), ...fieldsOf(localStatus, 'capacity') },
+    allocatable: { ...fieldsOf(serverStatus, 'allocatable'), ...fieldsOf(localStatus, 'allocatable') },
   };
 }
 

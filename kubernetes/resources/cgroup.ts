@@ -66,8 +66,8 @@ export interface CgroupSetup {
  */
 export function podCgroupNames(pod: Pod): string[] {
   const qos = qosClass(pod.spec);
-  const tier = qos === 'Guaranteed' ? [] : [qos.toLowerCase()];
-  return ['kubepods', ...tier, `pod${pod.metadata.uid}`];
+  const qosClassNames = qos === 'Guaranteed' ? [] : [qos.toLowerCase()];
+  return ['kubepods', ...qosClassNames, `pod${pod.metadata.uid}`];
 }
 
 /**

@@ -98,14 +98,14 @@ function quotaProperties({ quota, period }: { quota: number; period: number }): 
  */
 export function newSliceProperties(slice: string, limits: CgroupLimits, version: CgroupVersion): UnitProperty[] {
   const parent = slice.slice(0, slice.lastIndexOf('-'));
-  const accounting = ['CPUAccounting', 'MemoryAccounting', 'TasksAccounting'].map(
+  const accountingProperties = ['CPUAccounting', 'MemoryAccounting', 'TasksAccounting'].map(
     (name): UnitProperty => [name, 'b', 'true'],
   );
   return [
     ['Description', 's', `pods (${slice})`],
     ...(slice.includes('-') ? [['Wants', 'as', '1', `${parent}.slice`] as const] : []),
     ['DefaultDependencies', 'b', 'false'],
-    ...accounting,
+    ...accountingProperties,
     ...sliceProperties(limits, version),
   ];
 }

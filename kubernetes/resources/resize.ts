@@ -29,10 +29,10 @@ export interface PodResources {
 export const resourcesOf = ({ spec }: Pod): PodResources => resourcesInSpec(spec);
 
 const resourcesInSpec = memoize((spec: PodSpec): PodResources => {
-  const resizable = [...(spec.initContainers ?? []), ...spec.containers];
+  const resizableContainers = [...(spec.initContainers ?? []), ...spec.containers];
   return {
     ...(spec.resources ? { pod: spec.resources } : {}),
-    containers: Object.fromEntries(resizable.map(({ name, resources = {} }) => [name, resources])),
+    containers: Object.fromEntries(resizableContainers.map(({ name, resources = {} }) => [name, resources])),
   };
 });
 
@@ -108,10 +108,10 @@ export const infeasibleDetail = (message: string): string =>
  * Returns the refusal of a change of the pod's resources that is impossible regardless of the node's capacity, or
  * undefined if the change is possible. `canUseSwap` says whether pods may use the node's swap.
  */
-export function resizeRefusal(allocated: Pod, desired: Pod, canUseSwap = false): Refusal | undefined {
-  const [allocatedResources, desiredResources] = [resourcesOf(allocated), resourcesOf(desired)];
+export function resizeRefusal(allocatedPod: Pod, desiredPod: Pod, canUseSwap = false): Refusal | undefined {
+  const [allocatedResources, desiredResources] = [resourcesOf(allocatedPod), resourcesOf(desiredPod)];
   if (hasSameResources(allocatedResources, desiredResources)) return undefined;
-  if (qosClass(withResources(allocated, desiredResources).spec) !== qosClass(allocated.spec)) {
+  if (qosClass(withResources(allocatedPod, desiredResources).spec) !== qosClass(allocatedPod.spec)) {
     return infeasibleRefusal('qos_class_change');
   }
   const resourcePairs = [
@@ -126,22 +126,23 @@ export function resizeRefusal(allocated: Pod, desired: Pod, canUseSwap = false):
     if (hasRemovedAmount(before.limits, after.limits)) return infeasibleRefusal('limit_removed');
     if (hasRemovedAmount(before.requests, after.requests)) return infeasibleRefusal('request_removed');
   }
-  return canUseSwap && wouldChangeSwap(allocated, withResources(allocated, desiredResources))
+  return canUseSwap && wouldChangeSwap(allocatedPod, withResources(allocatedPod, desiredResources))
     ? infeasibleRefusal('swap_limitation')
     : undefined;
 }
 
 /** Whether a change of a container's memory request would require changing the container's swap limit while it runs. */
-function wouldChangeSwap(allocated: Pod, desired: Pod): boolean {
-  const allocatedByName = new Map(containersOf(allocated.spec).map(({ container }) => [container.name, container]));
-  return containersOf(desired.spec).some(({ container }) => {
+function wouldChangeSwap(allocatedPod: Pod, desiredPod: Pod): boolean {
+  const allocatedByName = new Map(containersOf(allocatedPod.spec).map(({ container }) => [container.name, container]));
+  return containersOf(desiredPod.spec).some(({ container }) => {
     const allocatedContainer = allocatedByName.get(container.name);
     if (allocatedContainer === undefined || needsRestartFor(allocatedContainer, 'memory')) return false;
     const [allocatedMemory, desiredMemory] = [allocatedContainer, container].map(({ resources }) =>
       amountOf(resources, 'requests', 'memory'),
     );
     return (
-      allocatedMemory !== desiredMemory && (canUseSwap(allocated, allocatedContainer) || canUseSwap(desired, container))
+      allocatedMemory !== desiredMemory &&
+      (canUseSwap(allocatedPod, allocatedContainer) || canUseSwap(desiredPod, container))
     );
   });
 }
@@ -152,9 +153,9 @@ const needsRestartFor = ({ resizePolicy }: Container, resource: string): boolean
 const MUTABLE_RESOURCES = ['cpu', 'memory'];
 
 function immutableKey({ requests = {}, limits = {} }: ResourceRequirements): string {
-  const withoutMutable = (list: Readonly<Record<string, string>>) =>
+  const withoutMutableAmounts = (list: Readonly<Record<string, string>>) =>
     Object.fromEntries(Object.entries(list).filter(([name]) => !MUTABLE_RESOURCES.includes(name)));
-  return resourceKey({ requests: withoutMutable(requests), limits: withoutMutable(limits) });
+  return resourceKey({ requests: withoutMutableAmounts(requests), limits: withoutMutableAmounts(limits) });
 }
 
 const hasRemovedAmount = (

@@ -59,14 +59,14 @@ export function aggregateAmount(spec: PodSpec, kind: AmountKind, resource: strin
 export function aggregateNanos(spec: PodSpec, kind: AmountKind, resource: string): bigint {
   const amountNanos = ({ resources }: Container) => nanosOf(lookUp(resources?.[kind], resource) ?? '0');
   let sidecarSum = 0n;
-  let peak = 0n;
+  let peakNanos = 0n;
   for (const init of spec.initContainers ?? []) {
     const initSum = sidecarSum + amountNanos(init);
     if (isSidecar(init)) sidecarSum = initSum;
-    if (initSum > peak) peak = initSum;
+    if (initSum > peakNanos) peakNanos = initSum;
   }
   const regularSum = spec.containers.reduce((sum, container) => sum + amountNanos(container), sidecarSum);
-  return regularSum > peak ? regularSum : peak;
+  return regularSum > peakNanos ? regularSum : peakNanos;
 }
 
 /**

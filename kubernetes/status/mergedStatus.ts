@@ -36,26 +36,30 @@ const CONDITION_FIELDS = new Set([
   'lastTransitionTime',
 ]);
 
-export function mergedStatus(server: StatusJson, local: StatusJson): StatusJson {
-  const localConditions = conditionsOf(local);
-  const externalConditions = conditionsOf(server).filter(
-    (each) => !isNodeCondition(typeOf(each)) && findSameType(local, each) === undefined,
+export function mergedStatus(serverStatus: StatusJson, localStatus: StatusJson): StatusJson {
+  const localConditions = conditionsOf(localStatus);
+  const externalConditions = conditionsOf(serverStatus).filter(
+    (each) => !isNodeCondition(typeOf(each)) && findSameType(localStatus, each) === undefined,
   );
   // For a condition of another component, the server's copy takes precedence over the node's.
   const isNodeAuthoritative = (each: StatusJson) =>
-    isNodeCondition(typeOf(each)) || isTerminalDisruption(each, server, local);
+    isNodeCondition(typeOf(each)) || isTerminalDisruption(each, serverStatus, localStatus);
   const mergedConditions = localConditions
-    .map((each) => (isNodeAuthoritative(each) ? each : findSameType(server, each)))
+    .map((each) => (isNodeAuthoritative(each) ? each : findSameType(serverStatus, each)))
     .filter((each) => each !== undefined);
   const conditions = [
     ...mergedConditions.map((each) => ({
-      ...omitFields(findSameType(server, each), CONDITION_FIELDS),
+      ...omitFields(findSameType(serverStatus, each), CONDITION_FIELDS),
       ...withProbeTime(each),
     })),
     ...externalConditions,
   ];
-  const statusWithPhase = isTerminal(server) ? withServerPhase(server, local) : local;
-  return { ...statusWithPhase, ...omitFields(server, NODE_FIELDS), ...(conditions.length > 0 ? { conditions } : {}) };
+  const statusWithPhase = isTerminal(serverStatus) ? withServerPhase(serverStatus, localStatus) : localStatus;
+  return {
+    ...statusWithPhase,
+    ...omitFields(serverStatus, NODE_FIELDS),
+    ...(conditions.length > 0 ? { conditions } : {}),
+  };
 }
 
 /**

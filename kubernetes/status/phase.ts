@@ -51,8 +51,8 @@ export const isTerminalPhasePending = (view: PodView): boolean =>
  */
 function intendedPhase(view: PodView): PodPhase {
   if (view.refusal) return 'Failed';
-  const override = overridingPhase(view);
-  if (override !== undefined) return override;
+  const phaseOverride = overridingPhase(view);
+  if (phaseOverride !== undefined) return phaseOverride;
   const phase = phaseFromContainers(view);
   return isTerminalPhase(phase) ? phase : (view.termination?.phase ?? phase);
 }

@@ -14,12 +14,14 @@ import type { PodView } from './view.ts';
 export function isTransitionIllegal(pod: Pod, previous: PodStatus, current: PodStatus): boolean {
   const exitCodes = new Map(allStatuses(previous).map(({ name, state }) => [name, state?.terminated?.exitCode]));
   if (![...exitCodes.values()].some((exitCode) => exitCode !== undefined)) return false;
-  const notTerminated = new Set(allStatuses(current).flatMap(({ name, state }) => (state?.terminated ? [] : [name])));
+  const notTerminatedNames = new Set(
+    allStatuses(current).flatMap(({ name, state }) => (state?.terminated ? [] : [name])),
+  );
   return containersOf(pod.spec).some((placed) => {
     const exitCode = exitCodes.get(placed.container.name);
     return (
       exitCode !== undefined &&
-      notTerminated.has(placed.container.name) &&
+      notTerminatedNames.has(placed.container.name) &&
       !mayLeaveTerminated({ pod, ...placed }, exitCode)
     );
   });

@@ -38,9 +38,9 @@ const hasUnknownRun = ({ now, isStateUnknown }: ContainerView): boolean =>
  * Returns the reason of an unknown run that has already been reported for the container, so that its reported restart
  * count includes the run. Does not compare IDs, because a restarted runtime may report its containers under new IDs.
  */
-function reportedUnknownReason(reported: ContainerStatus, { restartCount }: ContainerView) {
-  const { containerID: runId, reason, exitCode } = reported.state?.terminated ?? {};
-  const isSameContainer = restartCount < reported.restartCount;
+function reportedUnknownReason(reportedStatus: ContainerStatus, { restartCount }: ContainerView) {
+  const { containerID: runId, reason, exitCode } = reportedStatus.state?.terminated ?? {};
+  const isSameContainer = restartCount < reportedStatus.restartCount;
   return isSameContainer && runId === undefined && exitCode === UNKNOWN_EXIT.exitCode ? reason : undefined;
 }
 

@@ -159,10 +159,10 @@ function shortFloat(value: number): string {
 }
 
 /** Returns the shortest exponential notation that a 32-bit float rounds to the same value. */
-function shortestDigits(single: number): string {
+function shortestDigits(float32: number): string {
   for (let fractionDigits = 0; fractionDigits < 9; fractionDigits += 1) {
-    const text = single.toExponential(fractionDigits);
-    if (Math.fround(Number(text)) === single) return text;
+    const text = float32.toExponential(fractionDigits);
+    if (Math.fround(Number(text)) === float32) return text;
   }
-  return single.toExponential(9);
+  return float32.toExponential(9);
 }

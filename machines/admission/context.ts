@@ -266,8 +266,9 @@ export function nextDecision(context: AdmissionContext): RequestDecision | undef
   const earlierRequests: Request[] = [];
   for (const request of context.waitingRequests) {
     if (request.awaitsName) continue;
-    const step = isReadingNode(request) ? undefined : decideOnCpus(context, request, earlierRequests);
-    if (step !== undefined) return { ...step, decision: postponeDoubtfulRefusal(context, request, step.decision) };
+    const requestDecision = isReadingNode(request) ? undefined : decideOnCpus(context, request, earlierRequests);
+    if (requestDecision !== undefined)
+      return { ...requestDecision, decision: postponeDoubtfulRefusal(context, request, requestDecision.decision) };
     earlierRequests.push(request);
   }
   return undefined;
@@ -316,8 +317,10 @@ function resizesExclusiveCpus(context: AdmissionContext, { uid, pod, requests }:
   if (requests.cpuMillis !== allocated?.cpuMillis) return true;
   const { assignments } = context.cpus;
   return [...(pod.spec.initContainers ?? []), ...pod.spec.containers].some((container) => {
-    const existing = findAssignment(assignments, uid, container.name);
-    return existing !== undefined && existing.cpus.length !== exclusiveCpuCount(pod.spec, container);
+    const existingAssignment = findAssignment(assignments, uid, container.name);
+    return (
+      existingAssignment !== undefined && existingAssignment.cpus.length !== exclusiveCpuCount(pod.spec, container)
+    );
   });
 }
 
@@ -335,9 +338,9 @@ export function withoutCpus(context: AdmissionContext, isReleased: (podUid: stri
   const { cpus } = context;
   if (cpus === undefined) return context;
   const unconfirmed = cpus.unconfirmed.filter(({ uid }) => !isReleased(uid));
-  const confirmable = unconfirmed.length === cpus.unconfirmed.length ? cpus : { ...cpus, unconfirmed };
+  const confirmableCpus = unconfirmed.length === cpus.unconfirmed.length ? cpus : { ...cpus, unconfirmed };
   return withAssignments(
-    { ...context, cpus: confirmable },
+    { ...context, cpus: confirmableCpus },
     releaseCpus(cpus.assignments, ({ podUid }) => isReleased(podUid)),
   );
 }
@@ -399,8 +402,8 @@ function decideRequest(
 }
 
 /** Returns the context after a decision has been applied. */
-export function afterDecision(context: AdmissionContext, step: RequestDecision): AdmissionContext {
-  const { request, decision, allocation } = step;
+export function afterDecision(context: AdmissionContext, requestDecision: RequestDecision): AdmissionContext {
+  const { request, decision, allocation } = requestDecision;
   if (decision.kind === 'preempting') return { ...context, entries: markPreempted(context.entries, decision.uids) };
   if (decision.kind === 'doubted')
     return { ...context, waitingRequests: withItem(context.waitingRequests, { ...request, nodeRead: 'due' }) };
@@ -418,8 +421,8 @@ export function afterDecision(context: AdmissionContext, step: RequestDecision):
     return { ...nextContext, refusedUpdates: withItem(nextContext.refusedUpdates, request) };
   }
   const isGranted = decision.kind === 'admitted' && allocation !== undefined && 'assignments' in allocation;
-  const withCpus = isGranted ? withAssignments(context, allocation.assignments) : context;
-  const nextContext = withEntry({ ...withCpus, waitingRequests }, { ...nextEntry, deferralNumber: undefined });
+  const contextWithCpus = isGranted ? withAssignments(context, allocation.assignments) : context;
+  const nextContext = withEntry({ ...contextWithCpus, waitingRequests }, { ...nextEntry, deferralNumber: undefined });
   return entry.allocated === null ? nextContext : withRequeuedUpdates(nextContext, uid);
 }
 

@@ -41,12 +41,12 @@ function replaceInIndex(
   itemsByName.set(nextItem.fullName, [...(itemsByName.get(nextItem.fullName) ?? []), nextItem]);
 }
 
-function moveIndex<T extends PodItem>(list: readonly T[], next: readonly T[], before?: T, after?: T): readonly T[] {
+function moveIndex<T extends PodItem>(list: readonly T[], nextList: readonly T[], before?: T, after?: T): readonly T[] {
   const index = getIndex(list);
   indexes.delete(list);
   replaceInIndex(index, before, after);
-  indexes.set(next, index);
-  return next;
+  indexes.set(nextList, index);
+  return nextList;
 }
 
 export const findByUid = <T extends PodItem>(list: readonly T[], uid: string): T | undefined =>

@@ -135,9 +135,9 @@ const certificateSetup = setup({
       return { ...backOff, failure, request: NO_REQUEST };
     }),
     /** Records an event when the request is denied or fails, but only once per reason. */
-    recordRefusalEvent: enqueueActions(({ context: { nodeName, failure: last }, event, enqueue }) => {
+    recordRefusalEvent: enqueueActions(({ context: { nodeName, failure: lastFailure }, event, enqueue }) => {
       const { reason, message } = failureOf(event);
-      if (!REFUSAL_REASONS.includes(reason) || last?.reason === reason) return;
+      if (!REFUSAL_REASONS.includes(reason) || lastFailure?.reason === reason) return;
       for (const each of recordedEvents(involvedNode(nodeName), warning(reason, message))) enqueue.emit(each);
     }),
   },

@@ -18,9 +18,9 @@ const TIMER_EVENT = 'timer.elapsed';
  */
 export function listNextTransitions(machine: AnyStateMachine, state: StateValue, until?: number): NextTransition[] {
   const transitions = leavesOf(machine, state).flatMap((leaf) => transitionsOutOf(leaf, until));
-  const uniqueTransitions = [...new Map(transitions.map((way) => [way.way, way])).values()];
+  const uniqueTransitions = [...new Map(transitions.map((transition) => [transition.way, transition])).values()];
   const isTimed = ({ at }: NextTransition) => at !== undefined;
-  return [...uniqueTransitions.filter(isTimed), ...uniqueTransitions.filter((way) => !isTimed(way))];
+  return [...uniqueTransitions.filter(isTimed), ...uniqueTransitions.filter((transition) => !isTimed(transition))];
 }
 
 function leavesOf(machine: AnyStateMachine, state: StateValue): AnyStateNode[] {

@@ -74,10 +74,10 @@ const edgesOf = (node: AnyStateNode): Edge[] =>
  */
 function createEdge(source: AnyStateNode, target: AnyStateNode, label: string): Edge {
   const isCompound = source.type === 'compound';
-  const to = isCompound && target === source ? (initialState(target) ?? target) : target;
-  const staysWithin = isCompound && isWithin(to, source);
-  const enclosingState = staysWithin ? source : commonBox(source, to);
-  return { enclosingState, from: staysWithin ? anyStateId(source) : idOf(source), to: idOf(to), label };
+  const edgeTarget = isCompound && target === source ? (initialState(target) ?? target) : target;
+  const staysWithin = isCompound && isWithin(edgeTarget, source);
+  const enclosingState = staysWithin ? source : commonBox(source, edgeTarget);
+  return { enclosingState, from: staysWithin ? anyStateId(source) : idOf(source), to: idOf(edgeTarget), label };
 }
 
 function commonBox(first: AnyStateNode, second: AnyStateNode): AnyStateNode {

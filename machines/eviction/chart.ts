@@ -16,12 +16,12 @@ import { parent } from '../shared/views/actorRefs.ts';
 import { failureOf } from '../shared/waiting/failure.ts';
 import { after } from '../shared/waiting/waits.ts';
 import {
-  areCleanedUp,
-  assess,
+  areEvictedPodsCleanedUp,
+  assessMeasurement,
   type Eviction,
   type EvictionContext,
   type EvictionInput,
-  haveStopped,
+  haveEvictedPodsStopped,
   initialEvictionContext,
   isRelieved,
   limitedUids,
@@ -81,8 +81,8 @@ export const evictionMachine = setup({
       return measurement !== undefined && isRelieved(context, measurement);
     },
     hasVictim: ({ context, event }) => nextEviction(context, podMeasurementOf(event)) !== undefined,
-    haveStopped: ({ context }) => haveStopped(context),
-    areCleanedUp: ({ context }) => areCleanedUp(context),
+    haveStopped: ({ context }) => haveEvictedPodsStopped(context),
+    areCleanedUp: ({ context }) => areEvictedPodsCleanedUp(context),
   },
   actions: {
     requestPods: sendTo(parent<EvictionReport>(), { type: 'eviction.podsRequested' }),
@@ -95,7 +95,7 @@ export const evictionMachine = setup({
     assessThresholds: enqueueActions(({ context, event, enqueue }) => {
       const measurement = measurementOf(event);
       if (measurement === undefined) return;
-      const changes = assess(context, measurement);
+      const changes = assessMeasurement(context, measurement);
       enqueue.assign(changes);
       const { conditions = [] } = changes;
       if (conditions.join() === context.conditions.join()) return;

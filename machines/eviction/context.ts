@@ -110,7 +110,7 @@ export const limitedUids = ({ pods, enforcesStorageLimits }: EvictionContext): s
   enforcesStorageLimits ? pods.filter(hasLocalStorageLimit).map(({ metadata }) => metadata.uid) : [];
 
 /** Returns the changes of the context that result from a measurement. */
-export function assess(context: EvictionContext, measurement: Measurement): Partial<EvictionContext> {
+export function assessMeasurement(context: EvictionContext, measurement: Measurement): Partial<EvictionContext> {
   const { layout, observations, usages, at, uptimeMs: now } = measurement;
   const { transitionMs } = context;
   const thresholds = withContainerFsThresholds(context.thresholds, layout);
@@ -141,11 +141,11 @@ const RETENTION_INTERVAL_MS = 300_000;
 function nextEarlierObservations({
   measuredAt,
   pressure: { observations },
-  earlierObservations: earlier,
+  earlierObservations: retainedObservations,
 }: EvictionContext): EvictionContext['earlierObservations'] {
-  const lastRetainedAt = earlier.at(-1)?.measuredAt ?? -RETENTION_INTERVAL_MS;
-  if (measuredAt === 0 || measuredAt - lastRetainedAt < RETENTION_INTERVAL_MS) return earlier;
-  return [...earlier.slice(-1), { measuredAt, observations }];
+  const lastRetainedAt = retainedObservations.at(-1)?.measuredAt ?? -RETENTION_INTERVAL_MS;
+  if (measuredAt === 0 || measuredAt - lastRetainedAt < RETENTION_INTERVAL_MS) return retainedObservations;
+  return [...retainedObservations.slice(-1), { measuredAt, observations }];
 }
 
 /** Returns the thresholds in force. The thresholds of containerfs depend on the layout of the file systems. */
@@ -225,8 +225,8 @@ const evictionOf = (message: string, time: { readonly graceSeconds: number; read
 export const stopLimitMs = ({ evictions }: EvictionContext): number =>
   Math.max(0, ...evictions.map(({ termination }) => killLimitMs(termination)));
 
-export const haveStopped = ({ evictions, stoppedUids, cleanedUpUids }: EvictionContext): boolean =>
+export const haveEvictedPodsStopped = ({ evictions, stoppedUids, cleanedUpUids }: EvictionContext): boolean =>
   evictions.every(({ uid }) => stoppedUids.includes(uid) || cleanedUpUids.includes(uid));
 
-export const areCleanedUp = ({ evictions, cleanedUpUids }: EvictionContext): boolean =>
+export const areEvictedPodsCleanedUp = ({ evictions, cleanedUpUids }: EvictionContext): boolean =>
   evictions.every(({ uid }) => cleanedUpUids.includes(uid));

@@ -35,7 +35,7 @@ function withQueued(queue: readonly SlotRequest[], request: SlotRequest): readon
   return insertIndex < 0 ? [...queue, request] : [...queue.slice(0, insertIndex), request, ...queue.slice(insertIndex)];
 }
 
-const withoutMatching = <C extends SlotRequest>(
+const withoutMatchingRequests = <C extends SlotRequest>(
   requests: readonly C[],
   matches: (request: SlotRequest) => boolean,
 ): C[] => requests.filter((request) => !matches(request));
@@ -69,7 +69,7 @@ export const waitingOrder = (context: LimiterContext): readonly SlotRequest[] =>
       { ...context, heldSlots: context.heldSlots.filter((each) => each.isSlow || hasSameSubject(each, request)) },
       request,
     );
-  return [...withoutMatching(context.queue, isBlocked), ...context.queue.filter(isBlocked)];
+  return [...withoutMatchingRequests(context.queue, isBlocked), ...context.queue.filter(isBlocked)];
 };
 
 /** Returns the holders that block a request. */
@@ -132,8 +132,8 @@ export const limiterMachine = setup({
       const shouldDrop = ({ key }: SlotRequest) =>
         event.type === 'slot.release' ? key === event.key : key.startsWith(`${event.uid}/`);
       return {
-        heldSlots: withoutMatching(context.heldSlots, shouldDrop),
-        queue: withoutMatching(context.queue, shouldDrop),
+        heldSlots: withoutMatchingRequests(context.heldSlots, shouldDrop),
+        queue: withoutMatchingRequests(context.queue, shouldDrop),
       };
     }),
     markHoldersSlow: assign(({ context: { heldSlots } }) => ({

@@ -288,11 +288,11 @@ export const admissionNode = ({
 });
 
 /** Updates the observed pods after the runtime has been listed. Drops pods that have no object left in the runtime. */
-export function withObserved(
+export function withObservedPods(
   context: NodeContext,
   pods: readonly ObservedPod[],
 ): Readonly<Record<string, ObservedPod>> {
-  const ownPods = pods.map((shown) => withoutForeignObjects(context, shown));
+  const ownPods = pods.map((observedPod) => withoutForeignObjects(context, observedPod));
   const presentPods = ownPods.filter(hasObjects).map((pod) => [pod.uid, pod] as const);
   const absentPods = ownPods.filter((pod) => !hasObjects(pod));
   return absentPods.reduce(
@@ -302,7 +302,7 @@ export function withObserved(
 }
 
 /** Drops the observations of a terminated pod, except for objects of another agent. */
-export function withoutObserved({ observed: observedPods }: NodeContext, uid = ''): Pick<NodeContext, 'observed'> {
+export function withoutObservedPod({ observed: observedPods }: NodeContext, uid = ''): Pick<NodeContext, 'observed'> {
   if (observedPods === undefined) return {};
   const { [uid]: _, ...observed } = observedPods;
   const previousPod = lookUp(observedPods, uid);
@@ -316,7 +316,7 @@ export function withoutObserved({ observed: observedPods }: NodeContext, uid = '
 /**
  * Drops the persisted facts about a pod that has been removed completely, because a later pod may have the same UID.
  */
-export function withoutRestored(context: NodeContext, uid = ''): Partial<NodeContext> {
+export function withoutRestoredFacts(context: NodeContext, uid = ''): Partial<NodeContext> {
   const { statuses, allocations, probed = {}, containerEnds = {}, logged = [] } = context;
   const isRestored = [statuses, allocations, probed, containerEnds].some((restored) => Object.hasOwn(restored, uid));
   if (!isRestored && !mayHaveLogs(context, uid)) return {};

@@ -77,13 +77,13 @@ function cpuCounts(allocation: CpuAllocation | undefined): Pick<NodeCounts, 'cpu
  * Counts actors by machine and state. Skips calls, feeds and timers, because they are part of the state that invoked
  * them.
  */
-function countActors(ref: AnyActorRef, into: Map<string, Map<string, number>>): void {
+function countActors(ref: AnyActorRef, countsByMachine: Map<string, Map<string, number>>): void {
   const snapshot: AnyMachineSnapshot = ref.getSnapshot();
   if (snapshot.value === undefined) return;
-  const stateCounts = into.get(snapshot.machine.id) ?? new Map<string, number>();
-  into.set(snapshot.machine.id, stateCounts);
+  const stateCounts = countsByMachine.get(snapshot.machine.id) ?? new Map<string, number>();
+  countsByMachine.set(snapshot.machine.id, stateCounts);
   add(stateCounts, topLevelState(snapshot));
-  for (const child of childrenOf(snapshot)) countActors(child, into);
+  for (const child of childrenOf(snapshot)) countActors(child, countsByMachine);
 }
 
 function topLevelState({ value, status }: AnyMachineSnapshot): string {

@@ -31,10 +31,10 @@ import {
   mergeLeftovers,
   type NodeContext,
   type NodeInput,
-  withObserved,
+  withObservedPods,
   withoutForeignObjects,
-  withoutObserved,
-  withoutRestored,
+  withoutObservedPod,
+  withoutRestoredFacts,
 } from './context.ts';
 import { terminatingEntry } from './pods/endings.ts';
 import { invalidPodEvents } from './pods/invalidPods.ts';
@@ -154,7 +154,7 @@ export const nodeSetup = setup({
     }),
     recordObservedPods: assign(({ context, event }) => {
       assertEvent(event, 'runtime.podsObserved');
-      return { observed: withObserved(context, event.pods), lastFactAt: event.at };
+      return { observed: withObservedPods(context, event.pods), lastFactAt: event.at };
     }),
     /**
      * Reports OOM kills whose containers continue to run. A container that was killed as a whole reports that itself.
@@ -203,8 +203,8 @@ export const nodeSetup = setup({
      * reported again as a change.
      */
     forgetObservations: assign(({ context, event }) => ({
-      ...withoutObserved(context, eventPodUid(event)),
-      ...withoutRestored(context, eventPodUid(event)),
+      ...withoutObservedPod(context, eventPodUid(event)),
+      ...withoutRestoredFacts(context, eventPodUid(event)),
     })),
     /** Releases the slots of a pod's failed actor, which did not release them itself. */
     releaseAllSlots: enqueueActions(({ event, enqueue }) => {

@@ -37,9 +37,9 @@ export function isFinished(context: PodContext): boolean {
 /** Whether the runtime has a sandbox that the pod can use and that contains containers unknown to this agent. */
 export const showsUnknownContainers = (context: PodContext): boolean => {
   const { sandboxes, containers } = context.observed;
-  const [newest] = sandboxes;
-  if (newest === undefined || newest.attempt < context.attempt) return false;
-  return decideSandbox(context) === 'keep' && containers.some(({ sandboxId }) => sandboxId === newest.id);
+  const [newestSandbox] = sandboxes;
+  if (newestSandbox === undefined || newestSandbox.attempt < context.attempt) return false;
+  return decideSandbox(context) === 'keep' && containers.some(({ sandboxId }) => sandboxId === newestSandbox.id);
 };
 
 /**
@@ -81,9 +81,10 @@ export const isLastSandbox = ({ allocated, observed, containerIds }: PodContext)
  */
 function hasContainersToStart(pod: Pod, observed: ObservedPod): boolean {
   return pod.spec.containers.some((container) => {
-    const [newest] = runsOf(observed, container.name);
+    const [newestRun] = runsOf(observed, container.name);
     return (
-      newest === undefined || shouldRestart({ pod, container, role: 'regular', run: newest, isPodTerminating: false })
+      newestRun === undefined ||
+      shouldRestart({ pod, container, role: 'regular', run: newestRun, isPodTerminating: false })
     );
   });
 }
@@ -98,7 +99,7 @@ const readySandboxIds = ({ sandboxes }: ObservedPod): string[] =>
 const changedSandboxId = (knownSandbox: AttemptIdentity, { sandboxes }: ObservedPod): string | undefined =>
   sandboxes.some(({ id }) => id === knownSandbox.id)
     ? undefined
-    : sandboxes.find((shown) => hasChangedId(knownSandbox, shown))?.id;
+    : sandboxes.find((observedSandbox) => hasChangedId(knownSandbox, observedSandbox))?.id;
 
 /** Updates the IDs of the pod's sandboxes if the runtime reports them under new IDs. */
 export function withObservedSandboxIds(
@@ -135,8 +136,8 @@ export function shouldVerifySandbox(previousContext: PodContext, observed: Obser
   return readySandboxIds(observed).join() !== sandbox.id || observed.sandboxes.some((each) => isFlawed(context, each));
 }
 
-const isFlawed = (context: PodContext, shown: ObservedSandbox): boolean =>
-  shown.id === context.sandbox?.id && !isSandboxUsable(context, shown);
+const isFlawed = (context: PodContext, observedSandbox: ObservedSandbox): boolean =>
+  observedSandbox.id === context.sandbox?.id && !isSandboxUsable(context, observedSandbox);
 
 /**
  * Whether an inspection shows that the pod can continue in its sandbox. A list that does not contain the sandbox is

@@ -21,20 +21,26 @@ export const remainsAfterTermination = (termination: Termination | undefined): b
  * termination replaces a completion, and a termination that removes the pod takes precedence over any other. Comparing
  * deadlines is not enough, because setting the clock back makes every later deadline look earlier.
  */
-export function mergeTermination(current: Termination | undefined, later: Termination): Termination {
-  if (current === undefined) return later;
+export function mergeTermination(
+  currentTermination: Termination | undefined,
+  laterTermination: Termination,
+): Termination {
+  if (currentTermination === undefined) return laterTermination;
   // The API server's phase of a terminating pod usually is the phase that this node reported.
-  if (later.reason === 'EndedElsewhere') return current;
-  if (current.reason === 'Completed') return current.exceedsDeadline ? { ...later, exceedsDeadline: true } : later;
-  const { staysUntilUnlisted = false, ...cause } = current;
-  const progressReports = later.isAwaited ? { isAwaited: true } : {};
-  const isSooner = later.graceSeconds < current.graceSeconds && deadlineOf(later) < deadlineOf(current);
-  const shortenedGracePeriod = isSooner ? { at: later.at, graceSeconds: later.graceSeconds } : {};
+  if (laterTermination.reason === 'EndedElsewhere') return currentTermination;
+  if (currentTermination.reason === 'Completed')
+    return currentTermination.exceedsDeadline ? { ...laterTermination, exceedsDeadline: true } : laterTermination;
+  const { staysUntilUnlisted = false, ...cause } = currentTermination;
+  const progressReports = laterTermination.isAwaited ? { isAwaited: true } : {};
+  const isSooner =
+    laterTermination.graceSeconds < currentTermination.graceSeconds &&
+    deadlineOf(laterTermination) < deadlineOf(currentTermination);
+  const shortenedGracePeriod = isSooner ? { at: laterTermination.at, graceSeconds: laterTermination.graceSeconds } : {};
   return {
     ...cause,
     ...shortenedGracePeriod,
     ...progressReports,
-    ...(staysUntilUnlisted && later.staysUntilUnlisted ? { staysUntilUnlisted } : {}),
+    ...(staysUntilUnlisted && laterTermination.staysUntilUnlisted ? { staysUntilUnlisted } : {}),
   };
 }
 
@@ -82,9 +88,9 @@ const isByNode = ({ reason }: Termination): boolean => reason === 'Preempting' |
  */
 export function computeActiveDeadline(context: PodContext): number | undefined {
   const { allocated, restored: restoredStatus, startedAt } = context;
-  const seconds = allocated.spec.activeDeadlineSeconds;
-  if (seconds === undefined || restoredStatus !== undefined || hasSandboxStopped(context)) return undefined;
-  return isPhaseFixed(context.termination) ? undefined : startedAt + seconds * 1_000;
+  const deadlineSeconds = allocated.spec.activeDeadlineSeconds;
+  if (deadlineSeconds === undefined || restoredStatus !== undefined || hasSandboxStopped(context)) return undefined;
+  return isPhaseFixed(context.termination) ? undefined : startedAt + deadlineSeconds * 1_000;
 }
 
 const hasSandboxStopped = ({ sandbox, stopped: stoppedSandboxes }: PodContext): boolean =>

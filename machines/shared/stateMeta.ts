@@ -85,7 +85,7 @@ export const STATE_TAGS = CATEGORIES;
 export type StateTag = Category;
 
 /** Whether a tag describes a state beyond its category. */
-export const isFacet = (tag: string): boolean => !STATE_TAGS.some((each) => each === tag);
+export const isNonCategoryTag = (tag: string): boolean => !STATE_TAGS.some((each) => each === tag);
 
 export const hasEnded = (state: string): boolean => state === 'exited';
 

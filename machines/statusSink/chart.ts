@@ -141,8 +141,11 @@ export const statusSinkMachine = setup({
       const { uid, version, isFirst = false } = event;
       const previousStatus = deferredStatuses.find((each) => each.uid === uid);
       const isInBurst = isFirst && deferredStatuses.filter((each) => each.isFirst).length >= MAX_CONCURRENT_SENDS;
-      const nextDeferred = [...withoutPod(deferredStatuses, uid), { uid, version, mayWait: true, isFirst, isInBurst }];
-      enqueue.assign({ deferredStatuses: nextDeferred, failedStatuses: withoutPod(failedStatuses, uid) });
+      const nextDeferredStatuses = [
+        ...withoutPod(deferredStatuses, uid),
+        { uid, version, mayWait: true, isFirst, isInBurst },
+      ];
+      enqueue.assign({ deferredStatuses: nextDeferredStatuses, failedStatuses: withoutPod(failedStatuses, uid) });
       // A later status does not extend the wait, and a status other than the pod's first one never waits longer than
       // usual.
       if (previousStatus?.isInBurst === false) return;

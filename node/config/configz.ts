@@ -43,8 +43,8 @@ function groupValue(name: string, group: SettingGroup, { flags, fields }: Config
 
 /** Returns the value as Go's encoder would write it, or undefined if the encoder would omit the field. */
 function fieldValue(name: string, setting: SettingDefinition, configured: ConfiguredValues): unknown {
-  const byDefault = setting.hidesDefault ? undefined : defaultInFile(setting, isStandalone(configured.flags));
-  const value = configuredValue(name, setting, configured) ?? byDefault;
+  const defaultFileValue = setting.hidesDefault ? undefined : defaultInFile(setting, isStandalone(configured.flags));
+  const value = configuredValue(name, setting, configured) ?? defaultFileValue;
   if (isEmptyValue(value) || (isZeroValue(value) && !setting.allowsZeroValue)) return undefined;
   const ms = typeof value === 'string' && isDurationSchema(setting.type) ? parseDuration(value) : undefined;
   return ms === undefined ? value : goDuration(ms);

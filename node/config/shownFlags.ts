@@ -28,12 +28,12 @@ type DisplayedConfig = Pick<
  * package.
  */
 export function displayedFlags(config: DisplayedConfig): ReadonlyMap<string, string> {
-  const givenFlags = new Map<string, unknown>(Object.entries(config.userInput.flags));
+  const explicitFlags = new Map<string, unknown>(Object.entries(config.userInput.flags));
   const computedByFlag = computedDefaults(config);
   const isStandaloneNode = isStandalone(config.userInput.flags);
   return new Map(
     flagSettings().map(({ name, setting }) => {
-      const value = givenFlags.get(name);
+      const value = explicitFlags.get(name);
       const displayedValue = value ?? computedByFlag.get(name) ?? defaultValue(setting, isStandaloneNode) ?? '';
       return [
         name.slice(2),

@@ -40,7 +40,7 @@ const isImagePattern = (pattern: string) => pattern !== '' && URL.canParse(`http
 const isAnnotationKey = (key: string) =>
   /^(?:[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?\/)?[a-z0-9](?:[-_.a-z0-9]{0,61}[a-z0-9])?$/.test(key.toLowerCase());
 
-const nonEmptyList = <T extends z.ZodMiniType>(items: z.ZodMiniArray<T>) =>
+const nonEmptyListSchema = <T extends z.ZodMiniType>(items: z.ZodMiniArray<T>) =>
   items.check(z.minLength(1, { error: 'needs at least one entry' }));
 const annotations = listSchema(matchingStringSchema('the key of an annotation', isAnnotationKey));
 
@@ -55,7 +55,7 @@ const tokenAttributes = sectionSchema({
 const provider = sectionSchema({
   name: matchingStringSchema('the name of a program in the directory of plugins', isProgramName),
   apiVersion: enumSchema(...PROVIDER_VERSIONS),
-  matchImages: nonEmptyList(
+  matchImages: nonEmptyListSchema(
     listSchema(matchingStringSchema('an image such as "*.registry.example/team"', isImagePattern)),
   ),
   defaultCacheDuration: durationSchema(),
@@ -67,7 +67,7 @@ const provider = sectionSchema({
 const schema = sectionSchema({
   apiVersion: enumSchema('kubelet.config.k8s.io/v1', 'kubelet.config.k8s.io/v1beta1', 'kubelet.config.k8s.io/v1alpha1'),
   kind: enumSchema('CredentialProviderConfig'),
-  providers: nonEmptyList(listSchema(provider)),
+  providers: nonEmptyListSchema(listSchema(provider)),
 });
 
 type ProviderFields = z.output<typeof provider>;
@@ -138,14 +138,16 @@ async function readProviders(
   const input = withoutNulls(schema, source);
   const parseResult = schema.safeParse(input);
   const errorLines = parseResult.success
-    ? parseResult.data.providers.flatMap((each, index) => findMistakes(each).map((why) => `providers[${index}].${why}`))
+    ? parseResult.data.providers.flatMap((each, index) =>
+        findConflicts(each).map((why) => `providers[${index}].${why}`),
+      )
     : describeIssues(parseResult.error.issues, maskSecretValues(input), source);
   if (errorLines.length > 0) throw new ConfigError(errorLines.map((mistake) => `${file}: ${mistake}`).join('\n'));
   return { providers: parseResult.success ? parseResult.data.providers.map(compileProvider) : [], text: content.text };
 }
 
 /** Returns the errors that involve several fields. */
-function findMistakes({ apiVersion, tokenAttributes: token }: ProviderFields): string[] {
+function findConflicts({ apiVersion, tokenAttributes: token }: ProviderFields): string[] {
   if (token === undefined) return [];
   const requiredKeys = token.requiredServiceAccountAnnotationKeys ?? [];
   const optionalKeys = token.optionalServiceAccountAnnotationKeys ?? [];

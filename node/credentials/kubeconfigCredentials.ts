@@ -216,20 +216,20 @@ const createPemReader =
 /** Returns the token source of a user. As in client-go, a token file takes precedence over an inline token. */
 function tokenSource(
   { token, tokenFile }: Kubeconfig['user'],
-  place: string,
+  errorPrefix: string,
   { clock, onProblem, files }: CredentialDependencies,
 ): Pick<CredentialSource, 'token' | 'handleUnauthorized'> {
   if (tokenFile) {
     const file = new CredentialFile({
       path: tokenFile,
-      errorPrefix: formatErrorPrefix(`${place}tokenFile`, tokenFile),
+      errorPrefix: formatErrorPrefix(`${errorPrefix}tokenFile`, tokenFile),
       files,
     });
     return tokenFileSource({ file, lastGoodToken: new LastGood(onProblem), monotonic: () => clock.monotonic() });
   }
   const tokenSecret = token ? new Secret(token) : undefined;
   return {
-    token: async () => tokenSecret && parseToken(tokenSecret.read(), `${place}token`),
+    token: async () => tokenSecret && parseToken(tokenSecret.read(), `${errorPrefix}token`),
     handleUnauthorized: () => {},
   };
 }

@@ -23,7 +23,7 @@ const isUsableAddress = ({ internal, address }: NetworkInterfaceInfo): boolean =
  */
 export function hostAddresses(interfaces: InterfaceMap, routes: string): string[] {
   const uplinkName = defaultRouteInterface(routes);
-  const rankInterface = (name: string) => (name === uplinkName ? 0 : POD_INTERFACE.test(name) ? 2 : 1);
+  const rankInterface = (name: string) => (name === uplinkName ? 0 : POD_INTERFACE_PATTERN.test(name) ? 2 : 1);
   const names = Object.keys(interfaces).sort((a, b) => rankInterface(a) - rankInterface(b));
   const usableAddresses = names
     .flatMap((name) => lookUp(interfaces, name) ?? [])
@@ -44,7 +44,7 @@ const LOOPBACK_ADDRESSES = ['127.0.0.1'];
  * Pattern of interfaces that runtimes create for containers and VMs. The host cannot be reached from outside at their
  * addresses.
  */
-const POD_INTERFACE = /^(statelet|docker|cni|virbr|veth|br-)/;
+const POD_INTERFACE_PATTERN = /^(statelet|docker|cni|virbr|veth|br-)/;
 
 /** Returns the name of the interface with the default route. `routes` is the content of /proc/net/route. */
 const defaultRouteInterface = (routes: string): string | undefined => /^(\S+)\t00000000\t/m.exec(routes)?.[1];

@@ -2,7 +2,7 @@
 
 import { cpus, totalmem } from 'node:os';
 import type { NodeAgentConfig } from '../../actors/node/nodeAgentConfig.ts';
-import { SIMULATED } from '../../actors/store/leftOnDisk.ts';
+import { SIMULATED_ENDPOINT } from '../../actors/store/leftOnDisk.ts';
 import type { Cri } from '../../cri/client/calls.ts';
 import { createResolvConfReader, localResolver } from '../../cri/config/resolvConf.ts';
 import { CgroupDriver } from '../../cri/generated/runtime.ts';
@@ -113,7 +113,7 @@ async function readRuntimeFacts(
     maskedPaths,
     rootDir: config.rootDirectory,
     podLogsDir: config.podLogsDirectory,
-    runtimeEndpoint: isSimulated ? SIMULATED : config.containerRuntimeEndpoint,
+    runtimeEndpoint: isSimulated ? SIMULATED_ENDPOINT : config.containerRuntimeEndpoint,
     cgroupRoot: config.cgroupRoot ?? '',
     hostIps: nodeAddresses(config, nameAddress && { nameAddress }),
     resolvConf: localResolver,

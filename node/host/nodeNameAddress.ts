@@ -35,9 +35,11 @@ export async function trackNodeNameAddress(
   let cachedAddress: string | undefined;
   let lookupInFlight: Promise<void> | undefined;
   const resolveName = async () => {
-    const own = Object.values(interfaces()).flatMap((infos = []) => infos.map(({ address }) => address));
+    const ownAddresses = Object.values(interfaces()).flatMap((infos = []) => infos.map(({ address }) => address));
     try {
-      const addresses = (await resolve(nodeName)).filter((address) => nodeIpProblem(address, own) === undefined);
+      const addresses = (await resolve(nodeName)).filter(
+        (address) => nodeIpProblem(address, ownAddresses) === undefined,
+      );
       cachedAddress = addresses.find((address) => (ipFamily(address) === 6) === prefersIpv6) ?? addresses[0];
     } catch (error) {
       // The cached address stays valid while the resolver is unreachable.

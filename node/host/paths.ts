@@ -39,8 +39,8 @@ const environmentStateDirectory = (): string | undefined => process.env.STATELET
  * directory.
  */
 export function defaultStateDirectory(): string {
-  const fromEnvironment = environmentStateDirectory();
-  if (fromEnvironment !== undefined) return fromEnvironment;
+  const configuredDirectory = environmentStateDirectory();
+  if (configuredDirectory !== undefined) return configuredDirectory;
   return process.getuid?.() === 0 ? systemStateDirectory : ownStateDirectory();
 }
 
@@ -100,7 +100,7 @@ export function candidateRoots({ rootDir, stateDir: stateDirFlag }: DirectoryFla
  * Returns the tmpfs directory for a node's API objects, which may contain secrets and must not be written to a disk.
  */
 export function objectsDirectory(rootDirectory: string): string {
-  const runtime = process.getuid?.() === 0 ? '/run' : process.env.XDG_RUNTIME_DIR || '/run';
+  const runtimeDirectory = process.getuid?.() === 0 ? '/run' : process.env.XDG_RUNTIME_DIR || '/run';
   const digest = createHash('sha256').update(rootDirectory).digest('hex').slice(0, 16);
-  return join(runtime, 'statelet', digest);
+  return join(runtimeDirectory, 'statelet', digest);
 }

@@ -77,13 +77,16 @@ export function createInspectedNode({
   return { ...node, live: recordedSpan?.addTo(liveView) ?? liveView };
 }
 
-function createPastThread(flight: FlightRecorder, { rootDirectory }: Pick<NodeConfig, 'rootDirectory'>): PastThread {
+function createPastThread(
+  flightRecorder: FlightRecorder,
+  { rootDirectory }: Pick<NodeConfig, 'rootDirectory'>,
+): PastThread {
   const path = recordingDirectory(rootDirectory);
   return new PastThread({
     path,
     machines: machinesDigest(),
     mode: 'past',
-    beforeRequest: flight.waitUntilWritten,
+    beforeRequest: flightRecorder.waitUntilWritten,
     clock: systemClock,
   });
 }

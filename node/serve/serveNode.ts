@@ -54,21 +54,21 @@ function publishLink(
   const file = pageLinkPath(config.rootDirectory);
   // The link contains the token. Without the `Secret`, the closure below would retain it in the heap.
   const secretLink = new Secret(url);
-  const onSetAside = (directory: string, renamedTo: string) =>
+  const onRenamed = (directory: string, renamedTo: string) =>
     logger.warn(
       { file },
       `${directory} should be the file with the link to the page, but was a directory: renamed to ${renamedTo}`,
     );
   return retryUntilStarted({
     startService: async () => {
-      await writePageLink(file, secretLink.read(), onSetAside);
+      await writePageLink(file, secretLink.read(), onRenamed);
       return { close: async () => {} };
     },
     clock,
     onStarted: () => logger.info({ file }, `the link to the page is in ${file}, which only its owner can read`),
     onProblem: (why) => {
-      const retry = `retrying every ${RETRY_MS / 1_000} s`;
-      logger.warn({ file }, `the link to the page cannot be written to ${file}, ${retry}: ${why}`);
+      const retryText = `retrying every ${RETRY_MS / 1_000} s`;
+      logger.warn({ file }, `the link to the page cannot be written to ${file}, ${retryText}: ${why}`);
     },
   });
 }

@@ -177,13 +177,13 @@ interface HostDependencies {
  */
 function createSharedStats() {
   const abortController = new AbortController();
-  const { promise: created, resolve } = Promise.withResolvers<NodeStats>();
-  let current: NodeStats | undefined;
+  const { promise: statsPromise, resolve } = Promise.withResolvers<NodeStats>();
+  let createdStats: NodeStats | undefined;
   const resourceMeter: ResourceMeter = {
-    measureNode: async (signal) => (await created).resourceMeter.measureNode(signal),
-    readMemory: () => current?.resourceMeter.readMemory() ?? {},
-    measureDiskUsage: async (uids, signal) => (await created).resourceMeter.measureDiskUsage(uids, signal),
-    measurePods: async (uids, signal) => (await created).resourceMeter.measurePods(uids, signal),
+    measureNode: async (signal) => (await statsPromise).resourceMeter.measureNode(signal),
+    readMemory: () => createdStats?.resourceMeter.readMemory() ?? {},
+    measureDiskUsage: async (uids, signal) => (await statsPromise).resourceMeter.measureDiskUsage(uids, signal),
+    measurePods: async (uids, signal) => (await statsPromise).resourceMeter.measurePods(uids, signal),
   };
   const create = async ({ config, isSimulated }: StartNodeOptions, { node, cri, metering }: HostDependencies) => {
     if (isSimulated) return;
@@ -192,7 +192,7 @@ function createSharedStats() {
       metering?.metrics.observers.onServiceAction({ action: 'volumeMeasured', ms });
     const { agent, cgroupLocation } = node;
     const { signal } = abortController;
-    current = await createNodeStats({
+    createdStats = await createNodeStats({
       config,
       agent,
       cri,
@@ -201,23 +201,23 @@ function createSharedStats() {
       onVolumeMeasured,
       signal,
     });
-    resolve(current);
+    resolve(createdStats);
   };
   return {
     resourceMeter,
     create,
-    current: () => current,
+    current: () => createdStats,
     /** Measures the node and its pods. Returns undefined for a node that evicts no pods. */
     evictionFigures: async (
       { resources }: NodeConfig,
       pods: readonly Pod[],
       signal: AbortSignal,
     ): Promise<EvictionFigures | undefined> => {
-      if (current === undefined) return undefined;
+      if (createdStats === undefined) return undefined;
       const uids = pods.map(({ metadata }) => metadata.uid);
       const [{ layout, observations }, usages] = await Promise.all([
-        current.resourceMeter.measureNode(signal),
-        current.resourceMeter.measurePods(uids, signal),
+        createdStats.resourceMeter.measureNode(signal),
+        createdStats.resourceMeter.measurePods(uids, signal),
       ]);
       const thresholds = withContainerFsThresholds(resources.eviction.thresholds, layout);
       return { thresholds, layout, observations, usages };

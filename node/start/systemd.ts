@@ -85,7 +85,7 @@ export function createSystemdNotifier(
   };
   const notifyWatchdog = async () => {
     timer = clock.setTimeout(() => void notifyWatchdog(), (watchdogMs ?? 0) / 2);
-    const checkFailure = failedCheck(checks);
+    const checkFailure = describeFailedCheck(checks);
     // Without further notifications, systemd restarts the agent.
     if (checkFailure !== undefined)
       logger.error(`the watchdog of systemd is not notified, because the agent is unhealthy: ${checkFailure}`);
@@ -105,7 +105,7 @@ export function createSystemdNotifier(
 }
 
 /** Returns the name and the error of the first failed check. */
-function failedCheck(checks: readonly HealthCheck[]): string | undefined {
+function describeFailedCheck(checks: readonly HealthCheck[]): string | undefined {
   for (const { name, runCheck } of checks) {
     try {
       runCheck();

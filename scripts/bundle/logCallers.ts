@@ -8,7 +8,7 @@ import { basename } from 'node:path';
 /**
  * A call of a logger up to the position that V8 reports for it: the method's name, or the parenthesis after `[level]`.
  */
-const LOGGER_CALL = /\blogger\d*(?:\.(?=(?:trace|debug|info|warn|error|fatal)\()|\[[^\]]+\](?=\())/g;
+const LOGGER_CALL_PATTERN = /\blogger\d*(?:\.(?=(?:trace|debug|info|warn|error|fatal)\()|\[[^\]]+\](?=\())/g;
 
 /**
  * Returns the source file and line of each log statement (`logStatuses.ts:69`), keyed by the statement's position in the
@@ -19,7 +19,7 @@ export function logCallers(text: string, sourceMap: string, encode: (part: strin
   // esbuild writes version 3, which this class reads.
   const map = new SourceMap(JSON.parse(sourceMap) as SourceMapPayload);
   const callers = text.split('\n').flatMap((line, index) =>
-    [...line.matchAll(LOGGER_CALL)].map((call) => {
+    [...line.matchAll(LOGGER_CALL_PATTERN)].map((call) => {
       const originalPosition = map.findOrigin(index + 1, call.index + 1);
       if (!('fileName' in originalPosition))
         throw new Error(`the source map does not have line ${index + 1} of the bundle`);

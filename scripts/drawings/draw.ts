@@ -13,7 +13,7 @@ import { type Box, HEAD_HEIGHT, type RoutedArrow } from './lanes.ts';
 import { layOutCards, type OuterLayout } from './outer.ts';
 import { layOutColumns } from './stacks.ts';
 
-const LABEL = { font: 10.5, line: 14 };
+const LABEL_METRICS = { font: 10.5, line: 14 };
 
 /** Lays out the drawing of a machine or region. The result is deterministic. */
 export async function drawMachine(
@@ -202,8 +202,8 @@ function labelSize(label: readonly string[]): { width: number; height: number } 
   if (!label.some(Boolean)) return { width: 0, height: 0 };
   const textLines = labelLines(label, '59m59s');
   return {
-    width: Math.max(...textLines.map((line) => monoWidth(line, LABEL.font))),
-    height: textLines.length * LABEL.line,
+    width: Math.max(...textLines.map((line) => monoWidth(line, LABEL_METRICS.font))),
+    height: textLines.length * LABEL_METRICS.line,
   };
 }
 

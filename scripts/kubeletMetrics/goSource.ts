@@ -89,13 +89,13 @@ export function readPackagesFrom(root: string, directory: string): GoPackages {
   return packages;
 }
 
-const OTHER_PLATFORM_SUFFIX =
+const OTHER_PLATFORM_PATTERN =
   /_(windows|darwin|freebsd|netbsd|openbsd|solaris|plan9|js|wasip1|arm|arm64|386|ppc64le|s390x)\.go$/;
 const BUILD_TAGS = ['linux', 'amd64', 'unix', 'cgo'];
 
 function isIncludedInBuild(name: string, source: string): boolean {
   const constraint = /^\/\/go:build (.*)$/m.exec(source)?.[1];
-  return !OTHER_PLATFORM_SUFFIX.test(name) && (constraint === undefined || isConstraintMet(constraint));
+  return !OTHER_PLATFORM_PATTERN.test(name) && (constraint === undefined || isConstraintMet(constraint));
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Generates the page about the metrics of a kubelet from a list of these metrics. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Reason, reasons } from './reasons.ts';
+import { type ExclusionReason, exclusionReasons } from './reasons.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -42,9 +42,9 @@ export function kubeletMetrics(): KubeletMetric[] {
 
 /** Returns the reason why the node does not expose a metric, or undefined if it does. */
 export const exclusionReason = (metric: Pick<KubeletMetric, 'name' | 'file'>): string | undefined =>
-  reasons.find((reason) => patternsOf(reason).some((pattern) => matchesPattern(pattern, metric)))?.text;
+  exclusionReasons.find((reason) => patternsOf(reason).some((pattern) => matchesPattern(pattern, metric)))?.text;
 
-const patternsOf = ({ names = [], files = [] }: Reason): Pattern[] => [
+const patternsOf = ({ names = [], files = [] }: ExclusionReason): Pattern[] => [
   ...names.map((pattern) => ({ pattern, of: 'name' as const })),
   ...files.map((pattern) => ({ pattern, of: 'file' as const })),
 ];
@@ -62,7 +62,7 @@ function matchesPattern({ pattern, of }: Pattern, metric: Pick<KubeletMetric, 'n
 /** Returns the patterns that match no metric of a kubelet, and whose reasons are therefore outdated. */
 export function staleReasons(): string[] {
   const metrics = kubeletMetrics();
-  return reasons
+  return exclusionReasons
     .flatMap(patternsOf)
     .filter((pattern) => !metrics.some((metric) => matchesPattern(pattern, metric)))
     .map(({ pattern }) => pattern);

@@ -3,7 +3,7 @@
  * this list.
  */
 
-export interface Reason {
+export interface ExclusionReason {
   /** Names of metrics. A `*` at the end stands for any suffix. */
   readonly names?: readonly string[];
   /** Files that declare the metrics. A `*` at the end stands for any suffix. */
@@ -11,12 +11,12 @@ export interface Reason {
   readonly text: string;
 }
 
-const NO_MANAGER = 'no container has memory of its own: there is no memory manager';
-const NO_CLAIM = 'the node mounts no persistent volume claims';
+const NO_MEMORY_MANAGER = 'no container has memory of its own: there is no memory manager';
+const NO_VOLUME_CLAIMS = 'the node mounts no persistent volume claims';
 const SERVER_LIBRARY = 'belongs to a library of API servers, which a kubelet links and does not use';
 const NEVER_REGISTERED = 'client-go declares it and registers it nowhere, so that no kubelet exposes it';
 
-export const reasons: readonly Reason[] = [
+export const exclusionReasons: readonly ExclusionReason[] = [
   { names: ['go_*'], text: 'the agent is not a Go program' },
   {
     files: [
@@ -69,7 +69,7 @@ export const reasons: readonly Reason[] = [
     names: ['force_cleaned_failed_volume_*', 'reconstruct_volume_*'],
     text: 'volumes are not reconstructed from directories: a new agent mounts them again, and removes those of no pod',
   },
-  { names: ['kubelet_memory_manager_*'], text: NO_MANAGER },
+  { names: ['kubelet_memory_manager_*'], text: NO_MEMORY_MANAGER },
   {
     names: ['kubelet_topology_manager_admission_requests_total', 'kubelet_topology_manager_admission_duration_ms'],
     text: 'the choice of NUMA nodes is a part of every admission, and takes no time of its own',
@@ -108,7 +108,7 @@ export const reasons: readonly Reason[] = [
   { names: ['kubelet_pod_watch_events_dropped_total'], text: 'the node does not serve the alpha API of pods' },
   { names: ['kubelet_podcertificate_states'], text: 'the node requests no certificates for pods' },
   { names: ['kubelet_started_host_process_containers_*'], text: 'only on Windows' },
-  { names: ['kubelet_volume_stats_*'], text: NO_CLAIM },
+  { names: ['kubelet_volume_stats_*'], text: NO_VOLUME_CLAIMS },
   { names: ['plugin_manager_total_plugins'], text: 'no CSI, DRA or device plugin can register with the node' },
   {
     names: ['rest_client_dns_resolution_duration_seconds', 'rest_client_exec_plugin_policy_call_total'],

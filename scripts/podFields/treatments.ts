@@ -26,13 +26,13 @@ const takesFullEffect = (by: string, text: string): FieldTreatment => ({
   ...takesEffect(by, text),
   coversDescendants: true,
 });
-const isRejected = (by: string, text: string): FieldTreatment => ({
+const rejectedField = (by: string, text: string): FieldTreatment => ({
   treatment: 'rejected',
   by,
   text,
   coversDescendants: true,
 });
-const holdsPodBack = (by: string, text: string): FieldTreatment => ({
+const blockingField = (by: string, text: string): FieldTreatment => ({
   treatment: 'holds the pod back',
   by,
   text,
@@ -42,17 +42,17 @@ const holdsPodBack = (by: string, text: string): FieldTreatment => ({
 const DEFAULTS_MODE = 'mode of files without their own';
 const PROJECTION = 'kubernetes/environment/projection.ts';
 const FIELD_REF = 'kubernetes/environment/fieldRef.ts';
-const MOUNTS = 'cri/config/mounts.ts';
-const CONTAINER = 'cri/config/containerConfig.ts';
-const SECURITY = 'cri/config/securityContext.ts';
-const PROFILES = 'cri/config/securityProfiles.ts';
-const PROBES = 'actors/services/probes/probeServices.ts';
+const MOUNTS_FILE = 'cri/config/mounts.ts';
+const CONTAINER_FILE = 'cri/config/containerConfig.ts';
+const SECURITY_FILE = 'cri/config/securityContext.ts';
+const PROFILES_FILE = 'cri/config/securityProfiles.ts';
+const PROBES_FILE = 'actors/services/probes/probeServices.ts';
 const HTTP_GET = 'actors/services/http/httpGet.ts';
-const HOOKS = 'actors/services/containers/hookService.ts';
+const HOOKS_FILE = 'actors/services/containers/hookService.ts';
 const PROBE_TIMES = 'machines/probe/context.ts';
-const EPHEMERAL = 'not allowed for ephemeral containers';
+const EPHEMERAL_REASON = 'not allowed for ephemeral containers';
 const UNKNOWN_VOLUME = 'FailedMount: volumes of this type are not supported on this node';
-const WINDOWS = 'PodOSNotSupported: Windows options on a Linux node';
+const WINDOWS_REASON = 'PodOSNotSupported: Windows options on a Linux node';
 
 /** Volume types for which the node has no plugin. */
 const UNSUPPORTED_VOLUMES = [
@@ -155,14 +155,14 @@ const volumeFields: [string, FieldTreatment][] = [
   ],
   [
     'volumes[].projected.sources[].podCertificate',
-    holdsPodBack(PROJECTION, 'FailedMount: this node requests no certificates for pods'),
+    blockingField(PROJECTION, 'FailedMount: this node requests no certificates for pods'),
   ],
   ['volumes[].projected.defaultMode', takesEffect(PROJECTION, DEFAULTS_MODE)],
   ['volumes[].image.reference', takesEffect('machines/volume/setup.ts', 'image to mount')],
   ['volumes[].image.pullPolicy', takesEffect('machines/volume/setup.ts', 'whether to pull it')],
   ...UNSUPPORTED_VOLUMES.map((kind): [string, FieldTreatment] => [
     `volumes[].${kind}`,
-    holdsPodBack('volume/plugins/plugin.ts', UNKNOWN_VOLUME),
+    blockingField('volume/plugins/plugin.ts', UNKNOWN_VOLUME),
   ]),
 ];
 
@@ -177,14 +177,14 @@ const httpGetFields = (path: string, by: string): [string, FieldTreatment][] => 
 
 const probePath = 'containers[].livenessProbe';
 const probeFields: [string, FieldTreatment][] = [
-  [`${probePath}.exec.command[]`, takesEffect(PROBES, 'command to run in the container')],
+  [`${probePath}.exec.command[]`, takesEffect(PROBES_FILE, 'command to run in the container')],
   ...httpGetFields(probePath, HTTP_GET),
-  [`${probePath}.tcpSocket.port`, takesEffect(PROBES, 'port to connect to')],
-  [`${probePath}.tcpSocket.host`, takesEffect(PROBES, 'host instead of the pod')],
+  [`${probePath}.tcpSocket.port`, takesEffect(PROBES_FILE, 'port to connect to')],
+  [`${probePath}.tcpSocket.host`, takesEffect(PROBES_FILE, 'host instead of the pod')],
   [`${probePath}.grpc.port`, takesEffect('actors/services/probes/probeGrpc.ts', 'port of the health service')],
   [`${probePath}.grpc.service`, takesEffect('actors/services/probes/probeGrpc.ts', 'service to check')],
   [`${probePath}.initialDelaySeconds`, takesEffect(PROBE_TIMES, 'delay of the first attempt')],
-  [`${probePath}.timeoutSeconds`, takesEffect(PROBES, 'limit of an attempt')],
+  [`${probePath}.timeoutSeconds`, takesEffect(PROBES_FILE, 'limit of an attempt')],
   [`${probePath}.periodSeconds`, takesEffect(PROBE_TIMES, 'interval of the attempts')],
   [`${probePath}.successThreshold`, takesEffect(PROBE_TIMES, 'successes until it passes')],
   [`${probePath}.failureThreshold`, takesEffect(PROBE_TIMES, 'failures until it fails')],
@@ -196,39 +196,42 @@ const probeFields: [string, FieldTreatment][] = [
 
 const hookPath = 'containers[].lifecycle.postStart';
 const lifecycleFields: [string, FieldTreatment][] = [
-  [`${hookPath}.exec.command[]`, takesEffect(HOOKS, 'command to run in the container')],
+  [`${hookPath}.exec.command[]`, takesEffect(HOOKS_FILE, 'command to run in the container')],
   ...httpGetFields(hookPath, HTTP_GET),
   [
     `${hookPath}.tcpSocket`,
-    holdsPodBack(HOOKS, 'PostStartHookError, before a stop FailedPreStopHook: Kubernetes has no such hook'),
+    blockingField(HOOKS_FILE, 'PostStartHookError, before a stop FailedPreStopHook: Kubernetes has no such hook'),
   ],
-  [`${hookPath}.sleep.seconds`, takesEffect(HOOKS, 'duration of the pause')],
+  [`${hookPath}.sleep.seconds`, takesEffect(HOOKS_FILE, 'duration of the pause')],
   [
     'containers[].lifecycle.stopSignal',
-    takesEffect(CONTAINER, 'signal of the stop; CreateContainerError where the runtime has no such setting'),
+    takesEffect(CONTAINER_FILE, 'signal of the stop; CreateContainerError where the runtime has no such setting'),
   ],
 ];
 
 const securityFields: [string, FieldTreatment][] = [
-  ['containers[].securityContext.capabilities.add[]', takesEffect(SECURITY, 'capabilities beside the default ones')],
-  ['containers[].securityContext.capabilities.drop[]', takesEffect(SECURITY, 'capabilities to drop')],
-  ['containers[].securityContext.privileged', takesEffect(SECURITY, 'all privileges')],
+  [
+    'containers[].securityContext.capabilities.add[]',
+    takesEffect(SECURITY_FILE, 'capabilities beside the default ones'),
+  ],
+  ['containers[].securityContext.capabilities.drop[]', takesEffect(SECURITY_FILE, 'capabilities to drop')],
+  ['containers[].securityContext.privileged', takesEffect(SECURITY_FILE, 'all privileges')],
   [
     'containers[].securityContext.seLinuxOptions',
-    takesFullEffect(SECURITY, 'label of the processes and of its volumes'),
+    takesFullEffect(SECURITY_FILE, 'label of the processes and of its volumes'),
   ],
-  ['containers[].securityContext.windowsOptions', isRejected('kubernetes/admission/decide.ts', WINDOWS)],
-  ['containers[].securityContext.runAsUser', takesEffect(SECURITY, 'user')],
-  ['containers[].securityContext.runAsGroup', takesEffect(SECURITY, 'primary group')],
+  ['containers[].securityContext.windowsOptions', rejectedField('kubernetes/admission/decide.ts', WINDOWS_REASON)],
+  ['containers[].securityContext.runAsUser', takesEffect(SECURITY_FILE, 'user')],
+  ['containers[].securityContext.runAsGroup', takesEffect(SECURITY_FILE, 'primary group')],
   [
     'containers[].securityContext.runAsNonRoot',
     takesEffect('cri/config/imageUser.ts', 'CreateContainerConfigError if the user is root'),
   ],
-  ['containers[].securityContext.readOnlyRootFilesystem', takesEffect(SECURITY, 'read-only root file system')],
-  ['containers[].securityContext.allowPrivilegeEscalation', takesEffect(SECURITY, 'no_new_privs if false')],
-  ['containers[].securityContext.procMount', takesEffect(SECURITY, 'masked paths of /proc')],
-  ['containers[].securityContext.seccompProfile.type', takesEffect(PROFILES, 'seccomp profile')],
-  ['containers[].securityContext.seccompProfile.localhostProfile', takesEffect(PROFILES, 'its file')],
+  ['containers[].securityContext.readOnlyRootFilesystem', takesEffect(SECURITY_FILE, 'read-only root file system')],
+  ['containers[].securityContext.allowPrivilegeEscalation', takesEffect(SECURITY_FILE, 'no_new_privs if false')],
+  ['containers[].securityContext.procMount', takesEffect(SECURITY_FILE, 'masked paths of /proc')],
+  ['containers[].securityContext.seccompProfile.type', takesEffect(PROFILES_FILE, 'seccomp profile')],
+  ['containers[].securityContext.seccompProfile.localhostProfile', takesEffect(PROFILES_FILE, 'its file')],
   [
     'containers[].securityContext.appArmorProfile.type',
     takesEffect(
@@ -236,18 +239,18 @@ const securityFields: [string, FieldTreatment][] = [
       'AppArmor profile; AppArmor as the reason of a rejection on a host without',
     ),
   ],
-  ['containers[].securityContext.appArmorProfile.localhostProfile', takesEffect(PROFILES, 'its name')],
+  ['containers[].securityContext.appArmorProfile.localhostProfile', takesEffect(PROFILES_FILE, 'its name')],
 ];
 
-const containers: [string, FieldTreatment][] = [
-  ['containers[].name', takesEffect(CONTAINER, 'names the container')],
+const containerFields: [string, FieldTreatment][] = [
+  ['containers[].name', takesEffect(CONTAINER_FILE, 'names the container')],
   ['containers[].image', takesEffect('machines/container/states/pending.ts', 'image to run')],
   [
     'containers[].command[]',
     takesEffect('kubernetes/environment/environment.ts', 'entry point, with variables expanded'),
   ],
   ['containers[].args[]', takesEffect('kubernetes/environment/environment.ts', 'arguments, with variables expanded')],
-  ['containers[].workingDir', takesEffect(CONTAINER, 'working directory')],
+  ['containers[].workingDir', takesEffect(CONTAINER_FILE, 'working directory')],
   [
     'containers[].ports[].name',
     takesEffect('kubernetes/api/pods/containers.ts', 'name of the port for probes and hooks'),
@@ -329,7 +332,7 @@ const containers: [string, FieldTreatment][] = [
   ],
   [
     'containers[].resources.claims[]',
-    holdsPodBack('kubernetes/resources/devices.ts', 'FailedPrepareDynamicResources, with the claim of the pod'),
+    blockingField('kubernetes/resources/devices.ts', 'FailedPrepareDynamicResources, with the claim of the pod'),
   ],
   ['containers[].resizePolicy[].resourceName', takesEffect('kubernetes/resources/resize.ts', 'resource of the policy')],
   [
@@ -352,43 +355,49 @@ const containers: [string, FieldTreatment][] = [
     'containers[].restartPolicyRules[].exitCodes.values[]',
     takesEffect('kubernetes/lifecycle/restart.ts', 'exit codes of the rule'),
   ],
-  ['containers[].volumeMounts[].name', takesEffect(MOUNTS, 'volume to mount')],
-  ['containers[].volumeMounts[].readOnly', takesEffect(MOUNTS, 'read-only mount')],
+  ['containers[].volumeMounts[].name', takesEffect(MOUNTS_FILE, 'volume to mount')],
+  ['containers[].volumeMounts[].readOnly', takesEffect(MOUNTS_FILE, 'read-only mount')],
   [
     'containers[].volumeMounts[].recursiveReadOnly',
-    takesEffect(MOUNTS, 'also for nested mounts; CreateContainerConfigError where the runtime cannot'),
+    takesEffect(MOUNTS_FILE, 'also for nested mounts; CreateContainerConfigError where the runtime cannot'),
   ],
-  ['containers[].volumeMounts[].mountPath', takesEffect(MOUNTS, 'path in the container')],
+  ['containers[].volumeMounts[].mountPath', takesEffect(MOUNTS_FILE, 'path in the container')],
   [
     'containers[].volumeMounts[].subPath',
-    takesEffect(MOUNTS, 'part of the volume; of an image CreateContainerError where the runtime cannot'),
+    takesEffect(MOUNTS_FILE, 'part of the volume; of an image CreateContainerError where the runtime cannot'),
   ],
-  ['containers[].volumeMounts[].mountPropagation', takesEffect(MOUNTS, 'propagation of later mounts')],
-  ['containers[].volumeMounts[].subPathExpr', takesEffect(MOUNTS, 'part of the volume, with variables expanded')],
+  ['containers[].volumeMounts[].mountPropagation', takesEffect(MOUNTS_FILE, 'propagation of later mounts')],
+  ['containers[].volumeMounts[].subPathExpr', takesEffect(MOUNTS_FILE, 'part of the volume, with variables expanded')],
   [
     'containers[].volumeDevices[]',
-    holdsPodBack(
+    blockingField(
       'volume/plugins/plugin.ts',
       'FailedMount: block devices come only from volume types that are not supported',
     ),
   ],
   ...probeFields,
   ...lifecycleFields,
-  ['containers[].terminationMessagePath', takesEffect(MOUNTS, 'file of the termination message')],
-  ['containers[].terminationMessagePolicy', takesEffect(CONTAINER, 'whether the log stands in for the message')],
+  ['containers[].terminationMessagePath', takesEffect(MOUNTS_FILE, 'file of the termination message')],
+  ['containers[].terminationMessagePolicy', takesEffect(CONTAINER_FILE, 'whether the log stands in for the message')],
   ['containers[].imagePullPolicy', takesEffect('machines/container/states/pending.ts', 'whether to pull the image')],
   ...securityFields,
-  ['containers[].stdin', takesEffect(CONTAINER, 'open standard input')],
-  ['containers[].stdinOnce', takesEffect(CONTAINER, 'closes it after the first client')],
-  ['containers[].tty', takesEffect(CONTAINER, 'terminal')],
+  ['containers[].stdin', takesEffect(CONTAINER_FILE, 'open standard input')],
+  ['containers[].stdinOnce', takesEffect(CONTAINER_FILE, 'closes it after the first client')],
+  ['containers[].tty', takesEffect(CONTAINER_FILE, 'terminal')],
 ];
 
 const ephemeralContainerFields: [string, FieldTreatment][] = [
   ...['ports[]', 'resources', 'livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle', 'resizePolicy[]'].map(
-    (field): [string, FieldTreatment] => [`ephemeralContainers[].${field}`, isRejected(API_SERVER, EPHEMERAL)],
+    (field): [string, FieldTreatment] => [
+      `ephemeralContainers[].${field}`,
+      rejectedField(API_SERVER, EPHEMERAL_REASON),
+    ],
   ),
   ...['restartPolicy', 'restartPolicyRules[]', 'volumeMounts[].subPath', 'volumeMounts[].subPathExpr'].map(
-    (field): [string, FieldTreatment] => [`ephemeralContainers[].${field}`, isRejected(API_SERVER, EPHEMERAL)],
+    (field): [string, FieldTreatment] => [
+      `ephemeralContainers[].${field}`,
+      rejectedField(API_SERVER, EPHEMERAL_REASON),
+    ],
   ),
   [
     'ephemeralContainers[].targetContainerName',
@@ -397,15 +406,15 @@ const ephemeralContainerFields: [string, FieldTreatment][] = [
 ];
 
 const podSecurityFields: [string, FieldTreatment][] = [
-  ['securityContext.seLinuxOptions', takesFullEffect(SECURITY, 'label of containers without their own')],
-  ['securityContext.windowsOptions', isRejected('kubernetes/admission/decide.ts', WINDOWS)],
-  ['securityContext.runAsUser', takesEffect(SECURITY, 'user of containers without their own')],
-  ['securityContext.runAsGroup', takesEffect(SECURITY, 'primary group of containers without their own')],
+  ['securityContext.seLinuxOptions', takesFullEffect(SECURITY_FILE, 'label of containers without their own')],
+  ['securityContext.windowsOptions', rejectedField('kubernetes/admission/decide.ts', WINDOWS_REASON)],
+  ['securityContext.runAsUser', takesEffect(SECURITY_FILE, 'user of containers without their own')],
+  ['securityContext.runAsGroup', takesEffect(SECURITY_FILE, 'primary group of containers without their own')],
   [
     'securityContext.runAsNonRoot',
     takesEffect('cri/config/imageUser.ts', 'CreateContainerConfigError if a user is root'),
   ],
-  ['securityContext.supplementalGroups[]', takesEffect(SECURITY, 'further groups')],
+  ['securityContext.supplementalGroups[]', takesEffect(SECURITY_FILE, 'further groups')],
   [
     'securityContext.supplementalGroupsPolicy',
     takesEffect(
@@ -420,17 +429,17 @@ const podSecurityFields: [string, FieldTreatment][] = [
     takesEffect('cri/config/sandboxConfig.ts', 'sysctl; SysctlForbidden if it is not allowed'),
   ],
   ['securityContext.sysctls[].value', takesEffect('cri/config/sandboxConfig.ts', 'its value')],
-  ['securityContext.seccompProfile.type', takesEffect(PROFILES, 'profile of containers without their own')],
-  ['securityContext.seccompProfile.localhostProfile', takesEffect(PROFILES, 'its file')],
+  ['securityContext.seccompProfile.type', takesEffect(PROFILES_FILE, 'profile of containers without their own')],
+  ['securityContext.seccompProfile.localhostProfile', takesEffect(PROFILES_FILE, 'its file')],
   [
     'securityContext.appArmorProfile.type',
     takesEffect('kubernetes/api/appArmor.ts', 'profile of containers without their own'),
   ],
-  ['securityContext.appArmorProfile.localhostProfile', takesEffect(PROFILES, 'its name')],
+  ['securityContext.appArmorProfile.localhostProfile', takesEffect(PROFILES_FILE, 'its name')],
   [
     'securityContext.seLinuxChangePolicy',
     takesEffect(
-      MOUNTS,
+      MOUNTS_FILE,
       'the runtime relabels the volumes; `MountOption` is rejected, because it needs the feature gate SELinuxMount',
     ),
   ],
@@ -466,7 +475,7 @@ const schedulingFields: [string, FieldTreatment][] = [
   ['priority', takesEffect('kubernetes/resources/requests.ts', 'preemption for critical pods, order of shutdown')],
   ['preemptionPolicy', takesFullEffect(SCHEDULER, 'whether other pods are preempted')],
   ['topologySpreadConstraints[]', takesFullEffect(SCHEDULER, 'spread over nodes')],
-  ['schedulingGates[]', isRejected('kubernetes/api/validate.ts', 'a pod with gates cannot have a node yet')],
+  ['schedulingGates[]', rejectedField('kubernetes/api/validate.ts', 'a pod with gates cannot have a node yet')],
   ['schedulingGroup', takesFullEffect(SCHEDULER, 'group that is scheduled together')],
 ];
 
@@ -521,7 +530,7 @@ const pod: [string, FieldTreatment][] = [
   ['os.name', takesEffect('kubernetes/admission/decide.ts', 'PodOSNotSupported if it is `windows`')],
   [
     'resourceClaims[]',
-    holdsPodBack(
+    blockingField(
       'kubernetes/resources/devices.ts',
       'FailedPrepareDynamicResources: this node does not support devices; rejected in static pods',
     ),
@@ -533,14 +542,14 @@ const pod: [string, FieldTreatment][] = [
   ],
   [
     'resources.claims[]',
-    isRejected('kubernetes/api/validation/resources/podResources.ts', 'claims belong to containers'),
+    rejectedField('kubernetes/api/validation/resources/podResources.ts', 'claims belong to containers'),
   ],
 ];
 
 /** Treatments by path. A path stands for itself and, if `coversDescendants`, for everything below it. */
 export const treatmentByPath: ReadonlyMap<string, FieldTreatment> = new Map([
   ...volumeFields,
-  ...containers,
+  ...containerFields,
   ...ephemeralContainerFields,
   ...pod,
   ...schedulingFields,

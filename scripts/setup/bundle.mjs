@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { node24, root, say } from './places.mjs';
+import { node24, printProgress, root } from './places.mjs';
 import { runStep } from './runForeground.mjs';
 
 const distDirectory = join(root, 'dist');
@@ -8,7 +8,7 @@ const distDirectory = join(root, 'dist');
 /** Rebuilds the bundle if a source file is newer. */
 export async function bundle() {
   if (isFresh()) return;
-  say('building the bundle');
+  printProgress('building the bundle');
   const exitCode = await runStep(node24, [join(root, 'scripts/build.mjs')], { stdio: ['ignore', 2, 2] });
   if (exitCode !== 0) process.exit(exitCode);
 }

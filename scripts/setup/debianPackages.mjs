@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { listMissingPackages } from '../../cri/managed/host.ts';
 import { findProgram } from '../../host/program.ts';
-import { say } from './places.mjs';
+import { printProgress } from './places.mjs';
 import { runStep } from './runForeground.mjs';
 
 /**
@@ -37,11 +37,12 @@ export async function installDebianPackages(command) {
     if ((await findProgram(program)) === undefined) missingPackages.push(debianPackage);
   }
   if (missingPackages.length === 0) return;
-  say(`installing ${missingPackages.join(', ')} with apt-get`);
+  printProgress(`installing ${missingPackages.join(', ')} with apt-get`);
   const installArguments = ['install', '-y', '--no-install-recommends', ...missingPackages];
   if (hasPackageLists() && (await isSuccessful(aptGet, installArguments))) return;
   await isSuccessful(aptGet, ['update']);
-  if (!(await isSuccessful(aptGet, installArguments))) say(`apt-get could not install ${missingPackages.join(', ')}`);
+  if (!(await isSuccessful(aptGet, installArguments)))
+    printProgress(`apt-get could not install ${missingPackages.join(', ')}`);
 }
 
 /** Whether apt's package lists exist, which is not the case in a fresh container image. */

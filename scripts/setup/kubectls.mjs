@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { root, say } from './places.mjs';
+import { printProgress, root } from './places.mjs';
 import { unpackPrograms } from './unpackPrograms.mjs';
 
 const execFileAsync = promisify(execFile);
@@ -17,17 +17,17 @@ const packagesByRelease = { bookworm: 'kubernetes-client', sid: 'kubectl' };
  */
 export async function fetchKubectls() {
   const all = await Promise.all(Object.keys(packagesByRelease).map(fetchKubectl));
-  say(`kubectl ${all.map(({ release, version }) => `${version ?? 'is missing'} (${release})`).join(', ')}`);
+  printProgress(`kubectl ${all.map(({ release, version }) => `${version ?? 'is missing'} (${release})`).join(', ')}`);
 }
 
 async function fetchKubectl(release) {
   const version = await readKubectlVersion(release);
   if (version !== undefined) return { release, version };
   try {
-    say(`fetching kubectl of ${release}`);
+    printProgress(`fetching kubectl of ${release}`);
     await unpackPrograms({ release, name: packagesByRelease[release], directory: join(cacheDirectory, release) });
   } catch (error) {
-    say(`kubectl of ${release} could not be fetched: ${error.message}`);
+    printProgress(`kubectl of ${release} could not be fetched: ${error.message}`);
   }
   return { release, version: await readKubectlVersion(release) };
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { node24, root, say } from './places.mjs';
+import { node24, printProgress, root } from './places.mjs';
 import { runStep } from './runForeground.mjs';
 
 const stampFile = join(root, 'node_modules/.statelet-lock');
@@ -9,7 +9,7 @@ const stampFile = join(root, 'node_modules/.statelet-lock');
 /** Installs the packages of package-lock.json unless they are installed. Exits on failure. */
 export async function installNodePackages() {
   if (existsSync(node24) && readText(stampFile) === hashLockFile()) return;
-  say('installing the npm packages');
+  printProgress('installing the npm packages');
   const exitCode = await runStep('npm', ['ci', '--include=dev', '--no-audit', '--no-fund'], {
     cwd: root,
     env: createHostEnvironment(),
@@ -17,7 +17,7 @@ export async function installNodePackages() {
     stdio: ['ignore', 2, 2],
   });
   if (exitCode !== 0) {
-    say('npm ci failed');
+    printProgress('npm ci failed');
     process.exit(exitCode);
   }
   stampNodePackages();

@@ -8,6 +8,6 @@ export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 export const node24 = join(root, 'node_modules/node/bin/node');
 
 /** Prints a line about the progress to standard error. */
-export function say(line) {
+export function printProgress(line) {
   process.stderr.write(`statelet: ${line}\n`);
 }

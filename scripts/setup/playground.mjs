@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../base/time/clock.ts';
 import { ApiServer } from '../../testing/apiserver/apiServer.ts';
-import { root, say } from './places.mjs';
+import { printProgress, root } from './places.mjs';
 import { runForeground } from './runForeground.mjs';
 
 const NODE_NAME = 'playground';
@@ -24,13 +24,20 @@ export async function runPlayground(args) {
     'node.kubeconfig',
     kubeconfig({ name: `system:node:${NODE_NAME}`, groups: ['system:nodes'] }),
   );
-  const own = writePrivateFile('kubeconfig', kubeconfig());
-  process.stdout.write(introductionText(own));
+  const userKubeconfig = writePrivateFile('kubeconfig', kubeconfig());
+  process.stdout.write(introductionText(userKubeconfig));
   // On a terminal, the table covers the introduction, so it shows this note above its rows.
-  process.env.STATELET_NOTE = `for kubectl: export KUBECONFIG=${own}`;
-  const [state, manifests] = ['state', 'manifests'].map((name) => join(directory, name));
-  mkdirSync(manifests);
-  const pathFlags = ['--state-dir', state, '--pod-manifest-path', manifests, '--hostname-override', NODE_NAME];
+  process.env.STATELET_NOTE = `for kubectl: export KUBECONFIG=${userKubeconfig}`;
+  const [stateDirectory, manifestDirectory] = ['state', 'manifests'].map((name) => join(directory, name));
+  mkdirSync(manifestDirectory);
+  const pathFlags = [
+    '--state-dir',
+    stateDirectory,
+    '--pod-manifest-path',
+    manifestDirectory,
+    '--hostname-override',
+    NODE_NAME,
+  ];
   const [{ cluster }] = JSON.parse(kubeconfig()).clusters;
   const caFile = writePrivateFile('ca.crt', Buffer.from(cluster['certificate-authority-data'], 'base64').toString());
   // Use any free port, because a kubelet may run on the host.
@@ -40,7 +47,10 @@ export async function runPlayground(args) {
   server.close();
   await close();
   if (exitCode === 0) rmSync(directory, { recursive: true });
-  else say(`the node exited with ${exitCode}; to stop what is left of it: statelet down --state-dir ${state}`);
+  else
+    printProgress(
+      `the node exited with ${exitCode}; to stop what is left of it: statelet down --state-dir ${stateDirectory}`,
+    );
   return exitCode;
 }
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { root, say } from './places.mjs';
+import { printProgress, root } from './places.mjs';
 import { unpackPrograms } from './unpackPrograms.mjs';
 
 const cacheDirectory = join(root, '.cache/prometheus');
@@ -11,10 +11,10 @@ const cacheDirectory = join(root, '.cache/prometheus');
  */
 export async function fetchPrometheus() {
   if (['prometheus', 'promtool'].every((program) => existsSync(join(cacheDirectory, program)))) return;
-  say('fetching prometheus of bookworm');
+  printProgress('fetching prometheus of bookworm');
   try {
     await unpackPrograms({ release: 'bookworm', name: 'prometheus', directory: cacheDirectory });
   } catch (error) {
-    say(`prometheus could not be fetched: ${error.message}`);
+    printProgress(`prometheus could not be fetched: ${error.message}`);
   }
 }

@@ -8,21 +8,21 @@ const forwardedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
  * signals, although a terminal itself sends Ctrl-C to the program.
  */
 export async function runForeground(program, args, options) {
-  return (await waitForEnd(program, args, options)).code;
+  return (await waitForExit(program, args, options)).code;
 }
 
 /** Runs one of several steps. A signal that interrupts it also stops this process, so that no further step starts. */
 export async function runStep(program, args, options) {
-  const { code, interruption } = await waitForEnd(program, args, options);
+  const { code, interruption } = await waitForExit(program, args, options);
   if (interruption !== undefined) process.exit(128 + constants.signals[interruption]);
   return code;
 }
 
-function waitForEnd(program, args, options) {
+function waitForExit(program, args, options) {
   const child = spawn(program, args, { stdio: 'inherit', ...options });
-  let passedOn;
+  let lastForwardedSignal;
   const forwardSignal = (signal) => {
-    passedOn = signal;
+    lastForwardedSignal = signal;
     child.kill(signal);
   };
   for (const signal of forwardedSignals) process.on(signal, forwardSignal);
@@ -32,7 +32,7 @@ function waitForEnd(program, args, options) {
       for (const name of forwardedSignals) process.off(name, forwardSignal);
       settle({
         code: code ?? 128 + constants.signals[signal],
-        interruption: passedOn ?? forwardedSignals.find((name) => name === signal),
+        interruption: lastForwardedSignal ?? forwardedSignals.find((name) => name === signal),
       });
     });
   });

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { root, say } from './places.mjs';
+import { printProgress, root } from './places.mjs';
 import { runStep } from './runForeground.mjs';
 
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -22,7 +22,7 @@ export async function runTests(args) {
 
 async function runStaticCheck(command) {
   const [name] = command.split(' ');
-  say(`checking with ${name}`);
+  printProgress(`checking with ${name}`);
   return (await runShell(command)) === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }
 
@@ -45,7 +45,7 @@ function selectRunOptions(args) {
 
 /** Runs the tests, and then reruns each suite that failed, alone. Returns the numbers of passed and failed tests. */
 async function runJest(args) {
-  say('running the tests');
+  printProgress('running the tests');
   const directory = mkdtempSync(join(tmpdir(), 'statelet-test-'));
   // Remove the directory on exit, because a signal terminates the process before any `finally`.
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
@@ -69,10 +69,10 @@ async function runJest(args) {
   if (isSelectedByName || failedSuites.length > MAX_RERUNS) return counts;
   const flakySuites = [];
   for (const [index, failure] of failedSuites.entries()) {
-    say(`running ${relative(root, failure.name)} again, alone`);
-    const rerun = await run(`rerun-${index}`, [...selectRunOptions(args), '--runTestsByPath', failure.name]);
-    if (rerun.code !== 0 || rerun.results === undefined) continue;
-    const rerunCounts = countResults(rerun.results, rerun.code, false);
+    printProgress(`running ${relative(root, failure.name)} again, alone`);
+    const rerunResult = await run(`rerun-${index}`, [...selectRunOptions(args), '--runTestsByPath', failure.name]);
+    if (rerunResult.code !== 0 || rerunResult.results === undefined) continue;
+    const rerunCounts = countResults(rerunResult.results, rerunResult.code, false);
     if (rerunCounts.failed > 0) continue;
     counts.passed += rerunCounts.passed - countTests(failure, 'passed');
     counts.failed -= Math.max(1, countTests(failure, 'failed'));
@@ -107,7 +107,7 @@ export function readResults(file) {
  */
 export function countResults(results, code, isSelectedByName) {
   const skippedCount = isSelectedByName ? 0 : results.numPendingTests + results.numTodoTests;
-  if (skippedCount > 0) say(`${skippedCount} tests were left out; they count as failed`);
+  if (skippedCount > 0) printProgress(`${skippedCount} tests were left out; they count as failed`);
   const failedCount = results.numFailedTests + results.numRuntimeErrorTestSuites + skippedCount;
   return { passed: results.numPassedTests, failed: failedCount === 0 && code !== 0 ? 1 : failedCount };
 }
@@ -123,8 +123,8 @@ function reportDurations(files) {
   const formatSeconds = (ms) => `${Math.round(ms / 1_000)} s`;
   const all = durations.reduce((sum, { ms }) => sum + ms, 0);
   const slowestFiles = durations.sort((a, b) => b.ms - a.ms).slice(0, SLOWEST_FILE_COUNT);
-  say(`${durations.length} files took ${formatSeconds(all)} of work, most of all:`);
-  for (const { name, ms } of slowestFiles) say(`${formatSeconds(ms).padStart(6)} ${name}`);
+  printProgress(`${durations.length} files took ${formatSeconds(all)} of work, most of all:`);
+  for (const { name, ms } of slowestFiles) printProgress(`${formatSeconds(ms).padStart(6)} ${name}`);
 }
 
 /** Redirects the output of checks to standard error, because standard output is reserved for the totals. */

@@ -44,13 +44,13 @@ async function runCheckedStep(cwd, [program, ...args]) {
 const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
 
 /** Returns the options that isolate apt from the host's package lists, cache and installed packages. */
-const aptOptions = (work) =>
+const aptOptions = (workDirectory) =>
   [
-    `Dir::Etc::SourceList=${join(work, 'sources.list')}`,
+    `Dir::Etc::SourceList=${join(workDirectory, 'sources.list')}`,
     'Dir::Etc::SourceParts=-',
-    `Dir::State::Lists=${join(work, 'lists')}`,
+    `Dir::State::Lists=${join(workDirectory, 'lists')}`,
     'Dir::State::Status=/dev/null',
-    `Dir::Cache=${join(work, 'cache')}`,
+    `Dir::Cache=${join(workDirectory, 'cache')}`,
     'Acquire::Languages=none',
     'APT::Sandbox::User=root',
     'Acquire::http::Timeout=60',

@@ -10,7 +10,7 @@ import { HOSTS_PAGE, hostsPage, RESULTS_FILE } from '../hostsPage.ts';
 import { imageCacheDirectory, provideImage } from '../vm/image.ts';
 import { bootMachine } from '../vm/machine.ts';
 import { runInVm } from '../vm/ssh.ts';
-import { node24, root, say } from './places.mjs';
+import { node24, printProgress, root } from './places.mjs';
 import { runForeground, runStep } from './runForeground.mjs';
 import { countResults, readResults } from './test.mjs';
 import { readHostArchive } from './unpackPrograms.mjs';
@@ -31,19 +31,19 @@ const installedPackage = '/usr/local/lib/node_modules/statelet';
  * totals in the last line. Returns the exit code.
  */
 export async function runVmTests(args) {
-  const own = ['--rebuild', '--shell', '--help'];
+  const ownFlags = ['--rebuild', '--shell', '--help'];
   const { values } = parseArgs({
-    args: args.filter((arg) => own.includes(arg)),
+    args: args.filter((arg) => ownFlags.includes(arg)),
     options: { rebuild: { type: 'boolean' }, shell: { type: 'boolean' }, help: { type: 'boolean' } },
   });
-  const jestArgs = args.filter((arg) => !own.includes(arg));
+  const jestArgs = args.filter((arg) => !ownFlags.includes(arg));
   if (values.help) {
     process.stdout.write(usage);
     return 0;
   }
   const obstacle = findObstacle();
   if (obstacle !== undefined) {
-    say(obstacle);
+    printProgress(obstacle);
     return 1;
   }
   const interruption = abortOnSignals();
@@ -60,21 +60,21 @@ export async function runVmTests(args) {
       runStep: runBuildStep,
       rebuild: values.rebuild ?? false,
       onBuild: (workDirectory) => {
-        say(`building the image of the virtual machine in ${workDirectory}`);
+        printProgress(`building the image of the virtual machine in ${workDirectory}`);
         removeOnExit(workDirectory);
       },
     });
     const archive = join(directory, 'package.tar');
     await runBuildStep('tar', ['-C', root, '-cf', archive, ...packageParts]);
-    say('booting the virtual machine');
-    machine = await bootMachine({ image, secondDisk: archive, directory, signal, say });
-    say('installing statelet in the virtual machine');
+    printProgress('booting the virtual machine');
+    machine = await bootMachine({ image, secondDisk: archive, directory, signal, say: printProgress });
+    printProgress('installing statelet in the virtual machine');
     await installCheckout(machine, signal);
     if (values.shell) return await runForeground('ssh', ['-F', machine.sshConfigFile, 'vm']);
     return await runJest(machine, { directory, jestArgs, signal });
   } catch (error) {
     if (!signal.aborted) {
-      say(error.message);
+      printProgress(error.message);
       return 1;
     }
     return 128 + constants.signals[interruption.signalName()];
@@ -142,13 +142,21 @@ async function installCheckout(machine, signal) {
 }
 
 async function runJest(machine, { directory, jestArgs, signal }) {
-  say('running the tests');
+  printProgress('running the tests');
   const file = join(directory, 'results.json');
-  const jest = ['--max-semi-space-size=32', '--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
-  const config = ['--config', join(root, 'test/vm/jest.config.mjs'), '--verbose'];
+  const nodeFlags = ['--max-semi-space-size=32', '--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
+  const configFlags = ['--config', join(root, 'test/vm/jest.config.mjs'), '--verbose'];
   const exitCode = await runStep(
     node24,
-    [...jest, join(root, 'node_modules/jest/bin/jest.js'), ...config, '--json', '--outputFile', file, ...jestArgs],
+    [
+      ...nodeFlags,
+      join(root, 'node_modules/jest/bin/jest.js'),
+      ...configFlags,
+      '--json',
+      '--outputFile',
+      file,
+      ...jestArgs,
+    ],
     { cwd: root, env: { ...process.env, STATELET_VM: machine.sshConfigFile }, stdio: ['ignore', 2, 2] },
   );
   const results = readResults(file);
@@ -181,5 +189,5 @@ async function writeResults(results, machine, signal) {
   };
   writeFileSync(join(root, RESULTS_FILE), `${JSON.stringify(record, null, 2)}\n`);
   writeFileSync(join(root, HOSTS_PAGE), hostsPage(JSON.stringify(record)));
-  say(`wrote ${RESULTS_FILE} and ${HOSTS_PAGE}`);
+  printProgress(`wrote ${RESULTS_FILE} and ${HOSTS_PAGE}`);
 }

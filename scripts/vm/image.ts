@@ -134,8 +134,8 @@ async function buildImage(build: ImageBuild, workDirectory: string): Promise<voi
 
 /** Copies the only file in /boot whose name starts with `prefix`. The name ends with the version of the kernel. */
 async function copyBootFile(root: string, prefix: string, target: string): Promise<void> {
-  const boot = join(root, 'boot');
-  const name = (await readdir(boot)).find((each) => each.startsWith(prefix));
+  const bootDirectory = join(root, 'boot');
+  const name = (await readdir(bootDirectory)).find((each) => each.startsWith(prefix));
   if (name === undefined) throw new Error(`the packages of the image contain no /boot/${prefix}*`);
-  await cp(join(boot, name), target);
+  await cp(join(bootDirectory, name), target);
 }

@@ -87,9 +87,9 @@ const visibleChildren = ({ children }: ActorNode): readonly ActorNode[] =>
  * Returns the actor with the most severe category among an actor and its descendants. An ancestor wins a tie with its
  * descendants. Calls in flight are ignored.
  */
-export function worstOf(actor: ActorNode): ActorNode {
+export function mostSevereActor(actor: ActorNode): ActorNode {
   return visibleChildren(actor)
-    .map(worstOf)
+    .map(mostSevereActor)
     .reduce((worst, each) => (compareSeverity(categoryOf(each), categoryOf(worst)) < 0 ? each : worst), actor);
 }
 
@@ -130,7 +130,7 @@ function sortPods(
 ): SortablePod[] {
   const sortablePods = pods.map((pod) => ({
     pod,
-    worstCategory: categoryOf(worstOf(pod.tree)),
+    worstCategory: categoryOf(mostSevereActor(pod.tree)),
     name: displayName({ ...pod, name: withoutNodeSuffix(pod.name, node) }),
   }));
   const compare = COMPARATORS[order];
@@ -142,10 +142,10 @@ function sortPods(
 }
 
 /** Returns the visible rows in order. The ancestors of a match are visible and expanded. */
-export function treeRows({ at: now, node, pods }: ActorTrees, view: RowSelection): ActorRow[] {
-  const rows = rowsOf(node, { depth: 0, name: node.name, now, view });
-  for (const { pod, name } of sortPods(pods, node.name, view)) {
-    rows.push(...rowsOf(pod.tree, { depth: 0, name, now, view, pod }));
+export function treeRows({ at: now, node, pods }: ActorTrees, selection: RowSelection): ActorRow[] {
+  const rows = rowsOf(node, { depth: 0, name: node.name, now, view: selection });
+  for (const { pod, name } of sortPods(pods, node.name, selection)) {
+    rows.push(...rowsOf(pod.tree, { depth: 0, name, now, view: selection, pod }));
   }
   return rows;
 }
@@ -170,7 +170,7 @@ function rowsOf(actor: ActorNode, { depth, name, now, view, pod }: RowContext): 
     ? children.flatMap((child) => rowsOf(child, { ...childContext, name: child.name }))
     : [];
   if (!isMatch && descendants.length === 0) return [];
-  const subject = descendants.length > 0 ? actor : worstOf(actor);
+  const subject = descendants.length > 0 ? actor : mostSevereActor(actor);
   const row = {
     path: actor.path,
     depth,

@@ -34,13 +34,13 @@ const hasColumn = (cells: readonly string[] | undefined, column: number): boolea
 
 /** Sets the width of a column for each block of adjacent lines. */
 function setWidths(lines: readonly (readonly string[])[], widths: number[][], column: number): void {
-  for (let first = 0; first < lines.length; first += 1) {
-    if (!hasColumn(lines[first], column)) continue;
-    let end = first;
-    while (hasColumn(lines[end], column)) end += 1;
-    const width = Math.max(...lines.slice(first, end).map((cells) => cells[column]?.length ?? 0)) + GAP;
-    for (const cells of widths.slice(first, end)) cells[column] = width;
-    first = end;
+  for (let blockStart = 0; blockStart < lines.length; blockStart += 1) {
+    if (!hasColumn(lines[blockStart], column)) continue;
+    let blockEnd = blockStart;
+    while (hasColumn(lines[blockEnd], column)) blockEnd += 1;
+    const width = Math.max(...lines.slice(blockStart, blockEnd).map((cells) => cells[column]?.length ?? 0)) + GAP;
+    for (const cells of widths.slice(blockStart, blockEnd)) cells[column] = width;
+    blockStart = blockEnd;
   }
 }
 

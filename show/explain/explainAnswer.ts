@@ -80,9 +80,9 @@ export function answerOf(input: RuleInput): string {
   const ruleAnswer = firstAnswer(RULES, input);
   if (ruleAnswer !== undefined) return ruleAnswer;
   const { actors } = input;
-  const longRunning = actors.containers.filter(({ role }) => role === 'sidecar' || role === 'regular');
-  const readyCount = longRunning.filter(({ status }) => status?.ready).length;
-  return `${podTitle(actors)} is running, with ${readyCount} of ${longRunning.length} containers ready`;
+  const longRunningContainers = actors.containers.filter(({ role }) => role === 'sidecar' || role === 'regular');
+  const readyCount = longRunningContainers.filter(({ status }) => status?.ready).length;
+  return `${podTitle(actors)} is running, with ${readyCount} of ${longRunningContainers.length} containers ready`;
 }
 
 /** Returns the answer of the first rule that applies, or undefined if none does. */
@@ -178,11 +178,11 @@ function podTermination({ actors, now }: RuleInput): Answer {
   const { tree, containers } = actors;
   if (!tree.termination) return undefined;
   const prefix = `${podTitle(actors)} is terminating (${tree.termination.reason})`;
-  const [firstContainer, ...others] = containers.filter(({ status }) => status?.state?.running);
+  const [firstContainer, ...otherContainers] = containers.filter(({ status }) => status?.state?.running);
   if (firstContainer)
     return containerStop(prefix, {
       firstContainer,
-      otherCount: others.length,
+      otherCount: otherContainers.length,
       until: firstContainer.actor.until ?? tree.until,
       now,
     });

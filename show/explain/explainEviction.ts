@@ -72,8 +72,8 @@ export function withEvictionOutlook(
  */
 function victimSentences(pods: readonly Pod[], figures: EvictionFigures): string[] {
   const signals = [...new Set(figures.thresholds.map(({ signal }) => signal))];
-  const bySentence = Map.groupBy(signals, (signal) => victimSentence(nextVictim(pods, figures, signal)));
-  return Array.from(bySentence, ([sentence, own]) => `${own.join(', ')}: ${sentence}`);
+  const signalsBySentence = Map.groupBy(signals, (signal) => victimSentence(nextVictim(pods, figures, signal)));
+  return Array.from(signalsBySentence, ([sentence, victimSignals]) => `${victimSignals.join(', ')}: ${sentence}`);
 }
 
 const victimSentence = (victim: PredictedVictim | undefined): string =>

@@ -86,9 +86,9 @@ export function queuePositions(podUid: string, containers: readonly string[], li
  * default/web`.
  */
 export function queueText({ limiter, place, length, capacity, behind = [] }: QueuePosition): string {
-  const [first, ...others] = behind;
-  const remainderText = others.length > 0 ? ` and ${others.length} more` : '';
-  const holdersText = first === undefined ? '' : `, behind ${first}${remainderText}`;
+  const [firstPurpose, ...otherPurposes] = behind;
+  const remainderText = otherPurposes.length > 0 ? ` and ${otherPurposes.length} more` : '';
+  const holdersText = firstPurpose === undefined ? '' : `, behind ${firstPurpose}${remainderText}`;
   return `in the ${limiter} queue: place ${place} of ${length}, ${capacity} at a time${holdersText}`;
 }
 

@@ -227,8 +227,8 @@ function fullMessage(run: ExplainedActor['lastRun']): string[] {
   return run && !terminationCause(run).endsWith(message) ? [`message: ${message}`] : [];
 }
 
-function timeAgoText(then: number, now: number): string {
-  return `${humanDuration(now - then)} ago`;
+function timeAgoText(timestamp: number, now: number): string {
+  return `${humanDuration(now - timestamp)} ago`;
 }
 
 /**

@@ -61,12 +61,12 @@ export function wrapText(text: string, width: number): string[] {
 }
 
 function splitLongWord(word: string, maxWidth: number): string[] {
-  const pieces: string[] = [];
+  const wordPieces: string[] = [];
   let remainingText = word;
   while (displayWidth(remainingText) > maxWidth) {
     const piece = prefixOfWidth(remainingText, maxWidth);
-    pieces.push(piece);
+    wordPieces.push(piece);
     remainingText = remainingText.slice(piece.length);
   }
-  return [...pieces, remainingText];
+  return [...wordPieces, remainingText];
 }

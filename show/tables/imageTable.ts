@@ -45,21 +45,21 @@ export function imageTable(
 /** Returns the cells for the time since the image was last used, its expected removal, and its users. */
 function useCells(use: ImageUse, { wide, now }: { readonly wide: boolean; readonly now: number }): string[] {
   const { users, unusedSince } = use;
-  const [first = NO_VALUE, ...others] = users;
-  const shownUsers = wide || others.length === 0 ? users.join(', ') : `${first} and ${others.length} more`;
-  const unused = unusedSince === undefined ? NO_VALUE : humanDuration(Math.max(0, now - unusedSince));
-  return [unused, removalText(use, now), shownUsers || NO_VALUE];
+  const [firstUser = NO_VALUE, ...otherUsers] = users;
+  const shownUsers = wide || otherUsers.length === 0 ? users.join(', ') : `${firstUser} and ${otherUsers.length} more`;
+  const unusedDuration = unusedSince === undefined ? NO_VALUE : humanDuration(Math.max(0, now - unusedSince));
+  return [unusedDuration, removalText(use, now), shownUsers || NO_VALUE];
 }
 
 /** Describes when an image would be removed if nothing uses it until then. */
 export function removalText({ users, isPinned, position, thresholdPercent, expiresAt }: ImageUse, now: number): string {
   if (isPinned) return 'never (pinned)';
   if (users.length > 0) return 'not while in use';
-  const times = [
+  const removalConditions = [
     ...(expiresAt === undefined ? [] : [expiresAt > now ? `in ${humanDuration(expiresAt - now)}` : 'soon']),
     ...(thresholdPercent === undefined ? [] : [`at ${thresholdPercent}% disk usage (place ${position})`]),
   ];
-  return times.length > 0 ? times.join(' or ') : 'by evictions only';
+  return removalConditions.length > 0 ? removalConditions.join(' or ') : 'by evictions only';
 }
 
 /** Returns the first digits of an ID, without the name of the digest's algorithm. */

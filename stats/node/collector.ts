@@ -89,12 +89,12 @@ export class Collector {
    */
   memory(): { readonly root: CgroupSample | undefined; readonly allPods: CgroupSample | undefined } {
     const { readUsage, findSharedCgroup } = this.#options;
-    const sample = (path: string): CgroupSample | undefined => {
+    const sampleMemory = (path: string): CgroupSample | undefined => {
       const usage = readUsage(path, ['memory']);
       return usage && { path: `/${path}`, usage };
     };
     const sharedPath = findSharedCgroup?.();
-    return { root: sample(''), allPods: sharedPath === undefined ? undefined : sample(sharedPath) };
+    return { root: sampleMemory(''), allPods: sharedPath === undefined ? undefined : sampleMemory(sharedPath) };
   }
 
   /** Runs samples sequentially, because concurrent ones would compute their rates from each other's counters. */
@@ -202,11 +202,11 @@ export class Collector {
       clock,
     });
     signal.throwIfAborted();
-    return pods.map((pod) => withStats(pod, stats));
+    return pods.map((pod) => withRuntimeStats(pod, stats));
   }
 }
 
-function withStats(pod: PodSample, { containers, pods }: RuntimeStats): PodSample {
+function withRuntimeStats(pod: PodSample, { containers, pods }: RuntimeStats): PodSample {
   return {
     ...pod,
     runtime: pod.cgroup === undefined ? pods.get(pod.sandboxId) : undefined,

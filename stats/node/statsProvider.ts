@@ -123,7 +123,7 @@ export class StatsProvider {
         memory,
         io,
         network: sample.network && networkStats(sample.network),
-        fs: nodeFs(sample.root?.usage.readAt ?? now, files.rootFs),
+        fs: nodeFsStats(sample.root?.usage.readAt ?? now, files.rootFs),
         runtime: files.imageFs && { imageFs: files.imageFs, containerFs: files.imageFs },
         rlimit: { time: statsTime(now), ...hostFacts.taskStats() },
         swap,
@@ -178,13 +178,19 @@ export class StatsProvider {
    * containers cannot be configured here.
    */
   #systemContainers({ allPods, agent }: NodeSample, includesIo: boolean): readonly ContainerStats[] | undefined {
-    const container = (name: string, sample: CgroupSample, startedAt: number | undefined): ContainerStats => {
+    const createContainerStats = (
+      name: string,
+      sample: CgroupSample,
+      startedAt: number | undefined,
+    ): ContainerStats => {
       const { io, cpu, memory, swap } = cgroupStats(sample);
       return { name, startTime: optionalStatsTime(startedAt), cpu, memory, ...(includesIo ? { io } : {}), swap };
     };
     const containers = [
-      ...(allPods ? [container('pods', allPods, this.#options.hostFacts.cgroupCreationTime(allPods.path))] : []),
-      ...(agent ? [container('kubelet', agent, this.#startedAt)] : []),
+      ...(allPods
+        ? [createContainerStats('pods', allPods, this.#options.hostFacts.cgroupCreationTime(allPods.path))]
+        : []),
+      ...(agent ? [createContainerStats('kubelet', agent, this.#startedAt)] : []),
     ];
     return containers.length > 0 ? containers : undefined;
   }
@@ -255,7 +261,7 @@ const NO_FILES: PodFiles = { containers: new Map(), volumes: [] };
 const runningPods = ({ pods }: NodeSample): readonly PodSample[] =>
   pods.filter(({ containers }) => containers.length > 0);
 
-function nodeFs(readAt: number, fs: FileSystemUsage | undefined): FsStats | undefined {
+function nodeFsStats(readAt: number, fs: FileSystemUsage | undefined): FsStats | undefined {
   return fs && fsStats(readAt, fs, { bytes: fs.usedBytes, inodes: fs.inodes - fs.inodesFree });
 }
 

@@ -115,8 +115,8 @@ function psiStats(psi: wire.PsiStats | undefined): PsiStats | undefined {
 
 function sandboxNetwork({ timestamp, defaultInterface, interfaces }: wire.NetworkUsage): NetworkStats {
   const interfaceList = [...(defaultInterface ? [defaultInterface] : []), ...interfaces];
-  const byName = new Map(interfaceList.map((each) => [each.name, interfaceStats(each)]));
-  return createNetworkStats(toMilliseconds(timestamp), [...byName.values()]);
+  const interfaceByName = new Map(interfaceList.map((each) => [each.name, interfaceStats(each)]));
+  return createNetworkStats(toMilliseconds(timestamp), [...interfaceByName.values()]);
 }
 
 const interfaceStats = ({

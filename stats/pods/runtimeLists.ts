@@ -44,11 +44,11 @@ export async function runningPods(
       options,
     ),
   ]);
-  const bySandbox = Map.groupBy(containers, ({ podSandboxId }) => podSandboxId);
+  const containersBySandbox = Map.groupBy(containers, ({ podSandboxId }) => podSandboxId);
   return items.flatMap(({ id, metadata, createdAt }) => {
     if (metadata === undefined) return [];
     const { uid, name, namespace, attempt } = metadata;
-    const runningContainers = (bySandbox.get(id) ?? []).map((container) => ({
+    const runningContainers = (containersBySandbox.get(id) ?? []).map((container) => ({
       id: container.id,
       name: labeledContainerName(container),
       image: container.image?.userSpecifiedImage || container.image?.image || '',

@@ -78,8 +78,12 @@ export class VolumeUsage {
     const measurement = this.#measurements.get(uid);
     if (measurement === undefined) return NO_VOLUMES;
     const volumes = [...measurement.volumes.values()];
-    const toStats = (volumeMeasurements: readonly VolumeMeasurement[]) => volumeMeasurements.map(({ stats }) => stats);
-    return { allVolumes: toStats(volumes), localVolumes: toStats(volumes.filter(({ isLocal }) => isLocal)) };
+    const toVolumeStats = (volumeMeasurements: readonly VolumeMeasurement[]) =>
+      volumeMeasurements.map(({ stats }) => stats);
+    return {
+      allVolumes: toVolumeStats(volumes),
+      localVolumes: toVolumeStats(volumes.filter(({ isLocal }) => isLocal)),
+    };
   }
 
   /** Starts a measurement of the pods that are due, unless one is in progress, and waits for it for a limited time. */
@@ -134,13 +138,13 @@ export class VolumeUsage {
       volumeTrees.map((tree, index) => this.#readStats(tree, usageResults[index], signal)),
     );
     signal.throwIfAborted();
-    const byPod = Map.groupBy(
+    const measurementsByPod = Map.groupBy(
       stats.filter((each) => each !== undefined),
       ({ uid }) => uid,
     );
     for (const { metadata } of pods) {
       const { uid } = metadata;
-      const measuredVolumes = (byPod.get(uid) ?? []).map(
+      const measuredVolumes = (measurementsByPod.get(uid) ?? []).map(
         ({ stats, isLocal }) => [stats.name, { stats, isLocal }] as const,
       );
       const previousVolumes = this.#measurements.get(uid)?.volumes ?? [];

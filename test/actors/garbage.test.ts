@@ -3,7 +3,7 @@ import { mkdir, readdir, readlink, rm, rmdir, symlink, writeFile } from 'node:fs
 import { dirname } from 'node:path';
 import { inspect } from 'node:util';
 import { expect, test } from '@jest/globals';
-import { markOwner } from '../../actors/store/leftOnDisk.ts';
+import { createOwnerMark } from '../../actors/store/leftOnDisk.ts';
 import { createLayout } from '../../host/pods/layout.ts';
 import { claimPodDirectory } from '../../host/pods/takePodDirectory.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
@@ -88,7 +88,7 @@ test('what this agent left of a pod that nobody knows goes with its logs; what i
   const layout = createLayout(node.facts);
   await claimPodDirectory({
     layout,
-    maker: markOwner(node.facts),
+    maker: createOwnerMark(node.facts),
     pod: { uid: 'gone', namespace: 'default', name: 'gone' },
   });
   await lay(node, 'root/pods/gone/volumes/kubernetes.io~empty-dir/data/file');

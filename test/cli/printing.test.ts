@@ -6,7 +6,7 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, rmSync, write
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { SIMULATED } from '../../actors/store/leftOnDisk.ts';
+import { SIMULATED_ENDPOINT } from '../../actors/store/leftOnDisk.ts';
 import { createLayout } from '../../host/pods/layout.ts';
 import { createMarkedDirectory } from '../../host/pods/podMark.ts';
 import { root } from '../support/root.ts';
@@ -122,7 +122,7 @@ describe('`down` ends all of it', () => {
     const rootDirectory = join(state, 'kubelet');
     mkdirSync(join(rootDirectory, 'pods'), { recursive: true });
     const layout = createLayout({ rootDir: rootDirectory, podLogsDir: join(state, 'logs') });
-    const maker = { root: rootDirectory, node: 'node', runtime: SIMULATED };
+    const maker = { root: rootDirectory, node: 'node', runtime: SIMULATED_ENDPOINT };
     for (const name of ['one', 'two'])
       await createMarkedDirectory(layout.podDir(name), { layout, maker, pod: { namespace: 'default', name } }, 0o750);
   });

@@ -62,8 +62,8 @@ export const evictionMutations: readonly Mutation[] = [
     rule: 'C28',
     breaks: 'the limit of a pod needs a limit of each container',
     file: 'kubernetes/eviction/localStorage.ts',
-    find: 'exceeds(usage.ephemeralStorageBytes ?? 0, limit)) return undefined;',
-    put: 'exceeds(usage.ephemeralStorageBytes ?? 0, limit) || spec.containers.length > 1) return undefined;',
+    find: 'exceedsLimit(usage.ephemeralStorageBytes ?? 0, limit)) return undefined;',
+    put: 'exceedsLimit(usage.ephemeralStorageBytes ?? 0, limit) || spec.containers.length > 1) return undefined;',
   },
   {
     rule: 'C28',

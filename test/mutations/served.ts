@@ -104,7 +104,7 @@ export const servedMutations: readonly Mutation[] = [
     rule: 'C45',
     breaks: 'the watchdog is notified while the agent is unhealthy',
     file: 'node/start/systemd.ts',
-    find: 'const checkFailure = failedCheck(checks);',
-    put: 'const checkFailure = failedCheck([]);',
+    find: 'const checkFailure = describeFailedCheck(checks);',
+    put: 'const checkFailure = describeFailedCheck([]);',
   },
 ];

@@ -67,8 +67,8 @@ export const faultsOfMachines: readonly SeededFault[] = [
     name: 'grace',
     breaks: 'a later command may give a pod more grace',
     file: 'machines/pod/termination.ts',
-    find: 'later.graceSeconds < current.graceSeconds && deadlineOf(later) < deadlineOf(current)',
-    put: 'deadlineOf(later) > deadlineOf(current)',
+    find: 'laterTermination.graceSeconds < currentTermination.graceSeconds &&\n    deadlineOf(laterTermination) < deadlineOf(currentTermination)',
+    put: 'deadlineOf(laterTermination) > deadlineOf(currentTermination)',
   },
   {
     name: 'foreign-sandbox',

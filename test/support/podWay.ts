@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createNode } from '../../actors/node/createNode.ts';
-import { SIMULATED } from '../../actors/store/leftOnDisk.ts';
+import { SIMULATED_ENDPOINT } from '../../actors/store/leftOnDisk.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import { inProcessCri } from '../../cri/simulated/inProcessCri.ts';
 import { createSimulatedRuntime } from '../../cri/simulated/runtime.ts';
@@ -32,7 +32,7 @@ const node = await createNode(
   {
     nodeName: 'node',
     rootDir: join(directory, 'root'),
-    runtimeEndpoint: SIMULATED,
+    runtimeEndpoint: SIMULATED_ENDPOINT,
     staticPodPath,
     hostIps: ['192.0.2.1'],
     capacity: { cpuMillis: 4_000, memoryBytes: 2 ** 34, pods: 110 },

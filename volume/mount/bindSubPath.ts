@@ -34,12 +34,12 @@ export async function bindSubPath({ hostPath, subPath, target, signal }: SubPath
 }
 
 async function mountHandle(handle: FileHandle, target: string, signal: AbortSignal): Promise<void> {
-  const source = await handle.stat({ bigint: true });
-  if (await isMountedAt(target, source)) return;
+  const sourceStats = await handle.stat({ bigint: true });
+  if (await isMountedAt(target, sourceStats)) return;
   await clearTarget(target, signal);
-  await createMountPoint(target, source.isDirectory());
+  await createMountPoint(target, sourceStats.isDirectory());
   await bindHandle(handle.fd, target, signal);
-  if (!(await isMountedAt(target, source))) throw new Error(`something else is already mounted at ${target}`);
+  if (!(await isMountedAt(target, sourceStats))) throw new Error(`something else is already mounted at ${target}`);
 }
 
 /** Whether a path refers to the given file or directory. */

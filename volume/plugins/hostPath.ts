@@ -18,15 +18,15 @@ interface TypeRule {
   readonly create?: 'directory' | 'file';
 }
 
-const directory = { kind: constants.S_IFDIR, description: 'directory' };
-const file = { kind: constants.S_IFREG, description: 'file' };
+const directoryRule = { kind: constants.S_IFDIR, description: 'directory' };
+const fileRule = { kind: constants.S_IFREG, description: 'file' };
 
 const TYPE_RULES: Readonly<Record<Exclude<HostPathType, ''>, TypeRule>> = {
-  Directory: directory,
-  DirectoryOrCreate: { ...directory, create: 'directory' },
-  File: file,
+  Directory: directoryRule,
+  DirectoryOrCreate: { ...directoryRule, create: 'directory' },
+  File: fileRule,
   // Does not create the parent directory, because the type does not specify the parent's permissions.
-  FileOrCreate: { ...file, create: 'file' },
+  FileOrCreate: { ...fileRule, create: 'file' },
   Socket: { kind: constants.S_IFSOCK, description: 'socket file' },
   CharDevice: { kind: constants.S_IFCHR, description: 'character device' },
   BlockDevice: { kind: constants.S_IFBLK, description: 'block device' },

@@ -60,8 +60,8 @@ export function memoryMedium({ pod, allocatable }: VolumeMount, sizeLimit?: stri
     throw new NodeFailure('FailedMount', `emptyDir sizeLimit ${sizeLimit} is not a quantity`);
   }
   const volumeLimit = sizeLimit === undefined ? 0 : wholeValue(sizeLimit);
-  const limits = [volumeLimit, podLimit(pod.spec, 'memory') ?? 0, wholeValue(allocatable.memory ?? '0')];
-  const positiveLimits = limits.filter((bytes) => bytes > 0);
+  const sizeLimits = [volumeLimit, podLimit(pod.spec, 'memory') ?? 0, wholeValue(allocatable.memory ?? '0')];
+  const positiveLimits = sizeLimits.filter((bytes) => bytes > 0);
   return { type: 'tmpfs', options: positiveLimits.length === 0 ? [] : [`size=${Math.min(...positiveLimits)}`] };
 }
 

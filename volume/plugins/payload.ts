@@ -32,15 +32,15 @@ const DEFAULT_TOKEN_SECONDS = 3600;
 
 /** Returns the files of a volume. Fails with `FailedMount`, whose message contains the problems of all sources. */
 export async function collectPayload(request: VolumeMount): Promise<Payload> {
-  const results = await Promise.all(
+  const sourceResults = await Promise.all(
     projectionsOf(request.volume).map((projection) => tryReadSource(request, projection)),
   );
   request.signal.throwIfAborted();
-  const problems = [...new Set(results.flatMap((result) => ('problem' in result ? [result.problem] : [])))];
+  const problems = [...new Set(sourceResults.flatMap((result) => ('problem' in result ? [result.problem] : [])))];
   const [problem, ...otherProblems] = problems;
   if (problem !== undefined)
     throw new NodeFailure('FailedMount', otherProblems.length > 0 ? `[${problems.join(', ')}]` : problem);
-  const payloads = results.flatMap((result) => ('problem' in result ? [] : [result]));
+  const payloads = sourceResults.flatMap((result) => ('problem' in result ? [] : [result]));
   return { files: normalizeFiles(payloads.flatMap(({ files }) => files)), ...summarizeTokens(payloads) };
 }
 

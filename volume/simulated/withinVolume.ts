@@ -75,9 +75,9 @@ const findRealPath = (disk: MemoryDisk, path: string): string | undefined =>
 
 function clearTarget(disk: MemoryDisk, target: string): void {
   while (findMountAt(disk, target) !== undefined) disk.unmount(target);
-  const existing = disk.find(target, 'stat');
-  if (existing?.kind === 'directory') disk.removeDirectory(target);
-  else if (existing !== undefined) disk.unlink(target);
+  const existingTarget = disk.find(target, 'stat');
+  if (existingTarget?.kind === 'directory') disk.removeDirectory(target);
+  else if (existingTarget !== undefined) disk.unlink(target);
 }
 
 /** Creates the mount point. A directory is mounted on a directory and anything else on a file. */

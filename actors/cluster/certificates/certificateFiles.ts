@@ -120,9 +120,9 @@ export class CertificateFiles {
   }
 
   async #readText(path: string): Promise<string | undefined> {
-    const file = await readTextFile(this.#files, path);
-    if (file === undefined || 'text' in file) return file?.text;
-    throw new Error(`${path}: ${file.noFile}`);
+    const textFile = await readTextFile(this.#files, path);
+    if (textFile === undefined || 'text' in textFile) return textFile?.text;
+    throw new Error(`${path}: ${textFile.noFile}`);
   }
 
   /**

@@ -77,13 +77,18 @@ export class CertificateManager {
       const { nodeName, clock, onError } = this.#dependencies;
       const client = this.#selectClient(name);
       const requestedCertificate = { ...nodeSubject(nodeName), names };
-      const template = { client, certificate: requestedCertificate, ...SIGNING_OPTIONS[name], now: () => clock.now() };
+      const requestTemplate = {
+        client,
+        certificate: requestedCertificate,
+        ...SIGNING_OPTIONS[name],
+        now: () => clock.now(),
+      };
       const { csr, key } = isResumable
-        ? await createNamedRequest(template, this.#requestKey, {
+        ? await createNamedRequest(requestTemplate, this.#requestKey, {
             ...options,
             onInvalidKey: (failure) => onError('certificate', failure),
           })
-        : await createRequest(template, options);
+        : await createRequest(requestTemplate, options);
       const { uid } = csr.metadata;
       this.#pendingRequests.set(name, { uid, key, client, isResumable });
       return { request: csr.metadata.name, uid, at: clock.now() };

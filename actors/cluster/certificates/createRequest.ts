@@ -35,7 +35,7 @@ export async function createRequest(
   const { createSigningRequest } = await import('./signingRequest.ts');
   const { request, key } = createSigningRequest(certificate);
   const spec = { signerName, usages, request: encodeBase64(request) };
-  return { csr: await create(client, { generateName: 'csr-' }, spec, options), key };
+  return { csr: await submitRequest(client, { generateName: 'csr-' }, spec, options), key };
 }
 
 interface NamedOptions extends CallOptions {
@@ -65,7 +65,7 @@ export async function createNamedRequest(
   const name = digestedName(namedRequest);
   try {
     return {
-      csr: await create(client, { name }, { signerName, usages, request: encodeBase64(request) }, options),
+      csr: await submitRequest(client, { name }, { signerName, usages, request: encodeBase64(request) }, options),
       key,
     };
   } catch (error) {
@@ -82,9 +82,14 @@ export async function createNamedRequest(
   );
 }
 
-async function create(client: KubeClient, metadata: object, spec: object, options: CallOptions): Promise<NamedObject> {
-  const object = { ...CERTIFICATE_SIGNING_REQUEST_TYPE, metadata, spec };
-  return readNamedObject(await client.create(SIGNING_REQUESTS, object, options), `POST ${SIGNING_REQUESTS}`);
+async function submitRequest(
+  client: KubeClient,
+  metadata: object,
+  spec: object,
+  options: CallOptions,
+): Promise<NamedObject> {
+  const requestObject = { ...CERTIFICATE_SIGNING_REQUEST_TYPE, metadata, spec };
+  return readNamedObject(await client.create(SIGNING_REQUESTS, requestObject, options), `POST ${SIGNING_REQUESTS}`);
 }
 
 const encodeBase64 = (text: string): string => Buffer.from(text).toString('base64');

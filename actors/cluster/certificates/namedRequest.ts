@@ -71,8 +71,8 @@ const decodeBase64 = (base64: string): string => Buffer.from(base64, 'base64').t
 
 function parseRequest(base64: string): CertificationRequestInfo {
   const [block] = parsePemBlocks(decodeBase64(base64)).filter(({ label }) => label === 'CERTIFICATE REQUEST');
-  const body = block?.pem.split('\n').slice(1, -2).join('') ?? '';
-  return AsnConvert.parse(Buffer.from(body, 'base64'), CertificationRequest).certificationRequestInfo;
+  const base64Body = block?.pem.split('\n').slice(1, -2).join('') ?? '';
+  return AsnConvert.parse(Buffer.from(base64Body, 'base64'), CertificationRequest).certificationRequestInfo;
 }
 
 /** Formats a subject for comparison. Go encodes names as other ASN.1 string types, so only their text is comparable. */

@@ -1,5 +1,5 @@
 /** Encodes DER data as a PEM block with the given label. */
 export function pem(label: string, der: Buffer): string {
-  const lines = der.toString('base64').replaceAll(/.{64}/g, '$&\n').trimEnd();
-  return `-----BEGIN ${label}-----\n${lines}\n-----END ${label}-----\n`;
+  const base64Lines = der.toString('base64').replaceAll(/.{64}/g, '$&\n').trimEnd();
+  return `-----BEGIN ${label}-----\n${base64Lines}\n-----END ${label}-----\n`;
 }

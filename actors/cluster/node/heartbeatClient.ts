@@ -17,19 +17,19 @@ const MAX_FAILURES = 1;
  * as broken.
  */
 export function createHeartbeatClient(client: KubeClient, timeoutMs: number): HeartbeatClient {
-  let failures = 0;
+  let failureCount = 0;
   async function attemptRequest(
     options: CallOptions,
     request: (limited: CallOptions) => Promise<unknown>,
   ): Promise<unknown> {
     try {
       const response = await request({ ...options, timeoutMs: Math.min(timeoutMs, options.timeoutMs ?? timeoutMs) });
-      failures = 0;
+      failureCount = 0;
       return response;
     } catch (error) {
       if (options.signal.aborted) throw error;
-      failures = isResponse(error) ? 0 : failures + 1;
-      if (failures > MAX_FAILURES) client.reconnect();
+      failureCount = isResponse(error) ? 0 : failureCount + 1;
+      if (failureCount > MAX_FAILURES) client.reconnect();
       throw error;
     }
   }

@@ -151,12 +151,12 @@ export class NodeStatus {
 
 /** Returns the required corrections to the Node's labels and annotations, or undefined if there are none. */
 function metadataFixes(node: NodeObject, { metadata }: ServerNode): object | undefined {
-  const metadataFixes = {
+  const allFixes = {
     labels: labelFixes(node, metadata.labels),
     annotations: cloudAnnotationFixes(node, metadata.annotations),
   };
-  const fields = Object.entries(metadataFixes).filter(([, values]) => Object.keys(values).length > 0);
-  return fields.length > 0 ? Object.fromEntries(fields) : undefined;
+  const requiredFixes = Object.entries(allFixes).filter(([, values]) => Object.keys(values).length > 0);
+  return requiredFixes.length > 0 ? Object.fromEntries(requiredFixes) : undefined;
 }
 
 /** Compares resource versions, which are increasing numbers within a resource type. */

@@ -146,8 +146,8 @@ export class ApiStatusSink implements StatusSink {
     { statusPatch, ifVersion, ...options }: PatchOptions,
   ): Promise<ServerPod | undefined> {
     if (statusPatch === undefined) return pod;
-    const version = ifVersion === undefined ? {} : { resourceVersion: ifVersion };
-    const body = { metadata: { uid: pod.metadata.uid, ...version }, status: statusPatch };
+    const versionPrecondition = ifVersion === undefined ? {} : { resourceVersion: ifVersion };
+    const body = { metadata: { uid: pod.metadata.uid, ...versionPrecondition }, status: statusPatch };
     // The outcome is unknown until the response arrives.
     this.#uncertainUids.add(report.uid);
     const path = `${podPath(report)}/status`;

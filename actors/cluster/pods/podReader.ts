@@ -126,6 +126,6 @@ function describeProblems(object: KubeObject, problems: readonly Problem[]) {
   const { namespace, name, uid, deletionTimestamp } = object.metadata;
   const pod = `${String(namespace)}/${String(name)}`;
   // A pod that is being deleted is no longer wanted, so its containers stop even if the object is unreadable.
-  const owner = deletionTimestamp === undefined ? { pod, uid } : { pod };
-  return problems.map(({ path, message }): SourceProblem => ({ file: `pod ${pod}`, path, message, ...owner }));
+  const podFields = deletionTimestamp === undefined ? { pod, uid } : { pod };
+  return problems.map(({ path, message }): SourceProblem => ({ file: `pod ${pod}`, path, message, ...podFields }));
 }

@@ -51,7 +51,7 @@ export class PersistedObjects {
   /** Pending writes by file. Only the latest version of each object is written. */
   readonly #pendingWrites = new Map<string, PersistedObject | undefined>();
   #pendingFlush: Promise<void> | undefined;
-  #usablePromise: Promise<boolean> | undefined;
+  #directoryCheck: Promise<boolean> | undefined;
 
   constructor(dependencies: PersistedObjectsDependencies) {
     this.#dependencies = dependencies;
@@ -126,7 +126,7 @@ export class PersistedObjects {
       await this.settled();
       if (!(await this.#directoryExists()) || (await files.readdir(directory)).length > 0) return;
       await files.rm(directory, { recursive: true, force: true });
-      this.#usablePromise = undefined;
+      this.#directoryCheck = undefined;
     } catch (error) {
       onError('objects', error);
     }
@@ -174,7 +174,7 @@ export class PersistedObjects {
   /** Whether the directory exists and is usable. Does not create it. */
   async #directoryExists(): Promise<boolean> {
     const { files, directory } = this.#dependencies;
-    if (this.#usablePromise !== undefined) return this.#usablePromise;
+    if (this.#directoryCheck !== undefined) return this.#directoryCheck;
     // Other errors are reported when the directory is used.
     const isDirectoryMissing = await files.lstat(directory).then(() => false, isMissing);
     return !isDirectoryMissing && this.#ensureUsable();
@@ -182,12 +182,12 @@ export class PersistedObjects {
 
   /** Creates the directory if necessary and checks that it is private to this agent. */
   #ensureUsable(): Promise<boolean> {
-    this.#usablePromise ??= this.#prepareDirectory().catch((cause: unknown) => {
-      this.#usablePromise = undefined;
+    this.#directoryCheck ??= this.#prepareDirectory().catch((cause: unknown) => {
+      this.#directoryCheck = undefined;
       this.#reportFailure(cause);
       return false;
     });
-    return this.#usablePromise;
+    return this.#directoryCheck;
   }
 
   #reportFailure(cause: unknown): void {

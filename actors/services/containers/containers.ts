@@ -105,8 +105,8 @@ async function linkLog(
 }
 
 export function findContainer(pod: Pod, name: string): Container {
-  const match = containersOf(pod.spec).find(({ container }) => container.name === name);
-  if (match !== undefined) return match.container;
+  const matchingContainer = containersOf(pod.spec).find(({ container }) => container.name === name);
+  if (matchingContainer !== undefined) return matchingContainer.container;
   throw new NodeFailure('CreateContainerConfigError', `the pod has no container ${name}`);
 }
 
@@ -123,7 +123,7 @@ async function create(
   const sandboxIps = orderedPodIps(sandbox.ips ?? [], nodeFacts.hostIps);
   // This call occupies a start slot, so run independent steps in parallel.
   const [user, now, target, terminationLog] = await Promise.all([
-    imageUserIfNeeded(findImageUser, { pod, container, imageRef }, { signal }),
+    findImageUserIfNeeded(findImageUser, { pod, container, imageRef }, { signal }),
     withCurrentResolvConf(nodeFacts).catch(rejectUnknownResolver),
     findTarget(cri, input, { signal }),
     createTerminationLog(layout, { uid, container: container.name, run: String(attempt) }),
@@ -160,9 +160,9 @@ async function create(
     config: containerConfig(configInput),
     sandboxConfig: sandboxConfig(pod, sandbox.attempt, now, userNamespace.userRange),
   };
-  const createNew = async () => (await cri.createContainer(request, { signal })).containerId;
+  const createNewContainer = async () => (await cri.createContainer(request, { signal })).containerId;
   const adoptExisting = () => adoptEarlierRun(cri, input, { container, signal });
-  return retryWhileReserved(createNew, adoptExisting, { clock, signal }).catch((error) => {
+  return retryWhileReserved(createNewContainer, adoptExisting, { clock, signal }).catch((error) => {
     throw toCreateFailure(error);
   });
 }
@@ -201,13 +201,17 @@ function rejectUnknownResolver(cause: unknown): never {
  * Returns the image's user if the pod does not specify a user. Rejects if the container would run as root although
  * `runAsNonRoot` forbids it.
  */
-async function imageUserIfNeeded(
+async function findImageUserIfNeeded(
   findImageUser: FindImageUser,
   { pod, container, imageRef }: { pod: Pod; container: Container; imageRef: string },
   options: CallOptions,
 ): Promise<{ imageUser?: ImageUser }> {
-  const context = { ...pod.spec.securityContext, ...container.securityContext };
-  if (!context.runAsNonRoot && (context.runAsUser !== undefined || context.runAsGroup === undefined)) return {};
+  const securityContext = { ...pod.spec.securityContext, ...container.securityContext };
+  if (
+    !securityContext.runAsNonRoot &&
+    (securityContext.runAsUser !== undefined || securityContext.runAsGroup === undefined)
+  )
+    return {};
   const user = await findImageUser(imageRef, options);
   const nonRootFailure = checkRunAsNonRoot(pod, container, user);
   if (nonRootFailure !== undefined) throw nonRootFailure;

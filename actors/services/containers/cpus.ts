@@ -19,7 +19,7 @@ export function cpuServices({
   cpuState,
 }: CpuServiceDependencies): Pick<PortServices, 'saveCpus' | 'reconcileCpus'> {
   /** The CPUs last assigned to each running container, by container ID. */
-  let appliedById = new Map<string, string>();
+  let appliedCpusById = new Map<string, string>();
   return {
     saveCpus: async ({ assignments }) => {
       await cpuState.save(assignments).catch((cause: unknown) => {
@@ -28,21 +28,21 @@ export function cpuServices({
       return null;
     },
     reconcileCpus: async ({ containers }, options) => {
-      const previousById = appliedById;
-      const currentById = new Map<string, string>();
-      appliedById = currentById;
+      const previousCpusById = appliedCpusById;
+      const currentCpusById = new Map<string, string>();
+      appliedCpusById = currentCpusById;
       let updatedCount = 0;
-      const updates = containers.map(async ({ pod, container, id }) => {
+      const pendingUpdates = containers.map(async ({ pod, container, id }) => {
         const cpus = formatCpuSet(cpuState.cpusOf(pod.uid, container) ?? []);
         if (cpus === '') return;
-        if (previousById.get(id) !== cpus) {
+        if (previousCpusById.get(id) !== cpus) {
           const linux = LinuxContainerResources.fromPartial({ cpusetCpus: cpus });
           await cri.updateContainerResources({ containerId: id, linux, windows: undefined, annotations: {} }, options);
           updatedCount += 1;
         }
-        currentById.set(id, cpus);
+        currentCpusById.set(id, cpus);
       });
-      await settleAll(updates.map((update) => update.catch(ignoreNotFound)));
+      await settleAll(pendingUpdates.map((update) => update.catch(ignoreNotFound)));
       return { updatedCount };
     },
   };

@@ -93,8 +93,8 @@ async function queryAddress(
   id: string,
   { hostIps, signal }: { hostIps: readonly string[]; signal: AbortSignal },
 ): Promise<string | undefined> {
-  const filter = { id, state: undefined, podSandboxId: '', labelSelector: {} };
-  const { containers } = await cri.listContainers({ filter }, { signal });
+  const sandboxFilter = { id, state: undefined, podSandboxId: '', labelSelector: {} };
+  const { containers } = await cri.listContainers({ filter: sandboxFilter }, { signal });
   const podSandboxId = containers[0]?.podSandboxId ?? '';
   const { status } = await cri.podSandboxStatus({ podSandboxId, verbose: false }, { signal });
   return status && observedSandboxStatus(status, hostIps)?.ips?.[0];
@@ -140,7 +140,7 @@ async function runHandler(dependencies: HookDependencies, run: HookRun): Promise
     await executeCommand(cri, clock, run, handler.exec.command ?? []);
     return [];
   }
-  if (handler.httpGet) return get(dependencies, run, handler.httpGet);
+  if (handler.httpGet) return sendHookRequest(dependencies, run, handler.httpGet);
   // The API still has `tcpSocket`, which was never implemented for hooks, so a hook with it fails (`Run` in
   // `pkg/kubelet/lifecycle/handlers.go`).
   if (handler.sleep === undefined) throw new Error(`invalid handler: ${Object.keys(handler).join()}`);
@@ -161,17 +161,17 @@ async function executeCommand(cri: Cri, clock: Clock, run: HookRun, cmd: readonl
   const { id, hook, timeoutMs, signal } = run;
   const request = { containerId: id, cmd: [...cmd], timeout: NO_TIMEOUT };
   if (hook === 'postStart') return requireSuccess(cmd, await cri.execSync(request, { signal }));
-  const command = cri.execSync(request, {
+  const pendingExec = cri.execSync(request, {
     signal: new AbortController().signal,
     timeoutMs: timeoutMs + EXEC_TIMEOUT_MARGIN_MS,
   });
   const waitAbort = new AbortController();
   const stopWaiting = () => waitAbort.abort();
   signal.addEventListener('abort', stopWaiting, { once: true });
-  command.then(stopWaiting, stopWaiting);
+  pendingExec.then(stopWaiting, stopWaiting);
   await waitOnce(clock.now() + timeoutMs, clock, waitAbort.signal);
   signal.removeEventListener('abort', stopWaiting);
-  if (waitAbort.signal.aborted && !signal.aborted) requireSuccess(cmd, await command);
+  if (waitAbort.signal.aborted && !signal.aborted) requireSuccess(cmd, await pendingExec);
 }
 
 function requireSuccess(cmd: readonly string[], { exitCode, stdout, stderr }: ExecSyncResponse): void {
@@ -185,7 +185,11 @@ function requireSuccess(cmd: readonly string[], { exitCode, stdout, stderr }: Ex
  * Sends the request of a hook. Any response counts as success, regardless of its status and even if its body is
  * truncated.
  */
-async function get({ clock, network }: HookDependencies, run: HookRun, action: HttpGetAction): Promise<EventMessage[]> {
+async function sendHookRequest(
+  { clock, network }: HookDependencies,
+  run: HookRun,
+  action: HttpGetAction,
+): Promise<EventMessage[]> {
   const { container, address, timeoutMs, signal } = run;
   const createTarget = (httpGetAction: HttpGetAction) =>
     httpTarget(httpGetAction, container, { address, purpose: 'lifecycle' });

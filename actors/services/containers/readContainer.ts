@@ -47,7 +47,7 @@ export async function readContainer(
     const container = status && observedContainerStatus(status, sandboxId);
     if (!container) return null;
     if (container.state !== 'exited') return container;
-    const own = await terminationMessage(files, terminationMessageSource(status));
+    const own = await readTerminationMessage(files, terminationMessageSource(status));
     // A message that the container has written itself stays as it is, because programs may parse it.
     const oomKill =
       container.reason === OOM_KILLED && !own.isFromFile ? await findOomKill?.(container.id, options) : undefined;
@@ -66,7 +66,7 @@ interface TerminationMessage {
   readonly isFromFile: boolean;
 }
 
-async function terminationMessage(
+async function readTerminationMessage(
   files: FileSystem,
   { file, log }: TerminationMessageSource,
 ): Promise<TerminationMessage> {

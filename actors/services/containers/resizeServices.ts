@@ -26,14 +26,14 @@ export function resizeServices({
   return {
     resizeContainer: async ({ pod, container: name, id }, options) => {
       const container = findContainer(pod, name);
-      const size = containerSize(pod.spec, container);
-      await requireHeadroom(cri, { id, name, limit: size.memoryLimit }, options);
+      const desiredSize = containerSize(pod.spec, container);
+      await requireHeadroom(cri, { id, name, limit: desiredSize.memoryLimit }, options);
       // Raise the limits of the parent cgroups first, because they also limit the container.
       await cgroups?.raise(pod).catch(rejectResize);
       const linuxResources = containerResources(pod, container, node());
       const request = { containerId: id, linux: linuxResources, windows: undefined, annotations: {} };
       await cri.updateContainerResources(request, options).catch(rejectResize);
-      return { size };
+      return { size: desiredSize };
     },
     resizePodCgroup: async ({ pod }) => {
       await cgroups?.trim(pod).catch(rejectResize);

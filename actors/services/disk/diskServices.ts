@@ -53,7 +53,7 @@ export function diskServices(dependencies: DiskServiceDependencies): DiskService
   const serialize = createPodSerializer();
   const { mountVolume, unmountVolume, ...podPorts } = { ...podServices(dependencies), ...volumeServices(dependencies) };
   /** Wraps a port call that concerns the whole pod. */
-  const podPort =
+  const wrapPodCall =
     <Input extends { readonly pod: Pod }, Output>(call: DiskCall<Input, Output>): PortCall<Input, Output> =>
     (input, { signal }) =>
       serialize({ uid: input.pod.metadata.uid }, () => call(input, signal));
@@ -61,7 +61,7 @@ export function diskServices(dependencies: DiskServiceDependencies): DiskService
    * Wraps a port call that concerns one volume, and enforces its time limit. A call that continues after its timeout
    * still blocks later calls for the same volume.
    */
-  const volumePort =
+  const wrapVolumeCall =
     <Input extends VolumeInput, Output>(
       reason: FailureReason,
       call: DiskCall<Input, Output>,
@@ -79,12 +79,12 @@ export function diskServices(dependencies: DiskServiceDependencies): DiskService
     };
   return {
     setUpCgroups: async () => (await dependencies.cgroups?.setUp()) ?? { outcome: 'unused', warnings: [] },
-    prepareCgroup: podPort(podPorts.prepareCgroup),
-    preparePod: podPort(podPorts.preparePod),
-    removeCgroup: podPort(podPorts.removeCgroup),
-    removePodData: podPort(podPorts.removePodData),
-    mountVolume: volumePort('FailedMount', mountVolume),
-    unmountVolume: volumePort('FailedUnmount', unmountVolume),
+    prepareCgroup: wrapPodCall(podPorts.prepareCgroup),
+    preparePod: wrapPodCall(podPorts.preparePod),
+    removeCgroup: wrapPodCall(podPorts.removeCgroup),
+    removePodData: wrapPodCall(podPorts.removePodData),
+    mountVolume: wrapVolumeCall('FailedMount', mountVolume),
+    unmountVolume: wrapVolumeCall('FailedUnmount', unmountVolume),
   };
 }
 

@@ -69,11 +69,11 @@ async function bindSubPaths(
     const errorPrefix = `failed to prepare subPath for volumeMount "${volume}" of container "${container.name}"`;
     return new NodeFailure(CONFIG_ERROR, `${errorPrefix}: ${message}`, { cause });
   };
-  const results = await mounter.runTasks(mountTasks, signal).catch((cause: unknown) => {
+  const mountResults = await mounter.runTasks(mountTasks, signal).catch((cause: unknown) => {
     signal.throwIfAborted();
     throw subPathFailure(subPathRequests[0]?.volume, messageOf(cause), cause);
   });
-  for (const [position, { failure }] of results.entries())
+  for (const [position, { failure }] of mountResults.entries())
     if (failure !== undefined) throw subPathFailure(subPathRequests[position]?.volume, failure);
   return Object.fromEntries(subPathRequests.map(({ index }, position) => [index, mountTasks[position]?.target ?? '']));
 }

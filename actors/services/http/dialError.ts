@@ -19,12 +19,12 @@ export const errorCode = (error: unknown): string =>
   typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
 /** Returns Go's message for a failed connection attempt, or undefined for any other error. */
-export function dialFailure(error: unknown, host: string, port: number): string | undefined {
+export function dialFailureMessage(error: unknown, host: string, port: number): string | undefined {
   const code = errorCode(error);
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `dial tcp: lookup ${host}: no such host`;
   return lookUp(DIAL_MESSAGES, code) && `dial tcp ${joinHostPort(host, port)}: ${lookUp(DIAL_MESSAGES, code)}`;
 }
 
 /** Returns Go's message for a reset connection, or undefined for any other error. */
-export const readFailure = (error: unknown): string | undefined =>
+export const readFailureMessage = (error: unknown): string | undefined =>
   errorCode(error) === 'ECONNRESET' ? 'read: connection reset by peer' : undefined;

@@ -60,7 +60,7 @@ export class GoUrl {
 
   /** Parses a byte string. Throws Go's error message, such as `parse "/%zz": invalid URL escape "%zz"`. */
   static parse(bytes: string): GoUrl {
-    const [url, fragment] = cut(bytes, '#');
+    const [url, fragment] = splitAtFirst(bytes, '#');
     const fields = withInput(url, () => parseFields(url));
     return new GoUrl({ ...fields, ...withInput(bytes, () => fragmentFields(fragment ?? '')) });
   }
@@ -185,7 +185,7 @@ function formatUrl(fields: UrlFields): string {
     const encodedPath = escapedPath(fields);
     if (encodedPath !== '' && !encodedPath.startsWith('/') && host !== '') url += '/';
     // A first path segment with a colon would be parsed as a scheme.
-    if (url === '' && cut(encodedPath, '/')[0].includes(':')) url += './';
+    if (url === '' && splitAtFirst(encodedPath, '/')[0].includes(':')) url += './';
     url += encodedPath;
   }
   url += formatQuery(fields);
@@ -198,7 +198,7 @@ const formatUserInfo = ({ name, password }: UserInfo): string =>
 const formatQuery = ({ forcesQuery, query }: UrlFields): string => (forcesQuery || query !== '' ? `?${query}` : '');
 
 /** Splits a string at the first separator. Without a separator, returns only the whole string. */
-function cut(text: string, separator: string): [before: string, after?: string] {
+function splitAtFirst(text: string, separator: string): [before: string, after?: string] {
   const index = text.indexOf(separator);
   return index < 0 ? [text] : [text.slice(0, index), text.slice(index + separator.length)];
 }
@@ -208,11 +208,12 @@ function parseFields(url: string): UrlFields {
   if (url === '*') return { ...EMPTY_FIELDS, path: '*' };
   const { scheme, rest } = splitScheme(url);
   const endsWithQuestionMark = rest.endsWith('?') && rest.indexOf('?') === rest.length - 1;
-  const [hierarchy, query = ''] = endsWithQuestionMark ? [rest.slice(0, -1)] : cut(rest, '?');
+  const [hierarchy, query = ''] = endsWithQuestionMark ? [rest.slice(0, -1)] : splitAtFirst(rest, '?');
   const fields = { ...EMPTY_FIELDS, scheme, forcesQuery: endsWithQuestionMark, query };
   if (!hierarchy.startsWith('/')) {
     if (scheme !== '') return { ...fields, opaque: hierarchy };
-    if (cut(hierarchy, '/')[0].includes(':')) throw new Error('first path segment in URL cannot contain colon');
+    if (splitAtFirst(hierarchy, '/')[0].includes(':'))
+      throw new Error('first path segment in URL cannot contain colon');
   }
   if (hierarchy.startsWith('//') && (scheme !== '' || !hierarchy.startsWith('///'))) {
     const end = hierarchy.indexOf('/', 2);
@@ -236,7 +237,7 @@ function authorityFields(authority: string): Pick<UrlFields, 'host' | 'user'> {
   if (at < 0) return { host };
   const userInfo = authority.slice(0, at);
   if (!/^[A-Za-z0-9._:~!$&'()*+,;=%@-]*$/.test(userInfo)) throw new Error('net/url: invalid userinfo');
-  const [name, password] = cut(userInfo, ':');
+  const [name, password] = splitAtFirst(userInfo, ':');
   const user = { name: unescapePart(name, 'user') };
   return { host, user: password === undefined ? user : { ...user, password: unescapePart(password, 'user') } };
 }

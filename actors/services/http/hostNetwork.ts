@@ -51,7 +51,7 @@ async function checkHealth({ host, port, service }: GrpcTarget, options: HealthO
   const abort = () => abortPromise.resolve(false);
   signal.addEventListener('abort', abort, { once: true });
   try {
-    if (!(await Promise.race([isConnected(client, deadline), abortPromise.promise]))) return 'unconnected';
+    if (!(await Promise.race([waitUntilConnected(client, deadline), abortPromise.promise]))) return 'unconnected';
     return (await Promise.race([sendCheck(client, service, deadline), abortPromise.promise])) || 'incomplete';
   } finally {
     signal.removeEventListener('abort', abort);
@@ -59,7 +59,7 @@ async function checkHealth({ host, port, service }: GrpcTarget, options: HealthO
   }
 }
 
-const isConnected = (client: Client, deadline: number): Promise<boolean> =>
+const waitUntilConnected = (client: Client, deadline: number): Promise<boolean> =>
   new Promise((resolve) => client.waitForReady(deadline, (error) => resolve(error === undefined)));
 
 function sendCheck(client: Client, service: string, deadline: number): Promise<HealthResult> {
@@ -67,17 +67,17 @@ function sendCheck(client: Client, service: string, deadline: number): Promise<H
     const onResponse = (error: ServiceError | null, served = 0) => {
       resolve(error ? { code: error.code, details: error.details } : { served });
     };
-    client.makeUnaryRequest(CHECK_METHOD, request, servingStatus, service, { deadline }, onResponse);
+    client.makeUnaryRequest(CHECK_METHOD, encodeCheckRequest, decodeServingStatus, service, { deadline }, onResponse);
   });
 }
 
 /** Encodes a HealthCheckRequest, whose field 1 is the service. */
-function request(service: string): Buffer {
+function encodeCheckRequest(service: string): Buffer {
   return Buffer.from(new BinaryWriter().uint32(10).string(service).finish());
 }
 
 /** Returns the status, which is field 1 of a HealthCheckResponse. */
-function servingStatus(bytes: Buffer): number {
+function decodeServingStatus(bytes: Buffer): number {
   const responseReader = new BinaryReader(bytes);
   let servingStatus = 0;
   while (responseReader.pos < responseReader.len) {

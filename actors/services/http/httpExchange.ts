@@ -5,9 +5,9 @@
 import { domainToASCII } from 'node:url';
 import { messageOf } from '../../../base/failure.ts';
 import { quotedText } from '../../../base/text/quotedText.ts';
-import { readFailure } from './dialError.ts';
+import { readFailureMessage } from './dialError.ts';
 import { decodeUtf8, type GoUrl } from './goUrl.ts';
-import { append, type HttpHead, type HttpResponse, type IncomingData, readResponse } from './httpResponse.ts';
+import { appendChunk, type HttpHead, type HttpResponse, type IncomingData, readResponse } from './httpResponse.ts';
 import type { Network } from './network.ts';
 
 /** Keyed by lowercase name. */
@@ -48,7 +48,7 @@ export function exchangeHttp(
     };
     const failExchange = (error: unknown) => {
       close();
-      reject(incomingData.inBody ? bodyFailure(error) : error);
+      reject(incomingData.inBody ? createBodyFailure(error) : error);
     };
     const abort = () => failExchange(signal.reason);
     const advanceParser = () => {
@@ -64,7 +64,7 @@ export function exchangeHttp(
     const endpoint = { ...dialTarget(url), isSecure: url.fields.scheme === 'https' };
     const connection = network.connect(endpoint, {
       onData: (chunk) => {
-        append(incomingData, chunk);
+        appendChunk(incomingData, chunk);
         advanceParser();
       },
       onEnd: () => {
@@ -79,8 +79,8 @@ export function exchangeHttp(
   });
 }
 
-function bodyFailure(cause: unknown): BodyFailure {
-  return new BodyFailure(readFailure(cause) ?? messageOf(cause), { cause });
+function createBodyFailure(cause: unknown): BodyFailure {
+  return new BodyFailure(readFailureMessage(cause) ?? messageOf(cause), { cause });
 }
 
 /** Headers that the client sets itself and a probe cannot override (`reqWriteExcludeHeader` in Go's net/http). */
@@ -95,7 +95,7 @@ const EXCLUDED_HEADERS = new Set([
 
 /** Returns the request as Go's net/http writes it. */
 function formatRequest(url: GoUrl, headers: HttpHeaders): string {
-  const lines = [`GET ${decodeUtf8(url.requestTarget)} HTTP/1.1`, `Host: ${hostHeader(url, headers)}`];
+  const lines = [`GET ${decodeUtf8(url.requestTarget)} HTTP/1.1`, `Host: ${formatHostHeader(url, headers)}`];
   const userAgent = headers.get('user-agent')?.[0] ?? '';
   if (userAgent !== '') lines.push(`User-Agent: ${requireSafeHeader('User-Agent', userAgent)}`);
   for (const [key, values] of headers) {
@@ -115,7 +115,7 @@ function formatRequest(url: GoUrl, headers: HttpHeaders): string {
  * Returns the value of the Host header. Like Go, replaces an impossible value with an empty string, encodes
  * internationalized names in Punycode and omits the zone of an IPv6 address.
  */
-function hostHeader(url: GoUrl, headers: HttpHeaders): string {
+function formatHostHeader(url: GoUrl, headers: HttpHeaders): string {
   const host = headers.get('host')?.[0] || decodeUtf8(url.fields.host);
   const [, name = host, port = ''] = /^(.*?)(:[0-9]*)?$/s.exec(host) ?? [];
   const asciiName = /^\p{ASCII}*$/u.test(name) ? name : domainToASCII(name);

@@ -7,7 +7,7 @@ import { messageOf } from '../../../base/failure.ts';
 import { quotedText } from '../../../base/text/quotedText.ts';
 import type { Container, LifecycleHandler } from '../../../kubernetes/api/schema/container.ts';
 import { KUBERNETES_VERSION } from '../../../kubernetes/api/version.ts';
-import { dialFailure, errorCode, joinHostPort, readFailure } from './dialError.ts';
+import { dialFailureMessage, errorCode, joinHostPort, readFailureMessage } from './dialError.ts';
 import { decodeUtf8, GoUrl, quotedBytes } from './goUrl.ts';
 import { handlerPort } from './handlerPort.ts';
 import { BodyFailure, dialTarget, type ExchangeOptions, exchangeHttp, type HttpHeaders } from './httpExchange.ts';
@@ -91,7 +91,7 @@ async function sendRequest({ url, headers }: HttpTarget, options: ExchangeOption
   } catch (cause) {
     const { signal } = options;
     if (cause instanceof BodyFailure) throw signal.aborted ? new BodyFailure(BODY_TIMEOUT, { cause }) : cause;
-    throw new Error(`Get ${quotedText(String(url))}: ${goMessage(cause, url, signal)}`, { cause });
+    throw new Error(`Get ${quotedText(String(url))}: ${formatGoMessage(cause, url, signal)}`, { cause });
   }
 }
 
@@ -148,10 +148,10 @@ export const isPlainHttpResponse = (failure: unknown): boolean =>
 
 const PLAIN_RESPONSE_CODES = ['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG'];
 
-function goMessage(error: unknown, url: GoUrl, signal: AbortSignal): string {
+function formatGoMessage(error: unknown, url: GoUrl, signal: AbortSignal): string {
   if (signal.aborted) return 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)';
   const code = errorCode(error);
   if (PLAIN_RESPONSE_CODES.includes(code)) return 'http: server gave HTTP response to HTTPS client';
   const { host, port } = dialTarget(url);
-  return dialFailure(error, host, port) ?? readFailure(error) ?? messageOf(error);
+  return dialFailureMessage(error, host, port) ?? readFailureMessage(error) ?? messageOf(error);
 }

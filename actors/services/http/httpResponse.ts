@@ -36,7 +36,7 @@ const MAX_INTERIM_HEADS = 5;
  * Appends a received chunk. The buffer grows exponentially, so each byte is copied only a few times, even if the chunks
  * are tiny.
  */
-export function append(incoming: IncomingData, chunk: Buffer): void {
+export function appendChunk(incoming: IncomingData, chunk: Buffer): void {
   const { bytes } = incoming;
   if (bytes.length === 0) {
     incoming.bytes = chunk;

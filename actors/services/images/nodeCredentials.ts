@@ -48,12 +48,12 @@ interface CredentialPaths {
 
 /** Returns the node's own credentials for a repository, e.g. `docker.io/library/busybox`. */
 export const nodeCredentials = (paths: CredentialPaths): FindCredentials => {
-  const findInFiles = fileCredentials(paths);
+  const findInFiles = createFileCredentialFinder(paths);
   return ({ repository }) => findInFiles(repository);
 };
 
 /** Uses the first readable file in the kubelet's order, in which each `config.json` precedes every `.dockercfg`. */
-function fileCredentials(paths: CredentialPaths): (repository: string) => Promise<Credential[]> {
+function createFileCredentialFinder(paths: CredentialPaths): (repository: string) => Promise<Credential[]> {
   const { rootDir, workingDir, homeDir, files = hostFiles, onUnusable } = paths;
   const candidateFiles = [
     ...[rootDir, workingDir, join(homeDir, '.docker'), '/.docker'].map((directory) => ({

@@ -1,6 +1,6 @@
 /** Probes a container by opening a TCP connection. */
 import { messageOf } from '../../../base/failure.ts';
-import { dialFailure, joinHostPort } from '../http/dialError.ts';
+import { dialFailureMessage, joinHostPort } from '../http/dialError.ts';
 import type { Network } from '../http/network.ts';
 import type { ProbeAttempt } from './probeAttempt.ts';
 
@@ -18,7 +18,7 @@ export function probeTcp(
     };
     const abort = () =>
       finishProbe({ result: 'failure', message: `dial tcp ${joinHostPort(host, port)}: i/o timeout` });
-    const describe = (error: unknown) => dialFailure(error, host, port) ?? messageOf(error);
+    const describe = (error: unknown) => dialFailureMessage(error, host, port) ?? messageOf(error);
     const connection = network.connect(
       { host, port, isSecure: false },
       {

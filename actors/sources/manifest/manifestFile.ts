@@ -58,13 +58,13 @@ export function createStaticPod(
   }
   const warnings = [...manifest.warnings, ...schedulerWarnings(manifest.pod.spec)];
   const name = qualifiedName(manifest.pod.metadata);
-  const withoutClass = toStaticPod(manifest.pod, { nodeName, source, origin, seenAt: firstSeenAt });
-  const { uid } = withoutClass.metadata;
-  const withClass = withRuntimeClass(withoutClass, classes, admittedPods.get(uid));
-  if ('problems' in withClass) {
-    return { problems: limitProblems([...withClass.problems, ...warnings]), name, rejectedByClass: uid };
+  const podWithoutClass = toStaticPod(manifest.pod, { nodeName, source, origin, seenAt: firstSeenAt });
+  const { uid } = podWithoutClass.metadata;
+  const classResult = withRuntimeClass(podWithoutClass, classes, admittedPods.get(uid));
+  if ('problems' in classResult) {
+    return { problems: limitProblems([...classResult.problems, ...warnings]), name, rejectedByClass: uid };
   }
-  const pod = withDefaults(withClass.pod);
+  const pod = withDefaults(classResult.pod);
   const problems = validatePod(pod, { isLenient, acceptsObjects: true });
   return problems.length > 0
     ? { problems: limitProblems([...problems, ...manifest.warnings]), name }

@@ -65,14 +65,14 @@ const checkLimits = (value: unknown, limits: TextLimits): BoundedDocument => fin
 export function parseAllManifests(text: ManifestText): Iterable<ReadManifest> {
   const parsedManifests = parseManifests(text, text.kind === 'file' ? fileLimits : responseLimits);
   return 'beyond' in parsedManifests
-    ? createRejectedText(tooLarge(parsedManifests.beyond)).manifests
+    ? createRejectedText(describeExcess(parsedManifests.beyond)).manifests
     : parsedManifests.manifests;
 }
 
 function* readDocuments(documents: readonly BoundedDocument[], origin: ManifestOrigin): Generator<ReadManifest> {
   for (const [index, document] of documents.entries()) {
     const path = documents.length > 1 ? `documents[${index}]` : '';
-    if ('problem' in document) yield { path, manifest: problemFile(document.problem) };
+    if ('problem' in document) yield { path, manifest: createProblemFile(document.problem) };
     if (!('value' in document)) continue;
     for (const item of flattenItems(document.value, path)) yield { path: item.path, ...readObject(item.value, origin) };
   }
@@ -84,7 +84,9 @@ function readObject(value: unknown, origin: ManifestOrigin): Omit<ReadManifest, 
   const exceededLimit = findExcess(value, isConfigObject ? objectLimits : podLimits);
   if (exceededLimit !== undefined)
     return {
-      manifest: problemFile('beyond' in exceededLimit ? tooLarge(exceededLimit.beyond) : exceededLimit.problem),
+      manifest: createProblemFile(
+        'beyond' in exceededLimit ? describeExcess(exceededLimit.beyond) : exceededLimit.problem,
+      ),
     };
   if (isConfigObject && isObject(value)) return readConfig(kind, value);
   const kindProblem = kind === undefined ? undefined : unsupportedKindProblem(kind);
@@ -118,14 +120,14 @@ function readConfig(kind: ConfigKind, value: object): Omit<ReadManifest, 'path'>
   };
 }
 
-const problemFile = (message: string): ManifestFile => ({ problems: [{ path: '', message }] });
+const createProblemFile = (message: string): ManifestFile => ({ problems: [{ path: '', message }] });
 
 /** Returns the result for content without usable manifests. */
 export const createRejectedText = (message: string): { readonly manifests: readonly ReadManifest[] } => ({
-  manifests: [{ path: '', manifest: problemFile(message) }],
+  manifests: [{ path: '', manifest: createProblemFile(message) }],
 });
 
-const tooLarge = (beyond: string): string => `has ${beyond}, more than this node accepts`;
+const describeExcess = (beyond: string): string => `has ${beyond}, more than this node accepts`;
 
 function readKind(value: unknown): string | undefined {
   const kind: unknown = isObject(value) && Object.hasOwn(value, 'kind') && 'kind' in value ? value.kind : undefined;

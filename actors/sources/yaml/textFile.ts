@@ -62,14 +62,14 @@ async function readText(handle: OpenFile, { signal, maxBytes = MAX_FILE_BYTES }:
   const stats = await handle.stat();
   const fileType = describeFileType(stats);
   if (fileType !== undefined) return { noFile: fileType };
-  if (stats.size > maxBytes) throw tooLarge(stats.size, maxBytes);
+  if (stats.size > maxBytes) throw createTooLargeError(stats.size, maxBytes);
   const bytes = await handle.readFile(signal ? { signal } : {});
   // The file may have grown since its size was read.
-  if (bytes.length > maxBytes) throw tooLarge(bytes.length, maxBytes);
+  if (bytes.length > maxBytes) throw createTooLargeError(bytes.length, maxBytes);
   return { text: bytes.toString('utf8'), mode: stats.mode, ino: stats.ino };
 }
 
-const tooLarge = (size: number, maxBytes: number): TooLargeFile =>
+const createTooLargeError = (size: number, maxBytes: number): TooLargeFile =>
   new TooLargeFile(`the file has ${size} bytes; the limit is ${maxBytes}`);
 
 /** Describes a file that is not a regular file. Returns undefined for a regular file. */

@@ -355,9 +355,9 @@ async function withArchive(
   try {
     let file = await trackHandle(path === '-' ? openUnnamedFile(temporaryDirectory) : openFile(path));
     if (path === '-') await pipeline(input, createFileWriter(file, { label, temporary: temporaryDirectory }));
-    const { buffer: start } = await file.read(Buffer.alloc(4), 0, 4, 0);
+    const { buffer: firstBytes } = await file.read(Buffer.alloc(4), 0, 4, 0);
     const maxExpandedSize = maxBytes ?? maxUnpackedBytes((await file.stat()).size);
-    const decompressors = createDecompressors(start);
+    const decompressors = createDecompressors(firstBytes);
     if (decompressors !== undefined) {
       const stream = file.createReadStream({ start: 0, autoClose: false });
       const decompressedFile = await trackHandle(openUnnamedFile(temporaryDirectory));

@@ -23,10 +23,10 @@ export const chartPage = ({ name, summary, mermaid }: Chart): string =>
   `# ${name}\n\n${summary}\n\n\`\`\`mermaid\n${mermaid}\`\`\`\n\nWritten by \`npm run charts\` from the machine itself.\n`;
 
 function selectCharts(name: string | undefined): Chart[] {
-  const all = allCharts();
-  const matchingCharts = all.filter((chart) => name === undefined || chart.name === name);
+  const charts = allCharts();
+  const matchingCharts = charts.filter((chart) => name === undefined || chart.name === name);
   if (name === undefined || matchingCharts.length > 0) return matchingCharts;
-  throw new ConfigError(`${name}: unknown machine, expected one of ${all.map((chart) => chart.name).join(', ')}`);
+  throw new ConfigError(`${name}: unknown machine, expected one of ${charts.map((chart) => chart.name).join(', ')}`);
 }
 
 const writePage = (file: string, page: string): Promise<void> =>

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { createAlarm } from '../../../actors/alarm.ts';
-import { hasSameSocket, SIMULATED } from '../../../actors/store/leftOnDisk.ts';
+import { hasSameSocket, SIMULATED_ENDPOINT } from '../../../actors/store/leftOnDisk.ts';
 import { messageOf, NodeFailure } from '../../../base/failure.ts';
 import { type Clock, systemClock } from '../../../base/time/clock.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
@@ -140,23 +140,23 @@ async function readConfig(stateDirectories: StateLayout, nodeName: string | unde
 }
 
 /** Terminates the pods on their runtime, then stops the private containerd. */
-async function terminateAll(run: DownContext): Promise<readonly ForeignPod[]> {
-  const { layout, dependencies } = run;
+async function terminateAll(downContext: DownContext): Promise<readonly ForeignPod[]> {
+  const { layout, dependencies } = downContext;
   const { containerdDirectory } = layout;
   const podCreators = (await listRemainingPods(layout)).flatMap(({ creator = [] }) => creator);
   const privateEndpoint = dependencies.endpointOf(containerdDirectory);
   const externalCreator = podCreators.find(
-    ({ runtime }) => runtime !== SIMULATED && !hasSameSocket(hostFiles, runtime, privateEndpoint),
+    ({ runtime }) => runtime !== SIMULATED_ENDPOINT && !hasSameSocket(hostFiles, runtime, privateEndpoint),
   );
   const hasPrivateRuntime = (await dependencies.describeRuntimeLeftovers(containerdDirectory)).length > 0;
   if (externalCreator !== undefined) {
-    const foreign = await terminateOnExternalRuntime(run, externalCreator);
+    const foreign = await terminateOnExternalRuntime(downContext, externalCreator);
     if (hasPrivateRuntime) await dependencies.removeRuntime(containerdDirectory);
     return foreign;
   }
   const [first] = podCreators;
-  if (hasPrivateRuntime || first?.runtime !== SIMULATED) return terminateOnPrivateRuntime(run, first);
-  return terminatePods(run, { config: await readConfig(layout, first.node), isSimulated: true });
+  if (hasPrivateRuntime || first?.runtime !== SIMULATED_ENDPOINT) return terminateOnPrivateRuntime(downContext, first);
+  return terminatePods(downContext, { config: await readConfig(layout, first.node), isSimulated: true });
 }
 
 /** Terminates the pods of an `up` with `--container-runtime-endpoint`, and leaves that runtime running. */

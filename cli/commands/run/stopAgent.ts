@@ -93,8 +93,8 @@ function kill(pid: number): void {
   } catch {}
 }
 
-const stopTimeoutError = (who: string, pid: number, within: string): NodeFailure =>
+const stopTimeoutError = (processText: string, pid: number, within: string): NodeFailure =>
   new NodeFailure(
     'AgentRunning',
-    `${who} did not stop ${within}: it is suspended or hangs. Kill it with "kill -KILL ${pid}", then run "statelet down" again`,
+    `${processText} did not stop ${within}: it is suspended or hangs. Kill it with "kill -KILL ${pid}", then run "statelet down" again`,
   );

@@ -2,11 +2,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
+  createOwnerMark,
   findPodsToTakeOver,
   listOwnedUids,
-  markOwner,
   parseLogFolder,
-  SIMULATED,
+  SIMULATED_ENDPOINT,
 } from '../../../actors/store/leftOnDisk.ts';
 import { messageOf, NodeFailure } from '../../../base/failure.ts';
 import type { Cri } from '../../../cri/client/calls.ts';
@@ -82,7 +82,7 @@ export async function planTakeOver(config: NodeConfig, signal = new AbortControl
     logDirectories,
     boundPods,
   });
-  const owner = ownerAnnotation(markOwner(paths).root, nodeName);
+  const owner = ownerAnnotation(createOwnerMark(paths).root, nodeName);
   const foreignPods = foreign.filter(
     ({ uid }) => !runtime.pods.get(uid)?.sandboxes.some((each) => each.owner === owner),
   );
@@ -182,13 +182,14 @@ export function assertNoObstacles({ obstacles }: TakeOverPlan): void {
 export const podNameAndUid = ({ namespace, name, uid }: ForeignPod): string =>
   namespace === UNKNOWN_NAMESPACE ? uid : `${namespace}/${name} (${uid})`;
 
-const countText = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
+const countText = (count: number, singular: string, plural: string): string =>
+  `${count} ${count === 1 ? singular : plural}`;
 
 async function listRuntimePods(
   config: NodeConfig,
 ): Promise<{ pods: ReadonlyMap<string, ObservedPod>; obstacles: readonly string[] }> {
   const { containerRuntimeEndpoint: endpoint } = config;
-  if (endpoint === SIMULATED) return { pods: new Map(), obstacles: [] };
+  if (endpoint === SIMULATED_ENDPOINT) return { pods: new Map(), obstacles: [] };
   const cri: Cri = connectCri({ runtimeEndpoint: endpoint, requestTimeoutMs: REQUEST_TIMEOUT_MS });
   try {
     const options = { signal: new AbortController().signal };

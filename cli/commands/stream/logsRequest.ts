@@ -60,13 +60,13 @@ function parseInteger(flag: string, flagValue: string | undefined): number | und
   return value;
 }
 
-const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
+const RFC3339_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 
 function sinceTimestamp({ since, sinceTime }: LogsOptions, now: number): number | undefined {
   const sinceMs = since === undefined ? 0 : parseSince(since);
   if (sinceTime === undefined) return sinceMs === 0 ? undefined : now - sinceMs;
   if (sinceMs !== 0) throw new ConfigError('at most one of `sinceTime` or `sinceSeconds` may be specified');
-  const timestampMs = RFC3339.test(sinceTime) ? Date.parse(sinceTime) : Number.NaN;
+  const timestampMs = RFC3339_PATTERN.test(sinceTime) ? Date.parse(sinceTime) : Number.NaN;
   if (!Number.isNaN(timestampMs)) return timestampMs;
   throw new ConfigError(
     `--since-time: expected a time (RFC 3339) such as 2026-01-31T12:00:00Z, got ${JSON.stringify(sinceTime)}`,

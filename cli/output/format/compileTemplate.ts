@@ -12,7 +12,7 @@ interface OpenBlock {
   readonly query: PathQuery;
 }
 
-const QUOTED_STRING = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/y;
+const QUOTED_STRING_PATTERN = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/y;
 
 /**
  * Compiles a template as parser.go and jsonpath.go in k8s.io/client-go/util/jsonpath do. Throws a `PathSyntaxError` if
@@ -41,7 +41,7 @@ const concatenateRenderers =
 /** Parses the contents of a pair of braces. */
 function parseAction(scanner: Scanner, openBlocks: OpenBlock[]): void {
   scanner.skip(/\{\s*/y);
-  const [quoted] = scanner.take(QUOTED_STRING) ?? [];
+  const [quoted] = scanner.take(QUOTED_STRING_PATTERN) ?? [];
   const [word] = quoted === undefined ? (scanner.take(/[A-Za-z_]\w*/y) ?? []) : [];
   if (quoted !== undefined) {
     const literalText = unquote(quoted);

@@ -9,7 +9,7 @@ export interface CustomColumns {
 }
 
 /** A path whose braces and leading dot are optional. */
-const RELAXED_PATH = /^\{\.?([^{}]+)\}$|^\.?([^{}]+)$/;
+const RELAXED_PATH_PATTERN = /^\{\.?([^{}]+)\}$|^\.?([^{}]+)$/;
 
 /**
  * Parses a custom-columns specification the way kubectl does (`kubectl/pkg/cmd/get/customcolumn.go`). Throws a
@@ -39,8 +39,8 @@ export function readColumnsFile(text: string): CustomColumns {
 }
 
 function toStrictPath(path: string): string {
-  const [, inBraces, bare] = RELAXED_PATH.exec(path) ?? [];
-  const relaxedPath = inBraces ?? bare;
+  const [, pathInBraces, barePath] = RELAXED_PATH_PATTERN.exec(path) ?? [];
+  const relaxedPath = pathInBraces ?? barePath;
   if (relaxedPath === undefined)
     throw new PathSyntaxError(
       `unexpected path string, expected a 'name1.name2' or '.name1.name2' or '{name1.name2}' or '{.name1.name2}'`,

@@ -23,14 +23,14 @@ const SIGNAL_KEYS = { 'ctrl-c': 'SIGINT', 'ctrl-z': 'SIGTSTP', 'ctrl-\\': 'SIGQU
 
 const isSignalKey = (name: string): name is keyof typeof SIGNAL_KEYS => Object.hasOwn(SIGNAL_KEYS, name);
 
-const PRINTABLE = /^\P{Cc}+$/u;
+const PRINTABLE_PATTERN = /^\P{Cc}+$/u;
 
 /** Converts a keypress. Letters and punctuation are named by their character. */
 export function toKey(text: string | undefined, { name, sequence = '', ctrl, meta }: Keypress): Key {
   if (sequence === '\x1c') return { name: 'ctrl-\\' };
   if (ctrl) return { name: `ctrl-${name ?? ''}` };
   if (meta && name !== 'escape') return { name: `meta-${name ?? ''}` };
-  const keyText = text !== undefined && PRINTABLE.test(text) ? { text } : {};
+  const keyText = text !== undefined && PRINTABLE_PATTERN.test(text) ? { text } : {};
   if (name === 'enter') return { name: 'return' };
   return { name: name !== undefined && (name.length > 1 || text === undefined) ? name : (text ?? ''), ...keyText };
 }

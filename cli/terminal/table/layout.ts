@@ -45,7 +45,7 @@ function selectColumns(columns: readonly Column[], naturalWidths: readonly numbe
   let candidates = columns.map(
     (column, index): CandidateColumn => ({ index, column, naturalWidth: naturalWidths[index] ?? 0 }),
   );
-  const doFit = (candidates: readonly CandidateColumn[]) =>
+  const fitsWidth = (candidates: readonly CandidateColumn[]) =>
     minTotalWidth(
       candidates.map(({ column }) => column),
       candidates.map((candidate) => candidate.naturalWidth),
@@ -54,12 +54,12 @@ function selectColumns(columns: readonly Column[], naturalWidths: readonly numbe
     .filter(({ column }) => column.dropOrder !== undefined)
     .toSorted((a, b) => (a.column.dropOrder ?? 0) - (b.column.dropOrder ?? 0));
   for (const { index, column } of droppableColumns) {
-    if (doFit(candidates)) break;
+    if (fitsWidth(candidates)) break;
     const { reducedMin } = column;
     const shrunkColumns = candidates.map((each) =>
       each.index === index && reducedMin !== undefined ? { ...each, column: { ...column, min: reducedMin } } : each,
     );
-    candidates = doFit(shrunkColumns) ? shrunkColumns : candidates.filter((each) => each.index !== index);
+    candidates = fitsWidth(shrunkColumns) ? shrunkColumns : candidates.filter((each) => each.index !== index);
   }
   return candidates;
 }

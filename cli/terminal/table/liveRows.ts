@@ -115,14 +115,14 @@ function isRecovering({ podActors }: PodGroup, now: number): boolean {
 
 /** Ranks a pod by severity. The lowest number is the worst. */
 function severityRank(group: PodGroup, now: number): number {
-  const rank = TONES.indexOf(group.pod.tone);
-  return group.pod.tone === 'good' && isRecovering(group, now) ? TONES.indexOf('busy') : rank;
+  const toneRank = TONES.indexOf(group.pod.tone);
+  return group.pod.tone === 'good' && isRecovering(group, now) ? TONES.indexOf('busy') : toneRank;
 }
 
 const nameOf = ({ podActors }: PodGroup) => `${podActors.pod.metadata.namespace}/${podActors.pod.metadata.name}`;
 
 /** The primary sort key of each order. Names break ties. */
-const RANK_BY_ORDER: Readonly<Record<SortOrder, (family: PodGroup, now: number) => number>> = {
+const RANK_BY_ORDER: Readonly<Record<SortOrder, (group: PodGroup, now: number) => number>> = {
   worst: severityRank,
   name: () => 0,
   age: ({ podActors }) => -podActors.tree.since,
@@ -130,18 +130,18 @@ const RANK_BY_ORDER: Readonly<Record<SortOrder, (family: PodGroup, now: number) 
 };
 
 function sortGroups(groups: readonly PodGroup[], { sortOrder, isReversed }: Controls, now: number): PodGroup[] {
-  const rankedGroups = groups.map((family) => ({
-    family,
-    rank: RANK_BY_ORDER[sortOrder](family, now),
-    name: nameOf(family),
+  const rankedGroups = groups.map((group) => ({
+    family: group,
+    rank: RANK_BY_ORDER[sortOrder](group, now),
+    name: nameOf(group),
   }));
   const sortedGroups = rankedGroups.toSorted((a, b) => a.rank - b.rank || (a.name < b.name ? -1 : 1));
   return (isReversed ? sortedGroups.reverse() : sortedGroups).map(({ family }) => family);
 }
 
-function matchesFilter(family: PodGroup, filter: string): boolean {
+function matchesFilter(group: PodGroup, filter: string): boolean {
   const searchText = filter.toLowerCase();
-  const searchableTexts = [nameOf(family), ...[family.pod, ...family.actors].flatMap(({ cells }) => cells)];
+  const searchableTexts = [nameOf(group), ...[group.pod, ...group.actors].flatMap(({ cells }) => cells)];
   return searchableTexts.some((text) => text.toLowerCase().includes(searchText));
 }
 
@@ -150,7 +150,7 @@ const ROW_LEVELS = ['everything', 'unsettledVolumes', 'problems', 'pods'] as con
 
 type RowLevel = (typeof ROW_LEVELS)[number];
 
-function isShown(row: LiveRow, level: RowLevel): boolean {
+function isVisibleAtLevel(row: LiveRow, level: RowLevel): boolean {
   if (level === 'everything') return true;
   if (level === 'unsettledVolumes') return row.kind === 'container' || !isSettled(row);
   return level === 'problems' && (row.tone === 'bad' || row.tone === 'busy');
@@ -169,7 +169,7 @@ function withBranches(rows: readonly LiveRow[]): LiveRow[] {
  * is visible.
  */
 function rowsOf({ pod, actors }: PodGroup, level: RowLevel): LiveRow[] {
-  const visibleActors = actors.filter((row) => isShown(row, level));
+  const visibleActors = actors.filter((row) => isVisibleAtLevel(row, level));
   const ownReason = pod.cells.at(-1) ?? '';
   const causeRow = actors.find(({ tone, cells }) => tone !== 'good' && tone !== 'done' && cells.at(-1) !== '');
   if (causeRow === undefined || pod.tone === 'good') return [pod, ...withBranches(visibleActors)];
@@ -188,11 +188,11 @@ export function liveRows(pods: readonly PodWithTree[], now: number, controls: Co
   const filter = effectiveFilter(controls);
   const allGroups = pods.map((podWithTree) => podGroup(podWithTree, now));
   const groups = sortGroups(
-    filter === '' ? allGroups : allGroups.filter((family) => matchesFilter(family, filter)),
+    filter === '' ? allGroups : allGroups.filter((group) => matchesFilter(group, filter)),
     controls,
     now,
   );
-  const rowsAtLevel = (level: RowLevel) => groups.flatMap((family) => rowsOf(family, level));
+  const rowsAtLevel = (level: RowLevel) => groups.flatMap((group) => rowsOf(group, level));
   if (controls.detailLevel !== 'auto') return rowsAtLevel(controls.detailLevel);
   for (const level of ROW_LEVELS) {
     const rows = rowsAtLevel(level);

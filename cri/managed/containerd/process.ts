@@ -58,8 +58,8 @@ async function matchContainerd(layout: Layout, pid: number): Promise<RunningProc
   // Identify the process before reading its command line, because the PID may be reused in between.
   const candidateProcess = await findProcess(pid);
   const [program, ...args] = candidateProcess === undefined ? [] : await readCommandLine(pid);
-  const isOurs = program?.split('/').at(-1) === 'containerd' && hasOption(args, '--config', layout.config);
-  return isOurs ? candidateProcess : undefined;
+  const isContainerd = program?.split('/').at(-1) === 'containerd' && hasOption(args, '--config', layout.config);
+  return isContainerd ? candidateProcess : undefined;
 }
 
 /** The process that supervises a sandbox's containers. */
@@ -72,9 +72,9 @@ interface Shim {
 export async function findShims(layout: Layout): Promise<readonly Shim[]> {
   return mapProcesses(async (pid) => {
     const [program, ...args] = await readCommandLine(pid);
-    const isOurs =
+    const isShim =
       program?.split('/').at(-1) === 'containerd-shim-runc-v2' && hasOption(args, '-address', layout.socket);
-    return isOurs ? { pid, sandboxId: args[args.indexOf('-id') + 1] ?? '' } : undefined;
+    return isShim ? { pid, sandboxId: args[args.indexOf('-id') + 1] ?? '' } : undefined;
   });
 }
 

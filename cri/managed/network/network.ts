@@ -87,13 +87,13 @@ export function formatRuleRemoval(savedRules: string, network: string): string |
     (rule) => ruleChain(rule) === 'POSTROUTING' && ruleTarget(rule) === 'MASQUERADE',
   );
   if (chains.length + masqueradeRules.length === 0) return undefined;
-  const lines = [
+  const removalLines = [
     ...[...masqueradeRules, ...ownJumpRules, ...sharedJumpRules].map((rule) => rule.replace('-A', '-D')),
     // Do not flush the host port chain first. If a rule is added concurrently, the whole transaction must fail.
     ...chains.filter((name) => name !== HOST_PORT_CHAIN).map((name) => `-F ${name}`),
     ...chains.map((name) => `-X ${name}`),
   ];
-  return `*nat\n${lines.join('\n')}\nCOMMIT\n`;
+  return `*nat\n${removalLines.join('\n')}\nCOMMIT\n`;
 }
 
 const HOST_PORT_CHAIN = 'CNI-HOSTPORT-DNAT';

@@ -42,11 +42,11 @@ export async function releaseSubnet(layout: Layout): Promise<void> {
 
 /** Parses the routes in `/proc/net/route` except the default route. */
 export function parseRoutes(table: string): AddressBlock[] {
-  const rows = table
+  const routeRows = table
     .split('\n')
     .slice(1)
     .map((line) => line.split('\t'));
-  return rows.flatMap((row) => {
+  return routeRows.flatMap((row) => {
     const [, destination, , , , , , mask] = row;
     if (destination === undefined || mask === undefined || mask === '00000000') return [];
     return [{ baseAddress: parseLittleEndianHex(destination), mask: parseLittleEndianHex(mask) }];

@@ -97,7 +97,7 @@ export class Containers {
   ): Promise<wire.StopContainerResponse> {
     const record = this.#context.rejectsAbsentStops
       ? this.#requireContainer(containerId)
-      : this.#findOptional(containerId);
+      : this.#findContainer(containerId);
     if (record) await this.#terminate(record, Number(timeout) * 1000, signal);
     await this.#context.simulateWork('stopContainer', signal);
     return {};
@@ -107,7 +107,7 @@ export class Containers {
     { containerId }: wire.RemoveContainerRequest,
     signal: AbortSignal,
   ): Promise<wire.RemoveContainerResponse> {
-    const record = this.#findOptional(containerId);
+    const record = this.#findContainer(containerId);
     if (!record) return {};
     await this.#terminate(record, 0, signal);
     this.assertRemovable(record);
@@ -209,7 +209,7 @@ export class Containers {
 
   /** Throws if the container cannot be removed in its current state. */
   assertRemovable(record: ContainerRecord): void {
-    const removeError = removeRefusal(record);
+    const removeError = removalRefusal(record);
     if (removeError === undefined) return;
     throw new CallError('UNKNOWN', `failed to set removing state for container "${record.id}": ${removeError}`);
   }
@@ -218,7 +218,7 @@ export class Containers {
     return requireById(this.#records.containers, id, `an error occurred when try to find container "${id}"`);
   }
 
-  #findOptional(id: string): ContainerRecord | undefined {
+  #findContainer(id: string): ContainerRecord | undefined {
     return findById(this.#records.containers, id, `an error occurred when try to find container "${id}"`);
   }
 
@@ -248,7 +248,7 @@ function startRefusal(record: ContainerRecord): string | undefined {
   return record.lifecycle.starting ? 'container is already in starting state' : undefined;
 }
 
-function removeRefusal({ lifecycle, isRemoving }: ContainerRecord): string | undefined {
+function removalRefusal({ lifecycle, isRemoving }: ContainerRecord): string | undefined {
   if (lifecycle.state === 'created' && lifecycle.starting) return "container is in starting state, can't be removed";
   return isRemoving ? 'container is already in removing state' : undefined;
 }
@@ -266,18 +266,18 @@ function updateResources(record: ContainerRecord, { linux }: UpdateContainerReso
     throw new CallError('UNKNOWN', `failed to update resources: container "${record.id}" is in removing state`);
   }
   if (linux === undefined || record.config.linux === undefined) return;
-  const current = LinuxContainerResources.fromPartial(record.config.linux.resources ?? {});
+  const currentResources = LinuxContainerResources.fromPartial(record.config.linux.resources ?? {});
   // As in containerd, a field that is 0 or empty leaves the resource unchanged.
   record.config.linux.resources = {
-    cpuPeriod: linux.cpuPeriod || current.cpuPeriod,
-    cpuQuota: linux.cpuQuota || current.cpuQuota,
-    cpuShares: linux.cpuShares || current.cpuShares,
-    memoryLimitInBytes: linux.memoryLimitInBytes || current.memoryLimitInBytes,
-    oomScoreAdj: linux.oomScoreAdj || current.oomScoreAdj,
-    cpusetCpus: linux.cpusetCpus || current.cpusetCpus,
-    cpusetMems: linux.cpusetMems || current.cpusetMems,
-    hugepageLimits: linux.hugepageLimits.length > 0 ? linux.hugepageLimits : current.hugepageLimits,
-    unified: { ...current.unified, ...linux.unified },
-    memorySwapLimitInBytes: linux.memorySwapLimitInBytes || current.memorySwapLimitInBytes,
+    cpuPeriod: linux.cpuPeriod || currentResources.cpuPeriod,
+    cpuQuota: linux.cpuQuota || currentResources.cpuQuota,
+    cpuShares: linux.cpuShares || currentResources.cpuShares,
+    memoryLimitInBytes: linux.memoryLimitInBytes || currentResources.memoryLimitInBytes,
+    oomScoreAdj: linux.oomScoreAdj || currentResources.oomScoreAdj,
+    cpusetCpus: linux.cpusetCpus || currentResources.cpusetCpus,
+    cpusetMems: linux.cpusetMems || currentResources.cpusetMems,
+    hugepageLimits: linux.hugepageLimits.length > 0 ? linux.hugepageLimits : currentResources.hugepageLimits,
+    unified: { ...currentResources.unified, ...linux.unified },
+    memorySwapLimitInBytes: linux.memorySwapLimitInBytes || currentResources.memorySwapLimitInBytes,
   };
 }

@@ -92,7 +92,7 @@ export class Stats {
   async imageFs(_: wire.ImageFsInfoRequest, signal: AbortSignal): Promise<wire.ImageFsInfoResponse> {
     await this.#context.simulateWork('imageFsInfo', signal);
     const inodes = this.#images.all().length * INODES_PER_IMAGE + this.#layerCount() * LAYER_USAGE.inodes;
-    return { imageFilesystems: [this.#usage(this.imageFsBytes(), inodes)], containerFilesystems: [] };
+    return { imageFilesystems: [this.#filesystemUsage(this.imageFsBytes(), inodes)], containerFilesystems: [] };
   }
 
   /** Returns the bytes that images and layers use. */
@@ -109,7 +109,7 @@ export class Stats {
     return millisToNanos(this.#context.clock.now());
   }
 
-  #usage(bytes: number, inodes: number): wire.FilesystemUsage {
+  #filesystemUsage(bytes: number, inodes: number): wire.FilesystemUsage {
     return {
       timestamp: this.#now(),
       fsId: { mountpoint: IMAGE_FILESYSTEM },
@@ -120,7 +120,7 @@ export class Stats {
 
   #containerStats(record: ContainerRecord): wire.ContainerStats {
     const { id, metadata, labels, annotations } = toListedContainer(record);
-    const writableLayer = this.#usage(LAYER_USAGE.bytes, LAYER_USAGE.inodes);
+    const writableLayer = this.#filesystemUsage(LAYER_USAGE.bytes, LAYER_USAGE.inodes);
     const attributes = { id, metadata, labels, annotations };
     if (record.lifecycle.state !== 'running') return wire.ContainerStats.fromPartial({ attributes, writableLayer });
     const cpu = this.#toCpuUsage(this.#usedCpuNanoseconds(record), CONTAINER_NANO_CORES);
@@ -179,8 +179,8 @@ export class Stats {
     const seconds = (this.#context.clock.now() - createdAt) / 1000;
     const rxBytes = toUInt64(seconds * NETWORK_BYTES_PER_SECOND.received);
     const txBytes = toUInt64(seconds * NETWORK_BYTES_PER_SECOND.sent);
-    const errors = { rxErrors: toUInt64(0), txErrors: toUInt64(0) };
-    const defaultInterface = { name: 'eth0', rxBytes, txBytes, ...errors };
+    const errorCounts = { rxErrors: toUInt64(0), txErrors: toUInt64(0) };
+    const defaultInterface = { name: 'eth0', rxBytes, txBytes, ...errorCounts };
     return { timestamp: this.#now(), defaultInterface, interfaces: [] };
   }
 }

@@ -46,8 +46,8 @@ const OOM_KILLED_REASON = 'OOMKilled';
 function lifecycleFields(record: ContainerRecord): Partial<ContainerStatus> {
   const { lifecycle, wasOomKilled, hasUnknownState, hasUnreadStatus, recoveredAt } = record;
   if (lifecycle.state === 'created') return {};
-  const startMs = hasUnreadStatus ? recoveredAt : lifecycle.startedAt;
-  const startedAt = startMs === undefined ? 0n : millisToNanos(startMs);
+  const startTimeMs = hasUnreadStatus ? recoveredAt : lifecycle.startedAt;
+  const startedAt = startTimeMs === undefined ? 0n : millisToNanos(startTimeMs);
   const recordedReason = wasOomKilled ? OOM_KILLED_REASON : hasUnreadStatus ? 'Unknown' : '';
   if (lifecycle.state === 'running' || hasUnknownState)
     return { startedAt, reason: recordedReason, exitCode: hasUnknownState && hasUnreadStatus ? 255 : 0 };

@@ -25,7 +25,7 @@ interface ShellState {
 
 type Builtin = (state: ShellState, args: readonly string[], programs: GetProgramBehaviour) => ShellState;
 
-const ASSIGNMENT = /^([A-Za-z_]\w*)=([\s\S]*)$/;
+const ASSIGNMENT_PATTERN = /^([A-Za-z_]\w*)=([\s\S]*)$/;
 
 const builtins: Readonly<Record<string, Builtin>> = {
   exit: (state, args) => ({ ...state, end: exitBehaviour(state.elapsedMs, exitCode(args[0], state.status)) }),
@@ -83,7 +83,7 @@ function runCommand(state: ShellState, command: Command, programBehaviour: GetPr
     case 'for':
       return runLoop(state, command, programBehaviour);
     case 'simple':
-      return runSimple(state, command.words, programBehaviour);
+      return runSimpleCommand(state, command.words, programBehaviour);
   }
 }
 
@@ -101,13 +101,17 @@ function runLoop(
   return state;
 }
 
-function runSimple(state: ShellState, rawWords: readonly string[], programBehaviour: GetProgramBehaviour): ShellState {
-  const commandIndex = rawWords.findIndex((word) => !ASSIGNMENT.test(word));
+function runSimpleCommand(
+  state: ShellState,
+  rawWords: readonly string[],
+  programBehaviour: GetProgramBehaviour,
+): ShellState {
+  const commandIndex = rawWords.findIndex((word) => !ASSIGNMENT_PATTERN.test(word));
   if (commandIndex === -1) return { ...state, status: 0, variables: assignVariables(state.variables, rawWords) };
   const commandWords = rawWords.slice(commandIndex).flatMap((word) => expandWord(word, state.variables));
   const [word = '', ...args] = commandWords;
-  const body = state.functions.get(word);
-  if (body !== undefined) return callFunction(state, word, body, programBehaviour);
+  const functionBody = state.functions.get(word);
+  if (functionBody !== undefined) return callFunction(state, word, functionBody, programBehaviour);
   const builtin = Object.hasOwn(builtins, word) ? lookUp(builtins, word) : undefined;
   return builtin
     ? builtin(state, args, programBehaviour)
@@ -133,7 +137,7 @@ function callFunction(
 function assignVariables(variables: Variables, assignments: readonly string[]): Variables {
   const updatedVariables = new Map(variables);
   for (const assignment of assignments) {
-    const [, name = '', value = ''] = ASSIGNMENT.exec(assignment) ?? [];
+    const [, name = '', value = ''] = ASSIGNMENT_PATTERN.exec(assignment) ?? [];
     updatedVariables.set(name, expandWord(value, updatedVariables).join(' '));
   }
   return updatedVariables;

@@ -13,15 +13,15 @@ const EVENT_TYPES = {
 /** Notifies the observer of a change to a container and emits a CRI event. */
 export function notifyContainerChange(context: RuntimeContext, kind: ChangeKind, container: ContainerRecord): void {
   context.onEffect?.({ kind, sandbox: container.sandbox, container });
-  emit(context, kind, container.id, container.sandbox);
+  emitEvent(context, kind, container.id, container.sandbox);
 }
 
 /** Notifies the observer of a change to a sandbox and emits a CRI event. */
 export function notifySandboxChange(context: RuntimeContext, kind: ChangeKind, sandbox: SandboxRecord): void {
   context.onEffect?.({ kind, sandbox });
-  emit(context, kind, sandbox.id, sandbox);
+  emitEvent(context, kind, sandbox.id, sandbox);
 }
 
-function emit({ clock, events }: RuntimeContext, kind: ChangeKind, id: string, sandbox: SandboxRecord): void {
+function emitEvent({ clock, events }: RuntimeContext, kind: ChangeKind, id: string, sandbox: SandboxRecord): void {
   events.emit({ type: EVENT_TYPES[kind], id, sandboxId: sandbox.id, podUid: sandbox.podUid, at: clock.now() });
 }

@@ -85,9 +85,9 @@ function acceptConnection(
   const openStreams: SpdyStream[] = [];
   const acceptedConnection = acceptSpdy(request, socket, head, {
     protocols: isPortForward ? PORT_PROTOCOLS : COMMAND_PROTOCOLS,
-    onStream: (opened) => {
-      openStreams.push(opened);
-      if (stream.kind === 'portForward') return servePorts(stream, openStreams, opened);
+    onStream: (openedStream) => {
+      openStreams.push(openedStream);
+      if (stream.kind === 'portForward') return servePorts(stream, openStreams, openedStream);
       if (openStreams.length < countStreams(stream) || acceptedConnection === undefined) return;
       const { connection } = acceptedConnection;
       void serveCommand(stream, openStreams, { clock, disconnected: connection.closePromise }).then(() =>

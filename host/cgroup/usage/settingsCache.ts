@@ -58,4 +58,4 @@ export class SettingsCache {
 }
 
 /** Whether an entry is fresh. An entry whose time is in the future is not fresh, because the clock was set back. */
-const isFresh = (at: number, now: number): boolean => now >= at && now - at < MAX_AGE_MS;
+const isFresh = (readAt: number, now: number): boolean => now >= readAt && now - readAt < MAX_AGE_MS;

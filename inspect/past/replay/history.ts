@@ -73,7 +73,7 @@ export class History {
 
   /** Returns the time range of the recording, or undefined if it is empty. */
   async recordedSpan(): Promise<Snapshot['recorded']> {
-    const { file, stretches } = await this.#open();
+    const { file, stretches } = await this.#openRecording();
     const recordedRange = timeRange(file.members, stretches);
     return recordedRange && { from: recordedRange.from, to: Math.max(recordedRange.to, await lastRecordedTime(file)) };
   }
@@ -87,7 +87,7 @@ export class History {
     useState: (replayedState: ReplayedState) => T,
     observers?: ReplayObservers,
   ): Promise<T> {
-    const { file, stretches } = await this.#open();
+    const { file, stretches } = await this.#openRecording();
     const { machines } = this.#options;
     const version = findPositionBefore(stretches, at)?.stretch.versions.statelet ?? '';
     const replayStart = observers ? { ...observers, since: replayStartTime(stretches, at) } : {};
@@ -104,31 +104,31 @@ export class History {
 
   /** Returns a snapshot, and caches the replayed states so that later requests for nearby times are fast. */
   async snapshotAt(at: number): Promise<ShownState> {
-    const replayedSnapshot = await this.#reels.stateAt(at, await this.#open()).catch(throwNotReplayable);
+    const replayedSnapshot = await this.#reels.stateAt(at, await this.#openRecording()).catch(throwNotReplayable);
     if (replayedSnapshot === undefined) throw new NotInspected('nothing was recorded that could be played');
     return replayedSnapshot;
   }
 
   /** Returns the time from which the history of an actor is collected if it is requested for the time `at`. */
   async historyStart(at: number): Promise<number> {
-    const { stretches } = await this.#open();
+    const { stretches } = await this.#openRecording();
     return replayStartTime(stretches, at);
   }
 
   async story(uid: string, from: number, to: number): Promise<Story> {
-    const { file, stretches } = await this.#open();
+    const { file, stretches } = await this.#openRecording();
     return readPastStory(file, stretches, { uid, from, to });
   }
 
   async entry(query: EntryQuery): Promise<ShownPayload> {
-    const { file, stretches } = await this.#open();
+    const { file, stretches } = await this.#openRecording();
     const entryPayload = await readPastEntry(file, stretches, query);
     if (entryPayload === undefined) throw new NotInspected('it is not recorded');
     return entryPayload;
   }
 
   async rail(now?: number): Promise<Rail> {
-    const { file, stretches } = await this.#open();
+    const { file, stretches } = await this.#openRecording();
     const rail = createRail(file.members, stretches, Math.max(now ?? 0, await lastRecordedTime(file)));
     if (rail === undefined) throw new NotInspected('nothing is recorded yet');
     return rail;
@@ -136,7 +136,7 @@ export class History {
 
   /** Calls `addStatus` with each status of a pod up to the given time, from earliest to latest. */
   async statuses(uid: string, to: number, addStatus: (status: PodStatus | undefined) => void): Promise<void> {
-    const { file, stretches } = await this.#open();
+    const { file, stretches } = await this.#openRecording();
     for (const { stretch, replayStart } of findPositionsBetween(file, stretches, {
       from: to - MAX_STATUS_AGE_MS,
       to,
@@ -146,7 +146,7 @@ export class History {
     }
   }
 
-  async #open(): Promise<OpenedRecording> {
+  async #openRecording(): Promise<OpenedRecording> {
     const { path, decompress } = this.#options;
     const file = await RecordingFile.open(path, { previousFile: this.#file, decompress }).catch(throwUnreadable);
     this.#file = file;

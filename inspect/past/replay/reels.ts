@@ -55,18 +55,18 @@ export class Reels {
   }
 
   async #replayTo(targetTime: number, { file, stretches }: OpenedRecording): Promise<ShownState | undefined> {
-    const position = findPositionBefore(stretches, targetTime);
-    const member = position && file.members[position.replayStart.member];
-    if (position === undefined || member === undefined) return undefined;
-    const reelPart = { file, ...position };
-    const key = `${member.file} ${member.offset} ${member.at}`;
-    const reelPromise = this.reelCoveringTime(key, reelPart, Math.max(targetTime, position.replayStart.at));
+    const startPosition = findPositionBefore(stretches, targetTime);
+    const startMember = startPosition && file.members[startPosition.replayStart.member];
+    if (startPosition === undefined || startMember === undefined) return undefined;
+    const reelPart = { file, ...startPosition };
+    const key = `${startMember.file} ${startMember.offset} ${startMember.at}`;
+    const reelPromise = this.reelCoveringTime(key, reelPart, Math.max(targetTime, startPosition.replayStart.at));
     this.#reels.delete(key);
     this.#reels.set(key, reelPromise);
     await this.#evictOldest();
     try {
       const { reel, player, touchedTrees } = await reelPromise;
-      await player.playTo(targetTime, file, position.stretch, (at) =>
+      await player.playTo(targetTime, file, startPosition.stretch, (at) =>
         reel.addState(player.agent, at, touchedTrees.take()),
       );
       return reel.stateAt(targetTime);

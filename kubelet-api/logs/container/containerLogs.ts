@@ -16,7 +16,7 @@ import { sendText } from '../../answers.ts';
 import type { Exchange, HttpResponse, Route } from '../../exchange.ts';
 import type { StreamSessions } from '../../sessions.ts';
 import { writeAll } from '../../writeAll.ts';
-import { isRefusal, type LogQuery, logQuery, type Refusal } from './logQuery.ts';
+import { isRefusal, type LogQuery, parseLogQuery, type Refusal } from './logQuery.ts';
 import { readLog } from './readLog.ts';
 
 export interface ContainerLogsParts {
@@ -85,7 +85,7 @@ function sendUntypedRefusal(response: HttpResponse, { status, text }: Refusal): 
 function parseRequest({ pods, now, canSplitStreams }: ContainerLogsParts, url: URL): LogRequest | Refusal {
   const [namespace, name, container, ...more] = splitPath(url.pathname);
   if (!namespace || !name || !container || more.length > 0) return { status: 404, text: '404: Page Not Found' };
-  const query = logQuery(url.searchParams, now());
+  const query = parseLogQuery(url.searchParams, now());
   if (isRefusal(query)) return query;
   const pod = pods.findPod(namespace, name);
   if (pod === undefined) return { status: 404, text: `pod ${quotedText(name)} does not exist` };

@@ -25,9 +25,9 @@ export function dockerLine(line: Buffer): DockerLine | undefined {
 
 /** Formats a time with nine fractional digits, in its original time zone. */
 function formatTime(time: string, instant: string): string {
-  const zone = /[+-]\d\d:\d\d$/.exec(time)?.[0] ?? 'Z';
-  if (/^[Z+-](00:00)?$/.test(zone)) return `${instant}Z`;
-  return time.slice(0, 19) + instant.slice(19) + zone;
+  const timeZone = /[+-]\d\d:\d\d$/.exec(time)?.[0] ?? 'Z';
+  if (/^[Z+-](00:00)?$/.test(timeZone)) return `${instant}Z`;
+  return time.slice(0, 19) + instant.slice(19) + timeZone;
 }
 
 function parseLineFields(line: Buffer): Partial<Record<'log' | 'stream' | 'time', unknown>> | undefined {

@@ -17,14 +17,15 @@ export interface LogFile {
  */
 export async function openLog(path: string, roots: readonly string[]): Promise<LogFile> {
   const quotedPath = quotedText(path);
-  const root = roots.find((each) => relative(each, path).split('/')[0] !== '..');
-  const openedFile = await (root === undefined ? rejectOutside() : openInside(root, relative(root, path))).catch(
-    (cause: unknown) => {
-      throw new Error(`failed to try resolving symlinks in path ${quotedPath}: ${systemErrorMessage(cause)}`, {
-        cause,
-      });
-    },
-  );
+  const containingRoot = roots.find((each) => relative(each, path).split('/')[0] !== '..');
+  const openedFile = await (containingRoot === undefined
+    ? rejectOutside()
+    : openInside(containingRoot, relative(containingRoot, path))
+  ).catch((cause: unknown) => {
+    throw new Error(`failed to try resolving symlinks in path ${quotedPath}: ${systemErrorMessage(cause)}`, {
+      cause,
+    });
+  });
   if (openedFile.kind === 'file') return openedFile;
   await openedFile.handle.close();
   const why = openedFile.kind === 'directory' ? 'is a directory' : 'not a regular file';

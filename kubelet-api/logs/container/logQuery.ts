@@ -34,12 +34,13 @@ const UNDECODABLE_QUERY: Refusal = { status: 400, text: '{"message": "Unable to 
 const INVALID_REQUEST: Refusal = { status: 422, text: '{"message": "Invalid request."}' };
 
 /** Parses the query, or returns the error response. `now` is in milliseconds since the epoch. */
-export function logQuery(params: URLSearchParams, now: number): LogQuery | Refusal {
+export function parseLogQuery(params: URLSearchParams, now: number): LogQuery | Refusal {
   const numericParameters = parseNumericParameters(params);
   const sinceTime = parseSinceTime(params.get('sinceTime'));
   if (numericParameters === undefined || sinceTime === 'bad') return UNDECODABLE_QUERY;
   const stream = params.get('stream') ?? 'All';
-  if (!isLogStream(stream) || !areValid(numericParameters, stream, params.has('sinceTime'))) return INVALID_REQUEST;
+  if (!isLogStream(stream) || !areParametersValid(numericParameters, stream, params.has('sinceTime')))
+    return INVALID_REQUEST;
   const { sinceSeconds, tailLines, limitBytes } = numericParameters;
   const since = sinceSeconds === undefined ? sinceTime : formatInstant(now - Number(sinceSeconds) * 1_000);
   return {
@@ -96,7 +97,7 @@ function parseSinceTime(value: string | null): string | undefined | 'bad' {
 
 const isLogStream = (value: string): value is LogStream => ['All', 'Stdout', 'Stderr'].includes(value);
 
-function areValid(
+function areParametersValid(
   { sinceSeconds, tailLines, limitBytes }: NumericParameters,
   stream: LogStream,
   hasTime: boolean,

@@ -158,8 +158,8 @@ export class LogScan {
 function detectFormat(line: Buffer, header: CriHeader): 'cri' | 'docker' {
   if (header.read(line, 0, line.length)) return 'cri';
   if (dockerLine(line) !== undefined) return 'docker';
-  const excerpt = quotedText(line.toString('utf8', 0, ERROR_EXCERPT_BYTES));
-  throw new Error(`failed to get parse function: unsupported log format: ${excerpt}`);
+  const lineExcerpt = quotedText(line.toString('utf8', 0, ERROR_EXCERPT_BYTES));
+  throw new Error(`failed to get parse function: unsupported log format: ${lineExcerpt}`);
 }
 
 /** Copies bytes to a separate allocation, because a small pooled buffer would retain its whole pool. */
@@ -176,8 +176,9 @@ const joinBuffer = Buffer.allocUnsafeSlow(JOIN_BUFFER_BYTES);
 
 /** Joins the bytes. The next call may overwrite the result. */
 function joinBytes(incompleteLine: Buffer, block: Buffer): Buffer {
-  const length = incompleteLine.length + block.length;
-  const joinedBytes = length > JOIN_BUFFER_BYTES ? Buffer.allocUnsafeSlow(length) : joinBuffer.subarray(0, length);
+  const joinedLength = incompleteLine.length + block.length;
+  const joinedBytes =
+    joinedLength > JOIN_BUFFER_BYTES ? Buffer.allocUnsafeSlow(joinedLength) : joinBuffer.subarray(0, joinedLength);
   incompleteLine.copy(joinedBytes);
   block.copy(joinedBytes, incompleteLine.length);
   return joinedBytes;

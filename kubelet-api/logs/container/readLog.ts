@@ -109,7 +109,7 @@ class LogReader {
     if (this.#readAhead.length > 0) return this.#takeBlock(to);
     const block = (this.#hasMore ? this.#takeReadAhead() : undefined) ?? BLOCK_POOL.take();
     try {
-      await this.#readInto(block, to - this.#at);
+      await this.#fillBuffer(block, to - this.#at);
       return this.#takeBlock(to);
     } finally {
       if (block !== this.#readAheadBuffer) {
@@ -127,7 +127,7 @@ class LogReader {
     return this.#scan.convertBlock(block);
   }
 
-  async #readInto(buffer: Buffer, maxBytes: number): Promise<void> {
+  async #fillBuffer(buffer: Buffer, maxBytes: number): Promise<void> {
     const length = Math.min(buffer.length, maxBytes);
     this.#isReading = true;
     try {

@@ -25,13 +25,13 @@ const MAX_NAME_LENGTH = 256;
 const MAX_SERVICES = 4;
 
 /** Parses a query. Returns undefined if the request has no parameters. */
-export function nodeLogQuery(params: URLSearchParams): NodeLogQuery | Refusal | undefined {
+export function parseNodeLogQuery(params: URLSearchParams): NodeLogQuery | Refusal | undefined {
   const problems: string[] = [];
-  const queries = params.getAll('query');
-  const files = queries.filter((each) => /[/\\]/.test(each));
-  const services = queries.filter((each) => !/[/\\]/.test(each) && each.trim() !== '');
-  if (queries.length > 0 && files.length + services.length === 0)
-    problems.push(describeInvalidValue('query', JSON.stringify(queries), 'query cannot be empty'));
+  const queryValues = params.getAll('query');
+  const files = queryValues.filter((each) => /[/\\]/.test(each));
+  const services = queryValues.filter((each) => !/[/\\]/.test(each) && each.trim() !== '');
+  if (queryValues.length > 0 && files.length + services.length === 0)
+    problems.push(describeInvalidValue('query', JSON.stringify(queryValues), 'query cannot be empty'));
   const [since, until] = [parseTimestamp(params, 'sinceTime', problems), parseTimestamp(params, 'untilTime', problems)];
   const [boot, tailLines] = [parseNumber(params, 'boot', problems), parseNumber(params, 'tailLines', problems)];
   const pattern = params.get('pattern') || undefined;
@@ -43,7 +43,7 @@ export function nodeLogQuery(params: URLSearchParams): NodeLogQuery | Refusal | 
     ...(pattern === undefined ? {} : { pattern }),
   };
   if (problems.length > 0) return createRefusal(400, problems);
-  return queries.length > 0 || Object.keys(options).length > 0 ? { services, files, options } : undefined;
+  return queryValues.length > 0 || Object.keys(options).length > 0 ? { services, files, options } : undefined;
 }
 
 /** Returns the error response to an invalid query, or undefined if the query is valid. */

@@ -48,15 +48,16 @@ export async function sendFile(exchange: Exchange, file: OpenedFile): Promise<vo
   }
   response.setHeader('Accept-Ranges', 'bytes');
   const ifRange = request.headers['if-range'];
-  const range = ifRange === undefined || ifRange === lastModified ? parseRange(request.headers.range, size) : undefined;
-  if (typeof range === 'string') {
+  const byteRange =
+    ifRange === undefined || ifRange === lastModified ? parseRange(request.headers.range, size) : undefined;
+  if (typeof byteRange === 'string') {
     response.setHeader('Content-Range', `bytes */${size}`);
-    return sendError(response, 416, range);
+    return sendError(response, 416, byteRange);
   }
-  const { from, to } = range ?? { from: 0, to: size };
-  if (range !== undefined) response.setHeader('Content-Range', `bytes ${from}-${to - 1}/${size}`);
+  const { from, to } = byteRange ?? { from: 0, to: size };
+  if (byteRange !== undefined) response.setHeader('Content-Range', `bytes ${from}-${to - 1}/${size}`);
   const type = CONTENT_TYPES.get(extname(file.path).toLowerCase()) ?? (await sniffContentType(file.handle));
-  response.writeHead(range === undefined ? 200 : 206, { 'Content-Type': type, 'Content-Length': to - from });
+  response.writeHead(byteRange === undefined ? 200 : 206, { 'Content-Type': type, 'Content-Length': to - from });
   const sentBytes = await writeAll(
     response,
     readPlainBlocks(file.handle, { from, to, blockBytes: BLOCK_BYTES }),

@@ -33,21 +33,21 @@ export async function sendServiceLogs(parts: NodeLogsParts, query: NodeLogQuery,
     'Content-Type': 'text/plain;charset=UTF-8',
     ...(isCompressed ? { 'Content-Encoding': 'gzip' } : {}),
   });
-  const logText = readServiceLogs(parts, query, signal);
-  await writeAll(response, isCompressed ? compressText(logText) : logText, signal);
+  const logChunks = readServiceLogs(parts, query, signal);
+  await writeAll(response, isCompressed ? compressText(logChunks) : logChunks, signal);
   response.end();
 }
 
 async function* compressText(text: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  const source = Readable.from(text, { objectMode: false });
-  const gzip = createGzip({ level: constants.Z_BEST_SPEED });
-  source.on('error', (error) => gzip.destroy(error));
+  const textStream = Readable.from(text, { objectMode: false });
+  const gzipStream = createGzip({ level: constants.Z_BEST_SPEED });
+  textStream.on('error', (error) => gzipStream.destroy(error));
   try {
     // Safe cast: a byte stream yields buffers.
-    yield* source.pipe(gzip) as AsyncIterable<Buffer>;
+    yield* textStream.pipe(gzipStream) as AsyncIterable<Buffer>;
   } finally {
-    source.destroy();
-    gzip.destroy();
+    textStream.destroy();
+    gzipStream.destroy();
   }
 }
 

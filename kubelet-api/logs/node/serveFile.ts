@@ -83,12 +83,14 @@ async function sendListing({ handle, stats }: OpenedFile, { request, response }:
     response.writeHead(304).end();
     return;
   }
-  const entries = await readdir(`/proc/self/fd/${handle.fd}`, { withFileTypes: true, encoding: 'buffer' });
-  const names = entries.map((entry) => (entry.isDirectory() ? Buffer.concat([entry.name, SLASH]) : entry.name));
-  const links = names
+  const directoryEntries = await readdir(`/proc/self/fd/${handle.fd}`, { withFileTypes: true, encoding: 'buffer' });
+  const names = directoryEntries.map((entry) =>
+    entry.isDirectory() ? Buffer.concat([entry.name, SLASH]) : entry.name,
+  );
+  const entryLinks = names
     .sort((one, other) => one.compare(other))
     .map((name) => Buffer.concat([Buffer.from(`<a href="${escapePath(name)}">`), escapeHtml(name), END]));
-  const listingPage = Buffer.concat([Buffer.from(LISTING_HEAD), ...links, Buffer.from('</pre>\n')]);
+  const listingPage = Buffer.concat([Buffer.from(LISTING_HEAD), ...entryLinks, Buffer.from('</pre>\n')]);
   response.writeHead(200, {
     'Content-Type': 'text/html; charset=utf-8',
     'Last-Modified': stats.mtime.toUTCString(),

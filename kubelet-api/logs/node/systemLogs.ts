@@ -5,7 +5,7 @@
 import { sendError } from '../../answers.ts';
 import type { Exchange, Route } from '../../exchange.ts';
 import { isRefusal } from '../container/logQuery.ts';
-import { type NodeLogQuery, nodeLogQuery, validateQuery } from './nodeLogQuery.ts';
+import { type NodeLogQuery, parseNodeLogQuery, validateQuery } from './nodeLogQuery.ts';
 import { openInside, systemErrorMessage } from './openInside.ts';
 import { type NodeLogsParts, sendServiceLogs } from './sendServiceLogs.ts';
 import { serveFile } from './serveFile.ts';
@@ -27,7 +27,7 @@ async function handleRequest(parts: SystemLogsParts, exchange: Exchange): Promis
   const { url, response } = exchange;
   const path = decodePath(url.pathname.slice(LOGS_PATH.length + 1));
   if (path === undefined) return sendError(response, 400, '400 Bad Request');
-  const query = parts.areQueriesEnabled ? nodeLogQuery(url.searchParams) : undefined;
+  const query = parts.areQueriesEnabled ? parseNodeLogQuery(url.searchParams) : undefined;
   if (query === undefined) return serveFile(parts.root, path, exchange);
   if (isRefusal(query)) return sendError(response, query.status, query.text);
   const refusal = validateQuery(path, query);

@@ -124,11 +124,11 @@ function registerRecorderMetrics(registry: Registry, recorder: () => RecorderPro
   const missedGauge = createGauge('missed_lines', 'Lines dropped since the last successful write.');
   const failingGauge = createGauge('failing', 'Whether the last write failed.');
   return () => {
-    const progress = recorder();
-    linesCounter.set([], progress.lines);
-    bytesCounter.set([], progress.bytes);
-    pendingGauge.set([], progress.pendingLength);
-    missedGauge.set([], progress.lostLines);
-    failingGauge.set([], progress.isFailing ? 1 : 0);
+    const recorderProgress = recorder();
+    linesCounter.set([], recorderProgress.lines);
+    bytesCounter.set([], recorderProgress.bytes);
+    pendingGauge.set([], recorderProgress.pendingLength);
+    missedGauge.set([], recorderProgress.lostLines);
+    failingGauge.set([], recorderProgress.isFailing ? 1 : 0);
   };
 }

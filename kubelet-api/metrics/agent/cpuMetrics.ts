@@ -33,38 +33,38 @@ export interface CpuMetrics {
 
 /** Registers the metrics. Those that have labels appear once the node assigns CPUs. */
 export function registerCpuMetrics(registry: Registry): CpuMetrics {
-  const requests = registry.counter(FAMILIES.requests);
-  const errors = registry.counter(FAMILIES.errors);
+  const pinningRequestsCounter = registry.counter(FAMILIES.requests);
+  const pinningErrorsCounter = registry.counter(FAMILIES.errors);
   const topologyErrors = registry.counter(FAMILIES.topologyErrors);
-  const aligned = registry.counter(FAMILIES.aligned);
-  const failures = registry.counter(FAMILIES.failures);
-  const sharedPool = registry.gauge(
+  const alignedCounter = registry.counter(FAMILIES.aligned);
+  const alignmentFailuresCounter = registry.counter(FAMILIES.failures);
+  const sharedPoolGauge = registry.gauge(
     alpha('kubelet_cpu_manager_shared_pool_size_millicores', 'CPUs that can become exclusive, in millicores.'),
   );
-  const exclusiveCount = registry.gauge(
+  const exclusiveCpusGauge = registry.gauge(
     alpha('kubelet_cpu_manager_exclusive_cpu_allocation_count', 'Exclusive CPUs of containers.'),
   );
-  const perNuma = registry.gauge(
+  const exclusiveCpusByNumaGauge = registry.gauge(
     alpha('kubelet_cpu_manager_allocation_per_numa', 'Exclusive CPUs of containers by NUMA node.', ['numa_node']),
   );
   return {
     allocated: (counts) => {
       const scope = counts.isPerPod ? 'pod' : 'container';
-      requests.add([], counts.pinningRequests);
-      errors.add([], counts.pinningErrors);
+      pinningRequestsCounter.add([], counts.pinningRequests);
+      pinningErrorsCounter.add([], counts.pinningErrors);
       topologyErrors.add([], counts.topologyErrors);
-      aligned.add(['container', 'physical_cpu'], counts.physicalCpuAligned);
-      aligned.add(['container', 'uncore_cache'], counts.uncoreCacheAligned);
-      aligned.add([scope, 'numa_node'], counts.numaAligned);
-      failures.add(['container', 'physical_cpu'], counts.physicalCpuFailures);
-      failures.add([scope, 'numa_node'], counts.numaFailures);
+      alignedCounter.add(['container', 'physical_cpu'], counts.physicalCpuAligned);
+      alignedCounter.add(['container', 'uncore_cache'], counts.uncoreCacheAligned);
+      alignedCounter.add([scope, 'numa_node'], counts.numaAligned);
+      alignmentFailuresCounter.add(['container', 'physical_cpu'], counts.physicalCpuFailures);
+      alignmentFailuresCounter.add([scope, 'numa_node'], counts.numaFailures);
     },
     update: ({ cpus }) => {
       if (cpus === undefined) return;
-      sharedPool.set([], cpus.available * MILLIS_PER_CPU);
-      exclusiveCount.set([], cpus.exclusive);
-      perNuma.clear();
-      for (const [node, count] of cpus.exclusiveByNode) perNuma.set([String(node)], count);
+      sharedPoolGauge.set([], cpus.available * MILLIS_PER_CPU);
+      exclusiveCpusGauge.set([], cpus.exclusive);
+      exclusiveCpusByNumaGauge.clear();
+      for (const [node, count] of cpus.exclusiveByNode) exclusiveCpusByNumaGauge.set([String(node)], count);
     },
   };
 }

@@ -68,28 +68,39 @@ const POD_LIFECYCLES = ['sync', 'terminating', 'terminated'] as const;
 function registerPodGauges(registry: Registry, { agent }: NodeGaugesParts): (counts: NodeCounts) => void {
   const createGauge = (name: string, help: string, labels?: readonly string[]) =>
     registry.gauge(alpha(name, help, labels));
-  const runningGauge = createGauge('kubelet_running_pods', 'Pods with a ready sandbox at the last relist.');
-  const containers = createGauge('kubelet_running_containers', 'Containers at the last relist.', ['container_state']);
-  const desiredGauge = createGauge('kubelet_desired_pods', 'Pods that the sources want the node to run.', ['static']);
-  const activeGauge = createGauge('kubelet_active_pods', 'Desired pods that have not terminated.', ['static']);
+  const runningPodsGauge = createGauge('kubelet_running_pods', 'Pods with a ready sandbox at the last relist.');
+  const runningContainersGauge = createGauge('kubelet_running_containers', 'Containers at the last relist.', [
+    'container_state',
+  ]);
+  const desiredPodsGauge = createGauge('kubelet_desired_pods', 'Pods that the sources want the node to run.', [
+    'static',
+  ]);
+  const activePodsGauge = createGauge('kubelet_active_pods', 'Desired pods that have not terminated.', ['static']);
   const mirrorPodsGauge = createGauge('kubelet_mirror_pods', 'Mirror pods of static pods at the API server.');
-  const ephemeralGauge = createGauge('kubelet_managed_ephemeral_containers', 'Ephemeral containers of the pods.');
-  const workingGauge = createGauge('kubelet_working_pods', 'Pods that have actors.', ['lifecycle', 'config', 'static']);
+  const ephemeralContainersGauge = createGauge(
+    'kubelet_managed_ephemeral_containers',
+    'Ephemeral containers of the pods.',
+  );
+  const workingPodsGauge = createGauge('kubelet_working_pods', 'Pods that have actors.', [
+    'lifecycle',
+    'config',
+    'static',
+  ]);
   return (counts) => {
-    runningGauge.set([], counts.runningPods);
+    runningPodsGauge.set([], counts.runningPods);
     for (const state of ['created', 'exited', 'running', 'unknown'])
-      setIfDefined(containers, state, counts.containers.get(state));
+      setIfDefined(runningContainersGauge, state, counts.containers.get(state));
     for (const isStatic of [false, true]) {
       const pods = counts.pods.filter((pod) => pod.isStatic === isStatic);
-      desiredGauge.set([toBooleanLabel(isStatic)], pods.filter(({ isDesired }) => isDesired).length);
-      activeGauge.set(
+      desiredPodsGauge.set([toBooleanLabel(isStatic)], pods.filter(({ isDesired }) => isDesired).length);
+      activePodsGauge.set(
         [toBooleanLabel(isStatic)],
         pods.filter((pod) => pod.isDesired && pod.lifecycle !== 'terminated').length,
       );
-      for (const lifecycle of POD_LIFECYCLES) setWorkingPods(workingGauge, lifecycle, isStatic, pods);
+      for (const lifecycle of POD_LIFECYCLES) setWorkingPods(workingPodsGauge, lifecycle, isStatic, pods);
     }
     mirrorPodsGauge.set([], counts.mirrors);
-    ephemeralGauge.set(
+    ephemeralContainersGauge.set(
       [],
       agent.pods().reduce((sum, { spec }) => sum + (spec.ephemeralContainers?.length ?? 0), 0),
     );

@@ -30,7 +30,7 @@ import { type AgentGaugesParts, registerAgentGauges } from './agentGauges.ts';
 import { type CpuMetrics, registerCpuMetrics } from './cpuMetrics.ts';
 import { type FeatureGate, registerGateMetrics } from './gateMetrics.ts';
 import { type NodeGaugesParts, registerNodeGauges } from './nodeGauges.ts';
-import { registerProcessMetrics, startGauge } from './processMetrics.ts';
+import { registerProcessMetrics, registerStartTimeGauge } from './processMetrics.ts';
 import { registerServiceActionMetrics } from './serviceActionMetrics.ts';
 import { registerStartupMetrics } from './startupMetrics.ts';
 
@@ -81,11 +81,11 @@ export function nodeMetrics({ clock, isInCluster, bootedAt, gates = [], onError 
   const pods = new TrackedPods();
   const resizeMetrics = new ResizeMetrics(all);
   const cpuMetrics = registerCpuMetrics(all);
-  const podTracking = podObservers(
+  const podTracking = createPodObservers(
     { registry: all, probeRegistry: probes, pods, resizeMetrics, cpuMetrics },
     { clock, isInCluster, bootedAt },
   );
-  for (const registry of [probes, slis]) startGauge(registry);
+  for (const registry of [probes, slis]) registerStartTimeGauge(registry);
   registerProcessMetrics(all);
   registerGateMetrics(all, gates);
   const now = () => clock.now();
@@ -134,13 +134,13 @@ interface PodRegistries {
   readonly cpuMetrics: CpuMetrics;
 }
 
-function podObservers(
+function createPodObservers(
   { registry, probeRegistry, pods, resizeMetrics, cpuMetrics }: PodRegistries,
   { clock, isInCluster, bootedAt = () => undefined }: Pick<NodeMetricsParts, 'clock' | 'isInCluster' | 'bootedAt'>,
 ) {
   const podMetrics = new PodMetrics({ registry, pods, resizeMetrics, now: () => clock.now(), isInCluster });
   const probeMetrics = new ProbeMetrics(probeRegistry, pods);
-  const calls = new CallMetrics({
+  const callMetrics = new CallMetrics({
     registry,
     pods,
     podMetrics,
@@ -152,7 +152,7 @@ function podObservers(
   const observeStartup = registerStartupMetrics(registry, { now: () => clock.now(), bootedAt });
   const observers: Pick<NodeMetrics['observers'], 'onPortOutcome' | 'onStateChange' | 'onDecision'> = {
     onPortOutcome: (answer) => {
-      calls.recordPortOutcome(answer);
+      callMetrics.recordPortOutcome(answer);
       certificates(answer);
       observeStartup(answer);
     },
@@ -173,7 +173,7 @@ function podObservers(
       podMetrics.recordPodChange(change);
       if (!change.removed) return;
       probeMetrics.forget(change.uid);
-      calls.forget(change.uid);
+      callMetrics.forget(change.uid);
       // Drop old data here as well, because it would accumulate if nothing scraped the metrics.
       removeOldPods();
     },

@@ -16,15 +16,15 @@ export function registerProcessMetrics(registry: Registry, netstat: () => Promis
   const cpu = registry.counter(plain('process_cpu_seconds_total', 'Total user and system CPU time, in seconds.'));
   const residentGauge = registry.gauge(plain('process_resident_memory_bytes', 'Resident memory, in bytes.'));
   const virtualGauge = registry.gauge(plain('process_virtual_memory_bytes', 'Virtual memory, in bytes.'));
-  const openFiles = registry.gauge(plain('process_open_fds', 'Open file descriptors.'));
+  const openFilesGauge = registry.gauge(plain('process_open_fds', 'Open file descriptors.'));
   const maxFilesGauge = registry.gauge(plain('process_max_fds', 'Maximum number of open file descriptors.'));
   const maxVirtualGauge = registry.gauge(
     plain('process_virtual_memory_max_bytes', 'Maximum amount of virtual memory, in bytes.'),
   );
-  const receivedCounter = registry.counter(
+  const receivedBytesCounter = registry.counter(
     plain('process_network_receive_bytes_total', 'Bytes that the network namespace of the process received over IP.'),
   );
-  const sentCounter = registry.counter(
+  const sentBytesCounter = registry.counter(
     plain('process_network_transmit_bytes_total', 'Bytes that the network namespace of the process sent over IP.'),
   );
   registry.gauge(plain('process_start_time_seconds', START_TIME_HELP)).set([], processStartSeconds());
@@ -40,12 +40,12 @@ export function registerProcessMetrics(registry: Registry, netstat: () => Promis
     const [size = 0, pages = 0] = memory.split(' ').map(Number);
     virtualGauge.set([], size * PAGE_BYTES);
     residentGauge.set([], pages * PAGE_BYTES);
-    openFiles.set([], fileDescriptors.length);
+    openFilesGauge.set([], fileDescriptors.length);
     maxFilesGauge.set([], parseLimit(limits, 'Max open files'));
     maxVirtualGauge.set([], parseLimit(limits, 'Max address space'));
     for (const [metric, name] of [
-      [receivedCounter, 'InOctets'],
-      [sentCounter, 'OutOctets'],
+      [receivedBytesCounter, 'InOctets'],
+      [sentBytesCounter, 'OutOctets'],
     ] as const) {
       const bytes = ipCounter(network, name);
       if (bytes === undefined) metric.remove([]);
@@ -81,7 +81,7 @@ const START_TIME_HELP = 'Start time of the process, in seconds since the epoch.'
  * Registers the start time of the process. Every metrics path includes it, because all counters start at 0 at that
  * time.
  */
-export function startGauge(registry: Registry): void {
+export function registerStartTimeGauge(registry: Registry): void {
   const gauge = registry.gauge(alpha('process_start_time_seconds', START_TIME_HELP, []));
   registry.collect(() => gauge.set([], processStartSeconds()));
 }

@@ -43,11 +43,11 @@ export interface CadvisorHost {
 }
 
 export function cadvisorRoute(parts: CadvisorParts): Route {
-  const cache = new ExpositionCache(parts);
+  const expositionCache = new ExpositionCache(parts);
   return {
     pathPrefix: '/metrics/cadvisor',
     handle: async (exchange) => {
-      const chunks = await cache.get(exchange.signal);
+      const chunks = await expositionCache.get(exchange.signal);
       await sendMetrics(exchange, chunks, parts.startedAt);
     },
   };

@@ -10,7 +10,11 @@ const cpu = (name: string, help: string, read: (cpu: CpuUsage) => number | undef
   createGauge(name, help, ({ usage }) => usage.cpu && read(usage.cpu), WITHOUT_TIMESTAMP);
 
 /** Defines a metric of a memory limit. Its value is 0 if there is no limit. */
-const memory = (name: string, help: string, read: (limits: MemoryLimits) => number | undefined): Metric =>
+const createMemoryLimitGauge = (
+  name: string,
+  help: string,
+  read: (limits: MemoryLimits) => number | undefined,
+): Metric =>
   createGauge(
     `container_spec_memory_${name}_bytes`,
     help,
@@ -32,9 +36,13 @@ export const specMetrics = (now: number): readonly Metric[] => [
   cpu('container_spec_cpu_period', 'CPU period of the container.', ({ periodUs = 0 }) => periodUs),
   cpu('container_spec_cpu_quota', 'CPU quota of the container.', ({ quotaUs }) => quotaUs || undefined),
   cpu('container_spec_cpu_shares', 'CPU share of the container.', ({ shares = 0 }) => shares),
-  memory('limit', 'Memory limit for the container.', ({ limit }) => limit),
-  memory('swap_limit', 'Memory swap limit for the container.', ({ swap }) => swap),
-  memory('reservation_limit', 'Memory reservation limit for the container.', ({ reservation }) => reservation),
+  createMemoryLimitGauge('limit', 'Memory limit for the container.', ({ limit }) => limit),
+  createMemoryLimitGauge('swap_limit', 'Memory swap limit for the container.', ({ swap }) => swap),
+  createMemoryLimitGauge(
+    'reservation_limit',
+    'Memory reservation limit for the container.',
+    ({ reservation }) => reservation,
+  ),
   createGauge('container_last_seen', 'Last time a container was seen by the exporter', () => wholeSeconds(now), {
     timestampOf: () => now,
   }),

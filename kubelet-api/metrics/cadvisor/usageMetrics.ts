@@ -50,7 +50,7 @@ const CPU: readonly Metric[] = [
 ];
 
 /** Reads a memory value. As in cAdvisor, a count that the kernel does not provide is 0. */
-const memory = (read: (memory: MemoryUsage) => number | undefined) => (row: Row) =>
+const readMemory = (read: (memory: MemoryUsage) => number | undefined) => (row: Row) =>
   row.usage.memory === undefined ? undefined : (read(row.usage.memory) ?? 0);
 
 const pageFaultValues = ({ usage }: Row): readonly LabelledValue[] => {
@@ -78,53 +78,53 @@ const MEMORY_METRICS: readonly Metric[] = [
   createGauge(
     'container_memory_cache',
     'Number of bytes of page cache memory.',
-    memory(({ cache }) => cache),
+    readMemory(({ cache }) => cache),
   ),
   createGauge(
     'container_memory_rss',
     'Size of RSS in bytes.',
-    memory(({ rss }) => rss),
+    readMemory(({ rss }) => rss),
   ),
   createGauge(
     'container_memory_kernel_usage',
     'Size of kernel memory allocated in bytes.',
-    memory(({ kernel }) => kernel),
+    readMemory(({ kernel }) => kernel),
   ),
   createGauge(
     ...(['container_memory_mapped_file', 'Size of memory mapped files in bytes.'] as const),
-    memory(({ mappedFile }) => mappedFile),
+    readMemory(({ mappedFile }) => mappedFile),
   ),
   createGauge(
     'container_memory_swap',
     'Container swap usage in bytes.',
-    memory(({ swap }) => swap),
+    readMemory(({ swap }) => swap),
   ),
   createCounter(
     'container_memory_failcnt',
     'Number of memory usage hits limits',
-    memory(({ failcnt }) => failcnt),
+    readMemory(({ failcnt }) => failcnt),
   ),
   createGauge(
     'container_memory_usage_bytes',
     'Current memory usage in bytes, including all memory regardless of when it was accessed',
-    memory(({ usage }) => usage),
+    readMemory(({ usage }) => usage),
   ),
   createGauge(
     'container_memory_max_usage_bytes',
     'Maximum memory usage recorded in bytes',
-    memory(({ max }) => max),
+    readMemory(({ max }) => max),
   ),
   createGauge(
     ...(['container_memory_working_set_bytes', 'Current working set in bytes.'] as const),
-    memory(({ workingSet }) => workingSet),
+    readMemory(({ workingSet }) => workingSet),
   ),
   createGauge(
     ...(['container_memory_total_active_file_bytes', 'Current total active file in bytes.'] as const),
-    memory(({ activeFile }) => activeFile),
+    readMemory(({ activeFile }) => activeFile),
   ),
   createGauge(
     ...(['container_memory_total_inactive_file_bytes', 'Current total inactive file in bytes.'] as const),
-    memory(({ inactiveFile }) => inactiveFile),
+    readMemory(({ inactiveFile }) => inactiveFile),
   ),
   createCounter('container_memory_failures_total', 'Cumulative count of memory allocation failures.', pageFaultValues),
   createCounter(
@@ -177,11 +177,11 @@ const STALLED_HELP = 'Total time duration no tasks in the container could make p
 const WAITING_HELP = 'Total time duration tasks in the container have waited due to';
 
 const PRESSURE_METRICS: readonly Metric[] = (['cpu', 'memory', 'io'] as const).flatMap((resource) => {
-  const congestion = `${resource === 'memory' ? resource : resource.toUpperCase()} congestion.`;
+  const congestionText = `${resource === 'memory' ? resource : resource.toUpperCase()} congestion.`;
   const name = `container_pressure_${resource}`;
   return [
-    createCounter(`${name}_stalled_seconds_total`, `${STALLED_HELP} ${congestion}`, readPressure(resource, 'full')),
-    createCounter(`${name}_waiting_seconds_total`, `${WAITING_HELP} ${congestion}`, readPressure(resource, 'some')),
+    createCounter(`${name}_stalled_seconds_total`, `${STALLED_HELP} ${congestionText}`, readPressure(resource, 'full')),
+    createCounter(`${name}_waiting_seconds_total`, `${WAITING_HELP} ${congestionText}`, readPressure(resource, 'some')),
   ];
 });
 

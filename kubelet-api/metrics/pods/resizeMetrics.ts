@@ -37,8 +37,8 @@ export class ResizeMetrics {
       if (old === undefined || old === resources) continue;
       for (const resource of RESIZABLE_RESOURCES) {
         for (const requirement of RESOURCE_FIELDS) {
-          const operation = classifyResize(old, resources, { resource, requirement });
-          if (operation !== undefined) this.#families.requested.add([operation, requirement, resource]);
+          const resizeOperation = classifyResize(old, resources, { resource, requirement });
+          if (resizeOperation !== undefined) this.#families.requested.add([resizeOperation, requirement, resource]);
         }
       }
     }

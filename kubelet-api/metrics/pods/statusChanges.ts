@@ -88,8 +88,11 @@ export function hasFinishedFirstRound({
 }: PodStatus): boolean {
   if (phase === 'Failed' || phase === 'Succeeded') return true;
   const firstContainers = initContainerStatuses.length > 0 ? initContainerStatuses.slice(0, 1) : containerStatuses;
-  const isDone = ({ state }: ContainerStatus) => !state?.waiting || !STARTING_REASONS.includes(state.waiting.reason);
-  return firstContainers.length > 0 && firstContainers.every((each) => each.state !== undefined && isDone(each));
+  const hasAttemptedStart = ({ state }: ContainerStatus) =>
+    !state?.waiting || !STARTING_REASONS.includes(state.waiting.reason);
+  return (
+    firstContainers.length > 0 && firstContainers.every((each) => each.state !== undefined && hasAttemptedStart(each))
+  );
 }
 
 /** Returns the total run time of the init containers, in milliseconds. */

@@ -188,8 +188,8 @@ function firstContainers({ spec: { initContainers = [], containers } }: Pod): re
 function countImageVolumes({ spec }: Pod, name: string): number {
   const imageVolumes = (spec.volumes ?? []).filter((volume) => volume.image !== undefined);
   if (imageVolumes.length === 0) return 0;
-  const mounts = findContainerByName(spec, name)?.container.volumeMounts ?? [];
-  return imageVolumes.filter((volume) => mounts.some((mount) => mount.name === volume.name)).length;
+  const volumeMounts = findContainerByName(spec, name)?.container.volumeMounts ?? [];
+  return imageVolumes.filter((volume) => volumeMounts.some((mount) => mount.name === volume.name)).length;
 }
 
 const MIB = 2 ** 20;

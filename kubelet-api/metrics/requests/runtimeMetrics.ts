@@ -27,13 +27,13 @@ export function registerRuntimeCallMetrics(registry: Registry): (call: TimedCall
     ),
     RUNTIME_BUCKETS,
   );
-  const sandboxes = registerSandboxCallMetrics(registry);
+  const recordSandboxCall = registerSandboxCallMetrics(registry);
   return (call) => {
     const labels = getLabels(call.operation);
     operationsCounter.add(labels);
     if (call.hasFailed) errors.add(labels);
     duration.observe(labels, call.ms / 1_000);
-    if (call.operation === 'runPodSandbox') sandboxes(call);
+    if (call.operation === 'runPodSandbox') recordSandboxCall(call);
   };
 }
 

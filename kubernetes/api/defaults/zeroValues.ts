@@ -45,8 +45,8 @@ const requiredFields = new WeakMap<z.ZodMiniObject, SchemaFields>();
 
 /** Returns the required fields of a schema. The result is cached, because a pod has many objects of the same type. */
 function requiredFieldsOf(schema: z.ZodMiniObject): SchemaFields {
-  const cached = requiredFields.get(schema);
-  if (cached !== undefined) return cached;
+  const cachedFields = requiredFields.get(schema);
+  if (cachedFields !== undefined) return cachedFields;
   const requiredEntries = Object.entries(schema.def.shape).filter(
     ([, field]) => !(field instanceof z.ZodMiniExactOptional),
   );

@@ -33,7 +33,7 @@ const gracePeriodSeconds = ({ pod, stopGraceSeconds }: ContainerContext): number
   stopGraceSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 30;
 
 /** Returns the input of a timer that runs until the deadline, but at most for the grace period. */
-const remainingGrace = (context: ContainerContext) => ({
+const graceTimerInput = (context: ContainerContext) => ({
   until: context.stopBy ?? 0,
   within: gracePeriodSeconds(context) * 1_000,
 });
@@ -157,7 +157,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
         bounded: {
           description: 'The hook may run until the deadline, which a command may set or shorten meanwhile.',
           meta: { waitsFor: 'its preStop hook', until: 'stopBy' },
-          invoke: after(remainingGrace),
+          invoke: after(graceTimerInput),
           on: { 'timer.elapsed': { target: '#container.stopping.killing', actions: 'consumeGracePeriod' } },
         },
         unbounded: {
@@ -172,7 +172,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
       tags: 'waiting',
       meta: { waitsFor: 'the containers that stop before it', until: 'stopBy', rules: ['C11'] },
       always: { guard: not('mustAwaitOtherContainers'), target: 'killing' },
-      invoke: after(remainingGrace),
+      invoke: after(graceTimerInput),
       on: {
         'timer.elapsed': { target: 'killing', actions: 'consumeGracePeriod' },
         'container.stop': [
@@ -203,7 +203,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
             'The process has received its stop signal (SIGTERM by default) and may run until the end of the grace period.',
           meta: { waitsFor: 'its process to exit', until: 'stopBy' },
           invoke: after((context: ContainerContext) =>
-            context.stopBy === undefined ? gracePeriodSeconds(context) * 1_000 : remainingGrace(context),
+            context.stopBy === undefined ? gracePeriodSeconds(context) * 1_000 : graceTimerInput(context),
           ),
           on: { 'timer.elapsed': 'overdue' },
         },

@@ -32,7 +32,7 @@ export type SourceChange = Pick<SourceState, 'state' | 'until' | 'counts'> & { r
 export function nextSourceState(
   previous: SourceState | undefined,
   { state, until, failure: message, counts }: SourceChange,
-  { now, ...own }: Pick<SourceState, 'place' | 'everyMs'> & { readonly now: number },
+  { now, ...sourceFields }: Pick<SourceState, 'place' | 'everyMs'> & { readonly now: number },
 ): SourceState {
   const isUnchanged = previous?.state === state && previous.until === until && previous.failure?.message === message;
   if (isUnchanged && JSON.stringify(previous.counts) === JSON.stringify(counts)) return previous;
@@ -40,7 +40,7 @@ export function nextSourceState(
   return {
     state,
     since,
-    ...own,
+    ...sourceFields,
     ...(until === undefined ? {} : { until }),
     ...(message === undefined
       ? {}

@@ -56,8 +56,8 @@ const listFailureFields = (listFailure?: Failure, staleSince?: number) => ({
   ...(staleSince === undefined ? {} : { staleSince }),
 });
 
-const isSameFailure = (one: Failure | undefined, other: Failure): boolean =>
-  one?.reason === other.reason && one.message === other.message;
+const isSameFailure = (first: Failure | undefined, second: Failure): boolean =>
+  first?.reason === second.reason && first.message === second.message;
 
 /** Returns the interval of lists in words. */
 const listInterval = ({ stream }: PlegState): string => (stream === 'open' ? 'every 10s' : 'every second');

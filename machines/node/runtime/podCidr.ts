@@ -20,11 +20,11 @@ export function nextPodCidr(
   { podCidr, failure }: Pick<PodCidrState, 'podCidr' | 'failure'>,
   at: number,
 ): PodCidrState {
-  const isSame =
+  const isUnchanged =
     state?.podCidr === podCidr &&
     state.failure?.reason === failure?.reason &&
     state.failure?.message === failure?.message;
-  return isSame ? state : { podCidr, since: at, ...(failure ? { failure } : {}) };
+  return isUnchanged ? state : { podCidr, since: at, ...(failure ? { failure } : {}) };
 }
 
 /** Returns the pod CIDRs as a feed in the actor tree, or an empty list for a node without pod CIDRs. */

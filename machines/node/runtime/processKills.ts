@@ -21,9 +21,9 @@ export interface PendingProcessKill {
  * Number of ticks after which the runtime has certainly been listed again. Ticks are 10 s apart, and the runtime is
  * listed at least every 10 s.
  */
-const TICKS = 3;
+const TICKS_TO_WAIT = 3;
 /** Maximum number of pending kills. Further ones are not reported. */
-const MAX_PENDING = 100;
+const MAX_PENDING_KILLS = 100;
 
 /** The part of the node's context that determines which kills are reported. */
 interface KillContext {
@@ -40,8 +40,9 @@ export function withProcessKill(
   kill: OomKill,
 ): readonly PendingProcessKill[] | undefined {
   const containerId = containerIdOfKill(kill);
-  if (!reportsProcessOomKills || containerId === undefined || processKills.length >= MAX_PENDING) return undefined;
-  return [...processKills, { kill, containerId, remainingTicks: TICKS }];
+  if (!reportsProcessOomKills || containerId === undefined || processKills.length >= MAX_PENDING_KILLS)
+    return undefined;
+  return [...processKills, { kill, containerId, remainingTicks: TICKS_TO_WAIT }];
 }
 
 /**
@@ -54,10 +55,12 @@ export function confirmedProcessKills(context: KillContext): {
 } {
   const { processKills, health } = context;
   if (processKills.length === 0 || !health.ready) return { processKills, events: [] };
-  const waited = processKills.map((each) => ({ ...each, remainingTicks: each.remainingTicks - 1 }));
+  const updatedKills = processKills.map((each) => ({ ...each, remainingTicks: each.remainingTicks - 1 }));
   return {
-    processKills: waited.filter(({ remainingTicks }) => remainingTicks > 0),
-    events: waited.filter(({ remainingTicks }) => remainingTicks <= 0).flatMap((each) => killEvents(context, each)),
+    processKills: updatedKills.filter(({ remainingTicks }) => remainingTicks > 0),
+    events: updatedKills
+      .filter(({ remainingTicks }) => remainingTicks <= 0)
+      .flatMap((each) => killEvents(context, each)),
   };
 }
 
@@ -67,8 +70,8 @@ function killEvents({ observed = {}, pods }: KillContext, { kill, containerId }:
     if (container === undefined) continue;
     const pod = lookUp(pods, uid)?.pod;
     if (pod === undefined || container.state !== 'running') return [];
-    const placed = containersOf(pod.spec).find((each) => each.container.name === container.name);
-    const involved = involvedPod(pod, placed && { name: container.name, role: placed.role });
+    const placedContainer = containersOf(pod.spec).find((each) => each.container.name === container.name);
+    const involved = involvedPod(pod, placedContainer && { name: container.name, role: placedContainer.role });
     return [
       recordedEvent(involved, warning('ProcessOOMKilled', `${oomKillMessage(kill)}; the container continues to run`)),
     ];

@@ -97,23 +97,28 @@ class ContainerCensus implements Census {
       this.#skipped = { names, count: 0 };
   }
 
-  move(name: string, previous: ContainerLifecycle | undefined, next: ContainerLifecycle | undefined): void {
-    if (previous !== undefined) this.#names.get(previous)?.delete(name);
-    if (next !== undefined) {
-      const names = this.#names.get(next) ?? new Set();
-      this.#names.set(next, names.add(name));
-      if (isStarting(next)) this.#resetIteration(name);
+  move(
+    name: string,
+    previousLifecycle: ContainerLifecycle | undefined,
+    nextLifecycle: ContainerLifecycle | undefined,
+  ): void {
+    if (previousLifecycle !== undefined) this.#names.get(previousLifecycle)?.delete(name);
+    if (nextLifecycle !== undefined) {
+      const names = this.#names.get(nextLifecycle) ?? new Set();
+      this.#names.set(nextLifecycle, names.add(name));
+      if (isStarting(nextLifecycle)) this.#resetIteration(name);
     }
-    const activeDelta = Number(!isWithoutProcess(next)) - Number(!isWithoutProcess(previous));
+    const activeDelta = Number(!isWithoutProcess(nextLifecycle)) - Number(!isWithoutProcess(previousLifecycle));
     this.activeCount += activeDelta;
     const role = findContainerByName(this.spec, name)?.role;
     if (role === undefined) return;
-    this.missingActorCount += Number(previous !== undefined) - Number(next !== undefined);
+    this.missingActorCount += Number(previousLifecycle !== undefined) - Number(nextLifecycle !== undefined);
     if (role === 'regular') {
       this.activeRegularCount += activeDelta;
-      this.unfinishedRegularCount += Number(isFinished(previous)) - Number(isFinished(next));
+      this.unfinishedRegularCount += Number(isFinished(previousLifecycle)) - Number(isFinished(nextLifecycle));
     }
-    if (isInit(role)) this.failedInitCount += Number(next === 'failed') - Number(previous === 'failed');
+    if (isInit(role))
+      this.failedInitCount += Number(nextLifecycle === 'failed') - Number(previousLifecycle === 'failed');
   }
 }
 

@@ -26,7 +26,7 @@ const launchingContainer = (context: PodContext): string | undefined =>
  * Returns the first container that has yet to be launched in the current round. A container that fails is deferred to a
  * later round.
  */
-function nextInRound(context: PodContext): string | undefined {
+function nextContainerInRound(context: PodContext): string | undefined {
   for (const name of censusOf(context).fromFirstStarting(context.launchRound)) {
     if (isStarting(lookUp(context.containers, name)) && hasTurn(context, name)) return name;
   }
@@ -57,17 +57,17 @@ export function newRound(context: PodContext): string[] {
 
 /** Whether all containers of the current round have been launched or have failed, and other containers wait. */
 export const isRoundOver = (context: PodContext): boolean =>
-  nextInRound(context) === undefined && launchingContainer(context) === undefined && hasNewRound(context);
+  nextContainerInRound(context) === undefined && launchingContainer(context) === undefined && hasNewRound(context);
 
 /**
  * Returns the container to launch now. Ephemeral containers come first, because they do not wait for other containers.
  * The next container of the round follows once its image is present.
  */
-export function nextLaunch(context: PodContext): string | undefined {
+export function nextContainerToLaunch(context: PodContext): string | undefined {
   const isReady = (name: string) => lookUp(context.containers, name) === 'readyToCreate';
-  const readyEphemeral = containerNames(context.allocated.spec, 'ephemeral').find(isReady);
-  if (readyEphemeral !== undefined) return readyEphemeral;
-  const nextName = nextInRound(context);
+  const readyEphemeralContainer = containerNames(context.allocated.spec, 'ephemeral').find(isReady);
+  if (readyEphemeralContainer !== undefined) return readyEphemeralContainer;
+  const nextName = nextContainerInRound(context);
   return nextName !== undefined && isReady(nextName) && launchingContainer(context) === undefined
     ? nextName
     : undefined;
@@ -75,4 +75,4 @@ export function nextLaunch(context: PodContext): string | undefined {
 
 /** Returns the container that the launchable containers wait for, if any. */
 export const blockingContainer = (context: PodContext): string | undefined =>
-  launchingContainer(context) ?? nextInRound(context);
+  launchingContainer(context) ?? nextContainerInRound(context);

@@ -31,10 +31,10 @@ function wholePodRestart(context: PodContext) {
   const runs = lastRuns(context);
   const cause = podRestartingExit(context);
   if (cause === undefined) return undefined;
-  const isBeforeRestart = (shown: ObservedContainer) =>
-    shown.sandboxId === cause.sandboxId
-      ? shown.createdAt <= (cause.finishedAt ?? Infinity)
-      : shown.sandboxId !== context.sandbox?.id;
+  const isBeforeRestart = (observedRun: ObservedContainer) =>
+    observedRun.sandboxId === cause.sandboxId
+      ? observedRun.createdAt <= (cause.finishedAt ?? Infinity)
+      : observedRun.sandboxId !== context.sandbox?.id;
   const earlierRuns = runs.flatMap(({ shown }) => (isBeforeRestart(shown) ? [shown] : []));
   return { cause, before: earlierRuns, isHandled: earlierRuns.length < runs.length };
 }

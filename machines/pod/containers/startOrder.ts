@@ -36,7 +36,7 @@ export const containersAfterInits = (context: PodContext): string[] =>
  * Returns the lifecycles of a pod's containers after some of them got their turn. The actors report their own progress
  * later.
  */
-export function withStarting(context: PodContext, names: readonly string[]): PodContext['containers'] {
+export function withStartingContainers(context: PodContext, names: readonly string[]): PodContext['containers'] {
   const pendingNames = names.filter((name) => lookUp(context.containers, name) === 'pending');
   return withLifecycles(context, new Map(pendingNames.map((name) => [name, 'coming' as const])));
 }
@@ -126,7 +126,7 @@ export const newEphemeralContainers = (context: PodContext): string[] =>
   );
 
 /** Returns the ephemeral containers that had their turn. They are exempt from a restart of all containers. */
-export const startedEphemeral = (context: PodContext): string[] =>
+export const startedEphemeralContainers = (context: PodContext): string[] =>
   context.turnsTaken.filter((name) => roleOf(context, name) === 'ephemeral');
 
 /** Returns the containers that restart with their pod, which are all but the ephemeral ones. */
@@ -134,7 +134,7 @@ export const restartableNames = (context: PodContext): string[] =>
   namesExcept(context, 'ephemeral').filter((name) => Object.hasOwn(context.containers, name));
 
 /** Whether all containers that restart have stopped and wait for their turn again. */
-export const areAllReset = (context: PodContext): boolean =>
+export const areAllContainersReset = (context: PodContext): boolean =>
   restartableNames(context).every((name) =>
     ['pending', 'stopped', 'removed'].includes(lookUp(context.containers, name) ?? ''),
   );

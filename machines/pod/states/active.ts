@@ -2,18 +2,18 @@
 import { assertEvent } from 'xstate';
 import { censusOf, withLifecycles } from '../containers/census.ts';
 import { containerId, sendCommands, withoutCommandsTo } from '../containers/commands.ts';
-import { isRoundOver, newRound, nextLaunch } from '../containers/launchOrder.ts';
+import { isRoundOver, newRound, nextContainerToLaunch } from '../containers/launchOrder.ts';
 import {
-  areAllReset,
+  areAllContainersReset,
   containersAfterInits,
   hasTurnPassed,
   haveAllInitsStarted,
   newEphemeralContainers,
   nextInitName,
   restartableNames,
-  startedEphemeral,
+  startedEphemeralContainers,
   wasInitialized,
-  withStarting,
+  withStartingContainers,
 } from '../containers/startOrder.ts';
 import { areVolumesSettled, type PodContext } from '../context.ts';
 import { shouldVerifySandbox } from '../sandbox.ts';
@@ -35,9 +35,9 @@ const guards = {
   hasNewEphemeralContainers: ({ context }: PodArgs) => newEphemeralContainers(context).length > 0,
   hasRemovedContainers: ({ context }: PodArgs) => removedContainers(context).size > 0,
   isLaunchRoundOver: ({ context }: PodArgs) => isRoundOver(context),
-  isLaunchDue: ({ context }: PodArgs) => nextLaunch(context) !== undefined,
+  isLaunchDue: ({ context }: PodArgs) => nextContainerToLaunch(context) !== undefined,
   mustRestartAllContainers: ({ context }: PodArgs) => censusOf(context).namesIn('restartsAll').size > 0,
-  areAllContainersReset: ({ context }: PodArgs) => areAllReset(context),
+  areAllContainersReset: ({ context }: PodArgs) => areAllContainersReset(context),
   mustVerifySandbox: ({ context, event }: PodArgs) => {
     assertEvent(event, 'runtime.podObserved');
     return shouldVerifySandbox(context, event.pod);
@@ -49,7 +49,7 @@ const actions = {
     isRestartingAll: undefined,
     isInitialized: false,
     launchRound: [],
-    turnsTaken: startedEphemeral(context),
+    turnsTaken: startedEphemeralContainers(context),
   })),
   markInitialized: podSetup.assign({ isInitialized: true }),
   startLaunchRound: podSetup.assign(({ context }) => ({ launchRound: newRound(context) })),
@@ -57,13 +57,16 @@ const actions = {
     const name = nextInitName(context);
     if (name === undefined) return;
     sendCommands(enqueue, context, [{ names: [name], event: { type: 'container.start' } }]);
-    enqueue.assign({ turnsTaken: [...context.turnsTaken, name], containers: withStarting(context, [name]) });
+    enqueue.assign({ turnsTaken: [...context.turnsTaken, name], containers: withStartingContainers(context, [name]) });
   }),
   /** Starts new ephemeral containers. They need only the sandbox, and their exit has no effect on the pod. */
   startEphemeralContainers: podSetup.enqueueActions(({ context, enqueue }) => {
     const names = newEphemeralContainers(context);
     sendCommands(enqueue, context, [{ names, event: { type: 'container.start' } }]);
-    enqueue.assign({ turnsTaken: [...context.turnsTaken, ...names], containers: withStarting(context, names) });
+    enqueue.assign({
+      turnsTaken: [...context.turnsTaken, ...names],
+      containers: withStartingContainers(context, names),
+    });
   }),
   /** Restarts every container except the ephemeral ones in the current sandbox. */
   resetContainers: podSetup.enqueueActions(({ context, enqueue }) => {
@@ -74,14 +77,14 @@ const actions = {
   startRegularContainers: podSetup.enqueueActions(({ context, enqueue }) => {
     const names = containersAfterInits(context);
     sendCommands(enqueue, context, [{ names, event: { type: 'container.start' } }]);
-    enqueue.assign({ containers: withStarting(context, names) });
+    enqueue.assign({ containers: withStartingContainers(context, names) });
   }),
   /**
    * Launches the next container. Marks it as launching at once, before its actor reports it, so that only one container
    * is launched at a time.
    */
   launchNextContainer: podSetup.enqueueActions(({ context, enqueue }) => {
-    const name = nextLaunch(context);
+    const name = nextContainerToLaunch(context);
     if (name === undefined) return;
     sendCommands(enqueue, context, [{ names: [name], event: { type: 'container.launch' } }]);
     enqueue.assign({

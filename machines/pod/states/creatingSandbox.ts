@@ -10,7 +10,7 @@ import { actorPath, sharedActor } from '../../shared/views/actorRefs.ts';
 import { failureOf } from '../../shared/waiting/failure.ts';
 import { after } from '../../shared/waiting/waits.ts';
 import { sendCommands } from '../containers/commands.ts';
-import { firstContainers, initNames, withStarting } from '../containers/startOrder.ts';
+import { firstContainers, initNames, withStartingContainers } from '../containers/startOrder.ts';
 import type { PodContext } from '../context.ts';
 import {
   podFailureEvents,
@@ -61,7 +61,7 @@ const actions = {
     if (context.turnsTaken.length > 0) return;
     const names = firstContainers(context);
     sendCommands(enqueue, context, [{ names, event: { type: 'container.start' } }]);
-    enqueue.assign({ turnsTaken: initNames(context).slice(0, 1), containers: withStarting(context, names) });
+    enqueue.assign({ turnsTaken: initNames(context).slice(0, 1), containers: withStartingContainers(context, names) });
   }),
 };
 

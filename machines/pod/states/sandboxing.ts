@@ -7,7 +7,7 @@ import { failureOf } from '../../shared/waiting/failure.ts';
 import { retryStateOnReturn, retryWaitState } from '../../shared/waiting/waits.ts';
 import { containerId, sendCommands } from '../containers/commands.ts';
 import { containersStoppedByRestart } from '../containers/restartedAll.ts';
-import { containersAfterInits, earlierTurnNames, withStarting } from '../containers/startOrder.ts';
+import { containersAfterInits, earlierTurnNames, withStartingContainers } from '../containers/startOrder.ts';
 import { mayRun } from '../context.ts';
 import { recordNewSandboxEvent, sandboxUnreadableEvents } from '../recordedEvents.ts';
 import { allSandboxIds, decideSandbox, showsUnknownContainers } from '../sandbox.ts';
@@ -53,7 +53,7 @@ const actions = {
     const isObserved = (name: string) => context.observed.containers.some((shown) => shown.name === name);
     const namesToStart = names.filter((name) => isObserved(name) || containersAfterInits(context).includes(name));
     sendCommands(enqueue, context, [{ names: namesToStart, event: { type: 'container.start' } }]);
-    enqueue.assign({ turnsTaken: names, containers: withStarting(context, namesToStart) });
+    enqueue.assign({ turnsTaken: names, containers: withStartingContainers(context, namesToStart) });
   }),
 };
 

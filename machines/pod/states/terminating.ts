@@ -36,7 +36,7 @@ const hasUnadoptedContainer = ({ containers, observed }: PodContext): boolean =>
   observed.containers.some((each) => mayRun(each) && !Object.hasOwn(containers, each.name));
 
 /** Returns the input of a timer that runs until the deadline of the containers, but at most for their grace period. */
-const remainingGrace = ({ termination, endedAt }: PodContext) =>
+const graceTimerInput = ({ termination, endedAt }: PodContext) =>
   termination ? { until: deadlineOf(termination), within: termination.graceSeconds * 1_000 } : { until: endedAt };
 
 const guards = {
@@ -171,7 +171,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
           description: 'Hooks and processes may run until the end of the grace period.',
           tags: 'inGrace',
           meta: { waitsFor: 'its containers to stop', until: 'deadline' },
-          invoke: after(remainingGrace),
+          invoke: after(graceTimerInput),
           on: {
             'timer.elapsed': 'overdue',
             'pod.terminate': {

@@ -8,7 +8,7 @@ import {
   type ActorInfo,
   type Deadlines,
   type GetStateSince,
-  isFacet,
+  isNonCategoryTag,
   type StateMeta,
   statePath,
 } from '../stateMeta.ts';
@@ -79,7 +79,7 @@ function innermostWait(snapshot: MachineActor['snapshot']): StateMeta | undefine
  */
 function sortedTags(tags: ReadonlySet<string>): string[] {
   const worstCategory = findCategory(tags);
-  const otherTags = [...tags].filter(isFacet);
+  const otherTags = [...tags].filter(isNonCategoryTag);
   return [...(worstCategory ? [worstCategory] : []), ...otherTags];
 }
 
@@ -127,7 +127,7 @@ interface ActorChildren {
 }
 
 function createNode(ref: AnyActorRef, actor: MachineActor, { machines, nonMachines }: ActorChildren): ActorNode {
-  const { feedViews, waitDescriptions, ...base } = rootMeta(actor).facts?.(actor) ?? {};
+  const { feedViews, waitDescriptions, ...details } = rootMeta(actor).facts?.(actor) ?? {};
   const machine = actor.snapshot.machine.id;
   return {
     id: ref.id,
@@ -136,7 +136,7 @@ function createNode(ref: AnyActorRef, actor: MachineActor, { machines, nonMachin
     name: ref.id.slice(ref.id.indexOf('/') + 1),
     ...createView(ref, actor),
     facts: [],
-    ...base,
+    ...details,
     children: [
       ...nonMachines.flatMap((child) => feedAndCallNodes(child, actor.getStateSince, feedViews)),
       ...machines.map((child) => {
@@ -159,16 +159,16 @@ function feedAndCallNodes(
   const snapshot = ref.getSnapshot();
   const machine = typeof ref.src === 'string' ? ref.src : ref.id;
   const feedViews = lookUp(feedViewsByName, machine);
-  const base = { id: ref.id, machine, facts: [], children: [] };
-  if (feedViews) return feedViews.map((feed) => ({ ...base, kind: 'feed', ...feed }));
+  const commonNodeFields = { id: ref.id, machine, facts: [], children: [] };
+  if (feedViews) return feedViews.map((feed) => ({ ...commonNodeFields, kind: 'feed', ...feed }));
   if (snapshot.status !== 'active') return [];
   // A call has an input, whereas a feed has none.
   const isCall = 'input' in snapshot && snapshot.input !== undefined;
   const commonFields = { path: actorPath(ref).join('/'), since: getStateSince(ref) };
   return [
     isCall
-      ? { ...base, ...commonFields, kind: CALL_KIND, name: machine, state: 'called', tags: ['working'] }
-      : { ...base, ...commonFields, kind: 'feed', name: machine, state: 'active', tags: ['steady'] },
+      ? { ...commonNodeFields, ...commonFields, kind: CALL_KIND, name: machine, state: 'called', tags: ['working'] }
+      : { ...commonNodeFields, ...commonFields, kind: 'feed', name: machine, state: 'active', tags: ['steady'] },
   ];
 }
 

@@ -4,11 +4,11 @@ import type { AnyActorRef } from 'xstate';
 export function createViewCache<View>() {
   const cache = new WeakMap<AnyActorRef, { readonly dependencies: readonly unknown[]; readonly view: View }>();
   return (ref: AnyActorRef, dependencies: readonly unknown[], build: () => View): View => {
-    const cached = cache.get(ref);
+    const cachedEntry = cache.get(ref);
     const isUnchanged =
-      cached?.dependencies.length === dependencies.length &&
-      cached.dependencies.every((each, index) => each === dependencies[index]);
-    if (isUnchanged) return cached.view;
+      cachedEntry?.dependencies.length === dependencies.length &&
+      cachedEntry.dependencies.every((each, index) => each === dependencies[index]);
+    if (isUnchanged) return cachedEntry.view;
     const view = build();
     cache.set(ref, { dependencies, view });
     return view;

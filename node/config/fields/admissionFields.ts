@@ -60,7 +60,7 @@ const commaListSchema = (isValid: (text: string) => boolean, expected: string) =
   z.custom<string>((value) => typeof value === 'string' && isValid(value), { error: `expected ${expected}` });
 
 /** Parses labels such as `zone=a,disk=ssd`. */
-export const labelsFlag = z.pipe(
+export const labelsFlagSchema = z.pipe(
   commaListSchema(
     (text) => parsePairs(text).every(([key, value]) => isValidLabel(key, value) && canNodeSetLabel(key)),
     'labels such as "zone=a,disk=ssd"; under kubernetes.io only labels that a node may set on itself',
@@ -93,7 +93,7 @@ function parseTaint(text: string): Taint | undefined {
 }
 
 /** Parses taints such as `example.com/gpu=yes:NoSchedule,dedicated:NoExecute`. */
-export const taintsFlag = z.pipe(
+export const taintsFlagSchema = z.pipe(
   commaListSchema(
     (text) => parseNames(text).every((part) => parseTaint(part) !== undefined),
     'taints such as "example.com/gpu=yes:NoSchedule,dedicated:NoExecute"',
@@ -102,13 +102,13 @@ export const taintsFlag = z.pipe(
 );
 
 /** Schema of a sysctl pattern: the name of a sysctl, or a prefix followed by `*`. */
-export const sysctlPattern = commaListSchema(
+export const sysctlPatternSchema = commaListSchema(
   (text) => sysctlPatternProblem(text) === undefined,
   'a namespaced sysctl such as "net.core.somaxconn", or a pattern such as "kernel.msg*"',
 );
 
 /** Parses sysctl patterns that are separated by commas. */
-export const sysctlsFlag = z.pipe(
+export const sysctlsFlagSchema = z.pipe(
   commaListSchema(
     (text) => parseNames(text).every((name) => sysctlPatternProblem(name) === undefined),
     'namespaced sysctls such as "net.core.somaxconn,kernel.msg*"',

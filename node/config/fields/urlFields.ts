@@ -17,13 +17,14 @@ function isHttpUrl(text: string): boolean {
 }
 
 /** Matches a header name, which is a token of RFC 9110. */
-const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const HEADER_NAME_PATTERN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** Matches a header value, which contains no control characters except tabs. */
-const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-const isValidHeader = ([name, value]: HttpHeader): boolean => HEADER_NAME.test(name) && HEADER_VALUE.test(value);
+const HEADER_VALUE_PATTERN = /^[\t\x20-\x7e\x80-\xff]*$/;
+const isValidHeader = ([name, value]: HttpHeader): boolean =>
+  HEADER_NAME_PATTERN.test(name) && HEADER_VALUE_PATTERN.test(value);
 
 /** Parses `name:value` pairs that are separated by commas. */
-export const headersFlag = z.pipe(
+export const headersFlagSchema = z.pipe(
   z.custom<string>((value) => typeof value === 'string' && parseHeaders(value).every(isValidHeader), {
     error: 'expected headers such as "name:value,other:value"',
   }),

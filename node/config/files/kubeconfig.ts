@@ -86,19 +86,19 @@ const userSchema = userFields.check(
   }),
 );
 /** Creates the schema of a list that may be missing or null. */
-function nullableList<Shape extends z.core.$ZodShape>(shape: Shape) {
+function nullableListSchema<Shape extends z.core.$ZodShape>(shape: Shape) {
   return z.nullish(listSchema(z.looseObject(shape, fields)));
 }
 
 const kubeconfig = z.looseObject(
   {
     'current-context': matchingStringSchema('the name of a context', (name) => name !== ''),
-    contexts: nullableList({
+    contexts: nullableListSchema({
       name: stringSchema,
       context: z.looseObject({ cluster: stringSchema, user: z.optional(stringSchema) }, fields),
     }),
-    clusters: nullableList({ name: stringSchema, cluster: z.unknown() }),
-    users: nullableList({ name: stringSchema, user: z.unknown() }),
+    clusters: nullableListSchema({ name: stringSchema, cluster: z.unknown() }),
+    users: nullableListSchema({ name: stringSchema, user: z.unknown() }),
   },
   fields,
 );
@@ -115,7 +115,7 @@ export interface Kubeconfig {
 
 type CreateError = (problem: string) => ConfigError;
 
-const limits = { tokens: 100_000, values: 10_000, characters: MAX_FILE_BYTES };
+const KUBECONFIG_LIMITS = { tokens: 100_000, values: 10_000, characters: MAX_FILE_BYTES };
 
 /** Reads a kubeconfig. Throws a `ConfigError` that names the file, the field, and the expected value. */
 export async function readKubeconfig(path: string, flag = '--kubeconfig'): Promise<Kubeconfig> {
@@ -138,7 +138,7 @@ export const pathExists = async (path: string): Promise<boolean> =>
 export function parseKubeconfig(path: string, content: string, flag = '--kubeconfig'): Kubeconfig {
   // Names may contain control characters, but an error message is a single printable line.
   const createError: CreateError = (problem) => new ConfigError(printableLine(`${flag}: ${path}: ${problem}`));
-  const parsedFile = parseBounded(content, limits);
+  const parsedFile = parseBounded(content, KUBECONFIG_LIMITS);
   if ('problem' in parsedFile) throw createError(parsedFile.problem);
   if ('beyond' in parsedFile) throw createError(`has ${parsedFile.beyond}`);
   const file = parseSection(kubeconfig, parsedFile.values[0] ?? {}, '', createError);
@@ -149,8 +149,11 @@ export function parseKubeconfig(path: string, content: string, flag = '--kubecon
   const userEntry = context.user ? findByName(file.users, context.user, at('user'), createError) : undefined;
   const [clusterAt, userAt] = [`clusters: "${context.cluster}": `, `users: "${context.user ?? ''}": `];
   return {
-    cluster: withPaths(parseSection(clusterSchema, clusterEntry.cluster, clusterAt, createError), path),
-    user: withProgram(withPaths(parseSection(userSchema, userEntry?.user ?? {}, userAt, createError), path), path),
+    cluster: withResolvedPaths(parseSection(clusterSchema, clusterEntry.cluster, clusterAt, createError), path),
+    user: withResolvedProgram(
+      withResolvedPaths(parseSection(userSchema, userEntry?.user ?? {}, userAt, createError), path),
+      path,
+    ),
     names: { context: name, user: context.user ?? '' },
     errorPrefixes: { cluster: createError(clusterAt).message, user: createError(userAt).message },
   };
@@ -184,7 +187,10 @@ function parseSection<Schema extends z.core.$ZodType>(
 const PATH_FIELDS = ['certificate-authority', 'client-certificate', 'client-key', 'tokenFile'] as const;
 
 /** Resolves relative paths against the directory of the kubeconfig. */
-function withPaths<T extends Partial<Record<(typeof PATH_FIELDS)[number], unknown>>>(section: T, path: string): T {
+function withResolvedPaths<T extends Partial<Record<(typeof PATH_FIELDS)[number], unknown>>>(
+  section: T,
+  path: string,
+): T {
   const resolvedPaths = PATH_FIELDS.flatMap((name) => {
     const value: unknown = section[name];
     return typeof value === 'string' && value !== '' ? [[name, resolve(dirname(path), value)]] : [];
@@ -193,7 +199,7 @@ function withPaths<T extends Partial<Record<(typeof PATH_FIELDS)[number], unknow
 }
 
 /** Resolves the path of a program against the directory of the kubeconfig. A bare name is looked up in PATH. */
-function withProgram(section: z.output<typeof userSchema>, path: string): z.output<typeof userSchema> {
+function withResolvedProgram(section: z.output<typeof userSchema>, path: string): z.output<typeof userSchema> {
   const { exec: program } = section;
   if (!program?.command.includes('/')) return section;
   return { ...section, exec: { ...program, command: resolve(dirname(path), program.command) } };

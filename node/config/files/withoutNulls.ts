@@ -30,11 +30,11 @@ export function withoutNulls(schema: z.core.$ZodType, value: unknown): unknown {
     if (field !== null) return [[name, withoutNulls(fieldType, field)] as const];
     return isGoMap ? [[name, zeroValue(fieldType)] as const] : [];
   });
-  return withStrings(fieldTypes, Object.fromEntries(fields));
+  return withRequiredStrings(fieldTypes, Object.fromEntries(fields));
 }
 
 /** Adds missing required strings as empty strings, unless the schema rejects an empty string. */
-function withStrings(shape: z.core.$ZodShape, fields: Readonly<Record<string, unknown>>): object {
+function withRequiredStrings(shape: z.core.$ZodShape, fields: Readonly<Record<string, unknown>>): object {
   const missingFields = Object.entries(shape).filter(
     ([name, type]) => !Object.hasOwn(fields, name) && isRequiredGoString(type),
   );
@@ -58,7 +58,7 @@ function zeroValue(schema: z.core.$ZodType): unknown {
   const type = unwrapOptional(schema);
   if (type instanceof z.ZodMiniArray) return [];
   if (type instanceof z.ZodMiniRecord) return {};
-  if (type instanceof z.ZodMiniObject) return withStrings(type.def.shape, {});
+  if (type instanceof z.ZodMiniObject) return withRequiredStrings(type.def.shape, {});
   return [false, 0].find((zero) => acceptsValue(schema, zero) && !acceptsValue(schema, '')) ?? '';
 }
 

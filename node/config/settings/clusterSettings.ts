@@ -1,4 +1,4 @@
-import { taintSchema, taintsFlag } from '../fields/admissionFields.ts';
+import { taintSchema, taintsFlagSchema } from '../fields/admissionFields.ts';
 import {
   booleanSchema,
   directorySchema,
@@ -84,7 +84,7 @@ const registrationSettings = () =>
       flag: {
         name: '--register-with-taints',
         argument: '<taints>',
-        type: taintsFlag,
+        type: taintsFlagSchema,
         help: 'taints to register the node with, e.g. key=value:NoSchedule',
       },
     },

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
 import { booleanSchema, enumSchema, integerSchema, listSchema, stringSchema } from '../fields/fields.ts';
-import { nodeIpsFlag } from '../fields/nodeIp.ts';
+import { nodeIpsFlagSchema } from '../fields/nodeIp.ts';
 import { declareSettings } from './setting.ts';
 
 const hostnameSchema = z.custom<string>(
@@ -24,7 +24,7 @@ export const networkSettings = () =>
       flag: { argument: '<name>', help: 'name of the node (default: the host name)' },
     },
     '--node-ip': {
-      type: nodeIpsFlag,
+      type: nodeIpsFlagSchema,
       default: '',
       flag: {
         argument: '<address>',

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { countIdRanges } from '../../../host/pods/userNamespaces.ts';
 import { parseQuantity } from '../../../kubernetes/api/values/quantity.ts';
-import { labelsFlag, sysctlPattern, sysctlsFlag } from '../fields/admissionFields.ts';
+import { labelsFlagSchema, sysctlPatternSchema, sysctlsFlagSchema } from '../fields/admissionFields.ts';
 import {
   booleanSchema,
   durationSchema,
@@ -37,24 +37,24 @@ export const admissionSettings = () =>
       unsupportedFlag: '--pods-per-core',
     },
     '--node-labels': {
-      type: labelsFlag,
+      type: labelsFlagSchema,
       default: '',
       flag: { argument: '<labels>', help: 'labels to add when registering the node, e.g. zone=a,disk=ssd' },
     },
     allowedUnsafeSysctls: {
-      type: listSchema(sysctlPattern),
+      type: listSchema(sysctlPatternSchema),
       default: [],
       effect: 'the unsafe sysctls, or patterns of them, that pods may set',
       flag: {
         name: '--allowed-unsafe-sysctls',
         argument: '<names>',
-        type: sysctlsFlag,
+        type: sysctlsFlagSchema,
         help: 'unsafe sysctls or patterns that pods may set, e.g. net.core.*',
       },
     },
   });
 
-const secondTo5Minutes = durationSchema(1000, 300_000, ' between 1s and 5m');
+const maxRestartPeriodSchema = durationSchema(1000, 300_000, ' between 1s and 5m');
 
 /** Settings that apply to all containers. */
 export const containerSettings = () =>
@@ -117,7 +117,7 @@ export const containerSettings = () =>
     },
     crashLoopBackOff: {
       effect: '`maxContainerRestartPeriod`: the maximum restart back-off of a container ({maxContainerRestartPeriod})',
-      fields: { maxContainerRestartPeriod: { type: secondTo5Minutes, default: '5m', allowsZeroValue: true } },
+      fields: { maxContainerRestartPeriod: { type: maxRestartPeriodSchema, default: '5m', allowsZeroValue: true } },
     },
     volumeStatsAggPeriod: {
       type: durationSchema(),
@@ -152,13 +152,13 @@ const logSizeSchema = z.custom<string | number>(
 );
 
 /** Schema of a limit. A negative number means no limit. */
-const limitFlag = parsedNumberSchema(integerSchema(-(2 ** 31)));
+const limitFlagSchema = parsedNumberSchema(integerSchema(-(2 ** 31)));
 
 /** Settings for the removal of dead containers and the logs of running ones. */
 export const housekeepingSettings = () =>
   declareSettings({
     '--maximum-dead-containers-per-container': {
-      type: limitFlag,
+      type: limitFlagSchema,
       default: 1,
       flag: {
         argument: '<number>',
@@ -166,7 +166,7 @@ export const housekeepingSettings = () =>
       },
     },
     '--maximum-dead-containers': {
-      type: limitFlag,
+      type: limitFlagSchema,
       default: -1,
       flag: {
         argument: '<number>',

@@ -99,19 +99,19 @@ const evictionSettings = () =>
     },
   });
 
-const NO_SHUTDOWN = 'the shutdown of the host is not followed yet';
+const NO_SHUTDOWN_REASON = 'the shutdown of the host is not followed yet';
 const int32Schema = integerSchema(-(2 ** 31), 2 ** 31 - 1);
 
 /** Settings for the termination of pods when the host shuts down. */
 const shutdownSettings = () =>
   declareSettings({
-    shutdownGracePeriod: { type: durationSchema(), default: '0s', ignoredReason: NO_SHUTDOWN },
-    shutdownGracePeriodCriticalPods: { type: durationSchema(), default: '0s', ignoredReason: NO_SHUTDOWN },
+    shutdownGracePeriod: { type: durationSchema(), default: '0s', ignoredReason: NO_SHUTDOWN_REASON },
+    shutdownGracePeriodCriticalPods: { type: durationSchema(), default: '0s', ignoredReason: NO_SHUTDOWN_REASON },
     shutdownGracePeriodByPodPriority: {
       type: listSchema(
         sectionSchema({ priority: int32Schema, shutdownGracePeriodSeconds: integerSchema(0, Number.MAX_SAFE_INTEGER) }),
       ),
-      ignoredReason: NO_SHUTDOWN,
+      ignoredReason: NO_SHUTDOWN_REASON,
     },
   });
 
@@ -121,14 +121,14 @@ export const pressureSettings = () => ({ ...evictionSettings(), ...shutdownSetti
 type PressureFields = FieldsOf<ReturnType<typeof pressureSettings>>;
 
 const SECOND_MS = 1_000;
-const isZeroOrASecond = (durationMs = 0): boolean => durationMs === 0 || durationMs >= SECOND_MS;
+const isZeroOrAtLeastOneSecond = (durationMs = 0): boolean => durationMs === 0 || durationMs >= SECOND_MS;
 
 export const pressureRules: readonly ConfigRule<PressureFields>[] = [
   createRule('shutdownGracePeriod', 'must be 0 or at least 1s', (config) =>
-    isZeroOrASecond(config.shutdownGracePeriod),
+    isZeroOrAtLeastOneSecond(config.shutdownGracePeriod),
   ),
   createRule('shutdownGracePeriodCriticalPods', 'must be 0 or at least 1s', (config) => {
-    return isZeroOrASecond(config.shutdownGracePeriodCriticalPods);
+    return isZeroOrAtLeastOneSecond(config.shutdownGracePeriodCriticalPods);
   }),
   createRule('shutdownGracePeriodCriticalPods', 'must not be longer than shutdownGracePeriod', (config) => {
     return (config.shutdownGracePeriodCriticalPods ?? 0) <= (config.shutdownGracePeriod ?? 0);

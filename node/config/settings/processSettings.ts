@@ -79,12 +79,12 @@ const inspectAddressSchema = matchingStringSchema(
   (address) => address === '' || parsePageAddress(address) !== undefined,
 );
 
-const nanosecondsOrDuration = markDuration(
+const flushFrequencySchema = markDuration(
   z.union([durationSchema(), integerSchema(0, Number.MAX_SAFE_INTEGER)], {
     error: 'expected a duration such as "5s", or nanoseconds',
   }),
 );
-const filePattern = matchingStringSchema('the pattern of a file, without "=" and ","', (pattern) =>
+const vmodulePatternSchema = matchingStringSchema('the pattern of a file, without "=" and ","', (pattern) =>
   /^[^=,]+$/.test(pattern),
 );
 const bufferSizeSchema = quantitySchema('a quantity such as "64Ki"');
@@ -130,7 +130,7 @@ export const observationSettings = () =>
           },
         },
         flushFrequency: {
-          type: nanosecondsOrDuration,
+          type: flushFrequencySchema,
           default: '5s',
           allowsZeroValue: true,
           ignoredReason: 'log lines are written synchronously',
@@ -149,7 +149,7 @@ export const observationSettings = () =>
           },
         },
         vmodule: {
-          type: listSchema(sectionSchema({ filePattern, verbosity: integerSchema() })),
+          type: listSchema(sectionSchema({ filePattern: vmodulePatternSchema, verbosity: integerSchema() })),
           ignoredReason: 'the agent has different source files',
           unsupportedFlag: '--vmodule',
         },

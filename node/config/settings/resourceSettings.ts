@@ -131,7 +131,7 @@ const reservedLimitsSchema = z.record(
   { error: 'expected a map of "memory" and "hugepages-SIZE" to quantities' },
 );
 
-const NO_MEMORY_MANAGER = 'there is no memory manager yet';
+const NO_MEMORY_MANAGER_REASON = 'there is no memory manager yet';
 
 /** Settings of the managers that assign CPUs, memory and devices to containers. */
 const managerSettings = () =>
@@ -157,12 +157,12 @@ const managerSettings = () =>
     memoryManagerPolicy: {
       type: enumSchema('', 'None', 'Static'),
       default: 'None',
-      ignoredReason: NO_MEMORY_MANAGER,
+      ignoredReason: NO_MEMORY_MANAGER_REASON,
       unsupportedFlag: '--memory-manager-policy',
     },
     reservedMemory: {
       type: listSchema(sectionSchema({ numaNode: integerSchema(), limits: reservedLimitsSchema })),
-      ignoredReason: NO_MEMORY_MANAGER,
+      ignoredReason: NO_MEMORY_MANAGER_REASON,
       unsupportedFlag: '--reserved-memory',
     },
     memoryThrottlingFactor: {

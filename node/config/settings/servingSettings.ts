@@ -19,7 +19,7 @@ const cipherSuiteSchema = matchingStringSchema('a cipher suite such as "TLS_AES_
   CIPHER_SUITES.includes(name),
 );
 const portSchema = integerSchema(0, 65_535);
-const portFlag = parsedNumberSchema(portSchema);
+const portFlagSchema = parsedNumberSchema(portSchema);
 
 /** Settings of the addresses and ports of the node's API. */
 const listenSettings = () =>
@@ -51,7 +51,7 @@ const listenSettings = () =>
       flag: {
         name: '--port',
         argument: '<number>',
-        type: portFlag,
+        type: portFlagSchema,
         help: 'port of the API; 0 means any free port (default: {default})',
       },
     },
@@ -63,7 +63,7 @@ const listenSettings = () =>
       flag: {
         name: '--read-only-port',
         argument: '<number>',
-        type: portFlag,
+        type: portFlagSchema,
         help: 'unauthenticated read-only port without TLS; 0 disables it (default: {default})',
       },
     },
@@ -75,7 +75,7 @@ const listenSettings = () =>
       flag: {
         name: '--healthz-port',
         argument: '<number>',
-        type: portFlag,
+        type: portFlagSchema,
         help: 'port of the health endpoint; 0 disables it (default: {default})',
       },
     },

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { booleanSchema, durationSchema, enumSchema, pathSchema, stringSchema } from '../fields/fields.ts';
-import { headersFieldSchema, headersFlag, manifestUrlSchema } from '../fields/urlFields.ts';
+import { headersFieldSchema, headersFlagSchema, manifestUrlSchema } from '../fields/urlFields.ts';
 import { declareSettings } from './setting.ts';
 
 /** Setting of the configuration file itself. */
@@ -63,7 +63,7 @@ export const sourceSettings = () =>
       flag: {
         name: '--manifest-url-header',
         argument: '<headers>',
-        type: headersFlag,
+        type: headersFlagSchema,
         help: 'HTTP headers of requests to --manifest-url, e.g. name:value,other:value; can be repeated',
         repeats: true,
       },

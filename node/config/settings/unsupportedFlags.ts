@@ -2,7 +2,7 @@ import { allSettings } from './allSettings.ts';
 import { isGroup, type Settings } from './setting.ts';
 
 /** Kubelet flags without a field, each with the reason why this node does not have it. */
-const WITHOUT_FIELD: ReadonlyMap<string, string> = new Map([
+const REASON_BY_FLAG: ReadonlyMap<string, string> = new Map([
   ['--config-dir', 'only a single configuration file is supported'],
   ['--lock-file', 'the root directory is locked'],
   ['--exit-on-lock-contention', 'the agent exits if another one has locked its root directory'],
@@ -26,7 +26,7 @@ export interface UnsupportedFlag {
 /** Returns the flags of a kubelet that this node does not have. */
 export const unsupportedFlags = (): readonly UnsupportedFlag[] => [
   ...collectUnsupported(allSettings(), ''),
-  ...[...WITHOUT_FIELD].map(([name, why]) => ({ name, why })),
+  ...[...REASON_BY_FLAG].map(([name, why]) => ({ name, why })),
 ];
 
 const collectUnsupported = (settings: Settings, path: string): readonly UnsupportedFlag[] =>

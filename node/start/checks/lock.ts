@@ -28,16 +28,16 @@ async function isLockHeld(lock: string): Promise<boolean> {
   return isProcessRunning(Number(pid)) && (await processStartTime(Number(pid))) === start;
 }
 
-function agentRunningFailure(rootDirectory: string, who: string): NodeFailure {
-  const message = `another agent ${who} is already running on ${rootDirectory}: stop it first, or use another root directory`;
+function agentRunningFailure(rootDirectory: string, agentText: string): NodeFailure {
+  const message = `another agent ${agentText} is already running on ${rootDirectory}: stop it first, or use another root directory`;
   return new NodeFailure('AgentRunning', message);
 }
 
 /** Returns the locks of other live processes, and removes the locks of processes that have exited. */
-async function findOtherLocks(directory: string, own: string): Promise<string[]> {
+async function findOtherLocks(directory: string, ownLock: string): Promise<string[]> {
   const liveLocks: string[] = [];
   for (const lock of (await readdir(directory)).filter(isLockFileName)) {
-    if (lock === own) continue;
+    if (lock === ownLock) continue;
     if (await isLockHeld(lock)) liveLocks.push(lock);
     else await removeLock(join(directory, lock));
   }

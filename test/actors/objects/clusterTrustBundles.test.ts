@@ -1,5 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { ClusterTrustBundles, NOT_SUPPORTED, noTrustBundles } from '../../../actors/objects/clusterTrustBundles.ts';
+import {
+  ClusterTrustBundles,
+  NOT_SUPPORTED_MESSAGE,
+  noTrustBundles,
+} from '../../../actors/objects/clusterTrustBundles.ts';
 import { KubeClient } from '../../../kubeclient/client.ts';
 import type { TrustBundleProjection } from '../../../kubernetes/objects/trustBundles.ts';
 import type { SourceState } from '../../../machines/node/pods/source.ts';
@@ -224,7 +228,7 @@ describe('a server that', () => {
   test('has none of them is looked at again by the next pod', async () => {
     const others = answered(200, { ...RESOURCE_LIST, resources: [{ name: 'certificatesigningrequests' }] });
     const { get, tellAll } = story(others, refused(404, 'NotFound'), served);
-    await expect(get({ name: 'ca' })).rejects.toThrow(NOT_SUPPORTED);
+    await expect(get({ name: 'ca' })).rejects.toThrow(NOT_SUPPORTED_MESSAGE);
     const shown = get({ name: 'ca' });
     await tellAll();
     expect(await shown).toBe(pemOf('root'));

@@ -6,7 +6,7 @@ import type { NodeParts } from '../../../actors/node/nodeParts.ts';
 import { createRedaction } from '../../../actors/replay/redaction.ts';
 import { SimulatedNetwork } from '../../../actors/simulated/simulatedNetwork.ts';
 import { startInlineReader } from '../../../actors/simulated/startInlineReader.ts';
-import { podsOfAgent, SIMULATED } from '../../../actors/store/leftOnDisk.ts';
+import { podsOfAgent, SIMULATED_ENDPOINT } from '../../../actors/store/leftOnDisk.ts';
 import { cgroupProcesses } from '../../../cri/simulated/cgroupProcesses.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcessCri.ts';
 import { seededRandom } from '../../../cri/simulated/objects/ids.ts';
@@ -21,7 +21,7 @@ import { cgroupFacts } from '../../fakes/cgroups.ts';
 import { apart, crashing, everything, small } from './closedPods.ts';
 import { JumpingClock } from './jumpingClock.ts';
 
-const place = { rootDir: '/root', podLogsDir: '/log/pods', nodeName: 'node-1', runtimeEndpoint: SIMULATED };
+const place = { rootDir: '/root', podLogsDir: '/log/pods', nodeName: 'node-1', runtimeEndpoint: SIMULATED_ENDPOINT };
 const rules = { ...cgroupFacts, version: 'v2' as const };
 const capacity = { cpuMillis: 8_000, memoryBytes: 2 ** 34, pods: 110 };
 const CONFIG = {

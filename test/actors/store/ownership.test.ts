@@ -7,7 +7,7 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { createNode } from '../../../actors/node/createNode.ts';
 import { isOwnCgroup, isSafeToKill } from '../../../actors/services/disk/ownCgroup.ts';
 import { openNodeStore } from '../../../actors/store/durableFacts.ts';
-import { findPodsOnDisk, listOwnedUids, markOwner } from '../../../actors/store/leftOnDisk.ts';
+import { createOwnerMark, findPodsOnDisk, listOwnedUids } from '../../../actors/store/leftOnDisk.ts';
 import { createOwnership } from '../../../actors/store/ownership.ts';
 import type { Cri } from '../../../cri/client/calls.ts';
 import { OWNER_ANNOTATION } from '../../../cri/config/labels.ts';
@@ -29,7 +29,7 @@ const { uid } = web.metadata;
 
 const layoutIn = (node: SimulatedNode) => createLayout(node.facts);
 const standing = (node: SimulatedNode, directory: string) =>
-  readOwner(hostFiles, directory, markOwner(node.facts)).kind;
+  readOwner(hostFiles, directory, createOwnerMark(node.facts)).kind;
 const noFacts = { allocations: new Map(), containerEnds: new Map(), statuses: new Map(), probes: new Map() };
 
 /** Puts a volume with a file where another agent would have it. */
@@ -81,7 +81,7 @@ test('C23: logs and links of a pod of which nothing else is left go; those of ot
   node.remove('web');
   node.runtime.restart({ keepContainers: false, forget: () => true });
   await rm(node.path('root'), { recursive: true });
-  const { root: _, ...others } = markOwner(node.facts);
+  const { root: _, ...others } = createOwnerMark(node.facts);
   const theirs = { uid: 'theirs', namespace: 'default', name: 'web' };
   const layout = layoutIn(node);
   await mkdir(layout.podLogDir(theirs));
@@ -159,7 +159,7 @@ describe('a directory of others', () => {
 
 test('the cgroup of a pod is not ours to kill while another agent has a sandbox of the same UID, unless it was taken over', async () => {
   const node = await simulatedNode();
-  const [layout, ownMark] = [layoutIn(node), markOwner(node.facts)];
+  const [layout, ownMark] = [layoutIn(node), createOwnerMark(node.facts)];
   const { podLogsDir, owner } = node.facts;
   const ownership = createOwnership({ layout, ownMark, podLogsDir, owner });
   const { namespace, name } = web.metadata;
@@ -183,7 +183,7 @@ test('the cgroup of a pod is not ours to kill while another agent has a sandbox 
 
 test('where something is left in the cgroup of a pod, the runtime is asked again whose it is', async () => {
   const node = await simulatedNode();
-  const [layout, ownMark] = [layoutIn(node), markOwner(node.facts)];
+  const [layout, ownMark] = [layoutIn(node), createOwnerMark(node.facts)];
   const { podLogsDir, owner } = node.facts;
   const ownership = createOwnership({ layout, ownMark, podLogsDir, owner });
   const { namespace, name } = web.metadata;
@@ -219,7 +219,7 @@ test('what cannot be read whose it is fails to be removed, and is not left behin
   };
   const layout = createLayout(node.facts, { ...hostFiles, readFileSync: unreadable });
   const { podLogsDir, owner } = node.facts;
-  const ownership = createOwnership({ layout, ownMark: markOwner(node.facts), podLogsDir, owner });
+  const ownership = createOwnership({ layout, ownMark: createOwnerMark(node.facts), podLogsDir, owner });
   await expect(isOwnCgroup(ownership, { pod: web, ran: [] })).rejects.toThrow('EIO');
 });
 
@@ -227,7 +227,7 @@ describe('what was found below a root', () => {
   test('of another runtime is refused, before anything is changed', async () => {
     const node = await simulatedNode();
     const layout = layoutIn(node);
-    const maker = { ...markOwner(node.facts), runtime: 'unix:///run/crio/crio.sock' };
+    const maker = { ...createOwnerMark(node.facts), runtime: 'unix:///run/crio/crio.sock' };
     await claimPodDirectory({ layout, maker, pod: web.metadata });
     const onContainerd = { ...node.facts, runtimeEndpoint: 'unix:///run/containerd/containerd.sock' };
     const refused = `${node.facts.rootDir} contains 1 pod of the runtime unix:///run/crio/crio.sock, but this agent is configured to use unix:///run/containerd/containerd.sock: use the previous runtime or a different root directory`;
@@ -241,7 +241,7 @@ describe('what was found below a root', () => {
 
   test('of another runtime: the store that was opened for the node is closed again', async () => {
     const node = await simulatedNode();
-    const maker = { ...markOwner(node.facts), runtime: 'unix:///run/crio/crio.sock' };
+    const maker = { ...createOwnerMark(node.facts), runtime: 'unix:///run/crio/crio.sock' };
     await claimPodDirectory({ layout: layoutIn(node), maker, pod: web.metadata });
     const { nodeName, rootDir, capacity } = node.facts;
     const close = jest.fn(async () => {});
@@ -298,7 +298,7 @@ describe('what was found below a root', () => {
 
   withRoot('is all that is there, also when something half removed cannot be deleted; that is told', async () => {
     const node = await simulatedNode();
-    const half = removedPath(node.path('root/pods/stuck'), markOwner(node.facts));
+    const half = removedPath(node.path('root/pods/stuck'), createOwnerMark(node.facts));
     const mounted = join(half, 'mounted');
     await mkdir(mounted, { recursive: true });
     await run('mount', ['-t', 'tmpfs', 'tmpfs', mounted]);

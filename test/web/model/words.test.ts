@@ -5,7 +5,12 @@ import { machines } from '../../../machines/drawing/charts.ts';
 import { describeTransitions } from '../../../machines/drawing/ways.ts';
 import { STATE_TAGS } from '../../../machines/shared/stateMeta.ts';
 import { CATEGORIES } from '../../../show/category.ts';
-import { CELL_FILTERS, containerFilter, containersByCategory, podsByPhase } from '../../../web/model/actors/bar.ts';
+import {
+  CELL_FILTERS,
+  containerFilter,
+  countContainersByCategory,
+  countPodsByPhase,
+} from '../../../web/model/actors/bar.ts';
 import { createTree } from '../../../web/model/actors/rows.ts';
 import { CATEGORY_ICONS, colorClass } from '../../../web/model/categoryIcons.ts';
 import { conditionsOf } from '../../../web/model/details/conditions.ts';
@@ -316,13 +321,13 @@ test('the conditions of a status and of a malformed value', () => {
 
 describe('the bar', () => {
   test('counts pods by phase and containers by category', () => {
-    expect(podsByPhase(world).map(({ value, count }) => `${count} ${value}`)).toEqual([
+    expect(countPodsByPhase(world).map(({ value, count }) => `${count} ${value}`)).toEqual([
       '13 Running',
       '4 Pending',
       '1 Succeeded',
       '1 Failed',
     ]);
-    expect(containersByCategory(world).map(({ value, count }) => `${count} ${value}`)).toEqual([
+    expect(countContainersByCategory(world).map(({ value, count }) => `${count} ${value}`)).toEqual([
       '12 steady',
       '1 working',
       '4 waiting',
@@ -337,7 +342,7 @@ describe('the bar', () => {
       expect(problem.value).toBeUndefined();
       return rows.value.filter(({ row }) => row.isMatch).length;
     };
-    for (const { value, count } of containersByCategory(world)) expect(found(containerFilter(value))).toBe(count);
+    for (const { value, count } of countContainersByCategory(world)) expect(found(containerFilter(value))).toBe(count);
     expect(found(CELL_FILTERS.pods)).toBe(19);
     expect(found(CELL_FILTERS.failedPods)).toBe(1);
     expect(found(CELL_FILTERS.pull)).toBe(2);

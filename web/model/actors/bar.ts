@@ -11,7 +11,7 @@ interface ValueCount<T> {
 const PHASES = ['Running', 'Pending', 'Succeeded', 'Failed', 'Unknown'];
 
 /** Counts the pods in each phase. Phases without pods are omitted. */
-export function podsByPhase({ pods }: World): readonly ValueCount<string>[] {
+export function countPodsByPhase({ pods }: World): readonly ValueCount<string>[] {
   const counts = new Map(PHASES.map((phase) => [phase, 0]));
   for (const { phase } of pods.values()) counts.set(phase, (counts.get(phase) ?? 0) + 1);
   return nonZeroCounts(counts);
@@ -27,7 +27,7 @@ const CATEGORY_ORDER: readonly Category[] = ['steady', 'working', 'waiting', 're
  * Counts the containers in each category. Categories without containers are omitted. A container that waits for its
  * image has the category of the image.
  */
-export function containersByCategory({ actors }: World): readonly ValueCount<Category>[] {
+export function countContainersByCategory({ actors }: World): readonly ValueCount<Category>[] {
   const counts = new Map(CATEGORY_ORDER.map((category) => [category, 0]));
   for (const actor of actors.values()) {
     if (actor.machine === 'container') counts.set(categoryOf(actor), (counts.get(categoryOf(actor)) ?? 0) + 1);

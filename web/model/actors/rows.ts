@@ -7,7 +7,7 @@ import type { ShownPod } from '../../../inspect/protocol.ts';
 import { type ActorFilter, parseFilter } from '../../../show/actors/actorFilter.ts';
 import type { ActorNode } from '../../../show/actors/actorNode.ts';
 import { rowCells } from '../../../show/actors/actorRowText.ts';
-import { type ActorRow, type ActorTrees, countTree, treeRows, worstOf } from '../../../show/actors/treeRows.ts';
+import { type ActorRow, type ActorTrees, countTree, mostSevereActor, treeRows } from '../../../show/actors/treeRows.ts';
 import { type Category, categoryOf, isHealthy } from '../../../show/category.ts';
 import { podOf } from '../navigation/selection.ts';
 import type { Page } from '../page.ts';
@@ -119,7 +119,7 @@ function createRowsSignal(page: Page, { open, isInUse, matches, trees }: RowInpu
 export function rowTexts({ row }: TreeRow, world: World, now: number): RowTexts {
   const { path, actor, depth } = row;
   const pod = depth === 0 ? podOf(world, path) : undefined;
-  const subject = pod ? worstOf(actor) : row.subject;
+  const subject = pod ? mostSevereActor(actor) : row.subject;
   const category = categoryOf(subject);
   const { detail, time } = rowCells(pod && !isHealthy(category) ? { ...row, subject, isExpanded: false } : row, now);
   return {

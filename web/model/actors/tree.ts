@@ -1,7 +1,7 @@
 /** Builds the tree of actors for the page. Its order, texts and filters are the same as in the terminal commands. */
 import type { ShownActor } from '../../../inspect/protocol.ts';
 import type { ActorNode } from '../../../show/actors/actorNode.ts';
-import { type ActorTrees, type RowPod, treeRows, worstOf } from '../../../show/actors/treeRows.ts';
+import { type ActorTrees, mostSevereActor, type RowPod, treeRows } from '../../../show/actors/treeRows.ts';
 import { categoryOf, compareSeverity } from '../../../show/category.ts';
 import { type QueueLookup, queuePositions } from '../../../show/explain/explainText.ts';
 import type { World } from '../server/world.ts';
@@ -87,7 +87,7 @@ export function worstPath(world: World): string | undefined {
   const pod = tree && treeRows(tree, { isOpen: () => false }).find(({ pod }) => pod !== undefined)?.actor;
   const [first, ...others] = (pod?.children ?? []).filter(({ machine }) => machine === 'container');
   if (first === undefined || (pod && categoryOf(pod) === 'broken')) return pod?.path;
-  const worstCategory = (container: ActorNode) => categoryOf(worstOf(container));
+  const worstCategory = (container: ActorNode) => categoryOf(mostSevereActor(container));
   return others.reduce(
     (worst, each) => (compareSeverity(worstCategory(each), worstCategory(worst)) < 0 ? each : worst),
     first,

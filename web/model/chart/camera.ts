@@ -46,8 +46,8 @@ export const fitCamera = (size: Size, drawing: Size): Camera => cameraAt(size, d
 /** Zooms around a point of the panel, which keeps its position. */
 export function zoomCamera({ x, y, scale }: Camera, factor: number, [atX, atY]: readonly [number, number]): Camera {
   const nextScale = Math.min(MAX_SCALE, Math.max(MIN_SCALE, scale * factor));
-  const growth = nextScale / scale;
-  return { x: atX - (atX - x) * growth, y: atY - (atY - y) * growth, scale: nextScale };
+  const scaleRatio = nextScale / scale;
+  return { x: atX - (atX - x) * scaleRatio, y: atY - (atY - y) * scaleRatio, scale: nextScale };
 }
 
 /** Moves the view, but always leaves a part of the drawing visible. */
@@ -90,9 +90,12 @@ export function boxInDirection({ states, ways }: Drawing, from: DrawnState, key:
 const directedDistance = ({ ahead, aside }: { ahead: number; aside: number }): number => ahead + 2 * aside;
 
 function offsetAlong(from: DrawnState, to: DrawnState, [x, y]: readonly [number, number]) {
-  const delta = [
+  const centerOffset = [
     to.x + to.width / 2 - from.x - from.width / 2,
     to.y + to.height / 2 - from.y - from.height / 2,
   ] as const;
-  return { ahead: delta[0] * x + delta[1] * y, aside: Math.abs(delta[0] * y) + Math.abs(delta[1] * x) };
+  return {
+    ahead: centerOffset[0] * x + centerOffset[1] * y,
+    aside: Math.abs(centerOffset[0] * y) + Math.abs(centerOffset[1] * x),
+  };
 }

@@ -19,9 +19,9 @@ export function buildCatalogue(drawings: readonly Drawing[]): CatalogueEntry[] {
   return machines.map((machine) => {
     const machineDrawings = drawings.filter((drawing) => drawing.machine === machine);
     const wholeDrawing = machineDrawings.find(({ region }) => region === undefined);
-    const regions =
+    const regionDrawings =
       wholeDrawing?.regions.flatMap(({ region }) => machineDrawings.find((each) => each.region === region) ?? []) ?? [];
-    const orderedDrawings = [...regions, ...(wholeDrawing ? [wholeDrawing] : [])];
+    const orderedDrawings = [...regionDrawings, ...(wholeDrawing ? [wholeDrawing] : [])];
     return {
       machine,
       summary: wholeDrawing?.summary ?? '',
@@ -40,7 +40,7 @@ export function buildCatalogue(drawings: readonly Drawing[]): CatalogueEntry[] {
  */
 export function findDrawing(catalogue: readonly CatalogueEntry[], key: string): Drawing | undefined {
   const drawings = catalogue.flatMap((each) => each.drawings);
-  const match =
+  const matchingDrawing =
     drawings.find((each) => each.key === key) ?? drawings.find((each) => each.drawing.machine === 'container');
-  return (match ?? drawings[0])?.drawing;
+  return (matchingDrawing ?? drawings[0])?.drawing;
 }

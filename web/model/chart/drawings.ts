@@ -40,16 +40,16 @@ export interface LoadedDrawing {
 /** Creates the cache of drawings. Load the whole chart of a machine first, because it lists the regions. */
 export function createDrawings({ drawing }: Pick<ServerClient, 'drawing'>) {
   const loadedDrawings = signal<ReadonlyMap<string, LoadedDrawing>>(new Map());
-  const setState = (key: string, state: LoadedDrawing) => {
+  const storeDrawing = (key: string, state: LoadedDrawing) => {
     loadedDrawings.value = new Map([...loadedDrawings.peek(), [key, state]]);
   };
   const loadDrawing = (machine: string, region?: string): void => {
     const key = drawingKey(machine, region);
     if (loadedDrawings.peek().get(key)?.error === undefined && loadedDrawings.peek().has(key)) return;
-    setState(key, {});
+    storeDrawing(key, {});
     drawing(machine, region).then(
-      (loadedDrawing) => setState(key, { drawing: loadedDrawing }),
-      (error: unknown) => setState(key, { error: errorMessage(error) }),
+      (loadedDrawing) => storeDrawing(key, { drawing: loadedDrawing }),
+      (error: unknown) => storeDrawing(key, { error: errorMessage(error) }),
     );
   };
   return { loaded: loadedDrawings, load: loadDrawing };

@@ -20,10 +20,10 @@ const MAX_LABEL_LINES = 4;
  */
 export function labelLines(label: readonly string[], timeLeft?: string, maxLines = MAX_LABEL_LINES): string[] {
   const allLines = label.map((line) => line || 'at once');
-  const isTimed = (line: string) => timeLeft !== undefined && line.startsWith('timer.elapsed');
+  const isTimerLine = (line: string) => timeLeft !== undefined && line.startsWith('timer.elapsed');
   const sortedLines = [
-    ...allLines.filter(isTimed).map((line) => `${line}, in ${timeLeft}`),
-    ...allLines.filter((line) => !isTimed(line)),
+    ...allLines.filter(isTimerLine).map((line) => `${line}, in ${timeLeft}`),
+    ...allLines.filter((line) => !isTimerLine(line)),
   ];
   if (sortedLines.length <= maxLines) return sortedLines;
   const visibleLines = sortedLines.slice(0, maxLines - 1);

@@ -160,8 +160,8 @@ function arrowView(drawnTransition: DrawnTransition, actor: ChartActor | undefin
 /** Returns the arrow of the transition that led to the active state. */
 function lastArrow(arrows: readonly ArrowView[], activeBoxes: readonly string[]): ArrowView | undefined {
   const leadsToActive = (to: string) => activeBoxes.some((state) => state === to || isInside(state, to));
-  const candidates = arrows.filter(
+  const candidateArrows = arrows.filter(
     ({ drawnTransition, lastAt }) => lastAt !== undefined && leadsToActive(drawnTransition.to),
   );
-  return candidates.sort((a, b) => (b.lastAt ?? 0) - (a.lastAt ?? 0))[0];
+  return candidateArrows.sort((a, b) => (b.lastAt ?? 0) - (a.lastAt ?? 0))[0];
 }

@@ -2,7 +2,7 @@
 
 import type { ShownActor, ShownPod } from '../../../inspect/protocol.ts';
 import { actorSteps } from '../../../show/actors/actorPath.ts';
-import { worstOf } from '../../../show/actors/treeRows.ts';
+import { mostSevereActor } from '../../../show/actors/treeRows.ts';
 import { type Category, categoryOf, conditionText } from '../../../show/category.ts';
 import { actorTitle } from '../../../show/explain/explainText.ts';
 import { nodeAt, ROOT } from '../actors/tree.ts';
@@ -42,21 +42,21 @@ export function subjectOf(page: Page): Subject | undefined {
     const { actor: lastActor, pod, at } = lastKnown;
     return { actor: lastActor, pod, isDeleted: true, at, worstActor: lastActor, category: categoryOf(lastActor) };
   }
-  const worst = worstOf(nodeAt(world, actor));
+  const worstActor = mostSevereActor(nodeAt(world, actor));
   return {
     actor,
     pod: podOf(world, actor.path),
     isDeleted: false,
     at: world.at,
-    worstActor: worst,
-    category: categoryOf(worst),
+    worstActor,
+    category: categoryOf(worstActor),
   };
 }
 
 /** Returns the breadcrumb, which ends with the actor itself. Actors that no longer exist have no link. */
 export function breadcrumb(world: World, { actor, pod }: Subject): Crumb[] {
   let path = ROOT;
-  const steps = actorSteps(actor.path).map(({ kind, name }): Crumb => {
+  const actorCrumbs = actorSteps(actor.path).map(({ kind, name }): Crumb => {
     const id = kind === undefined ? name : `${kind}/${name}`;
     path = path === ROOT ? id : `${path}/${id}`;
     const existingActor = world.actors.get(path);
@@ -65,7 +65,7 @@ export function breadcrumb(world: World, { actor, pod }: Subject): Crumb[] {
     return { name: displayName, ...(existingActor ? { path } : {}) };
   });
   const rootCrumb: Crumb = pod ? { name: pod.namespace } : { name: world.node.name, path: ROOT };
-  return [rootCrumb, ...steps];
+  return [rootCrumb, ...actorCrumbs];
 }
 
 /** Returns the actor's kind and name for use in a sentence, e.g. `container api`. */

@@ -24,7 +24,7 @@ export const podOf = (world: World, path: string): ShownPod | undefined => {
  * Returns the pods with the given full name. If there are none, returns the static pods whose manifests contain this
  * name.
  */
-function podsNamed(world: World, namespace: string, name: string): ShownPod[] {
+function findPodsByName(world: World, namespace: string, name: string): ShownPod[] {
   const pods = [...world.pods.values()].filter((pod) => pod.namespace === namespace);
   const exactMatches = pods.filter((pod) => pod.name === name);
   return exactMatches.length > 0 ? exactMatches : pods.filter((pod) => podName(pod, world) === name);
@@ -34,8 +34,8 @@ function podsNamed(world: World, namespace: string, name: string): ShownPod[] {
  * Returns the pod with the given name. If several pods have the name, returns the pod with the given UID or, if there
  * is none, the latest pod.
  */
-function podNamed(world: World, namespace: string, name: string, uid?: string): ShownPod | undefined {
-  const candidates = podsNamed(world, namespace, name);
+function findPodByName(world: World, namespace: string, name: string, uid?: string): ShownPod | undefined {
+  const candidates = findPodsByName(world, namespace, name);
   return candidates.find((pod) => pod.uid === uid) ?? candidates.at(-1);
 }
 
@@ -48,7 +48,7 @@ export function pathAt(world: World, { steps, uid }: Pick<PageLocation, 'steps' 
   if (kind === 'node') return existingPath(world, others.join('/'));
   const [namespace, name, ...below] = others;
   if (kind !== 'pod' || namespace === undefined || name === undefined) return undefined;
-  const pod = podNamed(world, namespace, name, uid);
+  const pod = findPodByName(world, namespace, name, uid);
   return pod && existingPath(world, ['pod', pod.uid, ...below].join('/'));
 }
 
@@ -59,10 +59,10 @@ export function pathAt(world: World, { steps, uid }: Pick<PageLocation, 'steps' 
  */
 export function nearestPath(world: World, { steps }: Pick<PageLocation, 'steps'>): string | undefined {
   const [kind, ...others] = steps;
-  if (kind === 'node') return nearestBelow(world, '', others);
+  if (kind === 'node') return findNearestDescendant(world, '', others);
   const [namespace = '', name = '', ...below] = others;
   const pod = nearestPod(world, namespace, name);
-  return pod && (nearestBelow(world, `pod/${pod.uid}`, below) ?? existingPath(world, `pod/${pod.uid}`));
+  return pod && (findNearestDescendant(world, `pod/${pod.uid}`, below) ?? existingPath(world, `pod/${pod.uid}`));
 }
 
 /**
@@ -81,7 +81,7 @@ function nearestPod(world: World, namespace: string, name: string): ShownPod | u
 }
 
 /** Descends from an actor while the next step has a similar match. */
-function nearestBelow(world: World, ancestorPath: string, steps: readonly string[]): string | undefined {
+function findNearestDescendant(world: World, ancestorPath: string, steps: readonly string[]): string | undefined {
   let path: string | undefined;
   let from = ancestorPath;
   const remainingSteps = [...steps];
@@ -116,7 +116,7 @@ export function locationSteps(
   const pod = uid === undefined ? undefined : world.pods.get(uid);
   if (!pod) return { steps: ['node', ...segments], uid: undefined };
   const { namespace } = pod;
-  const isUnique = (name: string) => podsNamed(world, namespace, name).every((each) => each.uid === uid);
+  const isUnique = (name: string) => findPodsByName(world, namespace, name).every((each) => each.uid === uid);
   const name = [podName(pod, world), pod.name].find(isUnique);
   const steps = ['pod', namespace, name ?? pod.name, ...segments.slice(2)];
   return { steps, uid: name === undefined ? uid : undefined };

@@ -115,7 +115,7 @@ export function createPlayer(page: Page, { scheduleTimeout }: Timers) {
   /** The browser's time and the recorded time at the start of the playback. */
   let playbackStart = { wall: 0, at: 0 };
   const end = () => (page.mode === 'live' ? page.live.peek().at : (page.recordedRange.peek()?.to ?? 0));
-  const tick = (id: number) => {
+  const updatePlayback = (id: number) => {
     const speedFactor = speed.peek();
     if (id !== playbackId || speedFactor === undefined) return;
     const at = playbackStart.at + (page.readNow() - playbackStart.wall) * speedFactor;
@@ -126,7 +126,7 @@ export function createPlayer(page: Page, { scheduleTimeout }: Timers) {
       return;
     }
     goToTime(page, Math.round(at), { isMoving: true });
-    scheduleTimeout(() => tick(id), UPDATE_INTERVAL_MS);
+    scheduleTimeout(() => updatePlayback(id), UPDATE_INTERVAL_MS);
   };
   const stop = () => {
     if (speed.peek() === undefined) return;
@@ -141,7 +141,7 @@ export function createPlayer(page: Page, { scheduleTimeout }: Timers) {
       playbackId += 1;
       speed.value = times;
       playbackStart = { wall: page.readNow(), at: page.now.peek() };
-      tick(playbackId);
+      updatePlayback(playbackId);
     },
   };
 }

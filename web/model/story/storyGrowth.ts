@@ -79,8 +79,8 @@ export function mergeMissing(story: Story, continuation: Story): Story {
 
 /** Returns the lines that are not yet part of the story. */
 export function newLines(lines: readonly StoryLine[], { lines: storyLines }: Pick<Story, 'lines'>): StoryLine[] {
-  const firstAt = lines.reduce((least, { at }) => Math.min(least, at), Number.POSITIVE_INFINITY);
-  const knownLines = new Set(storyLines.filter(({ at }) => at >= firstAt).map((line) => JSON.stringify(line)));
+  const earliestAt = lines.reduce((least, { at }) => Math.min(least, at), Number.POSITIVE_INFINITY);
+  const knownLines = new Set(storyLines.filter(({ at }) => at >= earliestAt).map((line) => JSON.stringify(line)));
   return lines.filter((line) => !knownLines.has(JSON.stringify(line)));
 }
 

@@ -82,17 +82,23 @@ function createVisibleBurst({
     rows.value.findLastIndex((row) => row.at <= currentTime.value && movesSubject(row, subject.value)),
   );
   const laterIndex = computed(() => {
-    const firstLater = rows.value.findIndex((row) => row.at > currentTime.value);
-    return firstLater === -1 ? rows.value.length : firstLater;
+    const firstLaterIndex = rows.value.findIndex((row) => row.at > currentTime.value);
+    return firstLaterIndex === -1 ? rows.value.length : firstLaterIndex;
   });
   return computed(() => {
     const [previous, burst, next] = [-1, 0, 1].map((aside) => bursts.value[index.value + aside]);
     if (!burst) return undefined;
-    const neighbors = {
+    const adjacentBursts = {
       ...(previous ? { previousBurst: previous } : {}),
       ...(next ? { nextBurst: next } : {}),
     };
-    return { burst, ...neighbors, rows: rows.value, currentIndex: currentIndex.value, laterIndex: laterIndex.value };
+    return {
+      burst,
+      ...adjacentBursts,
+      rows: rows.value,
+      currentIndex: currentIndex.value,
+      laterIndex: laterIndex.value,
+    };
   });
 }
 

@@ -1,7 +1,7 @@
 /** The bar at the top with an overview of the node. Each cell filters the tree. */
 import type { ComponentChildren } from 'preact';
 import type { ShownGate, ShownNode } from '../../../inspect/protocol.ts';
-import { CELL_FILTERS, containerFilter, containersByCategory, podsByPhase } from '../../model/actors/bar.ts';
+import { CELL_FILTERS, containerFilter, countContainersByCategory, countPodsByPhase } from '../../model/actors/bar.ts';
 import { filterBy } from '../../model/navigation/actions.ts';
 import { formatShortDuration } from '../../model/rail/time.ts';
 import { CategoryIcon } from '../../parts/categoryIcon.tsx';
@@ -81,7 +81,7 @@ const PHASE_TONES: ReadonlyMap<string, string> = new Map([
 
 function Pods(panel: Panel) {
   const { value: world } = panel.page.world;
-  const phases = podsByPhase(world);
+  const phases = countPodsByPhase(world);
   let from = 0;
   const widths = phases.map(({ value, count }) => {
     const width = (48 * count) / Math.max(1, world.pods.size);
@@ -116,7 +116,7 @@ function Pods(panel: Panel) {
 }
 
 function Containers(panel: Panel) {
-  const categories = containersByCategory(panel.page.world.value);
+  const categories = countContainersByCategory(panel.page.world.value);
   const total = categories.reduce((sum, { count }) => sum + count, 0);
   return (
     <div class="cell">

@@ -35,7 +35,7 @@ const listWithDescendants = (actor: ActorNode): ActorNode[] => [
 
 const actorsByPath = ({ node, pods }: NodeActors): Map<string, ActorNode> =>
   new Map(
-    [node, ...pods.map((seen) => podActors(seen).tree)].flatMap(listWithDescendants).map((each) => [each.path, each]),
+    [node, ...pods.map((pod) => podActors(pod).tree)].flatMap(listWithDescendants).map((each) => [each.path, each]),
   );
 
 /** Returns a string that differs if the state has changed. The start of a probe attempt is not a change. */

@@ -68,7 +68,7 @@ function validateInit(containers: readonly Container[], context: PodValidationCo
   const names = new Set(context.spec.containers.map(({ name }) => name));
   return containers.flatMap((container, index) => {
     const itemPath = `${path}[${index}]`;
-    const handlers = isSidecar(container)
+    const handlerProblems = isSidecar(container)
       ? validateHandlers(container, graceSecondsOf(context), itemPath)
       : [...forbidHandlers(container, itemPath)];
     return [
@@ -78,7 +78,7 @@ function validateInit(containers: readonly Container[], context: PodValidationCo
       // Check each init container separately, because they run sequentially and may use the same port. Kubernetes
       // always reports the path of the first one.
       ...validateUniqueHostPorts([container], path),
-      ...handlers,
+      ...handlerProblems,
       ...(isSidecar(container) ? [] : forbidResizeRestart(container, itemPath)),
     ];
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { dialFailure, errorCode, readFailure } from '../../../../actors/services/http/dialError.ts';
+import { dialFailureMessage, errorCode, readFailureMessage } from '../../../../actors/services/http/dialError.ts';
 
 const failed = (code: string) => Object.assign(new Error(code), { code });
 
@@ -11,20 +11,20 @@ describe('why no connection came about', () => {
     ['ENOTFOUND', 'db.example', 'dial tcp: lookup db.example: no such host'],
     ['EAI_AGAIN', 'db.example', 'dial tcp: lookup db.example: no such host'],
   ])('%s', (code, host, message) => {
-    expect(dialFailure(failed(code), host, 80)).toBe(message);
+    expect(dialFailureMessage(failed(code), host, 80)).toBe(message);
   });
 
   test.each([failed('ECONNRESET'), failed('constructor'), new Error('no code'), 'a text', null])(
     'is not said of %p',
     (error) => {
-      expect(dialFailure(error, '10.0.0.9', 80)).toBeUndefined();
+      expect(dialFailureMessage(error, '10.0.0.9', 80)).toBeUndefined();
     },
   );
 });
 
 test('a connection that broke off is told apart from one that never came about', () => {
-  expect(readFailure(failed('ECONNRESET'))).toBe('read: connection reset by peer');
-  expect(readFailure(failed('ECONNREFUSED'))).toBeUndefined();
+  expect(readFailureMessage(failed('ECONNRESET'))).toBe('read: connection reset by peer');
+  expect(readFailureMessage(failed('ECONNREFUSED'))).toBeUndefined();
 });
 
 test('a code that is no text is none', () => {

@@ -1,7 +1,7 @@
 /** Answers of servers, however they come: what is read of them, and what is wrong with them in the words of Go's client. */
 import { describe, expect, jest, test } from '@jest/globals';
 import * as fc from 'fast-check';
-import { append, type IncomingData, readResponse } from '../../../../actors/services/http/httpResponse.ts';
+import { appendChunk, type IncomingData, readResponse } from '../../../../actors/services/http/httpResponse.ts';
 
 /** Reads an answer that comes in these pieces, after which the connection ends or stays open without a word. */
 function read(pieces: readonly string[], { stays = false, wanted = 20 } = {}): string {
@@ -11,7 +11,7 @@ function read(pieces: readonly string[], { stays = false, wanted = 20 } = {}): s
     for (const piece of [...pieces, undefined]) {
       if (piece === undefined && stays) break;
       if (piece === undefined) incoming.hasEnded = true;
-      else append(incoming, Buffer.from(piece, 'latin1'));
+      else appendChunk(incoming, Buffer.from(piece, 'latin1'));
       const { done, value } = reading.next();
       if (done) return `${value.status} ${value.headers.get('location') ?? ''}[${value.body}]`;
     }
@@ -98,7 +98,7 @@ describe('an answer', () => {
     const stores = new Set<ArrayBufferLike>();
     const search = jest.spyOn(Buffer.prototype, 'indexOf');
     for (let sent = 0; sent < count; sent += 1) {
-      append(incoming, Buffer.from('x'));
+      appendChunk(incoming, Buffer.from('x'));
       reading.next();
       stores.add(incoming.bytes.buffer);
     }

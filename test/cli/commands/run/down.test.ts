@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { SIMULATED } from '../../../../actors/store/leftOnDisk.ts';
+import { SIMULATED_ENDPOINT } from '../../../../actors/store/leftOnDisk.ts';
 import { NodeFailure } from '../../../../base/failure.ts';
 import { type DownDependencies, runDown } from '../../../../cli/commands/run/down.ts';
 import { removeContainerd } from '../../../../cri/managed/containerd/containerd.ts';
@@ -67,7 +67,7 @@ const parts = (given: Partial<DownDependencies> = {}): DownDependencies => ({
     };
   },
   startNode: async ({ config, isSimulated, endsAll }) => {
-    const over = isSimulated ? SIMULATED : config.containerRuntimeEndpoint;
+    const over = isSimulated ? SIMULATED_ENDPOINT : config.containerRuntimeEndpoint;
     started.push(`node ${config.nodeName} over ${over}, ${endsAll ? 'own graces' : 'a second'}`);
     await rm(join(config.rootDirectory, 'pods'), { recursive: true });
     const agentFailure = new Promise<never>(() => {});
@@ -119,9 +119,9 @@ describe('`statelet down`', () => {
   });
 
   test('ends those of a simulated runtime without any containerd', async () => {
-    await podDirectory('a', { runtime: SIMULATED });
+    await podDirectory('a', { runtime: SIMULATED_ENDPOINT });
     await run();
-    expect(started).toEqual([`node node-7 over ${SIMULATED}, own graces`]);
+    expect(started).toEqual([`node node-7 over ${SIMULATED_ENDPOINT}, own graces`]);
   });
 
   test('where its containerd cannot be started ends all without grace, says why in one line, and removes what is on disk', async () => {

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { SIMULATED } from '../../../../actors/store/leftOnDisk.ts';
+import { SIMULATED_ENDPOINT } from '../../../../actors/store/leftOnDisk.ts';
 import { systemClock } from '../../../../base/time/clock.ts';
 import { planTakeOver, planText } from '../../../../cli/commands/run/takeOver.ts';
 import { compileCluster } from '../../../../node/config/compile/cluster.ts';
@@ -23,7 +23,12 @@ test('the plan of a take-over names the logs of a pod by its whole UID, and no o
     const podLogsDirectory = join(folder, 'logs');
     const rootDirectory = join(folder, 'root');
     await mkdir(join(rootDirectory, 'pods', 'c'), { recursive: true });
-    const config = { rootDirectory, podLogsDirectory, nodeName: 'node-1', containerRuntimeEndpoint: SIMULATED };
+    const config = {
+      rootDirectory,
+      podLogsDirectory,
+      nodeName: 'node-1',
+      containerRuntimeEndpoint: SIMULATED_ENDPOINT,
+    };
     const logs = async () => {
       // It asks for nothing else of the configuration.
       const { pods } = await planTakeOver(config as NodeConfig);
@@ -53,7 +58,7 @@ describe('of a node of a cluster', () => {
       const cluster = compileCluster(settingValues({ flags: { '--kubeconfig': file } }), '/nowhere');
       const place = { rootDirectory, podLogsDirectory: join(folder, 'logs'), nodeName: 'node-1' };
       // It asks for nothing else of the configuration.
-      const config = { ...place, containerRuntimeEndpoint: SIMULATED, cluster } as NodeConfig;
+      const config = { ...place, containerRuntimeEndpoint: SIMULATED_ENDPOINT, cluster } as NodeConfig;
       Object.assign(plan, { uid, text: planText(await planTakeOver(config), config) });
     });
     return plan;

@@ -80,11 +80,11 @@ const GETTING_IMAGE = 'gettingImage';
 function overlayImages(bars: ReadonlyMap<string, Bar[]>): ReadonlyMap<string, Bar[]> {
   return new Map(
     [...bars].map(([actor, actorBars]) => {
-      const image = kindOf(actor) === 'image' ? undefined : bars.get(`${actor}/image`);
+      const imageBars = kindOf(actor) === 'image' ? undefined : bars.get(`${actor}/image`);
       return [
         actor,
-        image
-          ? actorBars.flatMap((bar) => (bar.state.endsWith(GETTING_IMAGE) ? overlayBars(bar, image) : [bar]))
+        imageBars
+          ? actorBars.flatMap((bar) => (bar.state.endsWith(GETTING_IMAGE) ? overlayBars(bar, imageBars) : [bar]))
           : actorBars,
       ];
     }),

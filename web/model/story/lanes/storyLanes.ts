@@ -114,8 +114,8 @@ const markLane = (kind: 'source' | 'gate' | 'runtime' | 'events', label: string,
 const isWarning = ({ events }: Step): boolean => events.some(({ eventType }) => eventType !== 'Normal');
 
 function gateLanes(grants: readonly Step[], visibleOrLast: (steps: readonly Step[]) => readonly Step[]): Lane[] {
-  const gates = ['start gate', 'pull gate'] as const;
-  return gates.map((gate) => markLane('gate', gate, visibleOrLast(grants.filter((step) => gateOf(step) === gate))));
+  const gateNames = ['start gate', 'pull gate'] as const;
+  return gateNames.map((gate) => markLane('gate', gate, visibleOrLast(grants.filter((step) => gateOf(step) === gate))));
 }
 
 function actorLane(

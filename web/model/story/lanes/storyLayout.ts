@@ -29,10 +29,10 @@ export function positionLanes(
   const isSelected = ({ actors }: Lane) => selectedPath !== undefined && actors.includes(selectedPath);
   const laneCount = lanes.length;
   const selectedExtraHeight = lanes.some(isSelected) ? SELECTED_HEIGHT + 2 * SELECTED_MARGIN : 0;
-  const otherCount = selectedExtraHeight === 0 ? laneCount : laneCount - 1;
+  const unselectedCount = selectedExtraHeight === 0 ? laneCount : laneCount - 1;
   const laneHeight = Math.max(
     MIN_HEIGHT,
-    Math.min(MAX_HEIGHT, Math.floor((availableHeight - selectedExtraHeight) / Math.max(1, otherCount))),
+    Math.min(MAX_HEIGHT, Math.floor((availableHeight - selectedExtraHeight) / Math.max(1, unselectedCount))),
   );
   let top = 0;
   const positionedLanes = lanes.map((lane): PositionedLane => {

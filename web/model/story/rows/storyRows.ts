@@ -89,7 +89,7 @@ function summaryRow(actor: string, steps: readonly Step[], first: Step): Row {
   const attempts = isProbe ? steps.filter(({ event }) => event === 'runProbe') : steps;
   const failureCount = attempts.filter(isFailedStep).length;
   const [singular, plural] = isProbe ? ['try', 'tries'] : ['step', 'steps'];
-  const outcome = failureCount > 0 ? `${failureCount} failed` : isProbe && attempts.length > 0 ? 'all passed' : '';
+  const outcomeText = failureCount > 0 ? `${failureCount} failed` : isProbe && attempts.length > 0 ? 'all passed' : '';
   const lastMove = steps.flatMap(({ moves }) => moves).findLast((move) => move.actor === actor);
   const until = steps.at(-1)?.at ?? first.at;
   return {
@@ -101,7 +101,7 @@ function summaryRow(actor: string, steps: readonly Step[], first: Step): Row {
     passedStates: [],
     source: isProbe ? 'probe' : first.source,
     text: summaryName(actor),
-    note: `${attempts.length} ${attempts.length === 1 ? singular : plural}${outcome && `, ${outcome}`}`,
+    note: `${attempts.length} ${attempts.length === 1 ? singular : plural}${outcomeText && `, ${outcomeText}`}`,
     ...(lastMove ? { state: describeState(lastMove), move: lastMove } : {}),
     isFailure: failureCount > 0,
   };

@@ -135,7 +135,7 @@ const participantId = (actor: string, subject: string): string => (actor === '' 
  * in which the slot was granted.
  */
 function outgoingCalls(step: Step, subject: string): Column[] {
-  const calls = step.calls.map((call) => callColumn(call, subject));
+  const callColumns = step.calls.map((call) => callColumn(call, subject));
   const queuedMoves = step.moves.filter(({ state }) => shortState(state) === 'queued');
   const slotRequests = queuedMoves.map(({ actor }) => ({
     kind: 'ask' as const,
@@ -143,7 +143,7 @@ function outgoingCalls(step: Step, subject: string): Column[] {
     from: participantId(actor, subject),
     to: outsideId(gateOf({ actor })),
   }));
-  return [...calls, ...slotRequests];
+  return [...callColumns, ...slotRequests];
 }
 
 const callColumn = ({ actor, port }: OutgoingCall, subject: string): Column => ({

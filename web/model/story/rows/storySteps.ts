@@ -59,11 +59,11 @@ export function createStepGrouper(): (story: Lines) => Step[] {
   return (story) => {
     const { before, lines } = story;
     const processedCount = previousStory.lines.length;
-    const isGrown =
+    const isExtended =
       before === previousStory.before &&
       lines[0] === previousStory.lines[0] &&
       lines[processedCount - 1] === previousStory.lines[processedCount - 1];
-    const isContinued = stepBuilder !== undefined && processedCount > 0 && isGrown;
+    const isContinued = stepBuilder !== undefined && processedCount > 0 && isExtended;
     const currentBuilder = stepBuilder !== undefined && isContinued ? stepBuilder : new StepBuilder(before);
     const firstNewIndex = isContinued ? processedCount : 0;
     for (const [index, line] of lines.slice(firstNewIndex).entries())
