@@ -2,7 +2,8 @@
  * Simulated nodes and an API server, for tests of pods, of programs that communicate with them, and of libraries that use
  * them.
  */
-// The first import, so that an old Node.js gets one sentence instead of an error deep in a module.
+// Must be the first import, so that users of an old Node.js see a one-sentence error instead of a failure inside a
+// module.
 import './host/nodeVersion.ts';
 
 import { systemClock, type TimerClock } from './base/time/clock.ts';

@@ -62,7 +62,10 @@ function createPod(manifest: object, nodeName: string, seenAt: number): Pod {
 const formatProblems = (problems: readonly Problem[]): string =>
   problems.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; ');
 
-/** Starts a node on a runtime without containers. Rejects if a pod is invalid. The caller must stop the node. */
+/**
+ * Starts a node on a simulated runtime, which initially has no containers. Rejects if a pod is invalid. The caller must
+ * stop the node.
+ */
 export async function startSimulatedNode(options: SimulatedNodeOptions = {}): Promise<SimulatedNode> {
   const { clock = systemClock, nodeName = 'node-1' } = options;
   const createPods = (pods: readonly object[]) => pods.map((pod) => createPod(pod, nodeName, clock.now()));

@@ -59,7 +59,7 @@ export class Viewers {
     request.socket.once('close', remove);
   }
 
-  /** Formats the event once for all viewers. */
+  /** Sends a frame to all viewers. The event is formatted only once. */
   #sendFrame(frameJson: string): void {
     const eventText = formatServerSentEvent('frame', frameJson);
     for (const viewer of this.#viewers.keys()) viewer.send(eventText);

@@ -326,7 +326,7 @@ function distributeRest(
           counts.set(id, free - groupSize);
           rest -= groupSize;
         }
-        // Nodes whose free CPUs do not form whole groups cannot provide the rest.
+        // Give up if a pass takes no CPUs, because the free CPUs of the remaining NUMA nodes do not form a whole group.
         if (rest === previousRest) return undefined;
       }
       const balance = standardDeviation([...counts.values()]);

@@ -201,7 +201,10 @@ export interface PortTypes extends CertificatePorts {
     input: { limitedUids: readonly string[] };
     output: { layout: DiskLayout; observations: Observations; usages: PodUsages; at: number; uptimeMs: number };
   };
-  /** Measures everything that pods use, for their ranking. `at` is in milliseconds since the epoch. Has a time limit. */
+  /**
+   * Measures the resource usage of pods, which are ranked by it for eviction. `at` is in milliseconds since the epoch.
+   * Has a time limit.
+   */
   measurePods: { input: { uids: readonly string[] }; output: { usages: PodUsages; at: number } };
   /**
    * Removes dead containers with their logs, and empty sandboxes. Removes as many as possible and then rejects with the

@@ -107,8 +107,8 @@ export function untilClause(until: number | undefined, now: number): string {
 const MIN_SHOWN_WAIT_MS = 10_000;
 
 /**
- * A deadline further away than this does not replace the duration of a wait, because it only limits work that should
- * take less time.
+ * If a deadline is further away than this, the text shows the duration of the wait as well. Such a deadline is only an
+ * upper bound for work that normally takes much less time.
  */
 const NEAR_DEADLINE_MS = 600_000;
 

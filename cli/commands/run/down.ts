@@ -38,7 +38,10 @@ export interface DownDependencies extends Pick<UpDependencies, 'startNode' | 'st
   describeRuntimeLeftovers(directory: string): Promise<string[]>;
   /** Returns the endpoint of the private containerd in a directory. */
   endpointOf(directory: string): string;
-  /** Returns the node name in the marks of a runtime's pods, if an agent with this root directory created such pods. */
+  /**
+   * Returns the node name in the owner annotations of the runtime's pod sandboxes. Undefined if no agent with this root
+   * directory created any of them.
+   */
   nodeNameOf(endpoint: string, rootDirectory: string): Promise<string | undefined>;
   /** Removes a private containerd that cannot be started, together with its pods. */
   removeRuntime(directory: string): Promise<void>;

@@ -174,7 +174,7 @@ function rowsOf({ pod, actors }: PodGroup, level: RowLevel): LiveRow[] {
   const causeRow = actors.find(({ tone, cells }) => tone !== 'good' && tone !== 'done' && cells.at(-1) !== '');
   if (causeRow === undefined || pod.tone === 'good') return [pod, ...withBranches(visibleActors)];
   const [name = ''] = causeRow.cells;
-  // A reason of the pod that starts with "waiting" only means that the pod waits for its actors.
+  // If the pod's own reason starts with "waiting", the pod only waits for its actors, whose reason says more.
   const actorReason = visibleActors.includes(causeRow) ? '' : `${name}: ${causeRow.cells.at(-1)}`;
   const hasOwnReason = pod.tone === 'bad' && ownReason !== '' && !ownReason.startsWith('waiting');
   return [

@@ -149,10 +149,10 @@ export type ContainerEvent =
   /** The container may be created and started, because no other container of its pod is being launched. */
   | { type: 'container.launch' }
   /**
-   * Stops the container permanently, by the deadline (ms since the epoch, which can only become earlier, C10) or,
-   * without one, within the pod's own grace period. With `awaitsOtherContainers`, its process keeps running until other
-   * containers have stopped (C11) or the deadline has passed. With `removesContainer` it is also removed from the
-   * runtime, because its pod continues without it.
+   * Stops the container permanently. `deadline` is in milliseconds since the epoch and can only be moved to an earlier
+   * time (C10). Without a deadline, the pod's own grace period applies. With `awaitsOtherContainers`, the process keeps
+   * running until the other containers have stopped (C11) or the deadline has passed. With `removesContainer`, the
+   * container is also removed from the runtime, because its pod continues without it.
    */
   | {
       type: 'container.stop';
