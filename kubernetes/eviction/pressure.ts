@@ -56,16 +56,17 @@ export function assessPressure(previous: PressureState, input: PressureInput): P
   const metSince = Object.fromEntries(
     metThresholds.map(thresholdKey).map((key) => [key, lookUp(previous.metSince, key) ?? now] as const),
   );
-  const conditionMetAt = {
-    ...previous.conditionMetAt,
-    ...Object.fromEntries(metThresholds.map(({ signal }) => [conditionOf(signal), now] as const)),
-  };
+  const metConditions = new Set(metThresholds.map(({ signal }) => conditionOf(signal)));
+  const lastMetAt = (condition: PressureCondition): number =>
+    metConditions.has(condition) ? now : (previous.conditionMetAt[condition] ?? -Infinity);
+  const conditions = PRESSURE_TYPES.filter((each) => now - lastMetAt(each) < transitionMs);
+  const conditionMetAt = Object.fromEntries(conditions.map((each) => [each, lastMetAt(each)] as const));
   const unresolved = metThresholds.filter(
     (each) => now - (lookUp(metSince, thresholdKey(each)) ?? now) >= each.graceMs,
   );
   return {
     state: { metSince, unresolved, conditionMetAt, observations },
-    conditions: PRESSURE_TYPES.filter((each) => now - (conditionMetAt[each] ?? -Infinity) < transitionMs),
+    conditions,
     acting: inEvictionOrder(unresolved.filter(({ signal }) => isNewer(signal, observations, previous.observations))),
   };
 }

@@ -5,6 +5,7 @@ import { isSidecar } from '../../../../kubernetes/api/pods/containers.ts';
 import { isStaticPod } from '../../../../kubernetes/api/pods/staticPod.ts';
 import type { Container } from '../../../../kubernetes/api/schema/container.ts';
 import type { Pod, PodSpec } from '../../../../kubernetes/api/schema/pod.ts';
+import type { RecordedEvent } from '../../../../kubernetes/events/recordedEvent.ts';
 import type { OutsideCall } from '../../run/gate.ts';
 import { replaceRenamedId } from '../../run/renamedIds.ts';
 import type { Watched } from '../invariant.ts';
@@ -49,6 +50,8 @@ export class PodEnds {
   readonly #removalRequested = new Set<string>();
   /** The priorities of all pods so far. A pod of a lower priority may have been preempted. */
   readonly #priorities = new Set<number>();
+  /** The UIDs of the pods whose eviction was reported. The invariants of evictions check whether it was necessary. */
+  readonly #evictedUids = new Set<string>();
   /**
    * The maximum time that each pod can have been active when its DeadlineExceeded was first reported, in milliseconds.
    */
@@ -69,6 +72,10 @@ export class PodEnds {
 
   #numberOf(container: SimulatedContainer): number {
     return this.#creationOrder.get(container) ?? 0;
+  }
+
+  noteEvent({ reason, involved }: Pick<RecordedEvent, 'reason' | 'involved'>): void {
+    if (reason === 'Evicted') this.#evictedUids.add(involved.uid);
   }
 
   noteCall({ name, about }: OutsideCall): void {
@@ -149,8 +156,7 @@ export class PodEnds {
       spec.containers.every((each) => endOf(each)?.exitCode === 0) &&
       (!isStaticPod(pod) || spec.containers.every((each) => mayStayEnded(spec, each, endOf(each))));
     if (status?.reason === 'Preempting') return isOutranked && !hasSucceeded;
-    // The invariants of evictions check whether the eviction was necessary.
-    if (status?.reason === 'Evicted') return !hasSucceeded;
+    if (status?.reason === 'Evicted') return this.#evictedUids.has(uid) && !hasSucceeded;
     if (status?.reason) return false;
     const isDisrupted = status?.conditions?.some(({ type, reason }) => type === DISRUPTION && reason === BY_NODE);
     if (isDisrupted) return isOutranked && hasSucceeded && status?.phase === 'Succeeded';

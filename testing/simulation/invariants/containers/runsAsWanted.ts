@@ -144,6 +144,7 @@ export const runsAsWanted: Invariant = {
     const versions = new ObjectVersions(watched);
     return {
       onCall: (call) => ends.noteCall(call),
+      onEvent: (event) => ends.noteEvent(event),
       onEffect: (effect) => ends.note(effect),
       afterStep: () => ends.noteTime(),
       onStatus: (change) => {

@@ -22,11 +22,13 @@ const withoutWarnings = (taken: MemoryUse): MemoryUse =>
   new Map([...taken].filter(([what]) => !/\.warnings(\.|$)/.test(what)));
 
 /**
- * The last states of the event queue and the object watches remain after the first event or object. Each is one entry
- * at its path.
+ * The last states of the event queue and the object watches remain after the first event or object, and the
+ * pressure conditions and what was last reclaimed after a shortage. Each is one entry at its path.
  */
 const LAST_STATES = [
   { place: 'context', name: 'eventQueue' },
+  { place: 'context', name: 'conditions' },
+  { place: 'children.eviction.snapshot.context', name: 'reclaim' },
   { place: 'context.watches', name: 'ConfigMap' },
   { place: 'context.watches', name: 'Secret' },
 ] as const;

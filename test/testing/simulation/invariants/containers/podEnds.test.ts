@@ -182,7 +182,14 @@ test('a pod may also have ended for one of a higher priority', () => {
   expect(ends.explain(outdone, [])).toBe(false);
   tell(6);
   expect(ends.explain(outdone, [])).toBe(true);
-  expect(ends.explain(pod(spec, { phase: 'Failed', reason: 'Evicted' }), [])).toBe(false);
+});
+
+test('a pod may have been evicted only if its eviction was reported', () => {
+  const { ends, pod } = history();
+  const evicted = pod({ restartPolicy: 'Always', containers: [main] }, { phase: 'Failed', reason: 'Evicted' });
+  expect(ends.explain(evicted, [])).toBe(false);
+  ends.noteEvent({ reason: 'Evicted', involved: { kind: 'Pod', name: 'web', namespace: 'default', uid: 'uid' } });
+  expect(ends.explain(evicted, [])).toBe(true);
 });
 
 test('C2: a preempted pod whose containers exited with 0 has succeeded, unless it is static and may restart them', () => {
