@@ -3,12 +3,11 @@
  * do not affect any decision.
  */
 
-import { isCriticalPod } from '../api/pods/staticPod.ts';
 import type { Pod } from '../api/schema/pod.ts';
 import { displayName } from '../shownName.ts';
 import type { DiskLayout } from './layout.ts';
 import { type Observation, type Observations, thresholdsMet } from './pressure.ts';
-import { type RankedPod, rankingReason, rankPods } from './ranking.ts';
+import { isEvictable, type RankedPod, rankingReason, rankPods, selectVictim } from './ranking.ts';
 import type { Signal } from './signals.ts';
 import { type Threshold, thresholdAmount } from './thresholds.ts';
 import type { PodUsages } from './usage.ts';
@@ -66,7 +65,7 @@ export function nextVictim(
   { usages, layout }: EvictionFigures,
   signal: Signal,
 ): PredictedVictim | undefined {
-  const [victim] = evictablePods(rankPods({ pods, usages, signal, layout }));
+  const victim = selectVictim(rankPods({ pods, usages, signal, layout }));
   return victim && predictedVictim(signal, victim);
 }
 
@@ -88,16 +87,13 @@ export function predictEvictions(
   const wantedAmount = thresholdAmount(value, capacity) + (minReclaim ? thresholdAmount(minReclaim, capacity) : 0);
   const victims: PredictedVictim[] = [];
   let expectedAmount = available;
-  for (const rankedPod of evictablePods(rankPods({ pods, usages, signal, layout }))) {
+  for (const rankedPod of rankPods({ pods, usages, signal, layout }).filter(isEvictable)) {
     if (expectedAmount >= wantedAmount) break;
     victims.push(predictedVictim(signal, rankedPod));
     expectedAmount += rankedPod.used;
   }
   return { threshold, victims, isSufficient: expectedAmount >= wantedAmount };
 }
-
-const evictablePods = (rankedPods: readonly RankedPod[]): RankedPod[] =>
-  rankedPods.filter(({ pod }) => !isCriticalPod(pod));
 
 const predictedVictim = (signal: Signal, rankedPod: RankedPod): PredictedVictim => ({
   pod: displayName(rankedPod.pod.metadata),

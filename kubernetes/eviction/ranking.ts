@@ -101,9 +101,11 @@ const compareByRequest: Comparison = (first, second) =>
 const compareByProcesses: Comparison = (first, second) =>
   compareByPriority(first, second) || compareByMissingUsage(first, second) || second.used - first.used;
 
-/** Returns the pod to evict first. Critical pods are never evicted. */
-export const selectVictim = (rankedPods: readonly RankedPod[]): RankedPod | undefined =>
-  rankedPods.find(({ pod }) => !isCriticalPod(pod));
+/** Whether a pod may be evicted. Critical pods never are. */
+export const isEvictable = ({ pod }: RankedPod): boolean => !isCriticalPod(pod);
+
+/** Returns the pod to evict first. */
+export const selectVictim = (rankedPods: readonly RankedPod[]): RankedPod | undefined => rankedPods.find(isEvictable);
 
 /** Explains the rank of a pod, e.g. `it uses 300Mi of memory, 200Mi more than it requests, and has priority 0`. */
 export function rankingReason(signal: Signal, { usage, used, requested, exceedsRequest, priority }: RankedPod): string {
