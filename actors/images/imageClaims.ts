@@ -15,8 +15,15 @@ interface PodClaims {
   readonly pod: Pod;
   /** Number of the pod's latest claim. */
   readonly number: number;
-  /** The runtime's reference to each image, by its name in the spec. Undefined until the runtime has reported it. */
-  readonly imageRefs: Map<string, string | undefined>;
+  /** The claimed images, by their names in the spec. */
+  readonly images: Map<string, ClaimedImage>;
+}
+
+interface ClaimedImage {
+  /** Name under which the runtime lists the image. */
+  readonly listedName: string | undefined;
+  /** The runtime's reference to the image. Undefined until the runtime has reported it. */
+  readonly imageRef: string | undefined;
 }
 
 /**
@@ -59,9 +66,9 @@ export class ImageClaims {
   podsWith({ id, names }: ClaimableImage): string[] {
     const references = new Set([id, ...names]);
     return [...this.#pods.values()]
-      .filter(({ imageRefs }) =>
-        [...imageRefs].some(([image, imageRef]) =>
-          [imageRef, listedName(image)].some((each) => each !== undefined && references.has(each)),
+      .filter(({ images }) =>
+        [...images.values()].some((image) =>
+          [image.imageRef, image.listedName].some((each) => each !== undefined && references.has(each)),
         ),
       )
       .map(({ pod }) => namespacedName(pod));
@@ -100,12 +107,17 @@ export class ImageClaims {
   /** Records a claim. Drops the pod's claims of images that its spec no longer contains. */
   #claim(pod: Pod, image: string, imageRef?: string): void {
     const { uid } = pod.metadata;
-    const previous = this.#pods.get(uid)?.imageRefs ?? new Map<string, string | undefined>();
-    const needed = imagesOf(pod);
-    const imageRefs = new Map([...previous].filter(([name]) => needed.has(name)));
-    imageRefs.set(image, imageRef ?? previous.get(image));
+    const previous = this.#pods.get(uid);
+    const images = previous?.images ?? new Map<string, ClaimedImage>();
+    // Only a changed spec can have dropped images. Comparing with it at each claim would be quadratic for a large pod.
+    if (previous?.pod.spec !== pod.spec) {
+      const needed = imagesOf(pod);
+      for (const name of images.keys()) if (!needed.has(name)) images.delete(name);
+    }
+    const known = images.get(image) ?? { listedName: listedName(image), imageRef: undefined };
+    images.set(image, imageRef === undefined ? known : { ...known, imageRef });
     this.#lastNumber += 1;
-    this.#pods.set(uid, { pod, number: this.#lastNumber, imageRefs });
+    this.#pods.set(uid, { pod, number: this.#lastNumber, images });
   }
 }
 

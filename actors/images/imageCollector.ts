@@ -18,7 +18,6 @@ import {
   type ImageDisk,
   type ImageGarbagePolicy,
   type ImageRecord,
-  type ImageRecords,
   type ImageUse,
   imageUses,
   isExpired,
@@ -62,7 +61,7 @@ export class ImageCollector {
   readonly #dependencies: ImageCollectorDependencies;
   readonly #clock: SteadyClock;
   readonly #startedAt: number;
-  #records: ImageRecords = new Map();
+  #records = new Map<string, ImageRecord>();
   /** Image references of the mounts of each container. A container's mounts never change. */
   #mountedImages: ReadonlyMap<string, readonly string[]> = new Map();
   /** Name of the sandbox image, as listed. Undefined if the runtime does not report it. */
@@ -204,7 +203,7 @@ export class ImageCollector {
       errors.push(error);
       return false;
     }
-    this.#records = new Map([...this.#records].filter(([each]) => each !== id));
+    this.#records.delete(id);
     removed.push({ id, name: names[0] ?? id, sizeBytes, reason });
     onServiceAction?.({ action: 'imageCollected', reason });
     await proofs.forget(id, options);

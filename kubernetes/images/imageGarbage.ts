@@ -56,7 +56,7 @@ export function updateImageRecords(
   previous: ImageRecords,
   images: readonly DetectedImage[],
   now: number,
-): ImageRecords {
+): Map<string, ImageRecord> {
   return new Map(
     images.map((image) => {
       const record = previous.get(image.id);

@@ -78,3 +78,27 @@ test('C47: the claims of pods that are over are dropped, except for those after 
   claims.retainPods([], until);
   expect([claims.podsWith(NGINX), claims.podsWith({ id: 'sha256:5', names: [] })]).toEqual([[], ['default/web']]);
 });
+
+test('the claims of a pod of many containers inspect its spec once, and again when the spec changes', async () => {
+  const claims = new ImageClaims();
+  let reads = 0;
+  const countedPod = (images: readonly string[]): Pod => {
+    const pod = aPod({ containers: images.map((image) => aContainer({ image })) }, { name: 'web', uid: 'web-uid' });
+    const volumes = pod.spec.volumes ?? [];
+    const spec = Object.defineProperty({ ...pod.spec }, 'volumes', {
+      get: () => {
+        reads += 1;
+        return volumes;
+      },
+    });
+    return { ...pod, spec };
+  };
+  const images = Array.from({ length: 100 }, (_, index) => `app:${index}`);
+  const large = countedPod(images);
+  for (const image of images) await find(claims, large, image, `sha256:${image}`);
+  expect(reads).toBe(1);
+  expect(claims.podsWith({ id: 'sha256:app:0', names: [] })).toEqual(['default/web']);
+  await find(claims, countedPod(['app:99']), 'app:99', 'sha256:app:99');
+  expect(reads).toBe(2);
+  expect(claims.podsWith({ id: 'sha256:app:0', names: [] })).toEqual([]);
+});
