@@ -21,9 +21,6 @@ const SERVICES = 1_000;
 /** Time after which a new node is idle and has released the memory that it needed to start, in milliseconds. */
 const CALM_MS = 25_000;
 
-/** Starts of the agent after a build that save compiled code (cli/compileCache.mjs). */
-const COMPILING_STARTS = 3;
-
 /** An image that cannot be pulled. */
 const MISSING = 'registry.invalid/missing:1';
 
@@ -94,9 +91,6 @@ interface Measured {
  */
 export async function crowded(node: BenchNode, seconds: number): Promise<Figure[]> {
   const parent = node.place.directory;
-  // The first agents after a build compile the bundle and save the code. The memory that this takes would hide that of
-  // their pods.
-  for (let start = 0; start < COMPILING_STARTS; start += 1) await measured(parent, crowdOf('warm-up', 1, 1), 1);
   const few = {
     running: await measured(parent, FEWS.running, seconds),
     waiting: await measured(parent, FEWS.waiting, seconds),
