@@ -1,4 +1,4 @@
-/** How to break the rules on the eviction of pods. */
+/** Mutations that break the rules on the eviction of pods. */
 import type { Mutation } from './mutation.ts';
 
 export const evictionMutations: readonly Mutation[] = [
@@ -6,8 +6,8 @@ export const evictionMutations: readonly Mutation[] = [
     rule: 'C28',
     breaks: 'a critical pod is evicted',
     file: 'kubernetes/eviction/ranking.ts',
-    find: 'rankedPods.find(({ pod }) => !isCriticalPod(pod))',
-    put: 'rankedPods.find(({ pod }) => pod !== undefined || isCriticalPod(pod))',
+    find: 'rankedPods.find(isEvictable)',
+    put: 'rankedPods[0]',
   },
   {
     rule: 'C28',
