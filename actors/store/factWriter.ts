@@ -65,7 +65,7 @@ export function createFactWriter({ store, durable, clock, onError, ledger }: Fac
     }
     if (!view.tags.includes('admitting') && !view.tags.includes('preparing')) observedUids.add(uid);
     const isFinalStatus = hasFinalStatus(change);
-    // Until the pod's containers are known, the only probe results are those on disk.
+    // The only probe results are those on disk as long as the pod's containers are unknown.
     const probeWrite = view.isUnsettled ? undefined : probeWriter.persist(uid, view);
     // A status does not depend on this write. If it fails, the next agent infers the container statuses as far as
     // possible.

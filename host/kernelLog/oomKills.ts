@@ -25,7 +25,7 @@ export class OomKillParser {
     const summary = parseSummary(text);
     if (summary !== undefined) {
       this.#kill = { ...this.#kill, ...summary, at };
-      // As in cAdvisor, this line completes only the kill of a process in a cgroup with a limit.
+      // This line completes only the kill of a process in a cgroup with a limit, as in cAdvisor.
       this.#isComplete = summary.limitedCgroup !== '/';
       return undefined;
     }

@@ -145,7 +145,7 @@ function currentState(
   }
   const removalReason = removalStatus(snapshot);
   if (removalReason) return restartsAll ? { kind: 'waiting', ...removalReason } : creatingState(snapshot.context);
-  // As in a kubelet, a container known only from log files is waiting to be created.
+  // A container known only from log files is waiting to be created, as in the kubelet.
   if (!lastRun?.containerId || (!run && !hasFinished && isExitHidden(snapshot, lastRun)))
     return creatingState(snapshot.context);
   return { kind: 'terminated', run: lastRun };

@@ -1,4 +1,4 @@
-/** How to break the rules on a node of a cluster. */
+/** Mutations that break the rules on a node of a cluster. */
 import type { Mutation } from './mutation.ts';
 
 export const clusterMutations: readonly Mutation[] = [

@@ -1,4 +1,4 @@
-/** How to break the rules on a container: what it is, its image, names, environment, logs and probes. */
+/** Mutations that break the rules on a container: what it is, its image, names, environment, logs and probes. */
 import type { Mutation } from './mutation.ts';
 
 export const containerMutations: readonly Mutation[] = [

@@ -1,4 +1,4 @@
-/** How to break the rules on images. */
+/** Mutations that break the rules on images. */
 import type { Mutation } from './mutation.ts';
 
 export const imageMutations: readonly Mutation[] = [

@@ -1,4 +1,4 @@
-/** How to break the rules on statuses, static pods, resources and the node. */
+/** Mutations that break the rules on statuses, static pods, resources and the node. */
 import type { Mutation } from './mutation.ts';
 
 export const nodeMutations: readonly Mutation[] = [

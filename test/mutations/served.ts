@@ -1,4 +1,4 @@
-/** How to break the rules of the node's own API. */
+/** Mutations that break the rules of the node's own API. */
 import type { Mutation } from './mutation.ts';
 
 export const servedMutations: readonly Mutation[] = [

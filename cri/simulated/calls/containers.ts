@@ -267,7 +267,7 @@ function updateResources(record: ContainerRecord, { linux }: UpdateContainerReso
   }
   if (linux === undefined || record.config.linux === undefined) return;
   const currentResources = LinuxContainerResources.fromPartial(record.config.linux.resources ?? {});
-  // As in containerd, a field that is 0 or empty leaves the resource unchanged.
+  // A field that is 0 or empty leaves the resource unchanged, as in containerd.
   record.config.linux.resources = {
     cpuPeriod: linux.cpuPeriod || currentResources.cpuPeriod,
     cpuQuota: linux.cpuQuota || currentResources.cpuQuota,

@@ -141,7 +141,7 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
             lostRunFields(context, lookUp(output.restarts, context.name)),
           ),
         },
-        // As in a kubelet, unreadable logs do not prevent the container from running.
+        // Unreadable logs do not prevent the container from running, as in the kubelet.
         onError: {
           target: '#container.pending',
           actions: assign(({ context }) => lostRunFields(context)),

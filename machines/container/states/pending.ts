@@ -185,7 +185,7 @@ export const pending = containerSetup.extend(pendingImplementations).createState
             attempt: Math.max(attempt, lookUp(output.restarts, name) ?? 0),
           })),
         },
-        // As in a kubelet, unreadable logs do not prevent the container from running.
+        // Unreadable logs do not prevent the container from running, as in the kubelet.
         onError: { target: '#container.launching', meta: { coverageGap: SERVICE_NEVER_FAILS } },
       },
     },

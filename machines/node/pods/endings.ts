@@ -119,7 +119,7 @@ export function deletionOf(pod: Pod, at: number): Termination | undefined {
   const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
   if (deletionTimestamp === undefined) return undefined;
   const termination = terminationOf(pod, 'Deleted', at);
-  // As in a kubelet, a deletion grace period of 0 counts as unset.
+  // A deletion grace period of 0 counts as unset, as in the kubelet.
   return {
     ...termination,
     graceSeconds: deletionGracePeriodSeconds || termination.graceSeconds,

@@ -35,7 +35,7 @@ const isEnd = (...[kind]: Parameters<Write>) => kind === 'statuses';
 const readyOf = (node: SimulatedNode, name: string) =>
   node.pod(name).conditions?.find(({ type }) => type === 'Ready')?.status;
 
-/** What was told of a pod, in its order. */
+/** Returns a list to which each published status is added. */
 function toldOf(node: SimulatedNode): string[] {
   const told: string[] = [];
   node.agent.subscribe(({ pod, removed }: PodChange) => {

@@ -60,7 +60,7 @@ export async function startTestContainerd(
 interface TestContainerdOptions {
   /** Whether what is in `certs.d` of its directory says how registries are reached. */
   readonly registries?: boolean;
-  /** Where its directory is made; the system's directory of temporary files if undefined. */
+  /** Parent of its directory. Default: the system's directory of temporary files. */
   readonly parent?: string;
 }
 

@@ -129,7 +129,7 @@ describe('the limits of dead containers', () => {
   ])('$policy leave $retained of $dead', ({ policy, dead, retained }) => {
     const pods = dead.map((count, index) => {
       const pod = podWith(`pod-${index}`, ['running', ...Array.from({ length: count }, () => 'exited' as const)]);
-      // Of containers with the same attempt, those of the first pod are the newest.
+      // The containers of the first pod are the newest of each attempt.
       return { ...pod, containers: pod.containers.map((each) => ({ ...each, createdAt: each.createdAt - index })) };
     });
     const removed = deadContainers(pods, policy);

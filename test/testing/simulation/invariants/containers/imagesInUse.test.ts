@@ -18,7 +18,7 @@ const main: Container = {
   createdAt: 0,
 };
 
-/** What is said of the removal of image `sha256:1` by an agent that has listed all images at 10 ms. */
+/** Returns the violations when an agent that listed all images at 10 ms removes image `sha256:1`. */
 function said(
   containers: readonly Container[],
   {
