@@ -1,6 +1,6 @@
 /**
  * Tests import the TypeScript sources as they are; swc only strips the types. V8 runs them with `--no-compilation-cache`
- * (package.json): with that cache a worker's heap grows by some 4 MB with each file that it has run, 28 to 99 MB over 22
+ * (scripts/unit.mjs): with that cache a worker's heap grows by some 4 MB with each file that it has run, 28 to 99 MB over 22
  * small ones, and every collection of garbage looks through all of it.
  */
 export default {
