@@ -167,7 +167,9 @@ function addQueryCommands(program: Command, commands: Commands): void {
         .default('mermaid'),
     )
     .option('--open', 'open a page with all charts in a browser instead, which explains each state and its rule')
-    .action((name: string | undefined, given: ChartsOptions) => commands.charts({ ...given, ...(name && { name }) }));
+    .action((name: string | undefined, options: ChartsOptions) =>
+      commands.charts({ ...options, ...(name && { name }) }),
+    );
 }
 
 const KUBECTL_HINT = 'in a cluster, use kubectl';

@@ -27,7 +27,7 @@ export class StreamSessions {
   }
 
   /** Adds a session until the returned function is called. */
-  begin(session: StreamSession): () => void {
+  start(session: StreamSession): () => void {
     this.#lastId += 1;
     const openSession = { ...session, id: this.#lastId };
     this.#openSessions.add(openSession);

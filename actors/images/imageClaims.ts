@@ -114,8 +114,8 @@ export class ImageClaims {
       const needed = imagesOf(pod);
       for (const name of images.keys()) if (!needed.has(name)) images.delete(name);
     }
-    const known = images.get(image) ?? { listedName: listedName(image), imageRef: undefined };
-    images.set(image, imageRef === undefined ? known : { ...known, imageRef });
+    const existing = images.get(image) ?? { listedName: listedName(image), imageRef: undefined };
+    images.set(image, imageRef === undefined ? existing : { ...existing, imageRef });
     this.#lastNumber += 1;
     this.#pods.set(uid, { pod, number: this.#lastNumber, images });
   }

@@ -370,7 +370,9 @@ function podExplanations(
       );
     },
     podsWithTrees: () =>
-      redact(pairWithTrees(statusBoard.pods(), statusBoard.trees()).map((seen) => withAdmissionFacts(seen, root))),
+      redact(
+        pairWithTrees(statusBoard.pods(), statusBoard.trees()).map((podView) => withAdmissionFacts(podView, root)),
+      ),
   };
 }
 

@@ -282,14 +282,14 @@ type BundleSelection = { readonly bundles: readonly TrustBundle[] } | { readonly
 /** Selects the bundles of a projection. A problem has the same message as in the kubelet. */
 function selectBundles(
   { name, signerName, labelSelector }: TrustBundleProjection,
-  all: readonly TrustBundle[],
+  candidates: readonly TrustBundle[],
 ): BundleSelection {
   if (name !== undefined) {
-    const bundles = all.filter(({ metadata }) => metadata.name === name);
+    const bundles = candidates.filter(({ metadata }) => metadata.name === name);
     const bundleName = `clustertrustbundle.certificates.k8s.io ${JSON.stringify(name)}`;
     return bundles.length > 0 ? { bundles } : { problem: `while getting ClusterTrustBundle: ${bundleName} not found` };
   }
-  const bundles = all.filter(
+  const bundles = candidates.filter(
     ({ metadata: { labels }, spec }) => spec.signerName === signerName && isSelected(labelSelector, labels ?? {}),
   );
   const problem = 'combination of signerName and labelSelector matched zero ClusterTrustBundles';

@@ -90,7 +90,7 @@ export class LocalObjects implements ObjectsInUse {
     const previousObjects = this.#sources.get(source);
     const now = new Map(objects.map((each) => [referenceKey(each.object), each]));
     this.#sources.set(source, now);
-    const objectVersion = (all: ObjectsByKey | undefined, key: string) => all?.get(key)?.object.resourceVersion;
+    const objectVersion = (objects: ObjectsByKey | undefined, key: string) => objects?.get(key)?.object.resourceVersion;
     const hasVersionChanged = (key: string) => objectVersion(previousObjects, key) !== objectVersion(now, key);
     const uids: string[] = [];
     for (const [uid, followed] of this.#pods) {
@@ -115,8 +115,8 @@ export class LocalObjects implements ObjectsInUse {
   release(uid: string): void {
     this.#pods.delete(uid);
     this.#reporter.forget(uid);
-    for (const [source, kept] of this.#persistedBySource) {
-      kept.confirm(uid);
+    for (const [source, persistedObjects] of this.#persistedBySource) {
+      persistedObjects.confirm(uid);
       this.#persist(source);
     }
   }

@@ -18,14 +18,14 @@ interface ObjectState {
   readonly step: TrackingStep;
   /** Null if the object does not exist, undefined if the server has not responded. */
   readonly object: ConfigObject | null | undefined;
-  readonly lacking?: MissingObject | undefined;
+  readonly missing?: MissingObject | undefined;
 }
 
 /**
  * Returns the problem with an object after a state change, or undefined if there is none. A retry does not clear the
  * previous problem.
  */
-export function findMissing({ step, object, lacking }: ObjectState, now: number): MissingObject | undefined {
+export function findMissing({ step, object, missing: lacking }: ObjectState, now: number): MissingObject | undefined {
   if (step.state === 'reading' && lacking !== undefined) return lacking;
   const why =
     step.state === 'failing' ? step.why : object === undefined ? 'unread' : object === null ? 'not found' : '';
@@ -33,12 +33,12 @@ export function findMissing({ step, object, lacking }: ObjectState, now: number)
 }
 
 export function countObjects(
-  objects: readonly { readonly reference: ConfigReference; readonly lacking: MissingObject | undefined }[],
+  objects: readonly { readonly reference: ConfigReference; readonly missing: MissingObject | undefined }[],
   strategy: ObjectCounts['strategy'],
 ): ObjectCounts {
   const unavailableByReason = new Map<string, UnavailableObjects>();
   const missingObjects = objects.flatMap((object) =>
-    object.lacking === undefined ? [] : [{ reference: object.reference, ...object.lacking }],
+    object.missing === undefined ? [] : [{ reference: object.reference, ...object.missing }],
   );
   for (const { reference, why: cause, since } of missingObjects.sort((first, second) => first.since - second.since)) {
     const { count, names, ...reason } = unavailableByReason.get(cause) ?? { cause, count: 0, names: [], since };

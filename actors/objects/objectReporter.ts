@@ -13,7 +13,7 @@ import { countObjects, type MissingObject } from './objectCounts.ts';
 interface TrackedState {
   readonly reference: ConfigReference;
   readonly step: TrackingStep;
-  readonly lacking: MissingObject | undefined;
+  readonly missing: MissingObject | undefined;
 }
 
 /** The last reported state of all objects of one kind. */
@@ -130,9 +130,9 @@ function worstStep(states: readonly TrackedState[]): SourceChange {
     | { readonly tracked: TrackedState; readonly step: Extract<TrackingStep, { state: 'failing' }> }
     | undefined;
   for (const tracked of states) {
-    const { step, lacking } = tracked;
+    const { step, missing: lacking } = tracked;
     if (step.state !== 'failing') continue;
-    if (worstState === undefined || (lacking?.since ?? 0) < (worstState.tracked.lacking?.since ?? 0))
+    if (worstState === undefined || (lacking?.since ?? 0) < (worstState.tracked.missing?.since ?? 0))
       worstState = { tracked, step };
   }
   if (worstState === undefined)

@@ -33,7 +33,7 @@ interface TrackedUse {
   object: ConfigObject | null | undefined;
   step: TrackingStep;
   /** Undefined if the object exists and can be read. */
-  lacking: MissingObject | undefined;
+  missing: MissingObject | undefined;
   /** Whether an attempt to read the object has failed. */
   hasReadFailed: boolean;
 }
@@ -142,13 +142,13 @@ export class ObjectStore implements ObjectsInUse {
 
   #trackObject(reference: ConfigReference): StoreEntry {
     const initialStep = { state: 'reading' } as const;
-    const lacking = findMissing({ step: initialStep, object: undefined }, this.#dependencies.clock.now());
+    const missing = findMissing({ step: initialStep, object: undefined }, this.#dependencies.clock.now());
     const use: TrackedUse = {
       reference,
       users: new Map(),
       object: undefined,
       step: initialStep,
-      lacking,
+      missing: missing,
       hasReadFailed: false,
     };
     const trackedObject = this.#dependencies.trackObject(reference, {
@@ -164,7 +164,7 @@ export class ObjectStore implements ObjectsInUse {
   }
 
   #onStep(use: TrackedUse): void {
-    use.lacking = findMissing(use, this.#dependencies.clock.now());
+    use.missing = findMissing(use, this.#dependencies.clock.now());
     this.#reporter.reportStep(use.reference.kind);
   }
 

@@ -294,7 +294,7 @@ const isSecretValue = (value: string): boolean => value.length >= MIN_PATTERN_LE
  * Returns the secret values of a pod that are not in `known`. A value that the manifest also contains elsewhere, e.g.
  * in a path or a name, is not secret.
  */
-function findNewSecrets(pod: Pod, known: ReadonlySet<string>): Set<string> {
+function findNewSecrets(pod: Pod, knownSecrets: ReadonlySet<string>): Set<string> {
   const values = new Set<string>();
   const publicTexts = new Set<string>();
   const collectValues = (name: string, value: unknown) => {
@@ -308,7 +308,7 @@ function findNewSecrets(pod: Pod, known: ReadonlySet<string>): Set<string> {
     }
   };
   collectValues('', { metadata: pod.metadata, spec: pod.spec });
-  const secrets = new Set([...values].filter((value) => isSecretValue(value) && !known.has(value)));
+  const secrets = new Set([...values].filter((value) => isSecretValue(value) && !knownSecrets.has(value)));
   if (secrets.size === 0) return secrets;
   const index = new PatternIndex(secrets);
   for (const text of publicTexts) for (const value of index.findIn(text)) secrets.delete(value);

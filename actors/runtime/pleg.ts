@@ -188,7 +188,7 @@ class Pleg {
   /** Relists the pods and returns whether the runtime has responded. */
   async #relistPods(): Promise<boolean> {
     const { cri, clock, signal, sendFact, takeChanged, takeFound } = this.#options;
-    const unlistedObjects = takeFound().filter((found) => !this.#hasReported(found));
+    const unlistedObjects = takeFound().filter((object) => !this.#hasReported(object));
     for (const pod of [...takeChanged(), ...unlistedObjects.map(({ pod }) => pod)]) this.#changedPods.set(pod.uid, pod);
     const startedAt = clock.now();
     try {

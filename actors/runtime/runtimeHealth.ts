@@ -66,15 +66,16 @@ async function queryHealth(cri: Cri, signal: AbortSignal, reported: RuntimeHealt
   } catch (error) {
     // Like the kubelet, retain the last known state. Otherwise a pod that waits for the network would query an
     // unreachable runtime.
-    const { since, ready, seenAt, lacksOnlyNetwork, strictGroups, ...known } = reported ?? UNKNOWN_HEALTH;
-    return { ...known, ready: false, message: messageOf(error), isSilent: true };
+    const { since, ready, seenAt, lacksOnlyNetwork, strictGroups, ...health } = reported ?? UNKNOWN_HEALTH;
+    return { ...health, ready: false, message: messageOf(error), isSilent: true };
   }
 }
 
 const UNKNOWN_HEALTH: RuntimeHealth = { since: 0, ready: false, name: '', version: '' };
 
 function healthStatus({ status, features, runtimeHandlers }: StatusResponse): Omit<HealthStatus, 'name' | 'version'> {
-  const findUnmet = (wanted: string) => status?.conditions.find(({ type, status: holds }) => !holds && type === wanted);
+  const findUnmet = (wanted: string) =>
+    status?.conditions.find(({ type, status: isTrue }) => !isTrue && type === wanted);
   // Only these conditions prevent starts. Other unmet conditions are not outages.
   const [runtime, network] = [findUnmet('RuntimeReady'), findUnmet('NetworkReady')];
   const failingCondition = runtime ?? network;

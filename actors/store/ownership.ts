@@ -48,7 +48,7 @@ export interface Ownership {
   /** Drops the observations of a removed pod. */
   forgetPod(uid: string): void;
   /** Finds pods on disk that have no actor. */
-  surveyDisk(known: readonly string[], signal: AbortSignal): Promise<Survey>;
+  surveyDisk(knownUids: readonly string[], signal: AbortSignal): Promise<Survey>;
 }
 
 export function createOwnership({ layout, ownMark, podLogsDir, owner, onAdopted }: OwnershipDependencies): Ownership {
@@ -77,12 +77,12 @@ export function createOwnership({ layout, ownMark, podLogsDir, owner, onAdopted 
       return kind === 'unmarked' || kind === 'missing';
     },
     forgetPod: (uid) => void seen.delete(uid),
-    surveyDisk: async (known, signal) => {
+    surveyDisk: async (knownUids, signal) => {
       const leftoverRemovals = [layout.podsDir, podLogsDir].map((directory) =>
         removeLeftovers(directory, { layout, maker: ownMark, signal }),
       );
       const errors = (await Promise.all(leftoverRemovals)).flat();
-      const { left, foreign } = await surveyPods({ layout, maker: ownMark, podLogsDir }, known);
+      const { left, foreign } = await surveyPods({ layout, maker: ownMark, podLogsDir }, knownUids);
       return { left, foreign: foreign.filter(({ uid }) => !seen.has(uid)), errors };
     },
   };

@@ -17,8 +17,8 @@ export function runAllSteps<T>(steps: Steps<T>): T {
 
 /** Runs `count` steps in each turn of the event loop, and returns the result. */
 export async function runStepsInTurns<T>(steps: Steps<T>, count: number, turn = yieldToEventLoop): Promise<T> {
-  for (let taken = 0; ; taken += 1) {
-    if (taken > 0 && taken % count === 0) await turn();
+  for (let stepCount = 0; ; stepCount += 1) {
+    if (stepCount > 0 && stepCount % count === 0) await turn();
     const step = steps.next();
     if (step.done) return step.value;
   }

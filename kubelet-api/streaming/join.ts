@@ -25,10 +25,10 @@ export async function joinStreams(client: Duplex, runtime: Duplex, { clock, sign
   client.pipe(runtime);
   runtime.pipe(client);
   const closePromises = [waitUntilClosed(client), waitUntilClosed(runtime)];
-  for (const side of [client, runtime]) side.once('end', closeTimeout.begin);
+  for (const side of [client, runtime]) side.once('end', closeTimeout.start);
   client.once('error', () => runtime.destroy());
   runtime.once('close', () => {
-    closeTimeout.begin();
+    closeTimeout.start();
     // End the client's connection even if the runtime's connection breaks, and discard data that the client still
     // sends.
     client.end();
@@ -40,7 +40,7 @@ export async function joinStreams(client: Duplex, runtime: Duplex, { clock, sign
     // otherwise keep open for a minute.
     if (runtime.writableFinished) runtime.destroy();
     else runtime.end(() => runtime.destroy());
-    closeTimeout.begin();
+    closeTimeout.start();
     runtime.resume();
   });
   if (signal.aborted) destroyBoth();
@@ -77,5 +77,5 @@ function createIdleTimeout(sides: readonly Duplex[], clock: JoinOptions['clock']
     for (const side of sides) side.on('data', () => (hasReceived = true));
     restartTimer();
   };
-  return { begin: startTimeout, end: () => timer !== undefined && clock.clearTimeout(timer) };
+  return { start: startTimeout, end: () => timer !== undefined && clock.clearTimeout(timer) };
 }

@@ -76,7 +76,7 @@ async function serveStream(
   const { namespace, pod, container } = target;
   const relayOptions = {
     clock,
-    onJoined: () => sessions.begin({ kind, namespace, pod, container, caller: caller.name, since: clock.now() }),
+    onJoined: () => sessions.start({ kind, namespace, pod, container, caller: caller.name, since: clock.now() }),
   };
   const { upgrade } = exchange;
   if (kind === 'portForward' && offersSubprotocol(upgrade.request, TUNNEL_SUBPROTOCOL))

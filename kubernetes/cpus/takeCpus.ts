@@ -34,7 +34,7 @@ class CpuCollector {
   readonly #topology: CpuTopology;
   readonly #choice: CpuChoice;
   #free: readonly CpuInfo[];
-  #taken: CpuSet = NO_CPUS;
+  assigned: CpuSet = NO_CPUS;
   #neededCount: number;
 
   constructor(topology: CpuTopology, available: CpuSet, count: number, choice: CpuChoice) {
@@ -50,7 +50,7 @@ class CpuCollector {
   }
 
   get taken(): CpuSet {
-    return this.#taken;
+    return this.assigned;
   }
 
   get neededCount(): number {
@@ -63,7 +63,7 @@ class CpuCollector {
 
   take(cpus: CpuSet): void {
     const members = new Set(cpus);
-    this.#taken = unionOf(this.#taken, cpus);
+    this.assigned = unionOf(this.assigned, cpus);
     this.#free = this.#free.filter(({ cpu }) => !members.has(cpu));
     this.#neededCount -= cpus.length;
   }
@@ -220,8 +220,8 @@ export function takeDistributed(
     const bestDistribution = bestNodes(freeCounts, { size, count, groupSize });
     if (bestDistribution === undefined) continue;
     const takeFromNode = (id: number, amount: number) => {
-      const taken = takePacked(topology, cpusIn(collector.free, 'numaNode', [id]), amount, choice);
-      if ('cpus' in taken) collector.take(taken.cpus);
+      const outcome = takePacked(topology, cpusIn(collector.free, 'numaNode', [id]), amount, choice);
+      if ('cpus' in outcome) collector.take(outcome.cpus);
     };
     const share = evenShare(count, bestDistribution.nodes.length, groupSize);
     for (const id of bestDistribution.nodes) takeFromNode(id, share);

@@ -14,12 +14,12 @@ export interface Chart {
 }
 
 /** Returns a machine and, recursively, all machines that it can spawn or invoke. */
-function machinesOf(machine: AnyStateMachine, seen = new Set<AnyStateMachine>()): Set<AnyStateMachine> {
-  seen.add(machine);
+function machinesOf(machine: AnyStateMachine, machines = new Set<AnyStateMachine>()): Set<AnyStateMachine> {
+  machines.add(machine);
   for (const logic of Object.values(machine.implementations.actors)) {
-    if (logic instanceof StateMachine) machinesOf(logic, seen);
+    if (logic instanceof StateMachine) machinesOf(logic, machines);
   }
-  return seen;
+  return machines;
 }
 
 /** All machines. The node's machine comes first. */

@@ -82,8 +82,8 @@ const mirrorSetup = setup({
     isMirrorObserved: ({ context }: GuardArgs) => currentMirror(context) !== null,
     /** Whether the mirror pod belongs to a different pod or version, or is being deleted. */
     isMirrorOutdated: ({ context }: GuardArgs) => {
-      const [seen, { pod }] = [currentMirror(context), context.facts];
-      return seen !== null && (pod === null || !isMirrorOf(seen, pod));
+      const [mirror, { pod }] = [currentMirror(context), context.facts];
+      return mirror !== null && (pod === null || !isMirrorOf(mirror, pod));
     },
     isNodeRegistered: ({ context }: GuardArgs) => context.facts.nodeUid !== '',
     isWanted: ({ context }: GuardArgs) => context.facts.pod !== null,

@@ -107,9 +107,9 @@ export function withObservedSandboxIds(
   newlyObserved: ObservedPod,
 ): Partial<Pick<PodContext, 'sandbox' | 'stale' | 'stopped'>> {
   const ids = new Map(
-    [...observed.sandboxes, ...(sandbox ? [sandbox] : [])].flatMap((known) => {
-      const id = changedSandboxId(known, newlyObserved);
-      return id === undefined ? [] : [[known.id, id]];
+    [...observed.sandboxes, ...(sandbox ? [sandbox] : [])].flatMap((existingSandbox) => {
+      const id = changedSandboxId(existingSandbox, newlyObserved);
+      return id === undefined ? [] : [[existingSandbox.id, id]];
     }),
   );
   if (ids.size === 0) return {};

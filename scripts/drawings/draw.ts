@@ -99,7 +99,7 @@ function createDescriber(machine: AnyStateMachine): StateDescriber {
     // Safe cast: every machine declares StateMeta as its meta type.
     const { waitsFor } = (node?.meta ?? {}) as StateMeta;
     const tags = [...(node?.tags ?? []), ...(node?.parent?.tags ?? []), ...(node?.parent?.parent?.tags ?? [])];
-    const tag = tags.find((each) => STATE_TAGS.some((known) => known === each));
+    const tag = tags.find((each) => STATE_TAGS.some((stateTag) => stateTag === each));
     const description = node?.description;
     const rules = rulesOf(machine, state);
     return {

@@ -129,5 +129,5 @@ export class FetchedObject implements TrackedObject {
  * Whether a version is older than the cached version of the same object. Versions of different objects are not
  * comparable.
  */
-const isOlderVersion = (object: ConfigObject, known: ConfigObject | null | undefined): boolean =>
-  known?.uid === object.uid && Number(object.resourceVersion) < Number(known.resourceVersion);
+const isOlderVersion = (object: ConfigObject, existing: ConfigObject | null | undefined): boolean =>
+  existing?.uid === object.uid && Number(object.resourceVersion) < Number(existing.resourceVersion);

@@ -46,8 +46,8 @@ export class PersistedSourceObjects {
     const { persistedObjects, listPodDirs, onError } = this.#dependencies;
     try {
       await persistedObjects.retainPods(new Set(await listPodDirs()));
-      const all = await persistedObjects.all();
-      for (const { object, uids, file = '' } of all) {
+      const entries = await persistedObjects.all();
+      for (const { object, uids, file = '' } of entries) {
         this.#storedObjects.set(referenceKey(object), {
           reference: object,
           uids,
@@ -55,8 +55,8 @@ export class PersistedSourceObjects {
         });
         for (const uid of uids) this.#unconfirmedUids.add(uid);
       }
-      const byFile = Map.groupBy(all, ({ file = '' }) => file);
-      return new Map(Array.from(byFile, ([file, found]) => [file, found.map(({ object }) => object)]));
+      const byFile = Map.groupBy(entries, ({ file = '' }) => file);
+      return new Map(Array.from(byFile, ([file, fileEntries]) => [file, fileEntries.map(({ object }) => object)]));
     } catch (error) {
       onError('objects', error);
       return new Map();

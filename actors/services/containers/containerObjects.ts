@@ -65,9 +65,9 @@ export function createContainerObjects({
         resolveValueSource: (from) =>
           from.configMapKeyRef || from.secretKeyRef ? collectValue(readKeyValue(from, objectsByKey, namespace)) : '',
         resolveAllValues: (from) => {
-          const all = readAllValues(from, objectsByKey);
-          values.push(...Object.values(all ?? {}));
-          return all;
+          const allValues = readAllValues(from, objectsByKey);
+          values.push(...Object.values(allValues ?? {}));
+          return allValues;
         },
       });
       learnValues(pod, values);

@@ -71,10 +71,10 @@ export function containerServices(dependencies: ContainerServiceDependencies): C
     createContainer: async (input, { signal }) => ({
       id: await create({ ...dependencies, findImageUser }, input, signal),
     }),
-    startContainer: async (known, { signal }) => {
-      const { pod, container } = known;
-      const { id, refusal } = await startContainer({ cri, files }, known, { signal });
-      const startResult = await readKnownContainer(status, { ...known, id }, { signal });
+    startContainer: async (target, { signal }) => {
+      const { pod, container } = target;
+      const { id, refusal } = await startContainer({ cri, files }, target, { signal });
+      const startResult = await readKnownContainer(status, { ...target, id }, { signal });
       if (startResult === null) throw new NodeFailure('RunContainerError', `container ${id} no longer exists`);
       if (refusal !== undefined) return { ...startResult, refusal };
       const logFile = `${layout.containerLogDir(pod.metadata, container)}/${startResult.attempt}.log`;
@@ -90,7 +90,7 @@ export function containerServices(dependencies: ContainerServiceDependencies): C
       await Promise.all(ids.map((containerId) => cri.removeContainer({ containerId }, options).catch(ignoreNotFound)));
       return null;
     },
-    inspectContainer: (known, options) => readKnownContainer(status, known, options),
+    inspectContainer: (target, options) => readKnownContainer(status, target, options),
   };
 }
 
@@ -291,7 +291,7 @@ async function stopContainer(
     findOomKill,
     clock,
   }: Pick<ContainerServiceDependencies, 'cri' | 'layout' | 'findOomKill' | 'clock'>,
-  { graceSeconds, deadline, ...known }: PortTypes['stopContainer']['input'],
+  { graceSeconds, deadline, ...target }: PortTypes['stopContainer']['input'],
   signal: AbortSignal,
 ): Promise<ObservedContainer | null> {
   const remainingSeconds = deadline === undefined ? graceSeconds : Math.ceil((deadline - clock.now()) / 1_000);
@@ -304,9 +304,9 @@ async function stopContainer(
     return readContainer({ cri, files, findOomKill }, { id }, { signal });
   };
   try {
-    const stopResult = await stopById(known.id, timeoutSeconds);
+    const stopResult = await stopById(target.id, timeoutSeconds);
     if (stopResult !== null) return stopResult;
-    const changedId = await findNewId(cri, known, { signal });
+    const changedId = await findNewId(cri, target, { signal });
     if (changedId === undefined) return null;
     return await stopById(changedId, Math.max(MIN_GRACE_SECONDS, secondsLeft(timeoutSeconds, startedAt, clock)));
   } catch (cause) {

@@ -190,10 +190,10 @@ async function inspect(
 /**
  * Fails if the runtime has the sandbox under a changed ID, because only a list contains the new IDs of its containers.
  */
-async function requireUnchangedId(cri: Cri, known: KnownSandbox, options: CallOptions): Promise<void> {
-  const newId = await findAttempt(cri, known, options);
-  if (newId === undefined || !hasChangedId(known, newId)) return;
-  const message = `the runtime has sandbox ${known.id} under another id: ${newId.id}`;
+async function requireUnchangedId(cri: Cri, target: KnownSandbox, options: CallOptions): Promise<void> {
+  const newId = await findAttempt(cri, target, options);
+  if (newId === undefined || !hasChangedId(target, newId)) return;
+  const message = `the runtime has sandbox ${target.id} under another id: ${newId.id}`;
   throw new NodeFailure('FailedPodSandBoxStatus', message);
 }
 

@@ -32,7 +32,7 @@ export function parsePodName(args: readonly string[]): string {
 /** Parses `node`, `node/NAME` or `node NAME`. Undefined if the arguments name a pod. */
 export function parseNodeArgument(args: readonly string[]): { readonly name?: string } | undefined {
   const [kind = ''] = args.flatMap((word) => word.split('/'));
-  return KINDS.nodes.some((known) => known === kind) ? parseResource(args, ['nodes']) : undefined;
+  return KINDS.nodes.some((name) => name === kind) ? parseResource(args, ['nodes']) : undefined;
 }
 
 /** Returns the path of the node's explanation, or undefined if the arguments name a pod. */

@@ -38,11 +38,13 @@ export type ResourceKind = keyof typeof KINDS;
 /** Creates the error for an unknown kind, with advice or a similar name. */
 export function unknownKindError(
   kindName: string,
-  { known, alternatives = '' }: { readonly known: readonly string[]; readonly alternatives?: string },
+  { known: knownKinds, alternatives = '' }: { readonly known: readonly string[]; readonly alternatives?: string },
 ): ConfigError {
   const advice = ADVICE_BY_KIND.get(kindName);
   if (advice !== undefined) return new ConfigError(`${kindName}: ${advice}${alternatives}`);
-  return new ConfigError(`${kindName}: unknown kind of resource${formatSuggestion(kindName, known) || alternatives}`);
+  return new ConfigError(
+    `${kindName}: unknown kind of resource${formatSuggestion(kindName, knownKinds) || alternatives}`,
+  );
 }
 
 /** Parses `KIND`, `KIND NAME` or `KIND/NAME` for a command that accepts `allowedKinds`. */
@@ -51,7 +53,7 @@ export function parseResource(
   allowedKinds: readonly ResourceKind[],
 ): { readonly kind: ResourceKind; readonly name?: string } {
   const [word = '', name, ...rest] = args.flatMap((each) => each.split('/'));
-  const kind = allowedKinds.find((each) => KINDS[each].some((known) => known === word));
+  const kind = allowedKinds.find((each) => KINDS[each].some((name) => name === word));
   if (kind === undefined) {
     const knownKindNames = allowedKinds.flatMap((each) => [...KINDS[each]]);
     const alternatives = `; there are ${allowedKinds.slice(0, -1).join(', ')} and ${allowedKinds.at(-1)}`;

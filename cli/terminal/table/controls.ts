@@ -85,7 +85,8 @@ function scroll(controls: Controls, distance: number, extent: Extent): Controls 
   return { ...controls, offset: followsLog ? Number.POSITIVE_INFINITY : offset };
 }
 
-const nextCyclic = <T>(all: readonly T[], current: T): T => all[(all.indexOf(current) + 1) % all.length] ?? current;
+const nextCyclic = <T>(values: readonly T[], current: T): T =>
+  values[(values.indexOf(current) + 1) % values.length] ?? current;
 
 function togglePage(controls: Controls, page: Controls['page']): Controls {
   const nextPage = controls.page === page ? 'table' : page;

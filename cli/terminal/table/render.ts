@@ -137,13 +137,16 @@ type ManifestProblem = NodeSummary['problems'][number];
 
 /** Returns a line for each problem. The last line counts the problems beyond `maxLines`. */
 function limitLines(
-  all: readonly ManifestProblem[],
+  problems: readonly ManifestProblem[],
   maxLines: number,
   line: (problem: ManifestProblem) => string,
 ): string[] {
-  if (all.length <= maxLines) return all.map(line);
-  const shownProblems = all.slice(0, maxLines - 1);
-  return [...shownProblems.map(line), `! and ${all.length - shownProblems.length} more: see "statelet explain node"`];
+  if (problems.length <= maxLines) return problems.map(line);
+  const shownProblems = problems.slice(0, maxLines - 1);
+  return [
+    ...shownProblems.map(line),
+    `! and ${problems.length - shownProblems.length} more: see "statelet explain node"`,
+  ];
 }
 
 const fieldMessage = (path: string, message: string): string => (path === '' ? message : `${path}: ${message}`);

@@ -32,7 +32,7 @@ parentPort?.on('message', async ({ id, method: methodName, args }: PastTask) => 
 async function respond(id: number, method: Past[keyof Past], args: readonly unknown[]): Promise<PastResponse> {
   try {
     // Safe cast, because the sender is typed so that `args` match the method.
-    const methodResult = await (method as (...given: readonly unknown[]) => Promise<unknown>)(...args);
+    const methodResult = await (method as (...args: readonly unknown[]) => Promise<unknown>)(...args);
     return { id, json: JSON.stringify(methodResult ?? null) };
   } catch (error) {
     return { id, errorMessage: messageOf(error), isMissing: error instanceof NotInspected };

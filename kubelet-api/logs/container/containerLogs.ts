@@ -33,7 +33,7 @@ export interface ContainerLogsParts {
   /** Whether the feature gate PodLogsQuerySplitStreams is enabled. */
   readonly canSplitStreams: boolean;
   /** Tracks the clients that follow a log. */
-  readonly sessions?: Pick<StreamSessions, 'begin'>;
+  readonly sessions?: Pick<StreamSessions, 'start'>;
 }
 
 const CONTAINER_LOGS_PATH = '/containerLogs';
@@ -73,7 +73,7 @@ async function handleRequest(parts: ContainerLogsParts, exchange: Exchange): Pro
 
 function registerSession({ sessions, now }: ContainerLogsParts, { caller }: Exchange, { pod, container }: LogRequest) {
   const { namespace, name } = pod.metadata;
-  return sessions?.begin({ kind: 'logs', namespace, pod: name, container, caller: caller.name, since: now() });
+  return sessions?.start({ kind: 'logs', namespace, pod: name, container, caller: caller.name, since: now() });
 }
 
 function sendUntypedRefusal(response: HttpResponse, { status, text }: Refusal): void {

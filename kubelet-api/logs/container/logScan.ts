@@ -57,7 +57,7 @@ export class LogScan {
    */
   convertBlock(block: Buffer): Buffer | undefined {
     const bytes = this.#incompleteLine.length === 0 ? block : joinBytes(this.#incompleteLine, block);
-    this.#output.begin(bytes.length);
+    this.#output.start(bytes.length);
     let from = this.#continueLongLine(bytes);
     for (let end = bytes.indexOf(NEWLINE, from); end >= 0 && !this.isOver; end = bytes.indexOf(NEWLINE, from)) {
       this.#writeLine(bytes, from, end + 1);
@@ -73,7 +73,7 @@ export class LogScan {
   convertIncompleteLine(): Buffer | undefined {
     const incompleteLine = this.#incompleteLine;
     this.#incompleteLine = EMPTY_BUFFER;
-    this.#output.begin(incompleteLine.length);
+    this.#output.start(incompleteLine.length);
     if (incompleteLine.length > 0 && !this.isOver) this.#writeLine(incompleteLine, 0, incompleteLine.length);
     this.#header.release();
     return this.#output.output();

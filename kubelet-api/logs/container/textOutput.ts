@@ -18,7 +18,7 @@ export class TextOutput {
   }
 
   /** Starts the output for a block of the given size. Discards the output for the previous block. */
-  begin(size: number): void {
+  start(size: number): void {
     const { length } = this.#buffer;
     if (length < size || length > SHRINK_FACTOR * size) this.#buffer = allocateBuffer(size);
     this.#length = 0;

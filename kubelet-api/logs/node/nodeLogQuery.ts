@@ -119,8 +119,8 @@ const describeInvalidValue = (field: string, value: string | number, why: string
   `${field}: Invalid value: ${value}: ${why}`;
 
 function createRefusal(status: number, problems: readonly string[]): Refusal {
-  const all = [...new Set(problems)];
-  return { status, text: all.length === 1 ? all.join('') : `[${all.join(', ')}]` };
+  const messages = [...new Set(problems)];
+  return { status, text: messages.length === 1 ? messages.join('') : `[${messages.join(', ')}]` };
 }
 
 function parseTimestamp(params: URLSearchParams, field: string, problems: string[]): string | undefined {

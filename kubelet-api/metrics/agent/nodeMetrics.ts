@@ -77,41 +77,41 @@ export interface NodeMetricsParts {
 }
 
 export function nodeMetrics({ clock, isInCluster, bootedAt, gates = [], onError }: NodeMetricsParts): NodeMetrics {
-  const [all, probes, slis] = [new Registry(onError), new Registry(onError), new Registry(onError)];
+  const [nodeRegistry, probes, slis] = [new Registry(onError), new Registry(onError), new Registry(onError)];
   const pods = new TrackedPods();
-  const resizeMetrics = new ResizeMetrics(all);
-  const cpuMetrics = registerCpuMetrics(all);
+  const resizeMetrics = new ResizeMetrics(nodeRegistry);
+  const cpuMetrics = registerCpuMetrics(nodeRegistry);
   const podTracking = createPodObservers(
-    { registry: all, probeRegistry: probes, pods, resizeMetrics, cpuMetrics },
+    { registry: nodeRegistry, probeRegistry: probes, pods, resizeMetrics, cpuMetrics },
     { clock, isInCluster, bootedAt },
   );
   for (const registry of [probes, slis]) registerStartTimeGauge(registry);
-  registerProcessMetrics(all);
-  registerGateMetrics(all, gates);
+  registerProcessMetrics(nodeRegistry);
+  registerGateMetrics(nodeRegistry, gates);
   const now = () => clock.now();
   return {
     observers: {
       ...podTracking.observers,
-      onServiceAction: registerServiceActionMetrics(all),
-      onRelisted: registerRelistMetrics(all),
+      onServiceAction: registerServiceActionMetrics(nodeRegistry),
+      onRelisted: registerRelistMetrics(nodeRegistry),
     },
-    onRuntimeCall: registerRuntimeCallMetrics(all),
+    onRuntimeCall: registerRuntimeCallMetrics(nodeRegistry),
     cluster: {
-      createRequestObserver: registerKubeRequestMetrics(all),
-      credentials: registerCredentialMetrics(all, now),
+      createRequestObserver: registerKubeRequestMetrics(nodeRegistry),
+      credentials: registerCredentialMetrics(nodeRegistry, now),
     },
-    observeServedRequests: registerServedRequestMetrics(all),
+    observeServedRequests: registerServedRequestMetrics(nodeRegistry),
     checkListener: registerHealthMetrics(slis),
-    providerObserver: registerProviderMetrics(all),
-    accessObserver: registerAccessMetrics(all, clock),
-    podResourcesListener: registerPodResourcesMetrics(all),
+    providerObserver: registerProviderMetrics(nodeRegistry),
+    accessObserver: registerAccessMetrics(nodeRegistry, clock),
+    podResourcesListener: registerPodResourcesMetrics(nodeRegistry),
     start: (agent, details) => {
       agent.subscribe(podTracking.changed);
       const gaugeUpdaters = [
-        registerNodeGauges(all, { ...details, agent, now }),
-        registerAgentGauges(all, { ...details, agent, monotonic: () => clock.monotonic() }),
+        registerNodeGauges(nodeRegistry, { ...details, agent, now }),
+        registerAgentGauges(nodeRegistry, { ...details, agent, monotonic: () => clock.monotonic() }),
       ];
-      all.collect(() => {
+      nodeRegistry.collect(() => {
         const agentCounts = agent.counts();
         for (const update of gaugeUpdaters) update(agentCounts);
         cpuMetrics.update(agentCounts);
@@ -119,10 +119,10 @@ export function nodeMetrics({ clock, isInCluster, bootedAt, gates = [], onError 
         podTracking.sweep();
       });
       probes.collect(podTracking.sweep);
-      registerMetricCounts(all, [all, probes, slis]);
+      registerMetricCounts(nodeRegistry, [nodeRegistry, probes, slis]);
     },
-    addLogUsage: (usages) => registerLogGauge(all, usages),
-    registries: { all, probes, slis },
+    addLogUsage: (usages) => registerLogGauge(nodeRegistry, usages),
+    registries: { all: nodeRegistry, probes, slis },
   };
 }
 

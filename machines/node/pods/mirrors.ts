@@ -108,7 +108,8 @@ const actions = {
   recordMirrors: enqueueActions(({ context, event, enqueue }: NodeActionArgs) => {
     assertEvent(event, 'config.mirrorsChanged');
     const { mirrors } = event;
-    const isNew = ({ uid }: ObservedMirror) => context.mirrors.observedMirrors.every((known) => known.uid !== uid);
+    const isNew = ({ uid }: ObservedMirror) =>
+      context.mirrors.observedMirrors.every((observedMirror) => observedMirror.uid !== uid);
     enqueue.assign({ mirrors: { ...context.mirrors, observedMirrors: mirrors } });
     for (const { hash: uid } of mirrors.filter(isNew)) {
       if (!Object.hasOwn(context.pods, uid)) continue;

@@ -15,8 +15,8 @@ export const nodeHealth = (
 
 /** Returns the readiness after an event, or the same object if nothing has changed. Draining is reported separately. */
 export function nextReadiness(context: NodeContext, event: NodeEvent): NodeContext['readiness'] {
-  const { since: told = context.lastFactAt } = event.type === 'runtime.healthChanged' ? event.health : {};
-  const now = 'at' in event ? event.at : told;
+  const { since: reportedAt = context.lastFactAt } = event.type === 'runtime.healthChanged' ? event.health : {};
+  const now = 'at' in event ? event.at : reportedAt;
   const isReady = notReadyReasons(nodeHealth(context, false), now).length === 0;
   return isReady === context.readiness.isReady ? context.readiness : { isReady, since: now };
 }

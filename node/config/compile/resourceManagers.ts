@@ -90,12 +90,12 @@ export function compileResourceManagers(values: SettingValues): ResourceManagerS
 
 function compileCpuOptions(texts: Readonly<Record<string, string>>, values: SettingValues): CpuPolicyOptions {
   const options = Object.entries(texts).map(([option, text]) => {
-    const known = CPU_OPTIONS.get(option);
-    if (known === undefined) {
+    const cpuOption = CPU_OPTIONS.get(option);
+    if (cpuOption === undefined) {
       throw new ConfigError(`cpuManagerPolicyOptions: unknown CPU Manager Policy option: ${JSON.stringify(option)}`);
     }
-    requireStage(option, known.stage, values);
-    return [known.name, parseGoBoolean('cpuManagerPolicyOptions', option, text)] as const;
+    requireStage(option, cpuOption.stage, values);
+    return [cpuOption.name, parseGoBoolean('cpuManagerPolicyOptions', option, text)] as const;
   });
   const compiled: CpuPolicyOptions = Object.fromEntries(options);
   const isSet = (option: string) => {

@@ -161,12 +161,12 @@ export function parseKubeconfig(path: string, content: string, flag = '--kubecon
 
 /** Finds an entry by its name. If several entries have the same name, the first one wins. */
 function findByName<T extends { readonly name: string }>(
-  all: readonly T[] | null | undefined,
+  entries: readonly T[] | null | undefined,
   name: string,
   missingMessage: string,
   createError: CreateError,
 ): T {
-  const namedEntry = all?.find((each) => each.name === name);
+  const namedEntry = entries?.find((each) => each.name === name);
   if (namedEntry === undefined) throw createError(missingMessage);
   return namedEntry;
 }

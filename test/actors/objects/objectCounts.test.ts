@@ -114,9 +114,12 @@ test('a name is shown so that it passes for nothing else', async () => {
 test('an object lacks since it began to, and as long as it is tried again', () => {
   const lacking = { why: 'forbidden', since: 1_000 };
   const failing = { state: 'failing', failure: 'no', why: 'out of reach' } as const;
-  expect(findMissing({ step: failing, object: null, lacking }, 2_000)).toEqual({ why: 'out of reach', since: 1_000 });
-  expect(findMissing({ step: { state: 'reading' }, object: null, lacking }, 2_000)).toBe(lacking);
-  expect(findMissing({ step: { state: 'watching' }, object: null, lacking }, 2_000)).toEqual({
+  expect(findMissing({ step: failing, object: null, missing: lacking }, 2_000)).toEqual({
+    why: 'out of reach',
+    since: 1_000,
+  });
+  expect(findMissing({ step: { state: 'reading' }, object: null, missing: lacking }, 2_000)).toBe(lacking);
+  expect(findMissing({ step: { state: 'watching' }, object: null, missing: lacking }, 2_000)).toEqual({
     why: 'not found',
     since: 1_000,
   });

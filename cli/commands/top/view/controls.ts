@@ -105,7 +105,8 @@ function expand(controls: TopControls, tree: DrawnTree): TopControls {
   return row.isExpanded ? selectRow(controls, tree, index + 1) : withExpanded(controls, row.path, true);
 }
 
-const nextCyclic = <T>(all: readonly T[], current: T): T => all[(all.indexOf(current) + 1) % all.length] ?? current;
+const nextCyclic = <T>(values: readonly T[], current: T): T =>
+  values[(values.indexOf(current) + 1) % values.length] ?? current;
 
 type Command = (controls: TopControls, tree: DrawnTree) => TopControls;
 
