@@ -200,7 +200,8 @@ const timerLogic = (clock: Clock, enter: EnterInput): TimerLogic => {
       enter(self, 'elapsed', 'timer', elapsedEvent);
       queueMicrotask(() => sendBack(elapsedEvent));
     };
-    const unsubscribe = 'due' in input ? clockJumps.listen((by) => (by < 0 ? onElapsed() : scheduleCheck())) : () => {};
+    const unsubscribe =
+      'due' in input ? clockJumps.listen((changeMs) => (changeMs < 0 ? onElapsed() : scheduleCheck())) : () => {};
     const stop = () => {
       isStopped = true;
       clock.clearTimeout(timerId);

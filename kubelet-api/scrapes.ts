@@ -27,7 +27,7 @@ export class Scrapes {
 
   /** The scrapes, sorted by path. */
   get scrapes(): readonly Scrape[] {
-    return [...this.#scrapesByPath.values()].toSorted((one, other) => (one.path < other.path ? -1 : 1));
+    return [...this.#scrapesByPath.values()].toSorted((left, right) => (left.path < right.path ? -1 : 1));
   }
 
   /** Wraps the route so that its requests are counted if it serves metrics or statistics. */

@@ -32,7 +32,7 @@ const parseFileNumber = (name: string): number => Number(NAME_PATTERN.exec(name)
 
 /** Returns the names in `names` that ring files have, from oldest to newest. */
 export const sortRingNames = (names: readonly string[]): string[] =>
-  names.filter((name) => NAME_PATTERN.test(name)).sort((one, other) => parseFileNumber(one) - parseFileNumber(other));
+  names.filter((name) => NAME_PATTERN.test(name)).sort((left, right) => parseFileNumber(left) - parseFileNumber(right));
 
 export class FileRing {
   readonly #options: RingOptions;

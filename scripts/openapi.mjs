@@ -114,10 +114,10 @@ function collectGoFields(name) {
   const inlinedFields = fields
     .filter(({ isInline }) => isInline)
     .flatMap(({ type, number }) => {
-      const of = type.startsWith('metav1.')
+      const goType = type.startsWith('metav1.')
         ? `io.k8s.apimachinery.pkg.apis.meta.v1.${type.slice(7)}`
         : `${prefix}.${type}`;
-      return [...collectGoFields(of)].map(([name, each]) => [
+      return [...collectGoFields(goType)].map(([name, each]) => [
         name,
         { ...each, number: joinFieldNumbers(number, each.number) },
       ]);
@@ -133,12 +133,12 @@ function joinFieldNumbers(outer, inner) {
 /** Reduces a schema to the properties that the test API server needs. Other types are referenced by name. */
 function reduceSchema(schema, goFields = new Map()) {
   const { properties, required, allOf, $ref, items, additionalProperties, type, format } = schema;
-  const one = $ref ?? allOf?.[0]?.$ref;
+  const ref = $ref ?? allOf?.[0]?.$ref;
   const mergeKey = schema['x-kubernetes-patch-merge-key'];
   const strategy = schema['x-kubernetes-patch-strategy'];
   const groupVersionKinds = schema['x-kubernetes-group-version-kind'];
   return {
-    ...(one ? { ref: schemaNameOfRef(one) } : { type, format }),
+    ...(ref ? { ref: schemaNameOfRef(ref) } : { type, format }),
     ...(items && { items: reduceSchema(items) }),
     ...(typeof additionalProperties === 'object' && { values: reduceSchema(additionalProperties) }),
     ...(properties && {
@@ -168,7 +168,7 @@ function goFieldInfo(field) {
   };
 }
 
-const sortedSchemas = Object.fromEntries([...schemasByName].sort(([one], [other]) => (one < other ? -1 : 1)));
+const sortedSchemas = Object.fromEntries([...schemasByName].sort(([left], [right]) => (left < right ? -1 : 1)));
 const schemaLines = Object.entries(sortedSchemas).map(
   ([name, schema]) => `${JSON.stringify(name)}: ${JSON.stringify(schema)}`,
 );

@@ -51,7 +51,7 @@ const requestCountRows = (): string[] => [
   '',
   '| Scenario | GET | PATCH of statuses | DELETE | new events | repeated events |',
   '|---|---|---|---|---|---|',
-  ...[...SCENARIOS].sort((one, other) => (one.name < other.name ? -1 : 1)).map(podRow),
+  ...[...SCENARIOS].sort((left, right) => (left.name < right.name ? -1 : 1)).map(podRow),
 ];
 
 const nodeRequestCounts = (sent: NodeSent): number[] => [

@@ -44,9 +44,13 @@ export class ObjectReporter {
   readonly #podsToNotify = new Set<string>();
   #timer: unknown;
 
-  constructor(clock: Clock, all: (kind: ConfigKind) => readonly TrackedState[], strategy?: ObjectCounts['strategy']) {
+  constructor(
+    clock: Clock,
+    listStates: (kind: ConfigKind) => readonly TrackedState[],
+    strategy?: ObjectCounts['strategy'],
+  ) {
     this.#clock = clock;
-    this.#listStates = all;
+    this.#listStates = listStates;
     this.#strategy = strategy;
   }
 

@@ -49,8 +49,10 @@ export async function watchRuntimeHealth({
   }
 }
 
-const hasHealthChanged = ({ since: _then, ...one }: RuntimeHealth, { since: _now, ...other }: RuntimeHealth): boolean =>
-  !isJsonEqual(one, other);
+const hasHealthChanged = (
+  { since: _then, ...left }: RuntimeHealth,
+  { since: _now, ...right }: RuntimeHealth,
+): boolean => !isJsonEqual(left, right);
 
 type HealthStatus = { -readonly [K in keyof Omit<RuntimeHealth, 'since'>]: RuntimeHealth[K] };
 
@@ -100,7 +102,7 @@ const sortedHandlers = (handlers: StatusResponse['runtimeHandlers']): RuntimeHan
         userNamespaces: features?.userNamespaces ?? false,
       },
     }))
-    .sort((one, other) => (one.name < other.name ? -1 : 1));
+    .sort((left, right) => (left.name < right.name ? -1 : 1));
 
 async function queryVersion(cri: Cri, options: { signal: AbortSignal; timeoutMs: number }) {
   const { runtimeName, runtimeVersion } = await cri.version({ version: '' }, options);

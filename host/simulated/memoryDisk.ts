@@ -178,7 +178,7 @@ export class MemoryDisk {
 
   /** Mounts in the order of their creation. */
   get mounts(): readonly SimulatedMount[] {
-    return this.#mounts.all;
+    return this.#mounts.mounts;
   }
 
   /** Mounts an empty file system on a directory and hides its contents. */

@@ -17,7 +17,7 @@ export interface SimulatedMount extends MountPoint {
 export class MountTable {
   #mounts: readonly SimulatedMount[] = [];
 
-  get all(): readonly SimulatedMount[] {
+  get mounts(): readonly SimulatedMount[] {
     return this.#mounts;
   }
 

@@ -26,7 +26,7 @@ export function createRail(members: readonly Member[], stretches: readonly Stret
     counts[bucketIndex] = (counts[bucketIndex] ?? 0) + entries;
     if (failed > 0) earliestFailures.set(bucketIndex, Math.min(at, earliestFailures.get(bucketIndex) ?? at));
   }
-  const failureMarks = [...earliestFailures.values()].sort((one, other) => one - other);
+  const failureMarks = [...earliestFailures.values()].sort((left, right) => left - right);
   return { from, to, bucketMs, counts, failures: failureMarks, restarts: lifeStarts(stretches) };
 }
 

@@ -72,7 +72,7 @@ const handleCmdline: ProfileHandler = ({ response }, { command }) =>
 
 const handleActiveResources: ProfileHandler = ({ response }) => {
   const resourcesByKind = Map.groupBy(process.getActiveResourcesInfo(), (kind) => kind);
-  const sortedKinds = [...resourcesByKind].toSorted(([, one], [, other]) => other.length - one.length);
+  const sortedKinds = [...resourcesByKind].toSorted(([, left], [, right]) => right.length - left.length);
   const text = sortedKinds.map(([kind, { length }]) => `${length} ${kind}\n`).join('');
   sendText(response, { code: 200, text, headers: NOSNIFF_HEADERS });
 };
@@ -88,7 +88,7 @@ interface RecordingRequest {
   readonly what: string;
   /** File name of the download. Its extension determines the tool that opens it. */
   readonly fileName: string;
-  readonly selectRecording: (all: Awaited<ReturnType<typeof importRecordings>>) => RecordProfile;
+  readonly selectRecording: (recordings: Awaited<ReturnType<typeof importRecordings>>) => RecordProfile;
 }
 
 const createRecordingHandler =

@@ -62,7 +62,7 @@ function kubernetesVersions(kubeletVersion: string): { binaryVersion: string; em
 export const flagzRoute = (flags: ReadonlyMap<string, string>): Route => ({
   pathPrefix: '/flagz',
   handle: async ({ request, response }) => {
-    const sortedFlags = [...flags].toSorted(([one], [other]) => (one < other ? -1 : 1));
+    const sortedFlags = [...flags].toSorted(([left], [right]) => (left < right ? -1 : 1));
     const flagsText = sortedFlags.map(([name, value]) => `${name} ${value}`).join('\n');
     sendPage(response, request.headers.accept, {
       kind: 'Flagz',

@@ -131,7 +131,7 @@ const createExtension = (extnID: string, critical: boolean, value: object): Exte
   new Extension({ extnID, critical, extnValue: new OctetString(AsnConvert.serialize(value)) });
 
 const createKeyUsage = (...flags: readonly KeyUsageFlags[]): Extension =>
-  createExtension(id_ce_keyUsage, true, new KeyUsage(flags.reduce<number>((all, each) => all | each, 0)));
+  createExtension(id_ce_keyUsage, true, new KeyUsage(flags.reduce<number>((combined, each) => combined | each, 0)));
 
 const authorityExtensions = (): Extensions =>
   new Extensions([

@@ -133,9 +133,9 @@ export class Counter extends SingleValueMetric {
     this.clear();
   }
 
-  add(labels: readonly string[], by = 1): void {
+  add(labels: readonly string[], amount = 1): void {
     const series = this.getOrCreate(labels);
-    if (series) series.value += by;
+    if (series) series.value += amount;
   }
 
   /** Sets the counter to a count that the caller maintains. */
@@ -156,9 +156,9 @@ export class Gauge extends SingleValueMetric {
     if (series) series.value = to;
   }
 
-  add(labels: readonly string[], by: number): void {
+  add(labels: readonly string[], amount: number): void {
     const series = this.getOrCreate(labels);
-    if (series) series.value += by;
+    if (series) series.value += amount;
   }
 }
 

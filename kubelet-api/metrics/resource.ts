@@ -118,8 +118,8 @@ const POD_FAMILIES: readonly FamilyDescription<PodStats>[] = [
 /** Returns the families sorted by name. `isComplete` is false if the runtime's containers could not be listed. */
 export function resourceFamilies({ node, pods }: Summary, isComplete: boolean): MetricFamily[] {
   const latestStats = selectLatestPods(pods);
-  const containerSubjects = latestStats.flatMap(({ podRef: { namespace, name }, containers: all }) =>
-    all.map((each) => withLabels(each, { container: each.name, namespace, pod: name })),
+  const containerSubjects = latestStats.flatMap(({ podRef: { namespace, name }, containers }) =>
+    containers.map((each) => withLabels(each, { container: each.name, namespace, pod: name })),
   );
   const podSubjects = latestStats.map((pod) =>
     withLabels(pod, { namespace: pod.podRef.namespace, pod: pod.podRef.name }),
@@ -142,7 +142,7 @@ export function resourceFamilies({ node, pods }: Summary, isComplete: boolean): 
  * scrape.
  */
 function selectLatestPods(pods: readonly PodStats[]): readonly PodStats[] {
-  const oldestFirst = pods.toSorted((one, other) => one.startTime.ms - other.startTime.ms);
+  const oldestFirst = pods.toSorted((left, right) => left.startTime.ms - right.startTime.ms);
   return [...new Map(oldestFirst.map((pod) => [`${pod.podRef.namespace}/${pod.podRef.name}`, pod])).values()];
 }
 

@@ -152,7 +152,7 @@ const requestPortForwardUrl: RequestStreamUrl = async ({ pods, cri }, { url, req
   if (target.uid !== undefined && target.uid !== uid) throw new Refusal(404, 'pod not found');
   const sandboxFilter = { id: '', state: undefined, labelSelector: { [POD_UID_LABEL]: uid } };
   const { items } = await cri.listPodSandbox({ filter: sandboxFilter }, { signal }).catch(throwRefusal);
-  const newestSandbox = items.toSorted((one, other) => Number(other.createdAt - one.createdAt))[0];
+  const newestSandbox = items.toSorted((left, right) => Number(right.createdAt - left.createdAt))[0];
   if (newestSandbox === undefined || items.every(({ state }) => state !== PodSandboxState.SANDBOX_READY))
     throw new Refusal(500, `pod not found (${JSON.stringify(fullName(pod))})`);
   const response = cri.portForward({ podSandboxId: newestSandbox.id, port }, { signal });

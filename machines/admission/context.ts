@@ -102,7 +102,7 @@ const updateNodeReads = (context: AdmissionContext, at: Request['nodeRead'], nex
   ...context,
   waitingRequests: context.waitingRequests
     .filter(({ nodeRead }) => nodeRead === at)
-    .reduce((all, each) => withItem(all, next(each)), context.waitingRequests),
+    .reduce((pending, each) => withItem(pending, next(each)), context.waitingRequests),
 });
 
 export interface AdmissionContext extends AdmissionInput {
@@ -157,7 +157,7 @@ function withUpdatedRequests(
   const updateRequests = (requests: readonly Request[]) =>
     [freedName, takenName]
       .flatMap((name) => (name === undefined ? [] : findByName(requests, name)))
-      .reduce((all, each) => withItem(all, withNameCheck(context, each)), requests);
+      .reduce((pending, each) => withItem(pending, withNameCheck(context, each)), requests);
   return {
     ...context,
     waitingRequests: updateRequests(context.waitingRequests),

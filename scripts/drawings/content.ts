@@ -92,8 +92,8 @@ function createItems(node: AnyStateNode, scope: Scope): Item[] {
 
 /** Returns a row for each state on the main path through a compound state, and one row for all its other states. */
 function mainPathItems(node: AnyStateNode, mainPath: readonly string[], isInScope: (state: string) => boolean): Item[] {
-  const all = nodesOf(node).slice(1);
-  const nodesById = new Map(all.map((each) => [dottedPath(each), each]));
+  const nodes = nodesOf(node).slice(1);
+  const nodesById = new Map(nodes.map((each) => [dottedPath(each), each]));
   const rows = mainPath.flatMap((id) => {
     const row = nodesById.get(id);
     return row ? [{ id, label: row.key, node: row, children: [] }] : [];

@@ -78,11 +78,11 @@ const cardPosition = ({ positions }: OuterLayout, { id }: Card) => positions.get
 
 function describeRegions(machine: AnyStateMachine): Drawing['regions'] {
   const regions = regionsOf(machine);
-  const all = statesOf(machine).map(dottedPath);
+  const paths = statesOf(machine).map(dottedPath);
   return regions.map((region) => ({
     region: region.id,
     title: region.title,
-    states: all.filter((state) => regionOf(machine, state) === region),
+    states: paths.filter((state) => regionOf(machine, state) === region),
   }));
 }
 
@@ -157,7 +157,7 @@ function withLabels(
     .filter(({ kind }) => kind === 'compound')
     .map((state) => ({ ...state, height: HEAD_HEIGHT }));
   const occupied: Rectangle[] = [...boxes, ...headerBoxes];
-  const orderedRoutes = routes.toSorted((one, other) => labelPriority(other) - labelPriority(one));
+  const orderedRoutes = routes.toSorted((left, right) => labelPriority(right) - labelPriority(left));
   const placeLabels = (find: (route: RoutedArrow) => Rectangle | undefined) =>
     new Map(
       orderedRoutes.map((route) => {
@@ -179,11 +179,11 @@ function withLabels(
   return routes.map((route) => toDrawnWay(route, labels.get(route), countRectangles.get(route)));
 }
 
-const enlarge = ({ x, y, width, height }: Rectangle, by: number): Rectangle => ({
-  x: x - by,
-  y: y - by,
-  width: width + 2 * by,
-  height: height + 2 * by,
+const enlarge = ({ x, y, width, height }: Rectangle, margin: number): Rectangle => ({
+  x: x - margin,
+  y: y - margin,
+  width: width + 2 * margin,
+  height: height + 2 * margin,
 });
 
 const labelPriority = ({ arrow }: RoutedArrow): number =>

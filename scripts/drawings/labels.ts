@@ -58,8 +58,8 @@ type Segment = readonly [Point, Point];
 
 /** Returns the segments of an arrow, longest first. */
 function segmentsByLength(points: readonly Point[]): Segment[] {
-  const all = points.slice(1).map((point, index): Segment => [points[index] ?? point, point]);
-  return all.toSorted((one, other) => segmentLength(other) - segmentLength(one));
+  const segments = points.slice(1).map((point, index): Segment => [points[index] ?? point, point]);
+  return segments.toSorted((left, right) => segmentLength(right) - segmentLength(left));
 }
 
 /** Relative positions along a segment, in the order in which they are tried, which is from the middle outwards. */

@@ -100,7 +100,7 @@ function assignLanes(hops: readonly Hop[]): Map<Hop, number> {
   ];
   const spanLength = (hop: Hop) => verticalSpan(hop)[1] - verticalSpan(hop)[0];
   const lanes = new Map<Hop, number>();
-  for (const hop of hops.toSorted((one, other) => spanLength(one) - spanLength(other))) {
+  for (const hop of hops.toSorted((left, right) => spanLength(left) - spanLength(right))) {
     const [top, bottom] = verticalSpan(hop);
     const met = [...lanes]
       .filter(([other]) => verticalSpan(other)[0] < bottom && verticalSpan(other)[1] > top)

@@ -38,7 +38,8 @@ function computeDigest(root: string): string {
     const entries = path.includes('.') ? undefined : readdirSync(join(root, path), { withFileTypes: true });
     if (entries === undefined) hash.update(path).update(readFileSync(join(root, path)));
     else
-      for (const { name } of entries.toSorted((one, other) => (one.name < other.name ? -1 : 1))) add(`${path}/${name}`);
+      for (const { name } of entries.toSorted((left, right) => (left.name < right.name ? -1 : 1)))
+        add(`${path}/${name}`);
   };
   for (const path of SOURCE_PATHS) add(path);
   return hash.digest('hex');

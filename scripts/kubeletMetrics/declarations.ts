@@ -26,7 +26,7 @@ const OPTIONS_TYPE_PATTERN = /^(Counter|Gauge|Histogram|Summary|TimingHistogram)
 export function readDeclarations(packages: GoPackages): Declarations {
   const files = [...packages.values()]
     .flatMap((each) => each.files)
-    .toSorted((one, other) => (one.path < other.path ? -1 : 1));
+    .toSorted((left, right) => (left.path < right.path ? -1 : 1));
   const metricTypes = readDescribedTypes(files);
   const metrics: DeclaredMetric[] = [];
   const unreadMessages: string[] = [];

@@ -29,7 +29,7 @@ export function declaredList(source: string): { readonly text: string; readonly 
   const unsortedLines = [...metrics, ...cadvisorMetrics(source)].flatMap(metricLines);
   // If two files declare a metric, both declarations are the same.
   const linesByMetric = new Map(unsortedLines.toReversed().map((line) => [line.split('\t', 2).join(' '), line]));
-  const sortedLines = [...linesByMetric].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, line]) => line);
+  const sortedLines = [...linesByMetric].toSorted(([left], [right]) => (left < right ? -1 : 1)).map(([, line]) => line);
   return { text: `${[COLUMN_HEADER, ...sortedLines].join('\n')}\n`, unread: unreadMessages };
 }
 

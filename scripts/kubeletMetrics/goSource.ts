@@ -107,7 +107,7 @@ function isConstraintMet(constraint: string): boolean {
     term.startsWith('!') ? !BUILD_TAGS.includes(term.slice(1)) : BUILD_TAGS.includes(term) || term.startsWith('go1.');
   return constraint
     .split('||')
-    .some((all) => all.split('&&').every((term) => isTermMet(term.replaceAll(/[()\s]/g, ''))));
+    .some((term) => term.split('&&').every((term) => isTermMet(term.replaceAll(/[()\s]/g, ''))));
 }
 
 function parseGoFile(path: string, source: string): GoFile {
@@ -209,7 +209,7 @@ export function evaluate(tokens: readonly string[], file: GoFile, packages: GoPa
 }
 
 const multiply = (factors: readonly GoValue[]): number =>
-  factors.reduce<number>((all, factor) => all * Number(factor), 1);
+  factors.reduce<number>((product, factor) => product * Number(factor), 1);
 
 function evaluateAtom(tokens: readonly string[], file: GoFile, packages: GoPackages): GoValue {
   const [first = '', second, third = '', fourth] = tokens;

@@ -29,15 +29,15 @@ export const readMetricsList = (list: string): KubeletMetric[] =>
     .filter((line) => line !== '' && !line.startsWith('#'))
     .map((line) => {
       const [path = '', name = '', type = '', labels = '', stability = '', bounds = '', file = ''] = line.split('\t');
-      const [own, upper] = [labels.split(','), bounds.split(' ')].map((all) => all.filter((each) => each !== ''));
+      const [own, upper] = [labels.split(','), bounds.split(' ')].map((values) => values.filter((each) => each !== ''));
       return { path, name, type, labels: own ?? [], stability, bounds: (upper ?? []).map(Number), file };
     });
 
 /** Returns all metric families that a kubelet 1.36 exposes or declares, each once per path. */
 export function kubeletMetrics(): KubeletMetric[] {
-  const all = [...readMetricsList('kubelet-1.36'), ...readMetricsList('kubelet-1.36-declared')];
-  const metricsByPathAndName = new Map(all.map((metric) => [`${metric.path} ${metric.name}`, metric]));
-  return [...metricsByPathAndName].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, metric]) => metric);
+  const metrics = [...readMetricsList('kubelet-1.36'), ...readMetricsList('kubelet-1.36-declared')];
+  const metricsByPathAndName = new Map(metrics.map((metric) => [`${metric.path} ${metric.name}`, metric]));
+  return [...metricsByPathAndName].toSorted(([left], [right]) => (left < right ? -1 : 1)).map(([, metric]) => metric);
 }
 
 /** Returns the reason why the node does not expose a metric, or undefined if it does. */
@@ -45,16 +45,16 @@ export const exclusionReason = (metric: Pick<KubeletMetric, 'name' | 'file'>): s
   exclusionReasons.find((reason) => patternsOf(reason).some((pattern) => matchesPattern(pattern, metric)))?.text;
 
 const patternsOf = ({ names = [], files = [] }: ExclusionReason): Pattern[] => [
-  ...names.map((pattern) => ({ pattern, of: 'name' as const })),
-  ...files.map((pattern) => ({ pattern, of: 'file' as const })),
+  ...names.map((pattern) => ({ pattern, field: 'name' as const })),
+  ...files.map((pattern) => ({ pattern, field: 'file' as const })),
 ];
 
 interface Pattern {
   readonly pattern: string;
-  readonly of: 'name' | 'file';
+  readonly field: 'name' | 'file';
 }
 
-function matchesPattern({ pattern, of }: Pattern, metric: Pick<KubeletMetric, 'name' | 'file'>): boolean {
+function matchesPattern({ pattern, field: of }: Pattern, metric: Pick<KubeletMetric, 'name' | 'file'>): boolean {
   const fieldValue = metric[of];
   return pattern.endsWith('*') ? fieldValue.startsWith(pattern.slice(0, -1)) : fieldValue === pattern;
 }
@@ -84,9 +84,9 @@ cAdvisor. A test compares the page with a running node.`;
 
 /** Returns the contents of docs/metrics.md. */
 export function metricsPage(): string {
-  const all = kubeletMetrics();
-  const exposedMetrics = all.filter((metric) => exclusionReason(metric) === undefined);
-  const rows = all.map((metric) => {
+  const metrics = kubeletMetrics();
+  const exposedMetrics = metrics.filter((metric) => exclusionReason(metric) === undefined);
+  const rows = metrics.map((metric) => {
     const { path, name, type, labels } = metric;
     const reason = exclusionReason(metric);
     const exposure = reason === undefined ? 'yes' : `no: ${reason}`;
@@ -95,7 +95,7 @@ export function metricsPage(): string {
   return [
     INTRODUCTION,
     '',
-    `Exposed are ${exposedMetrics.length} of ${all.length}.`,
+    `Exposed are ${exposedMetrics.length} of ${metrics.length}.`,
     '',
     '| Path | Metric | Type | Labels | Exposed |',
     '|---|---|---|---|---|',

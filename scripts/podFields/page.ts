@@ -94,11 +94,11 @@ export function podFieldsPage(): string {
   ].join('\n');
 }
 
-function tableRow(path: string, { treatment, by, text }: FieldTreatment, fields: readonly string[]): string {
+function tableRow(path: string, { treatment, owner, text }: FieldTreatment, fields: readonly string[]): string {
   const descendantFields = fields
     .filter((field) => field !== path && field.startsWith(path) && findTreatment(field) === path)
     .map((field) => `\`${field.slice(path.length).replace(/^\./, '')}\``);
   const name = descendantFields.length === 0 ? `\`${path}\`` : `\`${path}\` with ${descendantFields.join(', ')}`;
-  const actor = CLUSTER_COMPONENTS.has(by) ? by : `[${by}](../${by})`;
+  const actor = CLUSTER_COMPONENTS.has(owner) ? owner : `[${owner}](../${owner})`;
   return `| ${name} | ${treatment} | ${actor} | ${text.replaceAll('|', '\\|')} |`;
 }

@@ -7,7 +7,7 @@ export interface FieldTreatment {
   /**
    * File of the product that reads the field, or the part of a cluster that acts on it before the node gets the pod.
    */
-  readonly by: string;
+  readonly owner: string;
   /** Effect of the field, or the reason that users see for a pod that does not run. */
   readonly text: string;
   /** Whether the treatment applies to all fields below the path, because it is the same for each of them. */
@@ -21,20 +21,24 @@ const TAINT_EVICTION = 'taint eviction controller';
 /** Values of `by` that are parts of a cluster and not files. */
 export const CLUSTER_COMPONENTS: ReadonlySet<string> = new Set([SCHEDULER, API_SERVER, TAINT_EVICTION]);
 
-const takesEffect = (by: string, text: string): FieldTreatment => ({ treatment: 'takes effect', by, text });
-const takesFullEffect = (by: string, text: string): FieldTreatment => ({
-  ...takesEffect(by, text),
+const takesEffect = (owner: string, text: string): FieldTreatment => ({
+  treatment: 'takes effect',
+  owner: owner,
+  text,
+});
+const takesFullEffect = (owner: string, text: string): FieldTreatment => ({
+  ...takesEffect(owner, text),
   coversDescendants: true,
 });
-const rejectedField = (by: string, text: string): FieldTreatment => ({
+const rejectedField = (owner: string, text: string): FieldTreatment => ({
   treatment: 'rejected',
-  by,
+  owner: owner,
   text,
   coversDescendants: true,
 });
-const blockingField = (by: string, text: string): FieldTreatment => ({
+const blockingField = (owner: string, text: string): FieldTreatment => ({
   treatment: 'holds the pod back',
-  by,
+  owner: owner,
   text,
   coversDescendants: true,
 });
@@ -95,12 +99,12 @@ const downwardApiItemFields = (path: string): [string, FieldTreatment][] => [
   ...fieldRefFields(`${path}.items[]`, PROJECTION),
 ];
 
-const fieldRefFields = (path: string, by: string): [string, FieldTreatment][] => [
+const fieldRefFields = (path: string, owner: string): [string, FieldTreatment][] => [
   [
     `${path}.fieldRef.apiVersion`,
     takesEffect('kubernetes/api/defaults/defaultVolumes.ts', '`v1`, the only version of the fields'),
   ],
-  [`${path}.fieldRef.fieldPath`, takesEffect(by, 'field of the pod')],
+  [`${path}.fieldRef.fieldPath`, takesEffect(owner, 'field of the pod')],
   [`${path}.resourceFieldRef.containerName`, takesEffect(FIELD_REF, 'container whose resource is shown')],
   [`${path}.resourceFieldRef.resource`, takesEffect(FIELD_REF, 'request or limit to show')],
   [`${path}.resourceFieldRef.divisor`, takesEffect(FIELD_REF, 'unit of the value')],
@@ -166,13 +170,13 @@ const volumeFields: [string, FieldTreatment][] = [
   ]),
 ];
 
-const httpGetFields = (path: string, by: string): [string, FieldTreatment][] => [
-  [`${path}.httpGet.path`, takesEffect(by, 'path and query of the URL')],
-  [`${path}.httpGet.port`, takesEffect(by, 'port, or name of a port')],
-  [`${path}.httpGet.host`, takesEffect(by, 'host instead of the pod')],
-  [`${path}.httpGet.scheme`, takesEffect(by, 'HTTP or HTTPS')],
-  [`${path}.httpGet.httpHeaders[].name`, takesEffect(by, 'header of the request')],
-  [`${path}.httpGet.httpHeaders[].value`, takesEffect(by, 'its value')],
+const httpGetFields = (path: string, owner: string): [string, FieldTreatment][] => [
+  [`${path}.httpGet.path`, takesEffect(owner, 'path and query of the URL')],
+  [`${path}.httpGet.port`, takesEffect(owner, 'port, or name of a port')],
+  [`${path}.httpGet.host`, takesEffect(owner, 'host instead of the pod')],
+  [`${path}.httpGet.scheme`, takesEffect(owner, 'HTTP or HTTPS')],
+  [`${path}.httpGet.httpHeaders[].name`, takesEffect(owner, 'header of the request')],
+  [`${path}.httpGet.httpHeaders[].value`, takesEffect(owner, 'its value')],
 ];
 
 const probePath = 'containers[].livenessProbe';

@@ -121,9 +121,9 @@ function reportDurations(files) {
     ms: endTime - startTime,
   }));
   const formatSeconds = (ms) => `${Math.round(ms / 1_000)} s`;
-  const all = durations.reduce((sum, { ms }) => sum + ms, 0);
+  const totalMs = durations.reduce((sum, { ms }) => sum + ms, 0);
   const slowestFiles = durations.sort((a, b) => b.ms - a.ms).slice(0, SLOWEST_FILE_COUNT);
-  printProgress(`${durations.length} files took ${formatSeconds(all)} of work, most of all:`);
+  printProgress(`${durations.length} files took ${formatSeconds(totalMs)} of work, most of all:`);
   for (const { name, ms } of slowestFiles) printProgress(`${formatSeconds(ms).padStart(6)} ${name}`);
 }
 

@@ -159,7 +159,7 @@ function withPodNames(limiter: ActorNode, pods: NodeView['pods']): ActorNode {
   const lists = Object.entries(limiter.lists ?? {});
   return {
     ...limiter,
-    lists: Object.fromEntries(lists.map(([of, keys]) => [of, keys.map((key) => requesterName(key, pods))])),
+    lists: Object.fromEntries(lists.map(([list, keys]) => [list, keys.map((key) => requesterName(key, pods))])),
   };
 }
 

@@ -195,7 +195,7 @@ function detailLines(actor: ExplainedActor, at: number): string[] {
   const { waitingFor, until, queue, lastRun, lastFailure, lists = {} } = actor;
   return [
     ...(queue ? [`waiting ${queueText(queue)}`] : waitLines(waitingFor, until, at)),
-    ...Object.entries(lists).flatMap(([of, names]) => (names.length > 0 ? [`${of}: ${names.join(', ')}`] : [])),
+    ...Object.entries(lists).flatMap(([list, names]) => (names.length > 0 ? [`${list}: ${names.join(', ')}`] : [])),
     ...(lastRun ? [`last run: ${terminationCause(lastRun)}${endTimeText(lastRun, at)}`] : []),
     ...fullMessage(lastRun),
     ...(lastFailure ? [`last failure, ${timeAgoText(lastFailure.at, at)}: ${failureText(lastFailure)}`] : []),

@@ -99,7 +99,7 @@ function sumUsage(start: FsStats, addends: readonly (FsStats | undefined)[]): Fs
   const definedStats = addends.filter((each) => each !== undefined);
   const sum = (values: readonly (number | undefined)[]) => {
     const definedValues = values.filter((each) => each !== undefined);
-    return definedValues.length > 0 ? definedValues.reduce((all, each) => all + each, 0) : undefined;
+    return definedValues.length > 0 ? definedValues.reduce((sum, each) => sum + each, 0) : undefined;
   };
   return {
     ...start,

@@ -45,12 +45,14 @@ const nameOf = (path: string): string =>
     ?.replace(/\[\]|\{\}/, '') ?? path;
 
 test('C46: the file that acts on a field reads it', () => {
-  const acting = entries.filter(([, { treatment, by }]) => treatment === 'takes effect' && !CLUSTER_COMPONENTS.has(by));
-  const silent = acting.filter(([path, { by }]) => {
+  const acting = entries.filter(
+    ([, { treatment, owner: by }]) => treatment === 'takes effect' && !CLUSTER_COMPONENTS.has(by),
+  );
+  const silent = acting.filter(([path, { owner: by }]) => {
     const text = existsSync(join(root, by)) ? readFileSync(join(root, by), 'utf8') : '';
     return !new RegExp(`\\b${nameOf(path)}\\b`).test(text);
   });
-  expect(silent.map(([path, { by }]) => `${path}: ${by}`)).toEqual([]);
+  expect(silent.map(([path, { owner: by }]) => `${path}: ${by}`)).toEqual([]);
 });
 
 const main = (more: Partial<Container>): Partial<PodSpec> => ({ containers: [containerWith('main', more)] });
@@ -112,7 +114,7 @@ function podCertificate() {
 }
 
 test('every treatment that lets no pod run has an example', () => {
-  const stopping = entries.filter(([, { treatment, by }]) => treatment !== 'takes effect' && by !== API_SERVER);
+  const stopping = entries.filter(([, { treatment, owner: by }]) => treatment !== 'takes effect' && by !== API_SERVER);
   expect(stopping.map(([path]) => path).toSorted()).toEqual([...EXAMPLES.keys()].toSorted());
 });
 

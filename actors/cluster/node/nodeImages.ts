@@ -49,7 +49,7 @@ export class NodeImages {
         names: [...repoDigests, ...repoTags].slice(0, MAX_NAMES_PER_IMAGE),
         sizeBytes: Number(size),
       }))
-      .sort((one, other) => other.sizeBytes - one.sizeBytes);
+      .sort((left, right) => right.sizeBytes - left.sizeBytes);
     return maxImages < 0 ? sortedImages : sortedImages.slice(0, maxImages);
   }
 }

@@ -68,7 +68,7 @@ export class PersistedObjects {
   }
 
   /** Returns all readable objects. */
-  async all(): Promise<PersistedObject[]> {
+  async list(): Promise<PersistedObject[]> {
     if (!(await this.#directoryExists())) return [];
     const { files, directory } = this.#dependencies;
     const names = (await files.readdir(directory)).filter((name) => name.endsWith(FILE_SUFFIX));

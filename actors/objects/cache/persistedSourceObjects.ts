@@ -17,7 +17,7 @@ interface UsedObject extends LocalObject {
 }
 
 interface PersistedSourceDependencies {
-  readonly persistedObjects: Pick<PersistedObjects, 'all' | 'put' | 'forget' | 'retainPods' | 'close'>;
+  readonly persistedObjects: Pick<PersistedObjects, 'list' | 'put' | 'forget' | 'retainPods' | 'close'>;
   /** Returns the UIDs of the pods that have a directory on the node. */
   readonly listPodDirs: () => Promise<readonly string[]>;
   readonly onError: (source: string, error: unknown) => void;
@@ -46,7 +46,7 @@ export class PersistedSourceObjects {
     const { persistedObjects, listPodDirs, onError } = this.#dependencies;
     try {
       await persistedObjects.retainPods(new Set(await listPodDirs()));
-      const entries = await persistedObjects.all();
+      const entries = await persistedObjects.list();
       for (const { object, uids, file = '' } of entries) {
         this.#storedObjects.set(referenceKey(object), {
           reference: object,

@@ -86,14 +86,14 @@ export class Images {
     return images.get(fullName) ?? findByDigest(images.values(), fullName) ?? findByIdPrefix(images.values(), name);
   }
 
-  all(): readonly Image[] {
+  listed(): readonly Image[] {
     return [...this.#localImages.values()];
   }
 
   /** Lists all images regardless of the filter, as containerd does. */
   async list(_: ListImagesRequest, signal: AbortSignal): Promise<ListImagesResponse> {
     await this.#context.simulateWork('listImages', signal);
-    return { images: [...this.all()] };
+    return { images: [...this.listed()] };
   }
 
   async status({ image, verbose }: ImageStatusRequest, signal: AbortSignal): Promise<ImageStatusResponse> {

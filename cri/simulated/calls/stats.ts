@@ -91,13 +91,13 @@ export class Stats {
 
   async imageFs(_: wire.ImageFsInfoRequest, signal: AbortSignal): Promise<wire.ImageFsInfoResponse> {
     await this.#context.simulateWork('imageFsInfo', signal);
-    const inodes = this.#images.all().length * INODES_PER_IMAGE + this.#layerCount() * LAYER_USAGE.inodes;
+    const inodes = this.#images.listed().length * INODES_PER_IMAGE + this.#layerCount() * LAYER_USAGE.inodes;
     return { imageFilesystems: [this.#filesystemUsage(this.imageFsBytes(), inodes)], containerFilesystems: [] };
   }
 
   /** Returns the bytes that images and layers use. */
   imageFsBytes(): number {
-    const images = this.#images.all();
+    const images = this.#images.listed();
     return images.reduce((sum, { size }) => sum + Number(size), this.#layerCount() * LAYER_USAGE.bytes);
   }
 

@@ -40,7 +40,7 @@ export class Runs {
   /** Returns the runs from latest to earliest. */
   completedRuns(): readonly TriedRun[] {
     const runs = [...this.#completed.values()].sort(
-      (one, other) => one.startedAt - other.startedAt || one.run - other.run,
+      (left, right) => left.startedAt - right.startedAt || left.run - right.run,
     );
     return runs
       .map(({ endedAt, ...run }, index): TriedRun => {

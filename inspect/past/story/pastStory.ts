@@ -67,12 +67,12 @@ export async function readPastStory(
  */
 function selectLatestParts(
   file: RecordingFile,
-  all: readonly StretchPosition[],
+  positions: readonly StretchPosition[],
   { from, to, maxBytes: byteLimit = MAX_READ_BYTES }: StoryQuery,
 ) {
   const selectedParts: StretchPosition[] = [];
   let [remainingBytes, unread] = [byteLimit, 0];
-  for (const { stretch, replayStart } of all.toReversed()) {
+  for (const { stretch, replayStart } of positions.toReversed()) {
     const replayStartByMember = new Map(stretch.replayStarts.map((each) => [each.member, each]));
     let [first, isInRange, skipped]: [StretchPosition['replayStart'] | undefined, boolean, number] = [
       undefined,

@@ -42,8 +42,8 @@ export class TextOutput {
     return this.#length === 0 ? undefined : this.#buffer.subarray(0, this.#length);
   }
 
-  #growBuffer(by: number): void {
-    const largerBuffer = Buffer.allocUnsafeSlow(2 * (this.#length + by));
+  #growBuffer(byteCount: number): void {
+    const largerBuffer = Buffer.allocUnsafeSlow(2 * (this.#length + byteCount));
     this.#buffer.copy(largerBuffer, 0, 0, this.#length);
     this.#buffer = largerBuffer;
   }

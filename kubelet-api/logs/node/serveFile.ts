@@ -88,7 +88,7 @@ async function sendListing({ handle, stats }: OpenedFile, { request, response }:
     entry.isDirectory() ? Buffer.concat([entry.name, SLASH]) : entry.name,
   );
   const entryLinks = names
-    .sort((one, other) => one.compare(other))
+    .sort((left, right) => left.compare(right))
     .map((name) => Buffer.concat([Buffer.from(`<a href="${escapePath(name)}">`), escapeHtml(name), END]));
   const listingPage = Buffer.concat([Buffer.from(LISTING_HEAD), ...entryLinks, Buffer.from('</pre>\n')]);
   response.writeHead(200, {

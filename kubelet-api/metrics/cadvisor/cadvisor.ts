@@ -126,5 +126,5 @@ function buildFamilies(
   const metrics = [...USAGE_METRICS, ...deviceMetrics(nameDevice), ...specMetrics(now)];
   const observation = { observedAt: sample.startedAt, hasFailed: sample.failure !== undefined };
   const families = [...metrics.map((metric) => toFamily(metric, rows)), ...machineFamilies(machine, observation)];
-  return families.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  return families.toSorted((left, right) => (left.name < right.name ? -1 : 1));
 }

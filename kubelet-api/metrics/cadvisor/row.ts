@@ -57,4 +57,4 @@ export function rowLabels({ id, container = '', image = '', name = '', namespace
 
 /** Formats a row's labels together with the labels of a sample, sorted by name. */
 export const appendLabels = ({ labels }: Pick<Row, 'labels'>, extraLabels: readonly Label[]): string =>
-  formatLabels([...labels, ...extraLabels].toSorted(([one], [other]) => (one < other ? -1 : 1)));
+  formatLabels([...labels, ...extraLabels].toSorted(([left], [right]) => (left < right ? -1 : 1)));

@@ -8,7 +8,7 @@ import type { TrackedPod } from './trackedPods.ts';
 /** Returns the total time spent on pulls, in milliseconds. Time in which several pulls overlap counts once. */
 export function sumPullMs(pulls: TrackedPod['pulls']): number {
   let [totalMs, until] = [0, Number.NEGATIVE_INFINITY];
-  for (const [from, to] of pulls.toSorted(([one], [other]) => one - other)) {
+  for (const [from, to] of pulls.toSorted(([left], [right]) => left - right)) {
     totalMs += Math.max(0, to - Math.max(from, until));
     until = Math.max(until, to);
   }

@@ -97,11 +97,11 @@ export class ResizeMetrics {
 const findPendingCondition = (status: PodStatus | undefined): PodCondition | undefined =>
   status?.conditions?.find(({ type }) => type === 'PodResizePending');
 
-const isSameVerdict = (one: PodCondition | undefined, other: PodCondition): boolean =>
-  one !== undefined &&
-  one.reason === other.reason &&
-  one.message === other.message &&
-  one.observedGeneration === other.observedGeneration;
+const isSameVerdict = (previous: PodCondition | undefined, current: PodCondition): boolean =>
+  previous !== undefined &&
+  previous.reason === current.reason &&
+  previous.message === current.message &&
+  previous.observedGeneration === current.observedGeneration;
 
 const listResizableContainers = (spec: PodSpec) =>
   [...containersOf(spec)].flatMap(({ container, role }) => (role === 'ephemeral' ? [] : [container]));

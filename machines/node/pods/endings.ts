@@ -51,7 +51,7 @@ export const orphanPod = ({ uid, namespace, name, containers }: ObservedPod): Po
   metadata: { uid, namespace, name },
   spec: {
     terminationGracePeriodSeconds: ORPHAN_GRACE_SECONDS,
-    containers: [...Map.groupBy(containers, ({ name: of }) => of).values()].flatMap(([newest]) =>
+    containers: [...Map.groupBy(containers, ({ name: containerName }) => containerName).values()].flatMap(([newest]) =>
       newest ? [orphanContainer(newest)] : [],
     ),
   },

@@ -34,7 +34,10 @@ function reasonsByUid(problems: readonly SourceProblem[] = []) {
   return new Map(
     Array.from(
       Map.groupBy(podProblems, ({ uid }) => uid),
-      ([uid, all]) => [uid, { pod: all[0]?.pod ?? '', reasons: all.map(({ reason }) => reason).join('; ') }],
+      ([uid, problems]) => [
+        uid,
+        { pod: problems[0]?.pod ?? '', reasons: problems.map(({ reason }) => reason).join('; ') },
+      ],
     ),
   );
 }

@@ -21,5 +21,5 @@ export function compileManifestUrl(values: SettingValues): ManifestUrlConfig | u
  */
 function headerPairs(headers: NonNullable<SettingValues['staticPodURLHeader']>): readonly HttpHeader[] {
   if (Array.isArray(headers)) return headers;
-  return Object.entries(headers).flatMap(([name, all]) => all.map((value): HttpHeader => [name, value]));
+  return Object.entries(headers).flatMap(([name, values]) => values.map((value): HttpHeader => [name, value]));
 }

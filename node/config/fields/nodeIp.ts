@@ -22,5 +22,5 @@ function isValidNodeIpList(addresses: readonly string[]): boolean {
 /** Sorts addresses so that the preferred family comes first. */
 export const sortByFamily = (addresses: readonly string[], prefersIpv6: boolean): readonly string[] =>
   prefersIpv6
-    ? addresses.toSorted((one, other) => Number(ipFamily(other) === 6) - Number(ipFamily(one) === 6))
+    ? addresses.toSorted((left, right) => Number(ipFamily(right) === 6) - Number(ipFamily(left) === 6))
     : addresses;

@@ -18,11 +18,11 @@ type ObserverKind = (typeof OBSERVER_KINDS)[number];
 export type NodeObservers = Partial<Pick<NodeParts, ObserverKind>>;
 
 /** Combines observers into one, which calls the listeners of each kind in order. A kind without listeners is left out. */
-export const combineObservers = (all: readonly NodeObservers[]): NodeObservers =>
-  Object.assign({}, ...OBSERVER_KINDS.map((kind) => combineKind(kind, all)));
+export const combineObservers = (observers: readonly NodeObservers[]): NodeObservers =>
+  Object.assign({}, ...OBSERVER_KINDS.map((kind) => combineKind(kind, observers)));
 
-function combineKind(kind: ObserverKind, all: readonly NodeObservers[]): NodeObservers {
-  const listeners: readonly ((notification: never) => void)[] = all.flatMap((each) => each[kind] ?? []);
+function combineKind(kind: ObserverKind, observers: readonly NodeObservers[]): NodeObservers {
+  const listeners: readonly ((notification: never) => void)[] = observers.flatMap((each) => each[kind] ?? []);
   const [only] = listeners;
   if (only === undefined) return {};
   // Called for each step of each actor, so it must not allocate.

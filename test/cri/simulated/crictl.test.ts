@@ -229,5 +229,5 @@ test('crictl stop, rm, stopp, rmp and rmi, by the beginnings of ids', async () =
   await crictl.call('removePodSandbox', { podSandboxId: sandbox.slice(0, 13) });
   expect([...simulation.runtime.sandboxes()]).toEqual([]);
   await crictl.call('removeImage', { image: wire.ImageSpec.fromPartial({ image: IMAGE }) });
-  expect(simulation.runtime.images.all()).toEqual([]);
+  expect(simulation.runtime.images.listed()).toEqual([]);
 });

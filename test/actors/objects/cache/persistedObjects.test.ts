@@ -43,7 +43,7 @@ describe('what is kept', () => {
     expect(await readdir(folder)).toEqual([]);
     kept.put({ object: secret, uids: ['web'] });
     await kept.close();
-    expect(await keptIn(directory).kept.all()).toHaveLength(1);
+    expect(await keptIn(directory).kept.list()).toHaveLength(1);
     kept.forget(secret);
     await kept.close();
     expect(await readdir(folder)).toEqual([]);
@@ -104,14 +104,14 @@ test('all that was kept is had at once, with the files that it is of; what canno
   await writeFile(join(directory, 'nonsense.json'), '{');
   await writeFile(join(directory, 'half.json.tmp'), '{');
   const next = keptIn(directory);
-  expect(await next.kept.all()).toEqual(expect.arrayContaining([one, other]));
+  expect(await next.kept.list()).toEqual(expect.arrayContaining([one, other]));
   expect(next.problems).toHaveLength(1);
 });
 
 test('to look for what was kept makes nothing, and needs no right to make it', async () => {
   const { kept, problems } = keptIn(join(folder, 'missing', 'objects'));
   await kept.retainPods(new Set());
-  expect([await kept.all(), await kept.read(secret)]).toEqual([[], undefined]);
+  expect([await kept.list(), await kept.read(secret)]).toEqual([[], undefined]);
   kept.forget(secret);
   await kept.settled();
   expect([await readdir(folder), problems]).toEqual([[], []]);

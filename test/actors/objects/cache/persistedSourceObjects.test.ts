@@ -22,7 +22,7 @@ function world(left: readonly string[] = []) {
   const writes: string[] = [];
   const errors: unknown[] = [];
   const kept = {
-    all: async () => [...disk.values()],
+    list: async () => [...disk.values()],
     put: (each: PersistedObject) => {
       disk.set(referenceKey(each.object), each);
       writes.push(`${each.object.name} of ${each.uids}`);

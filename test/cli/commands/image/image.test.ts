@@ -93,7 +93,7 @@ test('image list shows names, tags, short IDs and sizes as crictl does', async (
 
 test('C47: image list shows what the running agent knows about the use of each image', async () => {
   const { containerRuntimeEndpoint: socket } = options;
-  const [web, db] = runtime.images.all();
+  const [web, db] = runtime.images.listed();
   const agent = fakeAgent({
     now: 0,
     node: { endpoints: { runtime: socket, images: socket } },

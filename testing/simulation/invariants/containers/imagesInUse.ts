@@ -36,7 +36,7 @@ export const imagesInUse: Invariant = {
         const { host, root } = watched;
         if (name === 'listImages') listedAt = host.clock.now();
         if (name !== 'removeImage') return;
-        const image = host.runtime.images.all().find((each) => each.id === id);
+        const image = host.runtime.images.listed().find((each) => each.id === id);
         if (image?.pinned) violated(`the pinned image ${id} is removed`);
         const own = new Set([...host.containers()].map((each) => each.id));
         for (const container of host.runtime.containers()) {
