@@ -282,7 +282,7 @@ export interface DrawnState {
   /** Numbers of the Kubernetes rules that the state implements, e.g. `C7`. */
   readonly rules?: readonly string[];
   /** The states that a folded box represents. */
-  readonly holds?: readonly FoldedState[];
+  readonly foldedStates?: readonly FoldedState[];
 }
 
 /** A state that shares its box with other states. */

@@ -25,11 +25,11 @@ interface ObjectState {
  * Returns the problem with an object after a state change, or undefined if there is none. A retry does not clear the
  * previous problem.
  */
-export function findMissing({ step, object, missing: lacking }: ObjectState, now: number): MissingObject | undefined {
-  if (step.state === 'reading' && lacking !== undefined) return lacking;
+export function findMissing({ step, object, missing }: ObjectState, now: number): MissingObject | undefined {
+  if (step.state === 'reading' && missing !== undefined) return missing;
   const why =
     step.state === 'failing' ? step.why : object === undefined ? 'unread' : object === null ? 'not found' : '';
-  return why === '' ? undefined : { why, since: lacking?.since ?? now };
+  return why === '' ? undefined : { why, since: missing?.since ?? now };
 }
 
 export function countObjects(

@@ -134,9 +134,9 @@ function worstStep(states: readonly TrackedState[]): SourceChange {
     | { readonly tracked: TrackedState; readonly step: Extract<TrackingStep, { state: 'failing' }> }
     | undefined;
   for (const tracked of states) {
-    const { step, missing: lacking } = tracked;
+    const { step, missing } = tracked;
     if (step.state !== 'failing') continue;
-    if (worstState === undefined || (lacking?.since ?? 0) < (worstState.tracked.missing?.since ?? 0))
+    if (worstState === undefined || (missing?.since ?? 0) < (worstState.tracked.missing?.since ?? 0))
       worstState = { tracked, step };
   }
   if (worstState === undefined)

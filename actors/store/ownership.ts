@@ -52,11 +52,16 @@ export interface Ownership {
 }
 
 export function createOwnership({ layout, ownMark, podLogsDir, owner, onAdopted }: OwnershipDependencies): Ownership {
-  const { seen, shared, foreignMark, observe } = createObservations(layout.files, ownMark, owner);
+  const { ownPodUids, shared, foreignMark, observe } = createObservations(layout.files, ownMark, owner);
   const takeOwnership = async ({ uid, namespace, name }: PodIdentity, ran: readonly string[]) => {
     const pod = { uid, namespace, name };
-    const why = await claimPodDirectory({ layout, maker: ownMark, pod, runsHere: ran.length > 0 || seen.has(uid) });
-    if (why !== undefined && !seen.has(uid)) onAdopted?.(pod, why);
+    const why = await claimPodDirectory({
+      layout,
+      maker: ownMark,
+      pod,
+      runsHere: ran.length > 0 || ownPodUids.has(uid),
+    });
+    if (why !== undefined && !ownPodUids.has(uid)) onAdopted?.(pod, why);
   };
   return {
     ownMark,
@@ -70,20 +75,20 @@ export function createOwnership({ layout, ownMark, podLogsDir, owner, onAdopted 
     take: takeOwnership,
     owns: async (pod) => {
       const { kind } = requirePodDirectoryOwner(layout, ownMark, pod.uid);
-      if (kind === 'ours' || !seen.has(pod.uid)) return kind === 'ours';
+      if (kind === 'ours' || !ownPodUids.has(pod.uid)) return kind === 'ours';
       // The directory was created before marks existed. Mark it so that the next agent recognizes it if the removal is
       // interrupted.
       if (kind === 'unmarked') await adoptPod({ layout, maker: ownMark, pod });
       return kind === 'unmarked' || kind === 'missing';
     },
-    forgetPod: (uid) => void seen.delete(uid),
+    forgetPod: (uid) => void ownPodUids.delete(uid),
     surveyDisk: async (knownUids, signal) => {
       const leftoverRemovals = [layout.podsDir, podLogsDir].map((directory) =>
         removeLeftovers(directory, { layout, maker: ownMark, signal }),
       );
       const errors = (await Promise.all(leftoverRemovals)).flat();
       const { left, foreign } = await surveyPods({ layout, maker: ownMark, podLogsDir }, knownUids);
-      return { left, foreign: foreign.filter(({ uid }) => !seen.has(uid)), errors };
+      return { left, foreign: foreign.filter(({ uid }) => !ownPodUids.has(uid)), errors };
     },
   };
 }
@@ -107,7 +112,7 @@ function createObservations(files: FileSystem, maker: Maker, owner: string) {
       sandbox.owner !== undefined && isOwnMark(sandbox.owner) ? { ...sandbox, owner } : sandbox;
     return { ...pod, sandboxes: sandboxes.map(normalizeSandbox) };
   };
-  return { seen: ownPodUids, shared: sharedUids, foreignMark, observe };
+  return { ownPodUids, shared: sharedUids, foreignMark, observe };
 }
 
 /** Whether the mark of a sandbox names this agent's node and its root directory, possibly through links. */

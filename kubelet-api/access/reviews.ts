@@ -9,7 +9,7 @@ import { ExpiringCache } from './expiringCache.ts';
 /** Counts of reviews since the server started. */
 export interface ReviewCounts {
   /** Number of requests sent to the API server. */
-  readonly made: number;
+  readonly requested: number;
   /** Number of reviews served from the cache. */
   readonly cached: number;
   /** Number of reviews that shared a request in progress. */
@@ -18,7 +18,7 @@ export interface ReviewCounts {
   readonly failed: number;
   readonly underWay: number;
   /** Number of cached responses. */
-  readonly held: number;
+  readonly cachedResults: number;
   readonly lastFailure?: Failure;
   /**
    * Time of the first failure since the last success, in milliseconds since the epoch. Undefined while requests
@@ -59,7 +59,7 @@ export class Reviews<T> {
   readonly #requestsInProgress = new Map<string, Promise<T>>();
   /** Cache keys are HMACs with this random key, because the reviewed specs can be long and contain secrets. */
   readonly #hmacKey = randomBytes(32);
-  readonly #counts = { made: 0, cached: 0, shared: 0, failed: 0 };
+  readonly #counts = { requested: 0, cached: 0, shared: 0, failed: 0 };
   #failureState: Pick<ReviewCounts, 'lastFailure' | 'failingSince'> = {};
 
   constructor(options: ReviewsOptions<T>) {
@@ -73,7 +73,7 @@ export class Reviews<T> {
       ...this.#counts,
       ...this.#failureState,
       underWay: this.#requestsInProgress.size,
-      held: this.#positiveResults.size + this.#negativeResults.size,
+      cachedResults: this.#positiveResults.size + this.#negativeResults.size,
     };
   }
 
@@ -123,7 +123,7 @@ export class Reviews<T> {
 
   async #sendRequest(key: string, sendReview: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { isPositive, positiveTtlMs, negativeTtlMs, observer } = this.#options;
-    this.#counts.made += 1;
+    this.#counts.requested += 1;
     const onFetchEnd = observer?.startFetch();
     try {
       const result = await this.#withTimeout(sendReview);

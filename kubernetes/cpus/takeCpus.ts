@@ -34,7 +34,7 @@ class CpuCollector {
   readonly #topology: CpuTopology;
   readonly #choice: CpuChoice;
   #free: readonly CpuInfo[];
-  assigned: CpuSet = NO_CPUS;
+  #assigned: CpuSet = NO_CPUS;
   #neededCount: number;
 
   constructor(topology: CpuTopology, available: CpuSet, count: number, choice: CpuChoice) {
@@ -49,8 +49,8 @@ class CpuCollector {
     return this.#free;
   }
 
-  get taken(): CpuSet {
-    return this.assigned;
+  get assigned(): CpuSet {
+    return this.#assigned;
   }
 
   get neededCount(): number {
@@ -63,7 +63,7 @@ class CpuCollector {
 
   take(cpus: CpuSet): void {
     const members = new Set(cpus);
-    this.assigned = unionOf(this.assigned, cpus);
+    this.#assigned = unionOf(this.#assigned, cpus);
     this.#free = this.#free.filter(({ cpu }) => !members.has(cpu));
     this.#neededCount -= cpus.length;
   }
@@ -193,7 +193,7 @@ export function takePacked(topology: CpuTopology, available: CpuSet, count: numb
   ];
   for (const step of steps) {
     step();
-    if (collector.isDone()) return { cpus: collector.taken };
+    if (collector.isDone()) return { cpus: collector.assigned };
   }
   return { problem: 'failed to allocate cpus' };
 }
@@ -240,7 +240,7 @@ export function takeDistributed(
       return { problem: `accounting error, not enough CPUs allocated, remaining: ${collector.neededCount}` };
     if (collector.neededCount < 0)
       return { problem: `accounting error, too many CPUs allocated, remaining: ${collector.neededCount}` };
-    return { cpus: collector.taken };
+    return { cpus: collector.assigned };
   }
   return takePacked(topology, available, count, choice);
 }

@@ -35,7 +35,8 @@ const MEBIBYTE = 2 ** 20;
 export function killedProcess({ processName, pid, memoryBytes }: OomKill): string {
   const name = processName === '' ? 'a process' : `process ${processName}`;
   const id = pid === 0 ? '' : ` (pid ${pid})`;
-  return `${name}${id}${memoryBytes === undefined ? '' : `, which held ${(memoryBytes / MEBIBYTE).toFixed(1)} MiB`}`;
+  const memory = memoryBytes === undefined ? '' : `, which held ${(memoryBytes / MEBIBYTE).toFixed(1)} MiB`;
+  return `${name}${id}${memory}`;
 }
 
 /** Returns why a container was killed: the system or one of its cgroups was out of memory. */

@@ -39,7 +39,7 @@ export async function drawMachine(
     card.boxes.map((box) => toDrawnState(box, cardPosition(outerLayout, card), describe)),
   );
   const usedRules = new Set(
-    states.flatMap((state) => [state, ...(state.holds ?? [])]).flatMap(({ rules = [] }) => rules),
+    states.flatMap((state) => [state, ...(state.foldedStates ?? [])]).flatMap(({ rules = [] }) => rules),
   );
   return {
     machine: machine.id,
@@ -129,7 +129,7 @@ function toDrawnState(
       label: state.split('.').at(-1) ?? state,
       ...describe(state),
     }));
-    return { state: id, label, kind: 'folded', ...position, holds: foldedItems };
+    return { state: id, label, kind: 'folded', ...position, foldedStates: foldedItems };
   }
   const kind = item.children.length > 0 ? 'compound' : node?.type === 'final' ? 'final' : 'atomic';
   return { state: id, label, kind, ...position, ...describe(id) };

@@ -31,7 +31,7 @@ interface ServedScrape {
 
 /** Counts of TokenReview or SubjectAccessReview requests to the API server. */
 export interface ServedReviews {
-  readonly made: number;
+  readonly requested: number;
   readonly cached: number;
   readonly shared: number;
   readonly failed: number;
@@ -124,21 +124,23 @@ function scrapePart({ path, count, failed, at, caller }: ServedScrape): Explaine
 const countText = (count: number): string => (count === 1 ? 'once' : `${count} times`);
 
 const reviewParts = ({ reviews, since }: ServedView): ExplainedActor[] =>
-  Object.entries(reviews).map(([reviewKind, { made, cached, shared, failed, underWay, lastFailure, failingSince }]) => {
-    const isFailing = failingSince !== undefined;
-    const state = isFailing
-      ? { state: 'failing', tags: ['retrying'], since: failingSince }
-      : { state: 'answered', tags: ['steady'], since };
-    return {
-      ...apiPart(`review/${reviewKind}`, 'review', reviewKind, { ...state, ...(lastFailure ? { lastFailure } : {}) }),
-      facts: [
-        `${made} asked`,
-        `${cached + shared} from the cache`,
-        ...(failed > 0 ? [`${failed} failed`] : []),
-        ...(underWay > 0 ? [`${underWay} under way`] : []),
-      ],
-    };
-  });
+  Object.entries(reviews).map(
+    ([reviewKind, { requested, cached, shared, failed, underWay, lastFailure, failingSince }]) => {
+      const isFailing = failingSince !== undefined;
+      const state = isFailing
+        ? { state: 'failing', tags: ['retrying'], since: failingSince }
+        : { state: 'answered', tags: ['steady'], since };
+      return {
+        ...apiPart(`review/${reviewKind}`, 'review', reviewKind, { ...state, ...(lastFailure ? { lastFailure } : {}) }),
+        facts: [
+          `${requested} requested`,
+          `${cached + shared} from the cache`,
+          ...(failed > 0 ? [`${failed} failed`] : []),
+          ...(underWay > 0 ? [`${underWay} under way`] : []),
+        ],
+      };
+    },
+  );
 
 function apiPart(id: string, kind: string, name: string, state: Parameters<typeof nodePart>[1]): ExplainedActor {
   const path = `${NODE_API_ID}/${id}`;

@@ -98,9 +98,9 @@ async function readAll(
     const object = await objects.get(pod, each.kind, each.name, { signal }).catch(asError);
     return [objectKey(each), object] as const;
   });
-  const all = new Map(await Promise.all(objectReads));
+  const resolved = new Map(await Promise.all(objectReads));
   signal.throwIfAborted();
-  return all;
+  return resolved;
 }
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));

@@ -24,7 +24,7 @@ export function parsePodName(args: readonly string[]): string {
   const [kind = '', name, ...rest] = args.flatMap((word) => word.split('/'));
   if (name === undefined && POD_KINDS.includes(kind)) throw new ConfigError('which pod? expected pod/NAME');
   if (name === undefined) return kind;
-  if (!POD_KINDS.includes(kind)) throw unknownKindError(kind, { known: [...KINDS.pods, ...KINDS.nodes] });
+  if (!POD_KINDS.includes(kind)) throw unknownKindError(kind, { knownKinds: [...KINDS.pods, ...KINDS.nodes] });
   if (name === '' || rest.length > 0) throw new ConfigError(`${args.join(' ')}: expected pod/NAME`);
   return name;
 }

@@ -38,7 +38,7 @@ export type ResourceKind = keyof typeof KINDS;
 /** Creates the error for an unknown kind, with advice or a similar name. */
 export function unknownKindError(
   kindName: string,
-  { known: knownKinds, alternatives = '' }: { readonly known: readonly string[]; readonly alternatives?: string },
+  { knownKinds, alternatives = '' }: { readonly knownKinds: readonly string[]; readonly alternatives?: string },
 ): ConfigError {
   const advice = ADVICE_BY_KIND.get(kindName);
   if (advice !== undefined) return new ConfigError(`${kindName}: ${advice}${alternatives}`);
@@ -57,7 +57,7 @@ export function parseResource(
   if (kind === undefined) {
     const knownKindNames = allowedKinds.flatMap((each) => [...KINDS[each]]);
     const alternatives = `; there are ${allowedKinds.slice(0, -1).join(', ')} and ${allowedKinds.at(-1)}`;
-    throw unknownKindError(word, { known: knownKindNames, alternatives });
+    throw unknownKindError(word, { knownKinds: knownKindNames, alternatives });
   }
   if (name === '' || rest.length > 0) throw new ConfigError(`${args.join(' ')}: expected ${word} or ${word}/NAME`);
   return { kind, ...(name === undefined ? {} : { name }) };

@@ -164,7 +164,7 @@ export function sectionSchema<T extends z.core.$ZodLooseShape>(fields: T, keyNou
 }
 
 /** Returns "; did you mean …?", or an empty string if no known name is similar. */
-export function formatSuggestion(name: string, known: readonly string[]): string {
-  const nearestName = closestWord(name, known);
+export function formatSuggestion(name: string, knownNames: readonly string[]): string {
+  const nearestName = closestWord(name, knownNames);
   return nearestName === undefined ? '' : `; did you mean ${nearestName}?`;
 }

@@ -113,7 +113,7 @@ type FlagValue<E> = E extends { readonly flag: { readonly type: infer T extends 
     ? z.output<T>
     : never;
 
-type UnionToIntersection<U> = (U extends unknown ? (each: U) => void : never) extends (all: infer I) => void
+type UnionToIntersection<U> = (U extends unknown ? (each: U) => void : never) extends (intersection: infer I) => void
   ? I
   : never;
 

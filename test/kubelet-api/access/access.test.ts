@@ -88,7 +88,7 @@ test('C38: nobody is let in who offers nothing, or what nobody knows', async () 
   const { admit, counts } = access();
   for (const headers of [{}, bearing('unknown'), { authorization: 'Basic YTpi' }, bearing('x'.repeat(40_000))])
     expect(await admit(asking('/healthz', headers))).toEqual(UNAUTHORIZED);
-  expect(counts().tokens).toMatchObject({ made: 1 });
+  expect(counts().tokens).toMatchObject({ requested: 1 });
   expect(told).toEqual([]);
 });
 
@@ -114,7 +114,7 @@ test('C38: what the API server says of tokens holds for 2 minutes, good or bad',
   expect([await ask('good-token'), await ask('unknown')]).toEqual([true, false]);
   await clock.advance(1);
   expect([await ask('good-token'), await ask('unknown')]).toEqual([false, true]);
-  expect(counts().tokens).toEqual({ made: 4, cached: 2, shared: 0, failed: 0, underWay: 0, held: 2 });
+  expect(counts().tokens).toEqual({ requested: 4, cached: 2, shared: 0, failed: 0, underWay: 0, cachedResults: 2 });
 });
 
 test('C38: what it says of access holds for 5 minutes where it allows, for 30 seconds where it denies', async () => {
@@ -128,7 +128,7 @@ test('C38: what it says of access holds for 5 minutes where it allows, for 30 se
   expect([await ask('GET'), await ask('POST')]).toEqual([true, true]);
   await clock.advance(270_000);
   expect([await ask('GET'), await ask('POST')]).toEqual([false, true]);
-  expect(counts().access).toMatchObject({ made: 4, failed: 0 });
+  expect(counts().access).toMatchObject({ requested: 4, failed: 0 });
 });
 
 test('C38: while the API server is away, what it has said goes on to hold; of all else nobody knows', async () => {
@@ -168,7 +168,7 @@ test('the same question is asked once at a time, and whoever goes away takes nob
   held.resolve();
   for (const other of await Promise.all(others)) expect(other).toMatchObject({ isAdmitted: true });
   expect([reviewer.count('TokenReview'), reviewer.count('SubjectAccessReview')]).toEqual([1, 1]);
-  expect(counts()).toMatchObject({ tokens: { made: 1, shared: 9 }, access: { made: 1, shared: 8 } });
+  expect(counts()).toMatchObject({ tokens: { requested: 1, shared: 9 }, access: { requested: 1, shared: 8 } });
 });
 
 test('a review that is never answered ends after 30 seconds, or with the server', async () => {
@@ -214,7 +214,7 @@ test('a flood of tokens that nobody has takes no place from those that somebody 
     expect((await admit(asking('/metrics', bearing(`flood-${each}`)))).isAdmitted).toBe(false);
   reviewer.isAway = true;
   expect(await admit(asking('/metrics', bearing('good-token')))).toMatchObject({ isAdmitted: true });
-  expect(counts().tokens).toMatchObject({ made: 10_001, failed: 0, held: 1025 });
+  expect(counts().tokens).toMatchObject({ requested: 10_001, failed: 0, cachedResults: 1025 });
 });
 
 test('so many reviews are under way at once, and no more', async () => {
@@ -223,7 +223,7 @@ test('so many reviews are under way at once, and no more', async () => {
   reviewer.holdBack = held.promise;
   const all = Array.from({ length: 1000 }, (_, each) => admit(asking('/metrics', bearing(`flood-${each}`))));
   await clock.advance(1);
-  expect(counts().tokens).toMatchObject({ made: 256, underWay: 256, failed: 744 });
+  expect(counts().tokens).toMatchObject({ requested: 256, underWay: 256, failed: 744 });
   held.resolve();
   for (const each of await Promise.all(all)) expect(each).toEqual(UNAUTHORIZED);
   expect(counts().tokens.underWay).toBe(0);

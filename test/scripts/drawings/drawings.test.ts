@@ -134,7 +134,7 @@ describe.each(byName)('the drawing %s', (_, drawing) => {
   });
 
   test('leaves out no way of its states but those within a fold', () => {
-    const folded = new Set(states.flatMap(({ holds = [] }) => holds.map(({ state }) => state)));
+    const folded = new Set(states.flatMap(({ foldedStates = [] }) => foldedStates.map(({ state }) => state)));
     const own = describeTransitions(machineOf(drawing)).filter(
       ({ from, to }) => from !== '' && to !== undefined && box(from),
     );
@@ -162,7 +162,7 @@ test.each(machines.map((machine) => [machine.id, machine] as const))(
     if (regions.length === 0) return;
     expect(regions.flatMap((drawing) => drawing.regions[0]?.states ?? []).length).toBeGreaterThan(0);
     const shown = regions.flatMap((drawing) =>
-      drawing.states.flatMap(({ state, holds }) => holds?.map((held) => held.state) ?? [state]),
+      drawing.states.flatMap(({ state, foldedStates }) => foldedStates?.map((folded) => folded.state) ?? [state]),
     );
     const atoms = nodesOf(machine.root)
       .filter(({ type }) => type === 'atomic' || type === 'final')
@@ -175,7 +175,7 @@ test('the usual way of a container is shown, what is beside it folded, and its b
   const run = drawings.get('container.run');
   const labels = run?.states.filter(({ state }) => state.startsWith('launching')).map(({ label }) => label);
   expect(labels).toEqual(['launching', 'readyToCreate', 'queued', 'creating', 'starting', '5 more']);
-  expect(run?.states.find(({ state }) => state === 'launching.*')?.holds?.map(({ label }) => label)).toContain(
+  expect(run?.states.find(({ state }) => state === 'launching.*')?.foldedStates?.map(({ label }) => label)).toContain(
     'awaitingRetry',
   );
   expect(run?.states.find(({ state }) => state === 'ended.backingOff')?.height).toBeGreaterThan(60);

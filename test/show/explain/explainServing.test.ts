@@ -11,7 +11,7 @@ const linesOf = (view: Partial<ServedView>) => {
   const lines = formatNodeExplanation(explained(view)).trimEnd().split('\n');
   return lines.slice(lines.findIndex((line) => line.includes('─ server')));
 };
-const counts = { made: 12, cached: 40, shared: 2, failed: 0, underWay: 0 };
+const counts = { requested: 12, cached: 40, shared: 2, failed: 0, underWay: 0 };
 const session = {
   id: 7,
   kind: 'exec',
@@ -41,10 +41,10 @@ test('lists sessions, metrics scrapes and authorization requests', () => {
   expect(lines).toEqual([
     '└─ server                       serving   60m    port 10250, 3 sessions',
     '   ├─ review tokens             answered  60m',
-    '   │    12 asked, 42 from the cache, 1 failed',
+    '   │    12 requested, 42 from the cache, 1 failed',
     '   │    last failure, 10m ago: InternalError: ECONNREFUSED',
     '   ├─ review access             answered  60m',
-    '   │    12 asked, 42 from the cache, 3 under way',
+    '   │    12 requested, 42 from the cache, 3 under way',
     '   ├─ scrape /metrics           answered  3s     once, by prometheus',
     '   ├─ scrape /metrics/cadvisor  answered  4s',
     '   │    120 times, 2 failed, by prometheus',

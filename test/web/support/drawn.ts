@@ -20,7 +20,7 @@ export const drawn: Drawing = {
       label: '2 more',
       kind: 'folded',
       ...at(30, 118, 100, 24),
-      holds: [
+      foldedStates: [
         { state: 'pending.waiting', label: 'waiting', tag: 'waiting', waitsFor: 'the containers before it' },
         { state: 'pending.awaitingVolumes', label: 'awaitingVolumes', tag: 'waiting' },
       ],

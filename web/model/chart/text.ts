@@ -83,7 +83,7 @@ export function stateSentence(
 ): string {
   const { label, kind, waitsFor } = drawnState;
   if (kind === 'folded' && activeState === undefined)
-    return `${label}: ${(drawnState.holds ?? []).map((folded) => folded.label).join(', ')}`;
+    return `${label}: ${(drawnState.foldedStates ?? []).map((folded) => folded.label).join(', ')}`;
   if (activeState === undefined || actor === undefined) {
     const waitTexts = waitsFor === undefined ? [] : [`waits for ${waitsFor}`];
     const was =

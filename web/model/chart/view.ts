@@ -76,7 +76,7 @@ const isInside = (state: string, outer: string): boolean => state.startsWith(`${
 /** Returns the box that represents a state, which is its own box or the one into which it is folded. */
 export const boxOf = ({ states }: Drawing, state: string): DrawnState | undefined =>
   states.find((each) => each.state === state) ??
-  states.find(({ holds }) => holds?.some((each) => each.state === state));
+  states.find(({ foldedStates }) => foldedStates?.some((each) => each.state === state));
 
 /** Combines a drawing with an actor. Without an actor, the chart shows only the state machine. */
 export function buildChartView(drawing: Drawing, actor?: ChartActor): ChartView {
@@ -99,7 +99,7 @@ export function buildChartView(drawing: Drawing, actor?: ChartActor): ChartView 
 function stateView(drawnState: DrawnState, actor: ChartActor | undefined): StateView {
   const activeStateNames = activeStates(actor?.state ?? '');
   const state = activeStateNames.find(
-    (each) => each === drawnState.state || drawnState.holds?.some((folded) => folded.state === each),
+    (each) => each === drawnState.state || drawnState.foldedStates?.some((folded) => folded.state === each),
   );
   const containsActive = activeStateNames.some((each) => isInside(each, drawnState.state));
   if (actor === undefined) return { drawnState, containsActive: false, wasVisited: false };
@@ -123,11 +123,11 @@ function stateView(drawnState: DrawnState, actor: ChartActor | undefined): State
   };
 }
 
-const isPartOf = (state: string, { state: own, holds = [] }: DrawnState): boolean =>
-  state === own || isInside(state, own) || holds.some((folded) => folded.state === state);
+const isPartOf = (state: string, { state: own, foldedStates = [] }: DrawnState): boolean =>
+  state === own || isInside(state, own) || foldedStates.some((folded) => folded.state === state);
 
 function activeStateView(state: string, drawnState: DrawnState, actor: ChartActor): ActiveStateView {
-  const foldedState: FoldedState | undefined = drawnState.holds?.find((candidate) => candidate.state === state);
+  const foldedState: FoldedState | undefined = drawnState.foldedStates?.find((candidate) => candidate.state === state);
   const { since, until, now, waitingFor } = actor;
   const progress =
     until !== undefined && until > since ? Math.min(1, Math.max(0, (now - since) / (until - since))) : undefined;

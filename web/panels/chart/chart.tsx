@@ -97,7 +97,7 @@ function ChartPicture({ page, storyState, view, chart, drawing, actor }: ChartPi
         <ChartAbout
           drawing={drawing}
           state={describedState}
-          active={active.find((state) => describedState.holds?.some((held) => held.state === state))}
+          active={active.find((state) => describedState.foldedStates?.some((folded) => folded.state === state))}
           onClose={() => {
             chart.describedState.value = undefined;
           }}
@@ -145,10 +145,10 @@ function Trouble({ text, onRetry }: { readonly text: string; readonly onRetry: (
 function NoChart({ page, actor }: { readonly page: Page; readonly actor: ShownActor }) {
   const explanation =
     actor.kind === CALL_KIND
-      ? 'is a call in flight: it has been asked'
+      ? 'is a call in flight'
       : actor.machine === NODE_API_ID
-        ? "belongs to the node's own API: it is told of here"
-        : 'is a feed: it tells what happens outside';
+        ? "belongs to the node's own API and is described here"
+        : 'is a feed of facts from outside the node';
   const parent = actor.parent === undefined ? undefined : page.world.value.actors.get(actor.parent);
   return (
     <div class="said">

@@ -15,7 +15,7 @@ interface AboutProps {
 
 /** The descriptions of a state or of all states folded into a box. */
 export function ChartAbout({ drawing, state, active, onClose }: AboutProps) {
-  const foldedStates = state.holds ?? [];
+  const foldedStates = state.foldedStates ?? [];
   return (
     <section class="about" aria-label={`About ${state.label}`}>
       <header>

@@ -61,14 +61,14 @@ interface PartsProps {
 }
 
 /** The elements in painting order: compound states, arrows, simple states, labels. */
-function ChartElements({ chart, view, chartActor, start, onPoint: tell }: PartsProps) {
+function ChartElements({ chart, view, chartActor, start, onPoint: onArrowPoint }: PartsProps) {
   const { hoveredElement } = chart;
   const isPointed = ({ drawnTransition }: ArrowView) =>
     hoveredElement.value.arrow === drawnTransition.ways[0] ||
     (hoveredElement.value.state !== undefined &&
       [drawnTransition.from, drawnTransition.to].includes(hoveredElement.value.state));
   const onPoint = (arrow: string | undefined) => {
-    tell?.(arrow);
+    onArrowPoint?.(arrow);
     hoveredElement.value = arrow === undefined ? {} : { arrow };
   };
   const isLabelled = (way: ArrowView) =>

@@ -28,7 +28,7 @@ export function Details({ page, subject, tab }: DetailsProps) {
         />
       )}
       {subject.actor.tags.includes('broken') && (
-        <p class="sec fault">A fault of statelet itself. The pod is built anew at the next tick.</p>
+        <p class="sec fault">A fault of statelet itself. The pod is rebuilt at the next tick.</p>
       )}
       {detail ? <DetailSections detail={detail} subject={subject} tab={tab} /> : trouble === undefined && <Loading />}
     </>

@@ -52,7 +52,7 @@ export function Facts({ actor }: { readonly actor: ShownActor }) {
   const isShown = podUidOf(actor.path) === undefined || actor.kind === 'volume';
   if (!isShown || actor.facts.length === 0) return null;
   return (
-    <Section title="What it says of itself">
+    <Section title="Facts">
       <ul class="facts">
         {actor.facts.map((fact) => (
           <li key={fact}>{fact}</li>

@@ -170,7 +170,7 @@ function EmptyTree({ page, tree }: Panel) {
   }
   return (
     <div class="none">
-      <p>No actors are known yet.</p>
+      <p>No actors yet.</p>
       <Sources sources={sources} />
     </div>
   );

@@ -23,7 +23,7 @@ export function LanesInSteps(panel: StoryPanel) {
   return (
     <div class="timeline" ref={box}>
       {size && sequence && <Diagram {...panel} {...size} sequence={sequence} />}
-      {!sequence && <p class="no-story">Nothing is known to have happened here.</p>}
+      {!sequence && <p class="no-story">No events are recorded here.</p>}
     </div>
   );
 }
@@ -49,7 +49,7 @@ function Diagram({ width, height, sequence, ...panel }: Sized) {
   const y = (index: number) =>
     TOP_HEIGHT + 16 + index * each + (index === subjectIndex ? 10 : index > subjectIndex ? 20 : 0);
   const yById = new Map(participants.map(({ id }, index) => [id, y(index)]));
-  const all = Math.max(width, LEFT + columns.length * pitch + RIGHT_MARGIN);
+  const totalWidth = Math.max(width, LEFT + columns.length * pitch + RIGHT_MARGIN);
   const bottom = Math.max(height - FOOT_HEIGHT, y(participants.length - 1) + 14);
   const layout: DiagramLayout = {
     ...panel,
@@ -62,12 +62,12 @@ function Diagram({ width, height, sequence, ...panel }: Sized) {
     <div class="lane-box sideways">
       <svg
         class="tl steps"
-        width={all}
+        width={totalWidth}
         height={bottom + FOOT_HEIGHT}
         role="img"
         aria-label={`Sequence of ${columns.length} arrows, as listed beside`}
       >
-        <Participants {...layout} width={all} />
+        <Participants {...layout} width={totalWidth} />
         <States {...layout} />
         {columns.map((column, index) => (
           <Arrow

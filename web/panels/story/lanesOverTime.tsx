@@ -38,8 +38,8 @@ function Timeline({ width, height, ...panel }: Sized) {
   const window = storyState.range.value;
   const scale: Scale = { ...window, left: width < 500 ? 96 : LEFT, right: width - RIGHT };
   const lanes = view.lanes.value;
-  const { placed, height: taken } = positionLanes(lanes, view.subject.value, height - AXIS_HEIGHT - FOOT_HEIGHT);
-  const bottom = Math.max(taken, height - AXIS_HEIGHT - FOOT_HEIGHT);
+  const { placed, height: lanesHeight } = positionLanes(lanes, view.subject.value, height - AXIS_HEIGHT - FOOT_HEIGHT);
+  const bottom = Math.max(lanesHeight, height - AXIS_HEIGHT - FOOT_HEIGHT);
   const now = page.now.value;
   const edge = toX(scale, view.latestTime.value);
   const labels = { of: storyName(page), from: formatMinutes(window.from), to: formatMinutes(window.to) };

@@ -13,7 +13,7 @@ export function NoStory({ storyState, cause }: NoStoryProps) {
   };
   return (
     <div class="no-story">
-      <ErrorMessage message="The story cannot be told" cause={cause} onRetry={retry} />
+      <ErrorMessage message="The story cannot be loaded" cause={cause} onRetry={retry} />
     </div>
   );
 }

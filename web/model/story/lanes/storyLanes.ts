@@ -88,8 +88,8 @@ const stepsSince = (steps: readonly Step[], from = Number.NEGATIVE_INFINITY): re
   steps.filter(({ at }) => at >= from);
 
 /** Returns the last step if no step is visible, so that a lane does not disappear when its marks scroll out of view. */
-const lastIfEmpty = (visible: readonly Step[], all: readonly Step[]): readonly Step[] =>
-  visible.length > 0 ? visible : all.slice(-1);
+const lastIfEmpty = (visible: readonly Step[], steps: readonly Step[]): readonly Step[] =>
+  visible.length > 0 ? visible : steps.slice(-1);
 
 /** Returns the path of the probe's container. */
 const probedContainer = (probe: string): string => probe.split('/').slice(0, -2).join('/');
