@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { AnyStateNode } from 'xstate';
 import { machines } from '../../../machines/drawing/charts.ts';
+import { nodesOf } from '../../../machines/drawing/ways.ts';
 import { STATE_TAGS, type StateMeta, type StateTag } from '../../../machines/shared/stateMeta.ts';
 import { atomicStates, isPassing, tagsOf } from '../support/reach.ts';
 
@@ -45,4 +46,29 @@ test.each(byName)('each state of %s, with its parents, has exactly one category'
   const kinds: readonly string[] = STATE_TAGS;
   const odd = atomicStates(machine).filter((node) => tagsOf(node).filter((tag) => kinds.includes(tag)).length !== 1);
   expect(odd.map((node) => [nameOf(node), ...tagsOf(node)])).toEqual([]);
+});
+
+/** Every key of `StateMeta`, and whether only the root of a machine may declare it. */
+const META_KEYS: Record<keyof StateMeta, 'state' | 'root'> = {
+  waitsFor: 'state',
+  until: 'state',
+  afterMs: 'state',
+  rules: 'state',
+  region: 'state',
+  layout: 'state',
+  coverageGap: 'state',
+  regions: 'root',
+  deadlines: 'root',
+  formatWait: 'root',
+  facts: 'root',
+};
+
+// TypeScript accepts unknown keys in the meta of a machine's root.
+test.each(byName)('each state of %s declares only known properties in its meta', (_, machine) => {
+  const allowed = (node: AnyStateNode) =>
+    Object.entries(META_KEYS).flatMap(([key, level]) => (level === 'state' || node === machine.root ? key : []));
+  const unknown = nodesOf(machine.root).flatMap((node) =>
+    Object.keys(metaOf(node)).flatMap((key) => (allowed(node).includes(key) ? [] : `${nameOf(node)}: ${key}`)),
+  );
+  expect(unknown).toEqual([]);
 });
