@@ -64,6 +64,7 @@ export { imageMachine } from './machines/image/chart.ts';
 export { imageGarbageMachine } from './machines/imageGarbage/chart.ts';
 export { leaseMachine } from './machines/lease/chart.ts';
 export { limiterMachine } from './machines/limiter/chart.ts';
+export { memoryManagerMachine } from './machines/memoryManager/chart.ts';
 export { type MirrorEvent, mirrorMachine } from './machines/mirror/chart.ts';
 export { nodeAgentMachine } from './machines/node/chart.ts';
 export type { NodeInput } from './machines/node/context.ts';
@@ -93,7 +94,13 @@ export type {
 } from './machines/shared/events/events.ts';
 export type { EvictionEvent } from './machines/shared/events/evictionEvents.ts';
 export type { LimiterEvent, TimerEvent } from './machines/shared/events/slots.ts';
-export type { CpusEvent, GarbageEvent, ImageGarbageEvent, LogsEvent } from './machines/shared/events/upkeepEvents.ts';
+export type {
+  CpusEvent,
+  GarbageEvent,
+  ImageGarbageEvent,
+  LogsEvent,
+  MemoryManagerEvent,
+} from './machines/shared/events/upkeepEvents.ts';
 export type { PortName, PortTypes } from './machines/shared/ports.ts';
 export { statusSinkMachine } from './machines/statusSink/chart.ts';
 export { volumeMachine } from './machines/volume/chart.ts';

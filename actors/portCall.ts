@@ -67,6 +67,7 @@ const portDescriptions: PortDescriptions = {
   collectImages: omitDescription,
   removeUnusedImages: omitDescription,
   saveCpus: ({ assignments }) => `${assignments.exclusive.length} containers`,
+  saveMemory: ({ assignments }) => `${assignments.containers.length} containers`,
   reconcileCpus: ({ containers }) => `${containers.length}`,
   rotateLogs: ({ logs }) => `${logs.length}`,
   runHook: ({ container, hook }) => `${container} ${hook}`,

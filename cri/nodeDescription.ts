@@ -63,6 +63,11 @@ export interface NodeDescription {
   readonly userNamespaces?: { readonly pods: number; readonly idsPerPod?: number };
   /** Returns the CPUs on which a container runs. Undefined if the node does not assign CPUs. */
   readonly cpusOf?: (podUid: string, container: string) => CpuSet | undefined;
+  /**
+   * Returns the NUMA nodes of a container's memory, or none if it may use the memory of any node. Undefined if the node
+   * does not assign memory of NUMA nodes.
+   */
+  readonly memoryNodesOf?: (podUid: string, container: string) => CpuSet;
   /** Returns `<root>/pods/<uid>`. */
   readonly podDirectory: (uid: string) => string;
 }

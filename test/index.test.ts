@@ -130,6 +130,10 @@ test('the events of every machine have an exported type', () => {
     imageGarbage: true satisfies IsSame<EventFromLogic<typeof library.imageGarbageMachine>, library.ImageGarbageEvent>,
     eviction: true satisfies IsSame<EventFromLogic<typeof library.evictionMachine>, library.EvictionEvent>,
     cpus: true satisfies IsSame<EventFromLogic<typeof library.cpusMachine>, library.CpusEvent>,
+    memoryManager: true satisfies IsSame<
+      EventFromLogic<typeof library.memoryManagerMachine>,
+      library.MemoryManagerEvent
+    >,
     logRotation: true satisfies IsSame<EventFromLogic<typeof library.logRotationMachine>, library.LogsEvent>,
     statusSink: true satisfies IsSame<EventFromLogic<typeof library.statusSinkMachine>, library.StatusSinkEvent>,
     registration: true satisfies IsSame<EventFromLogic<typeof library.registrationMachine>, library.RegistrationEvent>,

@@ -45,6 +45,7 @@ const named: readonly true[] = [
   true satisfies Same<EventFrom<typeof library.limiterMachine>, library.LimiterEvent>,
   true satisfies Same<EventFrom<typeof library.cpusMachine>, library.CpusEvent>,
   true satisfies Same<EventFrom<typeof library.logRotationMachine>, library.LogsEvent>,
+  true satisfies Same<EventFrom<typeof library.memoryManagerMachine>, library.MemoryManagerEvent>,
   true satisfies Same<EventFrom<typeof library.mirrorMachine>, library.MirrorEvent>,
   true satisfies Same<EventFrom<typeof library.nodeAgentMachine>, library.NodeEvent>,
   true satisfies Same<EventFrom<typeof library.nodeStatusMachine>, library.NodeStatusEvent>,

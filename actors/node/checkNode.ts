@@ -84,14 +84,30 @@ const sinksSchema = z
 
 const cpuSetSchema = z.array(countSchema);
 
+const topologyPolicySchema = z.looseObject({ name: nameSchema, isPerPod: z.boolean(), prefersClosest: z.boolean() });
+
 const cpuManagerSchema = z.looseObject({
-  topologyPolicy: z.looseObject({ name: nameSchema, isPerPod: z.boolean(), prefersClosest: z.boolean() }),
+  topologyPolicy: topologyPolicySchema,
   cpuPolicy: z.looseObject({
     topology: z.looseObject({ cpus: z.array(z.looseObject({ cpu: countSchema })) }),
     options: z.looseObject({}),
     reserved: cpuSetSchema,
   }),
   reconcileMs: intervalSchema,
+});
+
+const memoryManagerSchema = z.looseObject({
+  topologyPolicy: topologyPolicySchema,
+  memoryPolicy: z.looseObject({
+    nodes: z.array(
+      z.looseObject({
+        id: countSchema,
+        blockCount: countSchema,
+        group: cpuSetSchema,
+        tables: z.array(z.looseObject({ resource: nameSchema, allocatable: z.number(), free: z.number() })),
+      }),
+    ),
+  }),
 });
 
 const configSchemas: { readonly [Field in keyof NodeAgentConfig]-?: z.ZodMiniType } = {
@@ -148,6 +164,7 @@ const configSchemas: { readonly [Field in keyof NodeAgentConfig]-?: z.ZodMiniTyp
   sinks: z.optional(sinksSchema),
   limitedSwap: optionalBooleanSchema,
   cpuManager: z.optional(cpuManagerSchema),
+  memoryManager: z.optional(memoryManagerSchema),
   reportsProcessOomKills: optionalBooleanSchema,
   endsAll: optionalBooleanSchema,
   takesOver: optionalBooleanSchema,

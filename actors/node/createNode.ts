@@ -26,6 +26,7 @@ import type { ClusterCaches } from '../cluster/watches.ts';
 import { CpuManagerState } from '../cpus/cpuManagerState.ts';
 import { currentAddresses } from '../feeds/addresses.ts';
 import { OomWatcher } from '../feeds/oomWatcher.ts';
+import { MemoryManagerState } from '../memory/memoryManagerState.ts';
 import { createLocalObjects, type LocalObjects } from '../objects/localObjects.ts';
 import { objectsBySource } from '../objects/objectsBySource.ts';
 import { createRedaction, type Redaction } from '../replay/redaction.ts';
@@ -66,6 +67,7 @@ interface NodeDependencies
   readonly localObjects: LocalObjects;
   readonly relistRequests: RelistRequests;
   readonly cpuState: CpuManagerState;
+  readonly memoryState: MemoryManagerState;
   /** Manifest files of the static pods by UID. */
   readonly manifestFiles: { now: ReadonlyMap<string, string> };
 }
@@ -80,6 +82,7 @@ export async function createNode(config: NodeAgentConfig, parts: NodeParts): Pro
   const { fullConfig, durable: durableFacts, files, store } = dependencies;
   const loadLeftovers = async () => {
     await dependencies.cpuState.load(fullConfig.cpuManager?.cpuPolicy);
+    await dependencies.memoryState.load(fullConfig.memoryManager?.memoryPolicy);
     return findPodsOnDisk(fullConfig, durableFacts, { ...config, files, onAdopted: dependencies.onAdopted });
   };
   const podsOnDisk = await loadLeftovers().catch(async (error) => {
@@ -116,6 +119,13 @@ function cpusInput({ fullConfig, cpuState }: NodeDependencies): Pick<NodeInput, 
   return cpuManager === undefined || assignments === undefined ? {} : { cpus: { ...cpuManager, assignments } };
 }
 
+/** Returns the policies of the memory manager with the assignments of the previous agent. */
+function memoryInput({ fullConfig, memoryState }: NodeDependencies): Pick<NodeInput, 'memory'> {
+  const { memoryManager } = fullConfig;
+  const { assignments } = memoryState;
+  return memoryManager === undefined || assignments === undefined ? {} : { memory: { ...memoryManager, assignments } };
+}
+
 function createNodeOnStore(dependencies: NodeDependencies, leftovers: PodsAtStart): NodeAgent {
   const {
     fullConfig: config,
@@ -143,6 +153,7 @@ function createNodeOnStore(dependencies: NodeDependencies, leftovers: PodsAtStar
       ...createInput(config, durableFacts, leftovers),
       ...clusterInput(dependencies),
       ...cpusInput(dependencies),
+      ...memoryInput(dependencies),
       sinks: statusSinkInputs(sinks, ledger),
     },
     {
@@ -200,6 +211,7 @@ async function openDependencies(config: FullConfig, parts: NodeParts): Promise<N
   });
   const relistRequests = new RelistRequests();
   const cpuState = new CpuManagerState(files, config.rootDir);
+  const memoryState = new MemoryManagerState(files, config.rootDir);
   const commonDependencies = {
     clock,
     files,
@@ -211,6 +223,7 @@ async function openDependencies(config: FullConfig, parts: NodeParts): Promise<N
     localObjects,
     relistRequests,
     cpuState,
+    memoryState,
   };
   const { objects, tokens, trustBundles, ...others } = parts;
   const contentOverrides = withoutUndefined({ objects, tokens, trustBundles });
@@ -252,6 +265,7 @@ function createEnvironment(
       ...config,
       ...agent.facts(),
       cpusOf: (uid, container) => dependencies.cpuState.cpusOf(uid, container),
+      memoryNodesOf: (uid, container) => dependencies.memoryState.numaNodesOf(uid, container),
     }),
     layout,
     mounter,
@@ -328,6 +342,7 @@ const INPUT_FIELDS: Readonly<
       | keyof PodsAtStart
       | 'cluster'
       | 'cpus'
+      | 'memory'
       | 'hostIps'
       | 'sinks'
       | 'statuses'

@@ -7,7 +7,13 @@ import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
 import { explainCpus } from '../../kubernetes/cpus/explainCpus.ts';
 import type { ImageUse } from '../../kubernetes/images/imageGarbage.ts';
-import { type CpuAllocation, waitDescription } from '../../machines/admission/context.ts';
+import { explainMemory } from '../../kubernetes/numaMemory/explainMemory.ts';
+import {
+  type AdmissionContext,
+  type CpuAllocation,
+  type MemoryAllocation,
+  waitDescription,
+} from '../../machines/admission/context.ts';
 import { type ChangeableFacts, changeableFacts, type NodeInput } from '../../machines/node/context.ts';
 import { type NodeCounts, nodeCounts } from '../../machines/node/counts.ts';
 import { isDesired } from '../../machines/node/pods/wanted.ts';
@@ -133,6 +139,8 @@ export interface NodeAgent {
   counts(): NodeCounts;
   /** Returns the CPU assignments and their policy. Undefined if the node does not assign CPUs. */
   cpus(): CpuAllocation | undefined;
+  /** Returns the memory that admission has assigned. Undefined if the node does not assign memory of NUMA nodes. */
+  memory(): MemoryAllocation | undefined;
   /** Returns the manifest file of a static pod. Undefined for a pod from another source, or if the file is gone. */
   manifestFile(uid: string): string | undefined;
   /** Returns the current values of the node facts that can change at run time. */
@@ -191,7 +199,8 @@ export function createAgent(boundary: Boundary, input: NodeInput, observers: Age
     overview: () => boundary.redact(createOverview(actors)),
     hasQueuedStarts: createQueuedStartsCheck(actors.root, clock),
     counts: () => nodeCounts(root),
-    cpus: () => admissionCpus(root),
+    cpus: () => admissionOf(root).cpus,
+    memory: () => admissionOf(root).memory,
     // Only the live node has a runtime.
     relist: async () => false,
     imageUses: async () => [],
@@ -376,21 +385,25 @@ function podExplanations(
   };
 }
 
-/** Adds information from admission to a pod, i.e. why it waits and which CPUs its containers have. */
+/** Adds information from admission to a pod, i.e. why it waits, and which CPUs and memory its containers have. */
 const withAdmissionFacts = (pod: PodWithTree, root: RootActor): PodWithTree =>
-  withContainerCpus(withAdmissionWait(pod, root), root);
+  withContainerResources(withAdmissionWait(pod, root), root);
 
-const admissionCpus = (root: RootActor): CpuAllocation | undefined =>
-  root.getSnapshot().children.admission?.getSnapshot().context.cpus;
+const admissionOf = (root: RootActor): Pick<AdmissionContext, 'cpus' | 'memory'> =>
+  root.getSnapshot().children.admission?.getSnapshot().context ?? {};
 
-/** Adds the CPUs of each container, if the node assigns CPUs. */
-function withContainerCpus({ pod, tree }: PodWithTree, root: RootActor): PodWithTree {
-  const allocation = admissionCpus(root);
-  if (allocation === undefined) return { pod, tree };
-  const cpusByContainer = explainCpus(allocation.assignments, pod);
+/** Adds the CPUs and the memory of each container, if the node assigns them. */
+function withContainerResources({ pod, tree }: PodWithTree, root: RootActor): PodWithTree {
+  const { cpus, memory } = admissionOf(root);
+  const explanations = [
+    ...(cpus === undefined ? [] : [explainCpus(cpus.assignments, pod)]),
+    ...(memory === undefined ? [] : [explainMemory(memory.assignments, pod)]),
+  ];
+  if (explanations.length === 0) return { pod, tree };
   const children = tree.children.map((child) => {
-    const cpus = child.id.startsWith('container/') ? cpusByContainer.get(child.name) : undefined;
-    return cpus === undefined ? child : { ...child, facts: [...child.facts, cpus] };
+    if (!child.id.startsWith('container/')) return child;
+    const facts = explanations.flatMap((byContainer) => byContainer.get(child.name) ?? []);
+    return { ...child, facts: [...child.facts, ...facts] };
   });
   return { pod, tree: { ...tree, children } };
 }

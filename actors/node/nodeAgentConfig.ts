@@ -4,7 +4,7 @@ import { ownerAnnotation } from '../../cri/config/labels.ts';
 import type { CgroupFacts, NodeDescription } from '../../cri/nodeDescription.ts';
 import type { ImageVerification } from '../../kubernetes/images/imageVerification.ts';
 import type { Capacity } from '../../kubernetes/resources/requests.ts';
-import type { CpuManagerInput, NodeInput } from '../../machines/node/context.ts';
+import type { CpuManagerInput, MemoryInput, NodeInput } from '../../machines/node/context.ts';
 import type { HostAddresses } from '../feeds/addresses.ts';
 import type { LogPolicy } from '../services/containers/logs.ts';
 import { type SourceDependencies, sourceLocations } from '../sources/sources.ts';
@@ -19,6 +19,8 @@ type DerivedField =
   | 'cluster'
   | 'cpus'
   | 'cpusOf'
+  | 'memory'
+  | 'memoryNodesOf'
   | 'statuses'
   | 'allocations'
   | 'probed'
@@ -32,6 +34,9 @@ type RequiredField = 'nodeName' | 'rootDir' | 'runtimeEndpoint' | 'capacity';
 
 /** The policies of the CPU manager. The CPU assignments are in a separate state file. */
 export type CpuManagerConfig = Omit<CpuManagerInput, 'assignments'>;
+
+/** The policies of the memory manager. The memory assignments are in a separate state file. */
+export type MemoryManagerConfig = Omit<MemoryInput, 'assignments'>;
 
 /** The fixed configuration of a node. Optional fields default to those of an ordinary node. */
 export interface NodeAgentConfig
@@ -54,6 +59,8 @@ export interface NodeAgentConfig
   readonly imageVerification?: ImageVerification;
   /** The policies of the CPU manager. Undefined if no container gets exclusive CPUs. */
   readonly cpuManager?: CpuManagerConfig;
+  /** The policies of the memory manager. Undefined if no container gets memory of its own. */
+  readonly memoryManager?: MemoryManagerConfig;
   /** Whether to take over the pods of other agents that have a directory below the root directory. */
   readonly takesOver?: boolean;
 }

@@ -1,4 +1,5 @@
 /** Assembles the real implementations of the ports: CRI, disk and logs. */
+import { messageOf, NodeFailure } from '../../base/failure.ts';
 import type { NodeDescription } from '../../cri/nodeDescription.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import type { Layout } from '../../host/pods/layout.ts';
@@ -21,6 +22,7 @@ import { ImageClaims } from '../images/imageClaims.ts';
 import { ImageCollector } from '../images/imageCollector.ts';
 import { podCredentials } from '../images/podCredentials.ts';
 import { PullProofs } from '../images/pullProofs.ts';
+import type { MemoryManagerState } from '../memory/memoryManagerState.ts';
 import type { PodContent } from '../objects/podContent.ts';
 import type { PlegOptions } from '../runtime/pleg.ts';
 import { createContainerObjects } from '../services/containers/containerObjects.ts';
@@ -55,6 +57,7 @@ export interface NodeServiceDependencies
   readonly users: UserNamespaces;
   readonly ownership: Ownership;
   readonly cpuState: CpuManagerState;
+  readonly memoryState: MemoryManagerState;
   readonly findOomKill: FindOomKill;
   readonly findHandler: FindRuntimeHandler;
   readonly serviceVariables: ServiceVariables;
@@ -96,6 +99,15 @@ const removeUnusedImagesPort =
   async ({ activePodUids }, options) => ({
     removed: await collector.freeSpace(Number.POSITIVE_INFINITY, activePodUids, options),
   });
+
+const saveMemoryPort =
+  (memoryState: MemoryManagerState): PortServices['saveMemory'] =>
+  async ({ assignments }) => {
+    await memoryState.save(assignments).catch((cause: unknown) => {
+      throw new NodeFailure('StoreFailed', `the memory assignments could not be saved: ${messageOf(cause)}`, { cause });
+    });
+    return null;
+  };
 
 export function nodeServices(dependencies: NodeServiceDependencies): {
   readonly ports: Omit<PortServices, 'putStatus' | ClusterPort | MirrorPort | keyof CertificatePorts>;
@@ -142,6 +154,7 @@ export function nodeServices(dependencies: NodeServiceDependencies): {
     removePodData: releasingClaims(claims, disk.removePodData),
     ...resizeServices(serviceDependencies),
     ...cpuServices(serviceDependencies),
+    saveMemory: saveMemoryPort(serviceDependencies.memoryState),
     ...garbageServices(serviceDependencies),
     ...evictionServices(serviceDependencies),
     runHook: hookService(serviceDependencies),

@@ -26,9 +26,11 @@ export function containerResources(pod: Pod, container: Container, node: NodeDes
   };
   const pageSizes = new Set([...cgroups.pageSizes, ...Object.keys(limitsByPageSize)]);
   const cpus = node.cpusOf?.(pod.metadata.uid, container.name) ?? [];
+  const memoryNodes = node.memoryNodesOf?.(pod.metadata.uid, container.name) ?? [];
   return LinuxContainerResources.fromPartial({
     ...cpuSettings(cpuRequest, hasExclusiveCpus(pod.spec, container, cgroups) ? undefined : cpuLimit, node),
     cpusetCpus: formatCpuSet(cpus),
+    cpusetMems: memoryNodes.join(','),
     memoryLimitInBytes: BigInt(memoryLimit),
     // Without permission to lower oom_score_adj, a container with a lower value than its parent would not start.
     oomScoreAdj: BigInt(node.canLowerOomScoreAdj ? requestedScoreAdj : Math.max(0, requestedScoreAdj)),

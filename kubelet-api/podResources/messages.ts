@@ -4,21 +4,26 @@
  */
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 import type { CpuSet } from '../../kubernetes/cpus/cpuSet.ts';
+import type { MemoryBlock } from '../../kubernetes/numaMemory/memoryAssignments.ts';
 
-interface ContainerCpus {
+interface ContainerResources {
   readonly name: string;
   readonly cpus: CpuSet;
+  readonly memory: readonly MemoryBlock[];
 }
 
-/** A pod and its containers. None of them has exclusive devices or memory. */
+/** A pod and its containers. None of them has exclusive devices. */
 export interface PodResources {
   readonly name: string;
   readonly namespace: string;
-  readonly containers: readonly ContainerCpus[];
+  readonly containers: readonly ContainerResources[];
 }
 
 /** Returns the tag of a length-delimited field. */
 const fieldTag = (number: number): number => number * 8 + 2;
+
+/** Returns the tag of a field that contains an integer. */
+const varintTag = (number: number): number => number * 8;
 
 /**
  * Encodes `ListPodResourcesResponse`, or `GetPodResourcesResponse` with one pod. The messages of v1alpha1 are the same.
@@ -32,9 +37,10 @@ export function encodePods(pods: readonly PodResources[]): Buffer {
       [2, pod.namespace],
     ] as const)
       if (text !== '') writer.uint32(fieldTag(number)).string(text);
-    for (const { name, cpus } of pod.containers) {
+    for (const { name, cpus, memory } of pod.containers) {
       writer.uint32(fieldTag(3)).fork().uint32(fieldTag(1)).string(name);
       writeCpus(writer, 3, cpus);
+      writeMemory(writer, 4, memory);
       writer.join();
     }
     writer.join();
@@ -42,10 +48,11 @@ export function encodePods(pods: readonly PodResources[]): Buffer {
   return Buffer.from(writer.finish());
 }
 
-/** Encodes an `AllocatableResourcesResponse` with the CPUs that containers may get exclusively. */
-export function encodeAllocatable(cpus: CpuSet): Buffer {
+/** Encodes an `AllocatableResourcesResponse` with the CPUs and the memory that containers may get exclusively. */
+export function encodeAllocatable(cpus: CpuSet, memory: readonly MemoryBlock[]): Buffer {
   const writer = new BinaryWriter();
   writeCpus(writer, 2, cpus);
+  writeMemory(writer, 3, memory);
   return Buffer.from(writer.finish());
 }
 
@@ -55,6 +62,21 @@ function writeCpus(writer: BinaryWriter, field: number, cpus: CpuSet): void {
   writer.uint32(fieldTag(field)).fork();
   for (const cpu of cpus) writer.int64(cpu);
   writer.join();
+}
+
+/** Writes blocks as `ContainerMemory` messages with their kind, size and NUMA nodes. */
+function writeMemory(writer: BinaryWriter, field: number, blocks: readonly MemoryBlock[]): void {
+  for (const { resource, bytes, numaNodes } of blocks) {
+    writer.uint32(fieldTag(field)).fork().uint32(fieldTag(1)).string(resource);
+    if (bytes > 0) writer.uint32(varintTag(2)).uint64(bytes);
+    writer.uint32(fieldTag(3)).fork();
+    for (const id of numaNodes) {
+      writer.uint32(fieldTag(1)).fork();
+      if (id > 0) writer.uint32(varintTag(1)).int64(id);
+      writer.join();
+    }
+    writer.join().join();
+  }
 }
 
 export interface RequestedPod {

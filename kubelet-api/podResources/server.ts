@@ -7,6 +7,7 @@ import type { Clock } from '../../base/time/clock.ts';
 import { RateLimit } from '../../kubeclient/rateLimit.ts';
 import { isSidecar } from '../../kubernetes/api/pods/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import type { ResourceAssignments } from '../../kubernetes/cpus/allocatePod.ts';
 import {
   allocatableCpus,
   type CpuAssignments,
@@ -15,12 +16,20 @@ import {
 } from '../../kubernetes/cpus/cpuPolicy.ts';
 import { NO_CPUS } from '../../kubernetes/cpus/cpuSet.ts';
 import { nonTerminatedPods } from '../../kubernetes/node/nodeUse.ts';
+import {
+  allocatableMemory,
+  findMemory,
+  type MemoryAssignments,
+  type MemoryPolicy,
+} from '../../kubernetes/numaMemory/memoryAssignments.ts';
 import { decodeRequestedPod, encodeAllocatable, encodePods, type PodResources, type RequestedPod } from './messages.ts';
 
 export interface PodResourcesParts {
   readonly pods: () => readonly Pod[];
   /** The CPU assignments and their policy. Undefined if the node does not assign CPUs. */
   readonly cpus: () => { readonly cpuPolicy: CpuPolicy; readonly assignments: CpuAssignments } | undefined;
+  /** The memory assignments and their policy. Undefined if the node does not assign memory of NUMA nodes. */
+  readonly memory: () => { readonly memoryPolicy: MemoryPolicy; readonly assignments: MemoryAssignments } | undefined;
   readonly clock: Clock;
   /** Called for each request that the rate limit admits, before the response. */
   readonly onRequest?: PodResourcesListener | undefined;
@@ -53,17 +62,20 @@ export async function listenPodResources(path: string, parts: PodResourcesParts)
       sendResponse(() => handleRequest(request), { callback, reportFailure });
     };
   };
-  const podResourcesWithCpus = (pod: Pod) => podResourcesWithSidecars(pod, parts.cpus()?.assignments);
+  const exclusiveResources = (pod: Pod) =>
+    podResourcesWithSidecars(pod, { cpus: parts.cpus()?.assignments, memory: parts.memory()?.assignments });
   server.addService(V1, {
-    list: createUnaryHandler(['v1', 'list'], () =>
-      encodePods(nonTerminatedPods(parts.pods()).map(podResourcesWithCpus)),
-    ),
+    list: createUnaryHandler(['v1', 'list'], () => encodePods(nonTerminatedPods(parts.pods()).map(exclusiveResources))),
     get: createUnaryHandler(['v1', 'get'], (requestedPod: RequestedPod) =>
-      encodePods([podResourcesWithCpus(requirePod(parts.pods(), requestedPod))]),
+      encodePods([exclusiveResources(requirePod(parts.pods(), requestedPod))]),
     ),
     getAllocatableResources: createUnaryHandler(['v1', 'get_allocatable'], () => {
       const { cpuPolicy } = parts.cpus() ?? {};
-      return encodeAllocatable(cpuPolicy === undefined ? NO_CPUS : allocatableCpus(cpuPolicy));
+      const { memoryPolicy } = parts.memory() ?? {};
+      return encodeAllocatable(
+        cpuPolicy === undefined ? NO_CPUS : allocatableCpus(cpuPolicy),
+        memoryPolicy === undefined ? [] : allocatableMemory(memoryPolicy),
+      );
     }),
   });
   server.addService(V1_ALPHA1_SERVICE, {
@@ -99,14 +111,16 @@ function requirePod(pods: readonly Pod[], { name, namespace }: RequestedPod): Po
   return matchingPod;
 }
 
-/** Returns the pod's containers with their exclusive CPUs, sidecars first. */
-function podResourcesWithSidecars(pod: Pod, assignments: CpuAssignments | undefined): PodResources {
+/** Returns the pod's containers with their exclusive CPUs and memory, sidecars first. */
+function podResourcesWithSidecars(pod: Pod, { cpus, memory }: ResourceAssignments): PodResources {
+  const { uid } = pod.metadata;
   const sidecars = (pod.spec.initContainers ?? []).filter(isSidecar);
   return {
     ...podResourcesWithoutSidecars(pod),
     containers: [...sidecars, ...pod.spec.containers].map(({ name }) => ({
       name,
-      cpus: (assignments && findAssignment(assignments, pod.metadata.uid, name)?.cpus) ?? NO_CPUS,
+      cpus: (cpus && findAssignment(cpus, uid, name)?.cpus) ?? NO_CPUS,
+      memory: (memory && findMemory(memory, uid, name)?.blocks) ?? [],
     })),
   };
 }
@@ -114,7 +128,7 @@ function podResourcesWithSidecars(pod: Pod, assignments: CpuAssignments | undefi
 const podResourcesWithoutSidecars = ({ metadata: { name, namespace }, spec }: Pod): PodResources => ({
   name,
   namespace,
-  containers: spec.containers.map((container) => ({ name: container.name, cpus: NO_CPUS })),
+  containers: spec.containers.map((container) => ({ name: container.name, cpus: NO_CPUS, memory: [] })),
 });
 
 const method = <Request>(path: string, requestDeserialize: (bytes: Buffer) => Request) => ({

@@ -1,10 +1,20 @@
 /**
- * Allocates NUMA nodes and exclusive CPUs to the containers of a pod at its admission (`scope_container.go` and
+ * Allocates NUMA nodes, exclusive CPUs and memory to the containers of a pod at its admission (`scope_container.go` and
  * `scope_pod.go` in `pkg/kubelet/cm/topologymanager`).
  */
 import type { Refusal } from '../admission/refusal.ts';
+import { isSidecar } from '../api/pods/containers.ts';
 import type { Container } from '../api/schema/container.ts';
 import type { Pod } from '../api/schema/pod.ts';
+import { findMemory, type MemoryAssignments, type MemoryPolicy } from '../numaMemory/memoryAssignments.ts';
+import {
+  assignMemory,
+  containerMemoryHints,
+  hasOwnMemory,
+  nextReusableMemory,
+  podMemoryHints,
+  type ReusableMemory,
+} from '../numaMemory/memoryPolicy.ts';
 import {
   assignCpus,
   type CpuAssignments,
@@ -14,14 +24,29 @@ import {
   nextReusableCpus,
   podCpuHints,
 } from './cpuPolicy.ts';
-import { type CpuSet, NO_CPUS } from './cpuSet.ts';
+import { type CpuSet, NO_CPUS, unionOf } from './cpuSet.ts';
 import { partsOf } from './cpuTopology.ts';
-import { mergeHints, type ResourceHints, type TopologyHint, type TopologyPolicy } from './topologyHints.ts';
+import {
+  mergeHints,
+  type NumaNodes,
+  type ResourceHints,
+  type TopologyHint,
+  type TopologyPolicy,
+} from './topologyHints.ts';
 
-/** The policies by which a node allocates CPUs. */
+/** The policies by which a node allocates CPUs and memory. */
 export interface ResourceManagers {
   readonly topologyPolicy: TopologyPolicy;
-  readonly cpuPolicy: CpuPolicy;
+  /** Undefined if no container gets exclusive CPUs. */
+  readonly cpuPolicy?: CpuPolicy | undefined;
+  /** Undefined if no container gets memory of its own. */
+  readonly memoryPolicy?: MemoryPolicy | undefined;
+}
+
+/** The resources that containers have, for each policy. */
+export interface ResourceAssignments {
+  readonly cpus?: CpuAssignments | undefined;
+  readonly memory?: MemoryAssignments | undefined;
 }
 
 /** Results of the allocation that the metrics count. */
@@ -31,6 +56,9 @@ export interface AllocationCounts {
   /** Number of containers that requested exclusive CPUs. */
   readonly pinningRequests: number;
   readonly pinningErrors: number;
+  /** Number of containers whose memory is on NUMA nodes of its own, or could not be. */
+  readonly memoryPinningRequests: number;
+  readonly memoryPinningErrors: number;
   /** 1 if the topology manager, or a manager that it called, refused the pod, and 0 otherwise. */
   readonly topologyErrors: number;
   /** Number of containers with whole physical cores, which they share with no other container. */
@@ -48,6 +76,8 @@ export interface AllocationCounts {
 const NO_COUNTS: Omit<AllocationCounts, 'isPerPod'> = {
   pinningRequests: 0,
   pinningErrors: 0,
+  memoryPinningRequests: 0,
+  memoryPinningErrors: 0,
   topologyErrors: 0,
   physicalCpuAligned: 0,
   physicalCpuFailures: 0,
@@ -56,8 +86,8 @@ const NO_COUNTS: Omit<AllocationCounts, 'isPerPod'> = {
   numaFailures: 0,
 };
 
-export type PodCpuAllocation = { readonly counts: AllocationCounts } & (
-  | { readonly assignments: CpuAssignments }
+export type PodAllocation = { readonly counts: AllocationCounts } & (
+  | { readonly assignments: ResourceAssignments }
   | { readonly refusal: Refusal }
 );
 
@@ -67,57 +97,139 @@ const TOPOLOGY_REFUSAL: Refusal = {
   message: 'Resources cannot be allocated with Topology locality',
 };
 
-/** Allocates CPUs to all containers of a pod, or to none. Containers that already have CPUs keep them. */
-export function allocatePod(
-  managers: ResourceManagers,
-  previousAssignments: CpuAssignments,
-  pod: Pod,
-): PodCpuAllocation {
-  const { cpuPolicy, topologyPolicy } = managers;
+/** A container, with the assignments so far and the resources of earlier containers that it can reuse. */
+interface Allocation {
+  readonly assignments: ResourceAssignments;
+  readonly reusableCpus: CpuSet;
+  readonly reusableMemory: ReusableMemory;
+}
+
+/** Allocates resources to all containers of a pod, or to none. Containers that already have resources keep them. */
+export function allocatePod(managers: ResourceManagers, previous: ResourceAssignments, pod: Pod): PodAllocation {
+  const { topologyPolicy } = managers;
   const guaranteesAlignment = topologyPolicy.name === 'single-numa-node';
   let counts: AllocationCounts = { ...NO_COUNTS, isPerPod: topologyPolicy.isPerPod };
   const addCounts = (changes: CountChanges) => {
     counts = withCounts(counts, changes);
   };
-  const refuse = (refusal: Refusal): PodCpuAllocation => {
+  const refuse = (refusal: Refusal): PodAllocation => {
     const isByTopologyManager = topologyPolicy.name !== 'none';
     return { refusal, counts: withCounts(counts, { topologyErrors: isByTopologyManager }) };
   };
-  let assignments = previousAssignments;
-  let reusable: CpuSet = NO_CPUS;
-  const podHint = topologyPolicy.isPerPod
-    ? chooseNumaNodes(managers, podCpuHints(cpuPolicy, previousAssignments, pod))
-    : undefined;
+  let allocation: Allocation = { assignments: previous, reusableCpus: NO_CPUS, reusableMemory: [] };
+  const podHint = topologyPolicy.isPerPod ? chooseNumaNodes(managers, podHints(managers, previous, pod)) : undefined;
   if (podHint?.isAdmitted === false) {
     addCounts({ numaFailures: guaranteesAlignment });
     return refuse(TOPOLOGY_REFUSAL);
   }
   for (const container of [...(pod.spec.initContainers ?? []), ...pod.spec.containers]) {
     const { hint, isAdmitted } =
-      podHint ?? chooseNumaNodes(managers, containerCpuHints(cpuPolicy, assignments, { pod, container }, reusable));
+      podHint ?? chooseNumaNodes(managers, containerHints(managers, allocation, { pod, container }));
     if (!isAdmitted) {
       addCounts({ numaFailures: guaranteesAlignment });
       return refuse(TOPOLOGY_REFUSAL);
     }
-    const isPinned = exclusiveCpuCount(pod.spec, container) > 0;
-    const needsWholeCores = isPinned && cpuPolicy.options.fullPcpusOnly === true;
-    addCounts({ pinningRequests: isPinned });
-    const result = assignCpus(cpuPolicy, assignments, { pod, container }, { numaNodes: hint.nodes, reusable });
-    if ('refusal' in result) {
-      addCounts({ pinningErrors: 1, physicalCpuFailures: needsWholeCores });
-      return refuse(withCause(result.refusal, container, assignments));
+    for (const allocate of [allocateCpus, allocateMemory]) {
+      const result = allocate(managers, allocation, { pod, container, hint });
+      addCounts(result.changes);
+      if ('refusal' in result) return refuse(result.refusal);
+      allocation = result.allocation;
     }
-    const { cpus, isInOneUncoreCache = false } = result;
-    addCounts({
-      physicalCpuAligned: needsWholeCores,
-      uncoreCacheAligned: isInOneUncoreCache,
-      numaAligned: guaranteesAlignment && podHint === undefined,
-    });
-    assignments = result.assignments;
-    if (cpus !== undefined) reusable = nextReusableCpus(reusable, pod, container, cpus);
+    addCounts({ numaAligned: guaranteesAlignment && podHint === undefined });
   }
   addCounts({ numaAligned: guaranteesAlignment && podHint !== undefined });
-  return { assignments, counts };
+  return { assignments: allocation.assignments, counts };
+}
+
+/** Returns the hints of all managers for a pod as a whole. */
+const podHints = (
+  { cpuPolicy }: ResourceManagers,
+  { cpus, memory }: ResourceAssignments,
+  pod: Pod,
+): readonly ResourceHints[] => [
+  ...(cpuPolicy && cpus ? [podCpuHints(cpuPolicy, cpus, pod)] : []),
+  ...(memory ? podMemoryHints(memory, pod) : []),
+];
+
+/** Returns the hints of all managers for a container. */
+const containerHints = (
+  { cpuPolicy }: ResourceManagers,
+  { assignments: { cpus, memory }, reusableCpus, reusableMemory }: Allocation,
+  podContainer: PodContainer,
+): readonly ResourceHints[] => [
+  ...(cpuPolicy && cpus ? [containerCpuHints(cpuPolicy, cpus, podContainer, reusableCpus)] : []),
+  ...(memory ? containerMemoryHints(memory, podContainer, reusableMemory) : []),
+];
+
+interface PodContainer {
+  readonly pod: Pod;
+  readonly container: Container;
+}
+
+interface PlacedContainer extends PodContainer {
+  /** The NUMA nodes that the topology manager has chosen. */
+  readonly hint: TopologyHint;
+}
+
+type ContainerResult = { readonly changes: CountChanges } & (
+  | { readonly allocation: Allocation }
+  | { readonly refusal: Refusal }
+);
+
+function allocateCpus(
+  { cpuPolicy }: ResourceManagers,
+  allocation: Allocation,
+  { pod, container, hint }: PlacedContainer,
+): ContainerResult {
+  const { assignments, reusableCpus: reusable } = allocation;
+  if (cpuPolicy === undefined || assignments.cpus === undefined) return { allocation, changes: {} };
+  const isPinned = exclusiveCpuCount(pod.spec, container) > 0;
+  const needsWholeCores = isPinned && cpuPolicy.options.fullPcpusOnly === true;
+  const result = assignCpus(cpuPolicy, assignments.cpus, { pod, container }, { numaNodes: hint.nodes, reusable });
+  if ('refusal' in result) {
+    return {
+      refusal: withCause(result.refusal, container, assignments.cpus),
+      changes: { pinningRequests: isPinned, pinningErrors: 1, physicalCpuFailures: needsWholeCores },
+    };
+  }
+  const { cpus, isInOneUncoreCache = false } = result;
+  return {
+    allocation: {
+      ...allocation,
+      assignments: { ...assignments, cpus: result.assignments },
+      reusableCpus: cpus === undefined ? reusable : nextReusableCpus(reusable, pod, container, cpus),
+    },
+    changes: {
+      pinningRequests: isPinned,
+      physicalCpuAligned: needsWholeCores,
+      uncoreCacheAligned: isInOneUncoreCache,
+    },
+  };
+}
+
+function allocateMemory(
+  _managers: ResourceManagers,
+  allocation: Allocation,
+  { pod, container, hint }: PlacedContainer,
+): ContainerResult {
+  const { assignments, reusableMemory: reusable } = allocation;
+  if (assignments.memory === undefined || hasReleasedMemory(assignments.memory, pod, container))
+    return { allocation, changes: {} };
+  const changes = { memoryPinningRequests: hasOwnMemory(pod.spec) };
+  const result = assignMemory(assignments.memory, { pod, container }, { hint, reusable });
+  if ('refusal' in result) {
+    const refusal = { ...result.refusal, cause: `container ${container.name} needs memory of its own on NUMA nodes` };
+    return { refusal, changes: { ...changes, memoryPinningErrors: 1 } };
+  }
+  const { blocks } = result;
+  return {
+    allocation: {
+      ...allocation,
+      assignments: { ...assignments, memory: result.assignments },
+      reusableMemory: blocks === undefined ? reusable : nextReusableMemory(reusable, { pod, container }, blocks),
+    },
+    changes,
+  };
 }
 
 type CountName = keyof typeof NO_COUNTS;
@@ -133,15 +245,34 @@ function withCounts(counts: AllocationCounts, changes: CountChanges): Allocation
   return { ...counts, ...Object.fromEntries(changedCounts) };
 }
 
+/**
+ * Whether an init container has completed, so that its memory has been released. Later containers of its pod still have
+ * theirs.
+ */
+function hasReleasedMemory(memory: MemoryAssignments, { metadata: { uid }, spec }: Pod, container: Container): boolean {
+  const { initContainers = [], containers } = spec;
+  const position = initContainers.indexOf(container);
+  if (position < 0 || isSidecar(container) || findMemory(memory, uid, container.name) !== undefined) return false;
+  const laterContainers = [...initContainers.slice(position + 1), ...containers];
+  return laterContainers.some(({ name }) => findMemory(memory, uid, name) !== undefined);
+}
+
 /** Chooses the NUMA nodes by the topology policy. Without a policy, all nodes are equally good. */
-function chooseNumaNodes({ topologyPolicy, cpuPolicy: { topology } }: ResourceManagers, hints: ResourceHints) {
+function chooseNumaNodes(managers: ResourceManagers, hints: readonly ResourceHints[]) {
+  const { topologyPolicy } = managers;
   if (topologyPolicy.name === 'none') {
-    const hint: TopologyHint = { nodes: undefined, isPreferred: true };
+    const hint: TopologyHint = { nodes: undefined, isPreferred: false };
     return { hint, isAdmitted: true };
   }
-  const { numaDistances: distances } = topology;
-  const numa = { ids: partsOf(topology.cpus, 'numaNode'), ...(distances === undefined ? {} : { distances }) };
-  return mergeHints(topologyPolicy, numa, [hints]);
+  return mergeHints(topologyPolicy, numaNodesOf(managers), hints);
+}
+
+/** Returns the NUMA nodes of the host, including those without CPUs. */
+function numaNodesOf({ cpuPolicy, memoryPolicy }: ResourceManagers): NumaNodes {
+  const cpuNodes = partsOf(cpuPolicy?.topology.cpus ?? [], 'numaNode');
+  const ids = unionOf(cpuNodes, memoryPolicy?.nodes.map(({ id }) => id) ?? []);
+  const distances = cpuPolicy?.topology.numaDistances ?? memoryPolicy?.numaDistances;
+  return { ids, ...(distances === undefined ? {} : { distances }) };
 }
 
 /**

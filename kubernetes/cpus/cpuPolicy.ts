@@ -132,8 +132,11 @@ export function exclusiveCpuCount(spec: PodSpec, { resources }: Container): numb
   return millis % 1_000 === 0 ? millis / 1_000 : 0;
 }
 
-/** Whether the pod has resources of its own, in which case a kubelet gives its containers no exclusive CPUs. */
-const hasPodResources = ({ resources: { requests = {}, limits = {} } = {} }: PodSpec): boolean =>
+/**
+ * Whether the pod has resources of its own, in which case a kubelet gives its containers no exclusive CPUs and no memory
+ * of their own.
+ */
+export const hasPodResources = ({ resources: { requests = {}, limits = {} } = {} }: PodSpec): boolean =>
   Object.keys(requests).length + Object.keys(limits).length > 0;
 
 /** Returns the number of exclusive CPUs that a pod needs at most at the same time (`podGuaranteedCPUs`). */
@@ -212,8 +215,8 @@ export function assignCpus(
   };
 }
 
-/** Returns the refusal of a container whose devices or CPUs could not be allocated (`cm/admission/errors.go`). */
-const allocationRefusal = (problem: string): CpuRefusal => ({
+/** Returns the refusal of a container whose devices, CPUs or memory could not be allocated (`cm/admission/errors.go`). */
+export const allocationRefusal = (problem: string): CpuRefusal => ({
   reason: 'UnexpectedAdmissionError',
   message: `Allocate failed due to ${problem}, which is unexpected`,
 });

@@ -70,34 +70,57 @@ function bestHint(
 ): TopologyHint {
   const ranking = { numa, policy, minNodeCount: narrowestNodeCount(alternatives) };
   let best: NodesHint | undefined;
-  const descend = (index: number, chosenHints: readonly TopologyHint[]): void => {
-    const hints = alternatives[index];
-    if (hints === undefined) {
-      const mergedHint = mergeCombination(chosenHints, numa.ids);
-      if (mergedHint.nodes.length > 0 && (best === undefined || isBetterHint(mergedHint, best, ranking)))
-        best = mergedHint;
-      return;
-    }
-    for (const hint of hints) descend(index + 1, chosenHints.concat(hint));
-  };
-  descend(0, []);
+  for (const { nodes, isPreferred } of combinationsOf(alternatives, numa.ids)) {
+    const mergedHint = { nodes, isPreferred };
+    if (nodes.length > 0 && (best === undefined || isBetterHint(mergedHint, best, ranking))) best = mergedHint;
+  }
   return best ?? { nodes: numa.ids, isPreferred: false };
+}
+
+interface Combination extends NodesHint {
+  /** The nodes of the hints, as long as all hints name the same. Undefined if no hint names any. */
+  readonly commonNodes: CpuSet | undefined;
+}
+
+/**
+ * Returns the different results of combining one hint per resource, in the order in which they first appear. Only the
+ * results are combined with the hints of the next resource, because the number of combinations grows exponentially
+ * with the number of resources.
+ */
+function combinationsOf(alternatives: readonly (readonly TopologyHint[])[], allNodes: CpuSet): Iterable<Combination> {
+  let combinations = new Map<string, Combination>();
+  combinations.set('', { nodes: allNodes, isPreferred: true, commonNodes: undefined });
+  for (const hints of alternatives) {
+    const nextCombinations = new Map<string, Combination>();
+    for (const combination of combinations.values()) {
+      for (const hint of hints) {
+        const next = withHint(combination, hint);
+        // Only a preferred combination can still name different nodes.
+        const key = `${next.nodes.join()} ${next.isPreferred ? (next.commonNodes?.join() ?? 'any') : 'unpreferred'}`;
+        if (!nextCombinations.has(key)) nextCombinations.set(key, next);
+      }
+    }
+    combinations = nextCombinations;
+  }
+  return combinations.values();
+}
+
+/**
+ * Adds a hint to a combination. The result is preferred if all hints are preferred and name the same nodes
+ * (`mergePermutation` in `topologymanager/policy.go`).
+ */
+function withHint({ nodes, isPreferred, commonNodes }: Combination, hint: TopologyHint): Combination {
+  if (hint.nodes === undefined) return { nodes, isPreferred: isPreferred && hint.isPreferred, commonNodes };
+  const isSame = commonNodes === undefined || isSameSet(commonNodes, hint.nodes);
+  return {
+    nodes: intersectionOf(nodes, hint.nodes),
+    isPreferred: isPreferred && hint.isPreferred && isSame,
+    commonNodes: commonNodes ?? hint.nodes,
+  };
 }
 
 interface NodesHint extends TopologyHint {
   readonly nodes: CpuSet;
-}
-
-/**
- * Returns the nodes that all hints share. The result is preferred if all hints are preferred and name the same nodes.
- */
-function mergeCombination(hints: readonly TopologyHint[], allNodes: CpuSet): NodesHint {
-  const nodeSets = hints.flatMap(({ nodes }) => (nodes === undefined ? [] : [nodes]));
-  const [first = NO_CPUS] = nodeSets;
-  return {
-    nodes: nodeSets.reduce(intersectionOf, allNodes),
-    isPreferred: hints.every(({ isPreferred }) => isPreferred) && nodeSets.every((nodes) => isSameSet(nodes, first)),
-  };
 }
 
 /** Returns the number of nodes that the most demanding resource needs. */
@@ -138,7 +161,7 @@ function hasBetterNodes({ nodes }: NodesHint, { nodes: best }: NodesHint, { numa
 }
 
 /** Whether the first set has fewer nodes than the second or, if they have equally many, lower ones. */
-const isNarrower = (first: CpuSet, second: CpuSet): boolean =>
+export const isNarrower = (first: CpuSet, second: CpuSet): boolean =>
   first.length === second.length ? isLower(first, second) : first.length < second.length;
 
 /** Whether the second set contains the highest number that is in only one of the two sets. */

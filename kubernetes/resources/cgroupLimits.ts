@@ -113,6 +113,9 @@ export function formatPageSize(bytes: number): string {
   return bytes >= MIB ? `${bytes / MIB}MB` : `${bytes / 1024}KB`;
 }
 
+/** Returns the resource of huge pages with this size in bytes, e.g. `hugepages-2Mi`. The CRI calls this size `2MB`. */
+export const hugePageResource = (bytes: number): string => `hugepages-${formatPageSize(bytes).replace(/B$/, 'i')}`;
+
 /**
  * Returns the limits of a QoS class. BestEffort pods get only CPU time that no other pod uses, and Burstable pods get
  * CPU time in proportion to their requests.

@@ -83,12 +83,14 @@ export function resourceKey({ requests = {}, limits = {} }: ResourceRequirements
 
 /**
  * Messages about a resize that can never be admitted, by the label of the metric that counts such resizes. The kubelet
- * has only the first two.
+ * has only the first three.
  */
 const INFEASIBLE_MESSAGES = {
   swap_limitation: 'In-place resize of containers with swap is not supported.',
   guaranteed_pod_cpu_manager_static_policy:
     'Resize is infeasible for Guaranteed Pods alongside CPU Manager policy "static"',
+  guaranteed_pod_memory_manager_static_policy:
+    'Resize is infeasible for Guaranteed Pods alongside Memory Manager policy "Static"',
   qos_class_change: 'Pod QOS Class may not change as a result of resizing',
   immutable_resource: 'only cpu and memory resources are mutable',
   limit_removed: 'resource limits cannot be removed',

@@ -27,10 +27,12 @@ import {
   type Request,
   withEntry,
   withNameCheck,
-  withoutCpus,
   withoutEntry,
+  withoutInitMemory,
   withoutRequests,
+  withoutResources,
   withRequeuedUpdates,
+  withSaved,
   withUnconfirmed,
 } from './context.ts';
 import { withItem } from './indexed.ts';
@@ -57,9 +59,9 @@ const hostPortsOnly = (allocated: PodRequests | null): PodRequests | null =>
     ? null
     : { ...allocated, cpuMillis: 0, memoryBytes: 0, extra: {} };
 
-/** Releases the CPUs of a pod whose containers have stopped. */
-const withoutCpusOf = (context: AdmissionContext, uid: string): AdmissionContext =>
-  withoutCpus(context, (podUid) => podUid === uid);
+/** Releases the CPUs and the memory of a pod whose containers have stopped. */
+const withoutResourcesOf = (context: AdmissionContext, uid: string): AdmissionContext =>
+  withoutResources(context, (podUid) => podUid === uid);
 
 /** Returns the labels and taints of the Node from the output of `readNode`. Returns undefined for any other event. */
 function nodeFromOutput(event: object): Request['observedNode'] {
@@ -152,7 +154,7 @@ export const admissionMachine = setup({
         nextContext = afterDecision(nextContext, step);
         const { allocation } = step;
         if (allocation !== undefined && decision.kind !== 'doubted')
-          enqueue.emit({ type: 'decision.counted', decision: 'cpusAllocated', counts: allocation.counts });
+          enqueue.emit({ type: 'decision.counted', decision: 'resourcesAllocated', counts: allocation.counts });
         if (decision.kind === 'preempting') {
           enqueue.sendTo(parent<AdmissionFact>(), {
             type: 'admission.preempting',
@@ -163,37 +165,44 @@ export const admissionMachine = setup({
         }
         if (decision.kind === 'doubted') continue;
         if (awaitsSave(previousContext, nextContext)) {
-          nextContext = withUnconfirmed(nextContext, request);
+          nextContext = withUnconfirmed(previousContext, nextContext, request);
           continue;
         }
         const holder = actorAt<AdmissionResult>(self, request.holder);
         if (holder !== undefined) enqueue.sendTo(holder, admissionResult(decision));
       }
-      const { cpus } = nextContext;
+      const { cpus, memory } = nextContext;
       if (cpus !== undefined && cpus.revision > cpus.reportedRevision) {
         const { assignments, revision } = cpus;
         enqueue.sendTo(sharedActor('cpus'), { type: 'cpus.assigned', assignments, revision });
         nextContext = { ...nextContext, cpus: { ...cpus, reportedRevision: revision } };
       }
+      if (memory !== undefined && memory.revision > memory.reportedRevision) {
+        const { assignments, revision } = memory;
+        enqueue.sendTo(sharedActor('memoryManager'), { type: 'memory.assigned', assignments, revision });
+        nextContext = { ...nextContext, memory: { ...memory, reportedRevision: revision } };
+      }
       if (nextContext !== context) enqueue.assign(nextContext);
     }),
-    /** Admits the pods whose CPUs are durable now. */
-    confirm: enqueueActions(({ context: { cpus }, event, enqueue, self }) => {
-      assertEvent(event, 'admission.cpusSaved');
-      if (cpus === undefined) return;
-      for (const { holder, revision } of cpus.unconfirmed) {
-        if (revision > event.revision) continue;
+    /** Admits the pods whose CPUs and memory are durable now. */
+    confirm: enqueueActions(({ context, event, enqueue, self }) => {
+      assertEvent(event, ['admission.cpusSaved', 'admission.memorySaved']);
+      const resource = event.type === 'admission.cpusSaved' ? 'cpus' : 'memory';
+      const { context: nextContext, admitted } = withSaved(context, resource, event.revision);
+      for (const { holder } of admitted) {
         const pod = actorAt<AdmissionResult>(self, holder);
         if (pod !== undefined) enqueue.sendTo(pod, { type: 'admission.admitted' });
       }
-      enqueue.assign({
-        cpus: { ...cpus, unconfirmed: cpus.unconfirmed.filter(({ revision }) => revision > event.revision) },
-      });
+      enqueue.assign(nextContext);
     }),
     releaseUnknown: assign(({ context, event }) => {
       assertEvent(event, 'admission.podsKnown');
       const knownUids = new Set(event.uids);
-      return withoutCpus(context, (uid) => !knownUids.has(uid));
+      return withoutResources(context, (uid) => !knownUids.has(uid));
+    }),
+    releaseInitMemory: assign(({ context, event }) => {
+      assertEvent(event, 'admission.initialized');
+      return withoutInitMemory(context, event.uid, event.containers);
     }),
     recordLeavingPod: assign(({ context, event }) => {
       assertEvent(event, 'admission.leave');
@@ -205,14 +214,14 @@ export const admissionMachine = setup({
       const entry = findEntry(context, event.uid);
       if (entry === undefined) return {};
       const remainingEntry = { ...entry, desired: null, allocated: hostPortsOnly(entry.allocated) };
-      const nextContext = withoutCpusOf(context, entry.uid);
+      const nextContext = withoutResourcesOf(context, entry.uid);
       return withRequeuedUpdates(withEntry(nextContext, remainingEntry), entry.uid);
     }),
     releaseResources: assign(({ context, event }) => {
       assertEvent(event, 'admission.releaseResources');
       const entry = findEntry(context, event.uid);
       if (entry === undefined) return {};
-      const nextContext = withoutCpusOf(context, entry.uid);
+      const nextContext = withoutResourcesOf(context, entry.uid);
       return withRequeuedUpdates(withEntry(nextContext, { ...entry, allocated: null, isPreempted: false }), entry.uid);
     }),
     recordNodeChange: assign(({ context, event }) => {
@@ -222,7 +231,7 @@ export const admissionMachine = setup({
     }),
     removeEntry: assign(({ context, event }) => {
       assertEvent(event, 'admission.release');
-      return withRequeuedUpdates(withoutEntry(withoutCpusOf(context, event.uid), event.uid), event.uid);
+      return withRequeuedUpdates(withoutEntry(withoutResourcesOf(context, event.uid), event.uid), event.uid);
     }),
   },
 }).createMachine({
@@ -239,6 +248,8 @@ export const admissionMachine = setup({
     'admission.releaseResources': { actions: ['releaseResources', 'decideRequests'] },
     'admission.release': { actions: ['removeEntry', 'decideRequests'] },
     'admission.cpusSaved': { actions: 'confirm' },
+    'admission.memorySaved': { actions: 'confirm' },
+    'admission.initialized': { actions: ['releaseInitMemory', 'decideRequests'] },
     'admission.podsKnown': { actions: ['releaseUnknown', 'decideRequests'] },
     'admission.nodeChanged': { actions: ['recordNodeChange', 'decideRequests'] },
   },

@@ -3,13 +3,22 @@ import { type Decision, decideAdmission, decideUpdate } from '../../kubernetes/a
 import type { AdmissionNode } from '../../kubernetes/admission/node.ts';
 import { isPreemptable, type Occupant } from '../../kubernetes/admission/preemption.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import { allocatePod, type PodCpuAllocation, type ResourceManagers } from '../../kubernetes/cpus/allocatePod.ts';
+import {
+  allocatePod,
+  type PodAllocation,
+  type ResourceAssignments,
+  type ResourceManagers,
+} from '../../kubernetes/cpus/allocatePod.ts';
 import {
   type CpuAssignments,
+  type CpuPolicy,
   exclusiveCpuCount,
   findAssignment,
   releaseCpus,
 } from '../../kubernetes/cpus/cpuPolicy.ts';
+import type { TopologyPolicy } from '../../kubernetes/cpus/topologyHints.ts';
+import type { MemoryAssignments, MemoryPolicy } from '../../kubernetes/numaMemory/memoryAssignments.ts';
+import { hasResizedMemory, releaseMemory } from '../../kubernetes/numaMemory/memoryPolicy.ts';
 import { type Capacity, type PodRequests, resourceConflict } from '../../kubernetes/resources/requests.ts';
 import { infeasibleRefusal, toPendingRefusal } from '../../kubernetes/resources/resize.ts';
 import type { ActorPath } from '../shared/events/slots.ts';
@@ -24,15 +33,29 @@ export interface AdmissionInput {
    */
   readonly hasCluster?: boolean;
   /** Undefined if the node does not assign exclusive CPUs. */
-  readonly cpus?: CpuAllocation;
+  readonly cpus?: CpuAllocation | undefined;
+  /** Undefined if the node does not assign memory of NUMA nodes. */
+  readonly memory?: MemoryAllocation | undefined;
 }
 
 /** The exclusive CPUs of the node's containers, and the policies by which they are assigned. */
-export interface CpuAllocation extends ResourceManagers {
-  readonly assignments: CpuAssignments;
+export interface CpuAllocation extends DurableAssignments<CpuAssignments> {
+  readonly topologyPolicy: TopologyPolicy;
+  readonly cpuPolicy: CpuPolicy;
+}
+
+/** The memory of the node's containers by NUMA node, and the policies by which it is assigned. */
+export interface MemoryAllocation extends DurableAssignments<MemoryAssignments> {
+  readonly topologyPolicy: TopologyPolicy;
+  readonly memoryPolicy: MemoryPolicy;
+}
+
+/** Resources that are assigned to containers. Pods are admitted once the assignments are on disk. */
+interface DurableAssignments<Assignments> {
+  readonly assignments: Assignments;
   /** Revision number of the assignments, which increases with each change. */
   readonly revision: number;
-  /** Revision number of the assignments that were last sent to the CPU manager to be saved. */
+  /** Revision number of the assignments that were last sent to the manager of the resource to be saved. */
   readonly reportedRevision: number;
   /** Admitted pods whose actors are not notified until the assignments with the given `revision` are durable. */
   readonly unconfirmed: readonly { readonly uid: string; readonly holder: ActorPath; readonly revision: number }[];
@@ -215,8 +238,12 @@ export const withoutRequests = (context: AdmissionContext, uid: string): Admissi
 });
 
 /** Explains why a pod with an undecided request is waiting. */
-export function waitDescription({ waitingRequests, entries, cpus }: AdmissionContext, uid: string): string | undefined {
+export function waitDescription(
+  { waitingRequests, entries, cpus, memory }: AdmissionContext,
+  uid: string,
+): string | undefined {
   if (cpus?.unconfirmed.some((each) => each.uid === uid)) return 'the assignment of its exclusive CPUs to be saved';
+  if (memory?.unconfirmed.some((each) => each.uid === uid)) return 'the assignment of its memory to be saved';
   const request = findByUid(waitingRequests, uid);
   if (request === undefined) return undefined;
   if (isReadingNode(request))
@@ -254,8 +281,10 @@ interface EntryOccupant extends Occupant {
 export interface RequestDecision {
   readonly request: Request;
   readonly decision: Decision | PostponedRefusal;
-  /** The CPUs that a new pod gets, or why it gets none. Undefined if the decision does not depend on CPUs. */
-  readonly allocation?: PodCpuAllocation | undefined;
+  /**
+   * The CPUs and memory that a new pod gets, or why it gets none. Undefined if the decision does not depend on them.
+   */
+  readonly allocation?: PodAllocation | undefined;
 }
 
 /**
@@ -266,7 +295,7 @@ export function nextDecision(context: AdmissionContext): RequestDecision | undef
   const earlierRequests: Request[] = [];
   for (const request of context.waitingRequests) {
     if (request.awaitsName) continue;
-    const requestDecision = isReadingNode(request) ? undefined : decideOnCpus(context, request, earlierRequests);
+    const requestDecision = isReadingNode(request) ? undefined : decideOnResources(context, request, earlierRequests);
     if (requestDecision !== undefined)
       return { ...requestDecision, decision: postponeDoubtfulRefusal(context, request, requestDecision.decision) };
     earlierRequests.push(request);
@@ -275,45 +304,71 @@ export function nextDecision(context: AdmissionContext): RequestDecision | undef
 }
 
 /**
- * Decides on a request, and allocates CPUs to a new pod. If the pod's CPUs are not available, the pod is refused for
+ * Decides on a request, and allocates CPUs and memory to a new pod. If these are not available, the pod is refused for
  * that reason even if other resources are missing too, as in a kubelet, unless it may preempt other pods. If
- * terminating pods will release enough CPUs, the pod waits for them. A pod that is already running is admitted in any
- * case, and uses the shared CPUs if no exclusive ones are left for it.
+ * terminating pods will release enough of them, the pod waits. A pod that is already running is admitted in any case,
+ * and uses the shared CPUs if no exclusive ones are left for it.
  */
-function decideOnCpus(
+function decideOnResources(
   context: AdmissionContext,
   request: Request,
   earlierRequests: readonly Request[],
 ): (Omit<RequestDecision, 'decision'> & { readonly decision: Decision }) | undefined {
   const decision = decideRequest(context, request, earlierRequests);
-  const { cpus } = context;
-  if (cpus === undefined) return decision && { request, decision };
   if (isForAdmittedPod(context, request)) {
-    return resizesExclusiveCpus(context, request)
-      ? { request, decision: EXCLUSIVE_CPUS_REFUSAL }
-      : decision && { request, decision };
+    const refusal = exclusiveResizeRefusal(context, request);
+    return refusal === undefined ? decision && { request, decision } : { request, decision: refusal };
   }
   if (decision?.kind === 'preempting' || (decision?.kind === 'refused' && decision.reason === 'SysctlForbidden'))
     return { request, decision };
-  const allocation = allocatePod(cpus, cpus.assignments, request.pod);
+  const [managers, assignments] = [managersOf(context), assignmentsOf(context)];
+  const allocation = allocatePod(managers, assignments, request.pod);
   if ('assignments' in allocation) return decision && { request, decision, allocation };
   if (request.isAdopted) return { request, decision: { kind: 'admitted' }, allocation };
   const leavingUids = new Set(context.entries.filter(isLeaving).map(({ uid }) => uid));
-  const assignmentsAfterwards = releaseCpus(cpus.assignments, ({ podUid }) => leavingUids.has(podUid));
-  if ('assignments' in allocatePod(cpus, assignmentsAfterwards, request.pod)) return undefined;
+  const assignmentsAfterwards = releaseResources(assignments, (uid) => leavingUids.has(uid));
+  if ('assignments' in allocatePod(managers, assignmentsAfterwards, request.pod)) return undefined;
   return { request, decision: { kind: 'refused', ...allocation.refusal }, allocation };
 }
 
-/** The refusal of a resize of a pod whose containers may have exclusive CPUs (`allocation/handlers.go`). */
-const EXCLUSIVE_CPUS_REFUSAL: Decision = {
-  kind: 'refused',
-  ...infeasibleRefusal('guaranteed_pod_cpu_manager_static_policy'),
-};
+const NO_TOPOLOGY_POLICY: TopologyPolicy = { name: 'none', isPerPod: false, prefersClosest: false };
+
+const managersOf = ({ cpus, memory }: AdmissionContext): ResourceManagers => ({
+  topologyPolicy: cpus?.topologyPolicy ?? memory?.topologyPolicy ?? NO_TOPOLOGY_POLICY,
+  cpuPolicy: cpus?.cpuPolicy,
+  memoryPolicy: memory?.memoryPolicy,
+});
+
+const assignmentsOf = ({ cpus, memory }: AdmissionContext): ResourceAssignments => ({
+  cpus: cpus?.assignments,
+  memory: memory?.assignments,
+});
+
+const releaseResources = (
+  { cpus, memory }: ResourceAssignments,
+  isReleased: (podUid: string) => boolean,
+): ResourceAssignments => ({
+  cpus: cpus && releaseCpus(cpus, ({ podUid }) => isReleased(podUid)),
+  memory: memory && releaseMemory(memory, ({ podUid }) => isReleased(podUid)),
+});
+
+/**
+ * Returns the refusal of a resize of a Guaranteed pod whose containers may have exclusive CPUs or memory
+ * (`pkg/kubelet/allocation/handlers.go`). Returns undefined if the update does not change either.
+ */
+function exclusiveResizeRefusal(context: AdmissionContext, request: Request): Decision | undefined {
+  if (request.requests.qos !== 'Guaranteed') return undefined;
+  if (resizesExclusiveCpus(context, request))
+    return { kind: 'refused', ...infeasibleRefusal('guaranteed_pod_cpu_manager_static_policy') };
+  if (resizesMemory(context, request))
+    return { kind: 'refused', ...infeasibleRefusal('guaranteed_pod_memory_manager_static_policy') };
+  return undefined;
+}
 
 /** Whether an update changes the CPUs of a Guaranteed pod. */
 function resizesExclusiveCpus(context: AdmissionContext, { uid, pod, requests }: Request): boolean {
   const { allocated = null } = findEntry(context, uid) ?? {};
-  if (requests.qos !== 'Guaranteed' || context.cpus === undefined) return false;
+  if (context.cpus === undefined) return false;
   if (requests.cpuMillis !== allocated?.cpuMillis) return true;
   const { assignments } = context.cpus;
   return [...(pod.spec.initContainers ?? []), ...pod.spec.containers].some((container) => {
@@ -324,38 +379,121 @@ function resizesExclusiveCpus(context: AdmissionContext, { uid, pod, requests }:
   });
 }
 
+/** Whether an update changes the memory of a Guaranteed pod. */
+function resizesMemory(context: AdmissionContext, { uid, pod, requests }: Request): boolean {
+  if (context.memory === undefined) return false;
+  const { allocated = null } = findEntry(context, uid) ?? {};
+  return requests.memoryBytes !== allocated?.memoryBytes || hasResizedMemory(context.memory.assignments, pod);
+}
+
 const isLeaving = ({ desired, isPreempted }: AdmissionEntry): boolean => desired === null || isPreempted;
 
-/** Returns the context with changed CPU assignments, which have yet to be saved. */
-function withAssignments(context: AdmissionContext, assignments: CpuAssignments): AdmissionContext {
-  const { cpus } = context;
-  if (cpus === undefined || assignments === cpus.assignments) return context;
-  return { ...context, cpus: { ...cpus, assignments, revision: cpus.revision + 1 } };
+/** Returns the context with changed assignments, which have yet to be saved. */
+function withAssignments(context: AdmissionContext, { cpus, memory }: ResourceAssignments): AdmissionContext {
+  return {
+    ...context,
+    cpus:
+      context.cpus &&
+      (isChanged(context.cpus, cpus) ? { ...context.cpus, ...nextRevision(context.cpus, cpus) } : context.cpus),
+    memory:
+      context.memory &&
+      (isChanged(context.memory, memory)
+        ? { ...context.memory, ...nextRevision(context.memory, memory) }
+        : context.memory),
+  };
 }
 
-/** Releases the CPUs of pods that no longer run. */
-export function withoutCpus(context: AdmissionContext, isReleased: (podUid: string) => boolean): AdmissionContext {
-  const { cpus } = context;
-  if (cpus === undefined) return context;
-  const unconfirmed = cpus.unconfirmed.filter(({ uid }) => !isReleased(uid));
-  const confirmableCpus = unconfirmed.length === cpus.unconfirmed.length ? cpus : { ...cpus, unconfirmed };
-  return withAssignments(
-    { ...context, cpus: confirmableCpus },
-    releaseCpus(cpus.assignments, ({ podUid }) => isReleased(podUid)),
+const isChanged = <T>({ assignments }: DurableAssignments<T>, next: T | undefined): next is T =>
+  next !== undefined && next !== assignments;
+
+const nextRevision = <T>({ revision }: DurableAssignments<T>, assignments: T) => ({
+  assignments,
+  revision: revision + 1,
+});
+
+/** Releases the CPUs and the memory of pods that no longer run. */
+export function withoutResources(context: AdmissionContext, isReleased: (podUid: string) => boolean): AdmissionContext {
+  const confirmableContext = {
+    ...context,
+    cpus: context.cpus && withoutUnconfirmed(context.cpus, ({ uid }) => isReleased(uid)),
+    memory: context.memory && withoutUnconfirmed(context.memory, ({ uid }) => isReleased(uid)),
+  };
+  return withAssignments(confirmableContext, releaseResources(assignmentsOf(context), isReleased));
+}
+
+/** Releases the memory of a pod's init containers, which have completed. */
+export function withoutInitMemory(
+  context: AdmissionContext,
+  uid: string,
+  containers: readonly string[],
+): AdmissionContext {
+  const { memory } = context;
+  if (memory === undefined) return context;
+  const assignments = releaseMemory(
+    memory.assignments,
+    ({ podUid, container }) => podUid === uid && containers.includes(container),
   );
+  return withAssignments(context, { memory: assignments });
 }
 
-/** Whether the result of a decision has to wait until the CPUs of the pod are durable. */
-export const awaitsSave = (before: AdmissionContext, after: AdmissionContext): boolean =>
-  before.cpus?.revision !== after.cpus?.revision;
+type UnconfirmedPod = CpuAllocation['unconfirmed'][number];
 
-/** Defers the result of the last decision until the CPU assignments are durable. */
-export const withUnconfirmed = (context: AdmissionContext, { uid, holder }: Request): AdmissionContext => {
-  const { cpus } = context;
-  if (cpus === undefined) return context;
-  const unconfirmed = [...cpus.unconfirmed, { uid, holder, revision: cpus.revision }];
-  return { ...context, cpus: { ...cpus, unconfirmed } };
-};
+function withoutUnconfirmed<T extends DurableAssignments<unknown>>(
+  allocation: T,
+  isRemoved: (pod: UnconfirmedPod) => boolean,
+): T {
+  return allocation.unconfirmed.some(isRemoved)
+    ? { ...allocation, unconfirmed: allocation.unconfirmed.filter((each) => !isRemoved(each)) }
+    : allocation;
+}
+
+/**
+ * Marks the CPU or memory assignments up to a revision as durable. Also returns the pods that can be admitted, i.e. those
+ * that wait for no other resource.
+ */
+export function withSaved(
+  context: AdmissionContext,
+  resource: 'cpus' | 'memory',
+  savedRevision: number,
+): { readonly context: AdmissionContext; readonly admitted: readonly UnconfirmedPod[] } {
+  const isSaved = ({ revision }: UnconfirmedPod) => revision <= savedRevision;
+  const nextContext =
+    resource === 'cpus'
+      ? { ...context, cpus: context.cpus && withoutUnconfirmed(context.cpus, isSaved) }
+      : { ...context, memory: context.memory && withoutUnconfirmed(context.memory, isSaved) };
+  const waitingUids = new Set(unconfirmedPods(nextContext).map(({ uid }) => uid));
+  return { context: nextContext, admitted: unconfirmedPods(context).filter(({ uid }) => !waitingUids.has(uid)) };
+}
+
+/** Returns the pods that wait for their CPUs or their memory to be saved. A pod that waits for both occurs once. */
+function unconfirmedPods({ cpus, memory }: AdmissionContext): readonly UnconfirmedPod[] {
+  const pods = [...(cpus?.unconfirmed ?? []), ...(memory?.unconfirmed ?? [])];
+  return [...new Map(pods.map((pod) => [pod.uid, pod])).values()];
+}
+
+/** Whether the result of a decision has to wait until the CPUs and the memory of the pod are durable. */
+export const awaitsSave = (before: AdmissionContext, after: AdmissionContext): boolean =>
+  before.cpus?.revision !== after.cpus?.revision || before.memory?.revision !== after.memory?.revision;
+
+/** Defers the result of the last decision until the assignments that it changed are durable. */
+export const withUnconfirmed = (
+  before: AdmissionContext,
+  after: AdmissionContext,
+  request: Request,
+): AdmissionContext => ({
+  ...after,
+  cpus: after.cpus && withUnconfirmedPod(before.cpus, after.cpus, request),
+  memory: after.memory && withUnconfirmedPod(before.memory, after.memory, request),
+});
+
+function withUnconfirmedPod<T extends DurableAssignments<unknown>>(
+  before: T | undefined,
+  after: T,
+  { uid, holder }: Request,
+): T {
+  const { revision, unconfirmed } = after;
+  return before?.revision === revision ? after : { ...after, unconfirmed: [...unconfirmed, { uid, holder, revision }] };
+}
 
 /**
  * Postpones a refusal if the node's labels are its only reason, because another client may just have changed them to
@@ -421,8 +559,8 @@ export function afterDecision(context: AdmissionContext, requestDecision: Reques
     return { ...nextContext, refusedUpdates: withItem(nextContext.refusedUpdates, request) };
   }
   const isGranted = decision.kind === 'admitted' && allocation !== undefined && 'assignments' in allocation;
-  const contextWithCpus = isGranted ? withAssignments(context, allocation.assignments) : context;
-  const nextContext = withEntry({ ...contextWithCpus, waitingRequests }, { ...nextEntry, deferralNumber: undefined });
+  const grantedContext = isGranted ? withAssignments(context, allocation.assignments) : context;
+  const nextContext = withEntry({ ...grantedContext, waitingRequests }, { ...nextEntry, deferralNumber: undefined });
   return entry.allocated === null ? nextContext : withRequeuedUpdates(nextContext, uid);
 }
 

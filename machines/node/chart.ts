@@ -19,6 +19,7 @@ import { admissionLabels, clusterChanges, isClusterFact, podCapacity } from './c
 import {
   admissionNode,
   initialCpuAllocation,
+  initialMemoryAllocation,
   type NodeContext,
   type NodeInput,
   networkOf,
@@ -265,7 +266,10 @@ export const nodeAgentMachine = chartSetup.createMachine({
   id: 'nodeAgent',
   description: 'The node: discovers what is running, runs the wanted pods, and drains.',
   meta: { deadlines, facts },
-  context: ({ input: { startSlots, pullSlots, pullLimitMs, slowPullMs, cpus, sinks = [], ...input }, spawn }) => {
+  context: ({
+    input: { startSlots, pullSlots, pullLimitMs, slowPullMs, cpus, memory, sinks = [], ...input },
+    spawn,
+  }) => {
     const spawnLimiter = (name: 'startLimiter' | 'pullLimiter', limits: LimiterInput) =>
       spawn('limiter', { id: name, systemId: name, input: limits });
     spawnLimiter('startLimiter', { capacity: startSlots, slowAfterMs: SLOW_START_MS });
@@ -282,6 +286,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
         node: admissionNode(input),
         hasCluster: input.cluster !== undefined,
         ...(cpus === undefined ? {} : { cpus: initialCpuAllocation(cpus) }),
+        ...(memory === undefined ? {} : { memory: initialMemoryAllocation(memory) }),
       },
     });
     const { nodeName, cluster, eviction } = input;
@@ -293,6 +298,10 @@ export const nodeAgentMachine = chartSetup.createMachine({
         systemId: 'cpus',
         input: { assignments, reconcileMs, reserved: cpuPolicy.reserved },
       });
+    }
+    if (memory !== undefined) {
+      const { assignments } = memory;
+      spawn('memoryManager', { id: 'memoryManager', systemId: 'memoryManager', input: { assignments } });
     }
     if (cluster !== undefined) {
       spawn('watches', { id: 'watches' });

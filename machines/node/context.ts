@@ -7,7 +7,6 @@ import { type AdmissionNode, nodeLabels } from '../../kubernetes/admission/node.
 import { safeSysctls } from '../../kubernetes/admission/sysctls.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
-import type { ResourceManagers } from '../../kubernetes/cpus/allocatePod.ts';
 import type { CpuAssignments } from '../../kubernetes/cpus/cpuPolicy.ts';
 import type { ImageGarbagePolicy } from '../../kubernetes/images/imageGarbage.ts';
 import type { BackOff } from '../../kubernetes/lifecycle/backoff.ts';
@@ -32,7 +31,7 @@ import type { NodeCondition } from '../../kubernetes/node/nodeConditions.ts';
 import type { Allocation } from '../../kubernetes/resources/allocation.ts';
 import type { Capacity } from '../../kubernetes/resources/requests.ts';
 import type { ContainerEnds } from '../../kubernetes/status/view.ts';
-import type { CpuAllocation } from '../admission/context.ts';
+import type { CpuAllocation, MemoryAllocation } from '../admission/context.ts';
 import type { CertificateInput } from '../certificate/chart.ts';
 import type { ProbeResults } from '../container/context.ts';
 import type { EvictionInput } from '../eviction/context.ts';
@@ -58,11 +57,13 @@ export interface ClusterInput {
   readonly certificates?: readonly Omit<CertificateInput, 'nodeName'>[];
 }
 
-export interface CpuManagerInput extends ResourceManagers {
+export interface CpuManagerInput extends Pick<CpuAllocation, 'topologyPolicy' | 'cpuPolicy'> {
   readonly assignments: CpuAssignments;
   /** Interval between two checks of running containers, in milliseconds. */
   readonly reconcileMs: number;
 }
+
+export type MemoryInput = Pick<MemoryAllocation, 'topologyPolicy' | 'memoryPolicy' | 'assignments'>;
 
 export interface NodeInput {
   readonly nodeName: string;
@@ -82,6 +83,10 @@ export interface NodeInput {
   readonly admissionNode?: Partial<Omit<AdmissionNode, 'name' | 'strictGroups' | 'pressure'>>;
   /** The CPU manager's policies and persisted assignments. Undefined if the node does not assign exclusive CPUs. */
   readonly cpus?: CpuManagerInput;
+  /**
+   * The memory manager's policies and persisted assignments. Undefined if the node does not assign memory of NUMA nodes.
+   */
+  readonly memory?: MemoryInput;
   readonly startSlots: number;
   readonly pullSlots: number;
   /** Time limit of one pull, in milliseconds. Undefined if there is none. */
@@ -139,7 +144,7 @@ export interface NodeInput {
 }
 
 export interface NodeContext
-  extends Omit<NodeInput, 'startSlots' | 'pullSlots' | 'pullLimitMs' | 'slowPullMs' | 'sinks' | 'cpus'>,
+  extends Omit<NodeInput, 'startSlots' | 'pullSlots' | 'pullLimitMs' | 'slowPullMs' | 'sinks' | 'cpus' | 'memory'>,
     ClusterState {
   /** Names of the status sinks. */
   readonly sinks: readonly string[];
@@ -266,6 +271,14 @@ export const withoutForeignObjects = ({ owner, takenOverUids }: NodeContext, pod
 
 /** Returns the CPU assignments at the start of the agent, which were persisted. */
 export const initialCpuAllocation = ({ reconcileMs: _, ...managers }: CpuManagerInput): CpuAllocation => ({
+  ...managers,
+  revision: 0,
+  reportedRevision: 0,
+  unconfirmed: [],
+});
+
+/** Returns the memory assignments at the start of the agent, which were persisted. */
+export const initialMemoryAllocation = (managers: MemoryInput): MemoryAllocation => ({
   ...managers,
   revision: 0,
   reportedRevision: 0,

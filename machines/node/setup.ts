@@ -12,6 +12,7 @@ import { evictionMachine } from '../eviction/chart.ts';
 import { imageGarbageMachine } from '../imageGarbage/chart.ts';
 import { leaseMachine } from '../lease/chart.ts';
 import { limiterMachine } from '../limiter/chart.ts';
+import { memoryManagerMachine } from '../memoryManager/chart.ts';
 import { mirrorMachine } from '../mirror/chart.ts';
 import { nodeStatusMachine } from '../nodeStatus/chart.ts';
 import { podMachine } from '../pod/chart.ts';
@@ -78,6 +79,7 @@ export const nodeSetup = setup({
         | 'imageGarbage'
         | 'lease'
         | 'logRotation'
+        | 'memoryManager'
         | 'nodeStatus'
         | 'registration']: Id;
     } & { [Id in 'startLimiter' | 'pullLimiter']: 'limiter' },
@@ -92,6 +94,7 @@ export const nodeSetup = setup({
     garbage: garbageMachine,
     imageGarbage: imageGarbageMachine,
     logRotation: logRotationMachine,
+    memoryManager: memoryManagerMachine,
     statusSink: statusSinkMachine,
     registration: registrationMachine,
     nodeStatus: nodeStatusMachine,

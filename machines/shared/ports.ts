@@ -32,6 +32,7 @@ import type {
   ObservedSandbox,
 } from '../../kubernetes/lifecycle/observed.ts';
 import type { MountedVolume, MountedVolumes } from '../../kubernetes/mountedVolume.ts';
+import type { MemoryAssignments } from '../../kubernetes/numaMemory/memoryAssignments.ts';
 import type { CgroupSetup } from '../../kubernetes/resources/cgroup.ts';
 import type { ContainerSize } from '../../kubernetes/resources/containerSize.ts';
 import type { ProbeKind } from '../../kubernetes/status/view.ts';
@@ -228,6 +229,8 @@ export interface PortTypes extends CertificatePorts {
   removeUnusedImages: { input: { activePodUids: readonly string[] }; output: { removed: readonly RemovedImage[] } };
   /** Makes the CPU assignments durable, in the kubelet's format, and uses them for new containers. Idempotent. */
   saveCpus: { input: { assignments: CpuAssignments }; output: null };
+  /** Makes the memory assignments durable, in the kubelet's format, and uses them for new containers. Idempotent. */
+  saveMemory: { input: { assignments: MemoryAssignments }; output: null };
   /**
    * Updates running containers that have, or may have, CPUs other than those assigned to them. Updates as many as
    * possible and then rejects with the first failure. Idempotent.

@@ -3,7 +3,7 @@ import { access, readdir, readFile, statfs } from 'node:fs/promises';
 import { arch, release } from 'node:os';
 import { type AdmissionNode, goArchitecture, nodeLabels } from '../../kubernetes/admission/node.ts';
 import { safeSysctls } from '../../kubernetes/admission/sysctls.ts';
-import { formatPageSize } from '../../kubernetes/resources/cgroupLimits.ts';
+import { hugePageResource } from '../../kubernetes/resources/cgroupLimits.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
 
 const HUGEPAGES_PATH = '/sys/kernel/mm/hugepages';
@@ -38,9 +38,6 @@ async function readHugePages(folder: string): Promise<[resource: string, bytes: 
   const count = await readFile(`${HUGEPAGES_PATH}/${folder}/nr_hugepages`, 'utf8').catch(() => '0');
   return [hugePageResource(size), size * Number(count)];
 }
-
-/** Returns the name of a resource, e.g. `hugepages-2Mi`. The CRI formats the same page size as `2MB`. */
-const hugePageResource = (size: number): string => `hugepages-${formatPageSize(size).replace(/B$/, 'i')}`;
 
 /** Lists the paths of the CPUs' thermal throttle counters, which containers must not read because they reveal the load of other pods. */
 export async function listThermalThrottlePaths(): Promise<string[]> {

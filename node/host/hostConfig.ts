@@ -18,7 +18,7 @@ import { listThermalThrottlePaths, readAdmissionFacts, readDiskAndHugePageCapaci
 import { canPodsSwap, machineCapacity, readCgroupFacts } from './cgroups.ts';
 import { nodeAddresses } from './hostAddresses.ts';
 import { trackNodeNameAddress } from './nodeNameAddress.ts';
-import { readCpuManager } from './resourceManagers.ts';
+import { readCpuManager, readMemoryManager } from './resourceManagers.ts';
 
 /** Initial delay in milliseconds of the crash-loop back-off (C7). */
 const CRASH_BASE_MS = 10_000;
@@ -41,18 +41,20 @@ export async function readHostConfig(
     readonly root?: string;
   },
 ) {
-  const [facts, extra, admissionNode, machine, cpuManager] = await Promise.all([
+  const [facts, extra, admissionNode, machine, cpuManager, memoryManager] = await Promise.all([
     readRuntimeFacts(config, host),
     readDiskAndHugePageCapacity(config.rootDirectory),
     readAdmissionFacts(config),
     readMachine(host.root).catch(machineWithoutSysfs),
     readCpuManager(config, host.root),
+    readMemoryManager(config, host.root),
   ]);
   const hostCapacity: Capacity = { ...machineCapacity(config, machine), extra };
   const liftsQuota = config.resourceManagers.cpuPolicy?.liftsQuota === true;
   return {
     ...facts,
     ...(cpuManager === undefined ? {} : { cpuManager }),
+    ...(memoryManager === undefined ? {} : { memoryManager }),
     ...(liftsQuota ? { cgroups: { ...facts.cgroups, exclusiveCpus: true } } : {}),
     ...agentSettings(config, machine),
     capacity: hostCapacity,

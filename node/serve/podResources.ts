@@ -13,7 +13,15 @@ interface PodResourcesSocketDependencies extends PodResourcesParts {
 }
 
 /** Serves the pod-resources API on its socket below the root directory. Retries until the socket can be served. */
-export function servePodResources({ config, clock, logger, pods, cpus, onRequest }: PodResourcesSocketDependencies): {
+export function servePodResources({
+  config,
+  clock,
+  logger,
+  pods,
+  cpus,
+  memory,
+  onRequest,
+}: PodResourcesSocketDependencies): {
   close(): Promise<void>;
 } {
   const path = join(config.rootDirectory, 'pod-resources', 'kubelet.sock');
@@ -21,7 +29,7 @@ export function servePodResources({ config, clock, logger, pods, cpus, onRequest
     startService: async () => {
       await preparePath(path);
       const { listenPodResources } = await import('../../kubelet-api/podResources/server.ts');
-      const { close } = await listenPodResources(path, { pods, cpus, clock, onRequest });
+      const { close } = await listenPodResources(path, { pods, cpus, memory, clock, onRequest });
       return {
         close: async () => {
           await close();

@@ -11,7 +11,6 @@ export interface ExclusionReason {
   readonly text: string;
 }
 
-const NO_MEMORY_MANAGER = 'no container has memory of its own: there is no memory manager';
 const NO_VOLUME_CLAIMS = 'the node mounts no persistent volume claims';
 const SERVER_LIBRARY = 'belongs to a library of API servers, which a kubelet links and does not use';
 const NEVER_REGISTERED = 'client-go declares it and registers it nowhere, so that no kubelet exposes it';
@@ -69,9 +68,8 @@ export const exclusionReasons: readonly ExclusionReason[] = [
     names: ['force_cleaned_failed_volume_*', 'reconstruct_volume_*'],
     text: 'volumes are not reconstructed from directories: a new agent mounts them again, and removes those of no pod',
   },
-  { names: ['kubelet_memory_manager_*'], text: NO_MEMORY_MANAGER },
   {
-    names: ['kubelet_topology_manager_admission_requests_total', 'kubelet_topology_manager_admission_duration_ms'],
+    names: ['kubelet_topology_manager_admission_duration_ms'],
     text: 'the choice of NUMA nodes is a part of every admission, and takes no time of its own',
   },
   { names: ['resource_manager_*'], text: 'belongs to the feature gate PodLevelResourceManagers, which has no effect' },

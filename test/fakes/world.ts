@@ -115,6 +115,7 @@ export class FakeWorld {
     }),
     measurePods: () => ({ usages: {}, at: this.#now() }),
     saveCpus: () => null,
+    saveMemory: () => null,
     reconcileCpus: () => ({ updatedCount: 0 }),
     surveyDisk: () => ({ left: [], foreign: [] }),
     inspectContainer: ({ id }) => this.containers.get(this.#idNow(id)) ?? null,

@@ -22,6 +22,7 @@ const CONFIG: { readonly [Key in keyof Config]-?: true } = {
   clusterDomain: true,
   conditions: true,
   cpuManager: true,
+  memoryManager: true,
   crashLoop: true,
   endsAll: true,
   eviction: true,

@@ -1,4 +1,4 @@
-/** Measures the CPU manager and the topology manager (`pkg/kubelet/metrics/metrics.go`). */
+/** Measures the CPU, memory and topology managers (`pkg/kubelet/metrics/metrics.go`). */
 import type { AllocationCounts } from '../../../kubernetes/cpus/allocatePod.ts';
 import type { NodeCounts } from '../../../machines/node/counts.ts';
 import { alpha, type Registry } from '../registry.ts';
@@ -8,6 +8,15 @@ const MILLIS_PER_CPU = 1_000;
 const FAMILIES = {
   requests: alpha('kubelet_cpu_manager_pinning_requests_total', 'Containers that requested exclusive CPUs.'),
   errors: alpha('kubelet_cpu_manager_pinning_errors_total', 'Containers that got no exclusive CPUs.'),
+  memoryRequests: alpha(
+    'kubelet_memory_manager_pinning_requests_total',
+    'Containers that requested memory of NUMA nodes of their own.',
+  ),
+  memoryErrors: alpha('kubelet_memory_manager_pinning_errors_total', 'Containers that got no memory of their own.'),
+  topologyRequests: alpha(
+    'kubelet_topology_manager_admission_requests_total',
+    'Pods for which CPUs, memory and NUMA nodes were chosen.',
+  ),
   topologyErrors: alpha(
     'kubelet_topology_manager_admission_errors_total',
     'Pods that were refused because their resources are not on the required NUMA nodes, or could not be allocated.',
@@ -25,7 +34,7 @@ const FAMILIES = {
 };
 
 export interface CpuMetrics {
-  /** Called after CPUs have been requested for a pod. */
+  /** Called after CPUs and memory have been requested for a pod. */
   readonly allocated: (counts: AllocationCounts) => void;
   /** Updates the gauges at a scrape. */
   readonly update: (counts: Pick<NodeCounts, 'cpus'>) => void;
@@ -35,6 +44,9 @@ export interface CpuMetrics {
 export function registerCpuMetrics(registry: Registry): CpuMetrics {
   const pinningRequestsCounter = registry.counter(FAMILIES.requests);
   const pinningErrorsCounter = registry.counter(FAMILIES.errors);
+  const memoryRequestsCounter = registry.counter(FAMILIES.memoryRequests);
+  const memoryErrorsCounter = registry.counter(FAMILIES.memoryErrors);
+  const topologyRequests = registry.counter(FAMILIES.topologyRequests);
   const topologyErrors = registry.counter(FAMILIES.topologyErrors);
   const alignedCounter = registry.counter(FAMILIES.aligned);
   const alignmentFailuresCounter = registry.counter(FAMILIES.failures);
@@ -52,6 +64,9 @@ export function registerCpuMetrics(registry: Registry): CpuMetrics {
       const scope = counts.isPerPod ? 'pod' : 'container';
       pinningRequestsCounter.add([], counts.pinningRequests);
       pinningErrorsCounter.add([], counts.pinningErrors);
+      memoryRequestsCounter.add([], counts.memoryPinningRequests);
+      memoryErrorsCounter.add([], counts.memoryPinningErrors);
+      topologyRequests.add([], 1);
       topologyErrors.add([], counts.topologyErrors);
       alignedCounter.add(['container', 'physical_cpu'], counts.physicalCpuAligned);
       alignedCounter.add(['container', 'uncore_cache'], counts.uncoreCacheAligned);

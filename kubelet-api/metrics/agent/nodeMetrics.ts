@@ -159,7 +159,7 @@ function createPodObservers(
     onStateChange: (move) => podMetrics.recordStateChange(move),
     onDecision: (decision) => {
       podMetrics.recordDecision(decision);
-      if (decision.decision === 'cpusAllocated') cpuMetrics.allocated(decision.counts);
+      if (decision.decision === 'resourcesAllocated') cpuMetrics.allocated(decision.counts);
     },
   };
   /** Drops the data of pods that were removed some time ago. */

@@ -1,4 +1,4 @@
-const NANOS_PER_UNIT = 1_000_000_000n;
+export const NANOS_PER_UNIT = 1_000_000_000n;
 const MAX_UNITS = 2n ** 63n - 1n;
 /**
  * Pattern of a quantity. Missing digits count as zero, so that `m` and `.` are 0 (`ParseQuantity` of

@@ -96,9 +96,12 @@ const actions = {
     }
     enqueue.assign({ pods: withPods(context, edits, false) });
   }),
-  /** Releases the exclusive CPUs of pods that are gone, e.g. because they were removed while no agent was running. */
-  releaseUnknownCpus: nodeSetup.enqueueActions(({ context, enqueue, system }) => {
-    if (system.get('cpus') === undefined) return;
+  /**
+   * Releases the exclusive CPUs and the memory of pods that are gone, e.g. because they were removed while no agent was
+   * running.
+   */
+  releaseUnknownResources: nodeSetup.enqueueActions(({ context, enqueue, system }) => {
+    if (system.get('cpus') === undefined && system.get('memoryManager') === undefined) return;
     const { pods, observed = {}, left } = context;
     const uids = [...Object.keys(pods), ...Object.keys(observed), ...left.map(({ uid }) => uid)];
     enqueue.sendTo('admission', { type: 'admission.podsKnown', uids });
@@ -158,7 +161,7 @@ export const partial = activeSetup.createStateConfig({
 export const running = activeSetup.createStateConfig({
   description: 'All sources have listed their pods. The wanted pods run, and the others of this agent terminate.',
   tags: ['steady', 'active'],
-  entry: ['terminateOrphans', 'startNewPods', 'releaseUnknownCpus', 'manageMirrors', 'updateMirrors'],
+  entry: ['terminateOrphans', 'startNewPods', 'releaseUnknownResources', 'manageMirrors', 'updateMirrors'],
   // If garbage collection fails, the node continues without it, because nothing else depends on it.
   invoke: {
     src: 'garbage',
@@ -187,7 +190,7 @@ export const running = activeSetup.createStateConfig({
         'confirmProcessKills',
         'terminateOrphans',
         'startNewPods',
-        'releaseUnknownCpus',
+        'releaseUnknownResources',
       ],
     },
     'xstate.done.actor.*': [

@@ -1,5 +1,7 @@
 /** Runs a pod that has a sandbox, starting its containers in order. Part of the chart in chart.ts. */
 import { assertEvent } from 'xstate';
+import { isSidecar } from '../../../kubernetes/api/pods/containers.ts';
+import { sharedActor } from '../../shared/views/actorRefs.ts';
 import { censusOf, withLifecycles } from '../containers/census.ts';
 import { containerId, sendCommands, withoutCommandsTo } from '../containers/commands.ts';
 import { isRoundOver, newRound, nextContainerToLaunch } from '../containers/launchOrder.ts';
@@ -52,6 +54,17 @@ const actions = {
     turnsTaken: startedEphemeralContainers(context),
   })),
   markInitialized: podSetup.assign({ isInitialized: true }),
+  /** Releases the memory of the init containers, which have completed. Sidecars continue to run. */
+  releaseInitMemory: podSetup.enqueueActions(({ context: { allocated }, enqueue, system }) => {
+    if (system.get('memoryManager') === undefined) return;
+    const containers = (allocated.spec.initContainers ?? []).filter((each) => !isSidecar(each)).map(({ name }) => name);
+    if (containers.length === 0) return;
+    enqueue.sendTo(sharedActor('admission'), {
+      type: 'admission.initialized',
+      uid: allocated.metadata.uid,
+      containers,
+    });
+  }),
   startLaunchRound: podSetup.assign(({ context }) => ({ launchRound: newRound(context) })),
   startNextInit: podSetup.enqueueActions(({ context, enqueue }) => {
     const name = nextInitName(context);
@@ -183,7 +196,7 @@ export const active = activeSetup.createStateConfig({
     running: {
       description: 'All containers run, each by its own restart policy.',
       meta: { rules: ['C9'] },
-      entry: ['markInitialized', 'startRegularContainers'],
+      entry: ['markInitialized', 'releaseInitMemory', 'startRegularContainers'],
       initial: 'steady',
       always: [
         { guard: 'mustRestartAllContainers', target: 'restartingAll', actions: 'resetContainers' },

@@ -65,7 +65,11 @@ export type AdmissionEvent =
   | { type: 'admission.release'; uid: string }
   /** The CPU assignments with this revision number, and all earlier ones, are durable. */
   | { type: 'admission.cpusSaved'; revision: number }
-  /** The node knows all of its pods. CPUs that are assigned to any other pod are released. */
+  /** The memory assignments with this revision number, and all earlier ones, are durable. */
+  | { type: 'admission.memorySaved'; revision: number }
+  /** The init containers of the pod have completed. `containers` are the names of those that are not sidecars. */
+  | { type: 'admission.initialized'; uid: string; containers: readonly string[] }
+  /** The node knows all of its pods. CPUs and memory that are assigned to any other pod are released. */
   | { type: 'admission.podsKnown'; uids: readonly string[] }
   /**
    * Properties of the node have changed. Waiting requests and refused updates are decided again. Undefined properties

@@ -18,8 +18,8 @@ export type MachineDecision = { readonly type: 'decision.counted' } & (
   /** The runtime had a running pod that no source wants. */
   | { readonly decision: 'orphanTerminated' }
   | { readonly decision: 'deferredResizeAccepted'; readonly trigger: ResizeTrigger }
-  /** Exclusive CPUs were requested for the containers of a pod. */
-  | { readonly decision: 'cpusAllocated'; readonly counts: AllocationCounts }
+  /** CPUs and memory were requested for the containers of a pod, if they need any of their own. */
+  | { readonly decision: 'resourcesAllocated'; readonly counts: AllocationCounts }
 );
 
 /** The cause of a new decision on a deferred resize (`pkg/kubelet/allocation/allocation_manager.go`). */

@@ -1,7 +1,8 @@
-/** Defines the events between the node and its garbage collections, log rotation and CPU manager. */
+/** Defines the events between the node and its garbage collections, log rotation and CPU and memory managers. */
 import type { CpuAssignments } from '../../../kubernetes/cpus/cpuPolicy.ts';
 import type { DeadContainer } from '../../../kubernetes/lifecycle/garbage.ts';
 import type { ContainerRun, ForeignPod, LeftoverPod } from '../../../kubernetes/lifecycle/observed.ts';
+import type { MemoryAssignments } from '../../../kubernetes/numaMemory/memoryAssignments.ts';
 import type { TimerEvent } from './slots.ts';
 
 /** The data that the node sends to its garbage collection. */
@@ -53,3 +54,7 @@ export type CpusEvent =
   | { type: 'cpus.assigned'; assignments: CpuAssignments; revision: number }
   | { type: 'cpus.listed'; containers: readonly ContainerRun[] }
   | TimerEvent;
+
+export type MemoryManagerEvent =
+  /** Admission has assigned or released memory. */
+  { type: 'memory.assigned'; assignments: MemoryAssignments; revision: number } | TimerEvent;

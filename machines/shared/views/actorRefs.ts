@@ -6,13 +6,15 @@ import type { ActorSystem, ActorSystemInfo, AnyActorRef, EventObject } from 'xst
 import { lookUp } from '../../../base/values/lookUp.ts';
 import type { AdmissionEvent, Ref } from '../events/events.ts';
 import type { ActorPath, LimiterEvent } from '../events/slots.ts';
-import type { CpusEvent } from '../events/upkeepEvents.ts';
+import type { CpusEvent, MemoryManagerEvent } from '../events/upkeepEvents.ts';
 
 /** Actors that serve all pods, by their system IDs. */
 interface SharedActors {
   readonly admission: AdmissionEvent;
   /** Exists only if the node assigns exclusive CPUs. */
   readonly cpus: CpusEvent;
+  /** Exists only if the node assigns memory of NUMA nodes. */
+  readonly memoryManager: MemoryManagerEvent;
   readonly startLimiter: LimiterEvent;
   readonly pullLimiter: LimiterEvent;
 }

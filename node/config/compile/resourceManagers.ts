@@ -1,10 +1,13 @@
 /**
- * Compiles the settings of the CPU manager and the topology manager, with the kubelet's messages (`policy_options.go` in
+ * Compiles the settings of the CPU, memory and topology managers, with the kubelet's messages (`policy_options.go` in
  * `pkg/kubelet/cm/cpumanager` and `pkg/kubelet/cm/topologymanager`).
  */
+
+import { NANOS_PER_UNIT } from '../../../kubernetes/api/values/quantity.ts';
 import type { CpuPolicyOptions } from '../../../kubernetes/cpus/cpuPolicy.ts';
 import { type CpuSet, parseCpuSet } from '../../../kubernetes/cpus/cpuSet.ts';
 import type { TopologyPolicy } from '../../../kubernetes/cpus/topologyHints.ts';
+import type { MemoryReservation } from '../../../kubernetes/numaMemory/memoryAssignments.ts';
 import { ConfigError } from '../configError.ts';
 import { allowsAlphaCpuOptions, allowsBetaCpuOptions, liftsQuotaOfExclusiveCpus } from '../featureGates.ts';
 import type { SettingValues } from '../settings/settingValues.ts';
@@ -21,6 +24,8 @@ export interface ResourceManagerSettings {
   /** CPUs that the configuration reserves by number. Empty if it reserves none or only an amount. */
   readonly reservedCpus: CpuSet;
   readonly topologyPolicy: TopologyPolicy;
+  /** The memory that is reserved on each NUMA node. Undefined if no container gets memory of its own. */
+  readonly memoryReservations?: readonly MemoryReservation[];
   /** Maximum number of NUMA nodes with which a topology policy can be used. */
   readonly maxNumaNodes: number;
 }
@@ -49,11 +54,12 @@ const EXCLUSIVE_OPTIONS = [
 const DEFAULT_MAX_NUMA_NODES = 8;
 
 /**
- * Compiles the settings of both managers. Throws a `ConfigError` for an option that is unknown, disabled or invalid.
+ * Compiles the settings of the managers. Throws a `ConfigError` for an option that is unknown, disabled or invalid.
  */
 export function compileResourceManagers(values: SettingValues): ResourceManagerSettings {
   const { cpuManagerPolicy, cpuManagerPolicyOptions = {}, cpuManagerReconcilePeriod: reconcileMs } = values;
-  const { topologyManagerPolicy, topologyManagerScope } = values;
+  const { topologyManagerPolicy, topologyManagerScope, memoryManagerPolicy } = values;
+  const memoryReservations = compileReservations(values);
   const topologyOptions = compileTopologyOptions(values.topologyManagerPolicyOptions ?? {});
   const topologyPolicy = {
     name: topologyManagerPolicy || ('none' as const),
@@ -84,8 +90,15 @@ export function compileResourceManagers(values: SettingValues): ResourceManagerS
       : {}),
     reservedCpus: parseCpuSet(values.reservedSystemCPUs ?? ''),
     topologyPolicy,
+    ...(memoryManagerPolicy === 'Static' ? { memoryReservations } : {}),
     maxNumaNodes: topologyOptions.maxNumaNodes,
   });
+}
+
+function compileReservations({ reservedMemory = [] }: SettingValues): readonly MemoryReservation[] {
+  return reservedMemory.flatMap(({ numaNode, limits }) =>
+    Object.entries(limits).map(([resource, nanos]) => ({ numaNode, resource, bytes: Number(nanos / NANOS_PER_UNIT) })),
+  );
 }
 
 function compileCpuOptions(texts: Readonly<Record<string, string>>, values: SettingValues): CpuPolicyOptions {

@@ -131,7 +131,26 @@ const reservedLimitsSchema = z.record(
   { error: 'expected a map of "memory" and "hugepages-SIZE" to quantities' },
 );
 
-const NO_MEMORY_MANAGER_REASON = 'there is no memory manager yet';
+const reservedMemorySchema = listSchema(sectionSchema({ numaNode: integerSchema(), limits: reservedLimitsSchema }));
+
+/** Schema of the flag, e.g. `0:memory=1Gi,hugepages-2Mi=64Mi;1:memory=1Gi` (`ReservedMemoryVar` in `pkg/util/flag`). */
+const reservedMemoryFlagSchema = z.pipe(
+  matchingStringSchema('amounts by NUMA node such as "0:memory=1Gi,hugepages-2Mi=64Mi;1:memory=1Gi"', (text) =>
+    /^(\d+:[^:;,=]+=[^:;,=]+(,[^:;,=]+=[^:;,=]+)*(;(?=.)|$))+$/.test(text),
+  ),
+  z.pipe(
+    z.transform((text: string) =>
+      text.split(';').map((reservation) => {
+        const [numaNode = '', limits = ''] = reservation.split(':');
+        return {
+          numaNode: Number(numaNode),
+          limits: Object.fromEntries(limits.split(',').map((limit) => limit.split('='))),
+        };
+      }),
+    ),
+    reservedMemorySchema,
+  ),
+);
 
 /** Settings of the managers that assign CPUs, memory and devices to containers. */
 const managerSettings = () =>
@@ -157,13 +176,23 @@ const managerSettings = () =>
     memoryManagerPolicy: {
       type: enumSchema('', 'None', 'Static'),
       default: 'None',
-      ignoredReason: NO_MEMORY_MANAGER_REASON,
-      unsupportedFlag: '--memory-manager-policy',
+      effect: '`Static` gives containers of Guaranteed pods memory and huge pages of NUMA nodes ({default})',
+      flag: {
+        name: '--memory-manager-policy',
+        argument: '<policy>',
+        help: 'Static gives containers of Guaranteed pods memory of NUMA nodes (default: {default})',
+      },
     },
     reservedMemory: {
-      type: listSchema(sectionSchema({ numaNode: integerSchema(), limits: reservedLimitsSchema })),
-      ignoredReason: NO_MEMORY_MANAGER_REASON,
-      unsupportedFlag: '--reserved-memory',
+      type: reservedMemorySchema,
+      effect:
+        'memory and huge pages that the policy `Static` gives to no container, by NUMA node; must add up to `kubeReserved`, `systemReserved` and the hard eviction threshold',
+      flag: {
+        name: '--reserved-memory',
+        argument: '<amounts>',
+        type: reservedMemoryFlagSchema,
+        help: 'memory of NUMA nodes that no container gets, e.g. 0:memory=1Gi;1:memory=2Gi',
+      },
     },
     memoryThrottlingFactor: {
       type: fractionSchema(0, 1),

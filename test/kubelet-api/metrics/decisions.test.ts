@@ -1,6 +1,7 @@
 /** Machine decisions and service actions, which only metrics show, counted on the simulated runtime. */
 import { expect, test } from '@jest/globals';
 import { ContainerEventType } from '../../../cri/generated/runtime.ts';
+import { simulatedMemoryManager } from '../../../testing/simulation/host/cpuTopologies.ts';
 import { containerWith, podWith } from '../../fakes/pods.ts';
 import { countedNode, samplesOf } from './support/scraped.ts';
 
@@ -124,4 +125,24 @@ test('C42: removed images count by reason', async () => {
   const samples = await samplesOf(metrics.registries.all);
   const count = (reason: string) => samples.get(`kubelet_image_garbage_collected_total{reason="${reason}"}`);
   expect([count('age'), count('space')]).toEqual([1, 2]);
+});
+
+test('C42: containers with memory of their own, those that get none, and all admissions are counted', async () => {
+  const { node, metrics } = await countedNode({ config: { memoryManager: simulatedMemoryManager('laptop') } });
+  const count = async (name: string) => (await samplesOf(metrics.registries.all)).get(`kubelet_${name}_total`);
+  node.apply(podWith('shared'));
+  await node.advance('5s');
+  expect(await count('topology_manager_admission_requests')).toBe(1);
+  expect(await count('memory_manager_pinning_requests')).toBe(0);
+  const guaranteed = (name: string, memory: string) => {
+    const limits = { cpu: '100m', memory };
+    return podWith(name, { containers: [{ ...containerWith('main'), resources: { requests: limits, limits } }] });
+  };
+  node.apply(guaranteed('own', '1Gi'), guaranteed('large', '16Gi'));
+  await node.advance('5s');
+  expect(await count('memory_manager_pinning_requests')).toBe(2);
+  expect(await count('memory_manager_pinning_errors')).toBe(1);
+  expect(await count('topology_manager_admission_requests')).toBe(3);
+  // Without a topology policy, the topology manager refuses nothing.
+  expect(await count('topology_manager_admission_errors')).toBe(0);
 });

@@ -9,6 +9,7 @@ import { Registry } from '../../../kubelet-api/metrics/registry.ts';
 import { registerPodResourcesMetrics } from '../../../kubelet-api/metrics/requests/podResourcesMetrics.ts';
 import { listenPodResources } from '../../../kubelet-api/podResources/server.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import { createMemoryPolicy } from '../../../kubernetes/numaMemory/memoryAssignments.ts';
 import { simulatedCpuManager } from '../../../testing/simulation/host/cpuTopologies.ts';
 import { containerWith, podWith } from '../../fakes/pods.ts';
 import { samplesOf } from '../metrics/support/scraped.ts';
@@ -23,15 +24,18 @@ let clock: SimulatedClock;
 let close: () => Promise<void>;
 let pods: Pod[];
 let cpus: ReturnType<Parameters<typeof listenPodResources>[1]['cpus']>;
+let memory: ReturnType<Parameters<typeof listenPodResources>[1]['memory']>;
 let registry: Registry;
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'resources-'));
   const socket = join(directory, 'kubelet.sock');
-  [clock, pods, registry, cpus] = [new SimulatedClock(), [web, over], new Registry(), undefined];
+  [clock, pods, registry] = [new SimulatedClock(), [web, over], new Registry()];
+  [cpus, memory] = [undefined, undefined];
   ({ close } = await listenPodResources(socket, {
     pods: () => pods,
     cpus: () => cpus,
+    memory: () => memory,
     clock,
     onRequest: registerPodResourcesMetrics(registry),
   }));
@@ -68,6 +72,28 @@ test('C44: shows the exclusive CPUs of containers, and the CPUs that can be excl
   expect(await call('/v1.PodResourcesLister/List')).toBe(pod);
   expect(await call('/v1.PodResourcesLister/GetAllocatableResources')).toBe(bytes(2, '\x01\x02\x03\x04\x05\x06\x07'));
   expect(await call('/v1alpha1.PodResourcesLister/List')).toBe(podBytes('web', ['main']) + podBytes('over', ['main']));
+});
+
+test('C44: shows the memory of containers by NUMA node, and the memory that containers can get', async () => {
+  const nodes = [0, 1].map((id) => ({ id, memoryBytes: 3, hugePages: [{ resource: 'hugepages-2Mi', bytes: 1 }] }));
+  const memoryPolicy = createMemoryPolicy(nodes, [{ numaNode: 0, resource: 'memory', bytes: 2 }]);
+  const blocks = [{ numaNodes: [0, 1], resource: 'memory', bytes: 300 }];
+  const containers = [{ podUid: web.metadata.uid, container: 'main', blocks }];
+  memory = { memoryPolicy, assignments: { nodes: memoryPolicy.nodes, containers } };
+  const numaNodes = [bytes(1, ''), bytes(1, '\x08\x01')];
+  const block = bytes(4, `${bytes(1, 'memory')}\x10\xac\x02${bytes(3, numaNodes.join(''))}`);
+  const containerBytes = bytes(3, bytes(1, 'proxy')) + bytes(3, bytes(1, 'main') + block);
+  expect(await call('/v1.PodResourcesLister/List')).toBe(
+    bytes(1, bytes(1, 'web') + bytes(2, 'default') + containerBytes),
+  );
+  const allocatableBytes = (resource: string, size: string, numaNode: number) =>
+    bytes(3, `${bytes(1, resource)}\x10${size}${bytes(3, numaNodes[numaNode] ?? '')}`);
+  // Node 0 has no memory that is neither reserved nor huge pages.
+  expect(await call('/v1.PodResourcesLister/GetAllocatableResources')).toBe(
+    allocatableBytes('hugepages-2Mi', '\x01', 0) +
+      allocatableBytes('hugepages-2Mi', '\x01', 1) +
+      allocatableBytes('memory', '\x02', 1),
+  );
 });
 
 test('C44: the pods that are active, with sidecars first, and without what is theirs alone', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
-import { allocatePod, type ResourceManagers } from '../../../kubernetes/cpus/allocatePod.ts';
+import { allocatePod } from '../../../kubernetes/cpus/allocatePod.ts';
 import {
   assignmentsProblem,
   type CpuAssignments,
@@ -24,7 +24,7 @@ const policyOn = (host: Host, options: CpuPolicyOptions = {}, reservation = rese
 
 const NO_POLICY: TopologyPolicy = { name: 'none', isPerPod: false, prefersClosest: false };
 
-const managersOn = (host: Host, options: CpuPolicyOptions = {}, topologyPolicy = NO_POLICY): ResourceManagers => ({
+const managersOn = (host: Host, options: CpuPolicyOptions = {}, topologyPolicy = NO_POLICY) => ({
   cpuPolicy: policyOn(host, options),
   topologyPolicy,
 });
@@ -40,12 +40,21 @@ function guaranteed(uid: string, amounts: readonly string[], initAmounts: readon
   return { ...pod, metadata: { ...pod.metadata, uid } };
 }
 
+/** Allocates CPUs to a pod on a node that assigns no memory. */
+function allocateCpus(managers: CpuManagers, cpus: CpuAssignments, pod: Pod) {
+  const allocation = allocatePod(managers, { cpus }, pod);
+  if ('refusal' in allocation) return allocation;
+  return { counts: allocation.counts, assignments: allocation.assignments.cpus ?? cpus };
+}
+
+type CpuManagers = ReturnType<typeof managersOn>;
+
 /** Allocates to pods one after the other. Returns the CPUs of each container, and the refusals. */
-function allocated(managers: ResourceManagers, ...pods: readonly Pod[]) {
+function allocated(managers: CpuManagers, ...pods: readonly Pod[]) {
   let assignments = initialAssignments(managers.cpuPolicy);
   const refusals: string[] = [];
   for (const pod of pods) {
-    const allocation = allocatePod(managers, assignments, pod);
+    const allocation = allocateCpus(managers, assignments, pod);
     if ('assignments' in allocation) assignments = allocation.assignments;
     else refusals.push(`${allocation.refusal.reason}: ${allocation.refusal.message}`);
   }
@@ -100,7 +109,7 @@ test('reuses the CPUs of init containers, but not those of sidecars', () => {
 
 test('releases the CPUs of a container, except those that another container of the pod has', () => {
   const managers = managersOn('singleSocketSmt');
-  const allocation = allocatePod(managers, initialAssignments(managers.cpuPolicy), guaranteed('a', ['2'], ['4']));
+  const allocation = allocateCpus(managers, initialAssignments(managers.cpuPolicy), guaranteed('a', ['2'], ['4']));
   if (!('assignments' in allocation)) throw new Error('the pod was refused');
   const released = releaseCpus(allocation.assignments, ({ container }) => container === 'i0');
   expect([formatCpuSet(released.shared), released.exclusive.length]).toEqual(['0,2-4,6-7', 1]);
@@ -113,7 +122,7 @@ test('a container keeps the CPUs that it has', () => {
     shared: parseCpuSet('0-2,4-7'),
     exclusive: [{ podUid: 'a', container: 'c0', cpus: [3] }],
   };
-  const allocation = allocatePod(managers, assignments, guaranteed('a', ['1']));
+  const allocation = allocateCpus(managers, assignments, guaranteed('a', ['1']));
   expect('assignments' in allocation && findAssignment(allocation.assignments, 'a', 'c0')?.cpus).toEqual([3]);
 });
 
@@ -143,7 +152,7 @@ test('align-by-socket accepts CPUs of several NUMA nodes, if they are on as few 
   const others = parseCpuSet('10,20,30').map((cpu) => ({ podUid: 'other', container: `c${cpu}`, cpus: [cpu] }));
   const assignments = { shared: parseCpuSet('0-9,11-19,21-29,31-79'), exclusive: others };
   const allocate = (options: CpuPolicyOptions) =>
-    allocatePod(managersOn('dualSocketFourNodesSmt', options, restricted), assignments, guaranteed('a', ['20']));
+    allocateCpus(managersOn('dualSocketFourNodesSmt', options, restricted), assignments, guaranteed('a', ['20']));
   expect(allocate({})).toMatchObject({ refusal: { reason: 'TopologyAffinityError' } });
   const aligned = allocate({ alignBySocket: true });
   const cpus = ('assignments' in aligned && findAssignment(aligned.assignments, 'a', 'c0')?.cpus) || [];
@@ -176,7 +185,7 @@ test('containers of a pod can be on different NUMA nodes, unless the scope is th
 
 test('counts requests and failures for the metrics', () => {
   const managers = managersOn('singleSocketSmt', { fullPcpusOnly: true });
-  const { counts } = allocatePod(managers, initialAssignments(managers.cpuPolicy), guaranteed('a', ['2', '3']));
+  const { counts } = allocateCpus(managers, initialAssignments(managers.cpuPolicy), guaranteed('a', ['2', '3']));
   expect(counts).toMatchObject({ pinningRequests: 2, pinningErrors: 1, physicalCpuAligned: 1, physicalCpuFailures: 1 });
 });
 

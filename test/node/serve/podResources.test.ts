@@ -25,7 +25,14 @@ function served() {
   const clock = new SimulatedClock();
   const said: string[] = [];
   const logger = { warn: (...words: readonly unknown[]) => void said.push(String(words.at(-1))) };
-  const parts = { config: { rootDirectory: root }, clock, logger, pods: () => [], cpus: () => undefined };
+  const parts = {
+    config: { rootDirectory: root },
+    clock,
+    logger,
+    pods: () => [],
+    cpus: () => undefined,
+    memory: () => undefined,
+  };
   const { close } = servePodResources(parts);
   ends.push(close);
   return { clock, said, close };

@@ -3,7 +3,7 @@ import type { ClusterPort } from '../../../actors/cluster/node/clusterNode.ts';
 import type { MirrorPort } from '../../../actors/cluster/pods/mirrorPods.ts';
 import type { CertificatePorts } from '../../../machines/certificate/ports.ts';
 import type { PortName } from '../../../machines/shared/ports.ts';
-import { simulatedCpuManager } from '../../../testing/simulation/host/cpuTopologies.ts';
+import { simulatedCpuManager, simulatedMemoryManager } from '../../../testing/simulation/host/cpuTopologies.ts';
 import { simulateNode } from '../../../testing/simulation/simulateNode.ts';
 import { container, manifest } from '../../../testing/simulation/stories/manifests.ts';
 import { planTargetedFaults } from '../../../testing/simulation/stories/variants/targetedFaults.ts';
@@ -41,6 +41,7 @@ const PORTS: Readonly<Record<Exclude<PortName, ClusterPort | MirrorPort | keyof 
   measureResources: 'asked',
   measurePods: 'asked',
   saveCpus: 'asked',
+  saveMemory: 'asked',
   reconcileCpus: 'asked',
   runHook: 'asked',
   runProbe: 'asked',
@@ -94,7 +95,7 @@ test('every port is asked in a simulation, and answers', async () => {
   const node = await simulateNode({
     seed: 1,
     records: true,
-    config: { crashLoop, isLenient: true, cpuManager, eviction },
+    config: { crashLoop, isLenient: true, cpuManager, memoryManager: simulatedMemoryManager('laptop'), eviction },
     faults,
   });
   const found = new Set<string>();

@@ -1,9 +1,10 @@
-/** The layouts of the CPUs of real machines, on which simulated nodes run. */
-import type { CpuManagerConfig } from '../../../actors/node/nodeAgentConfig.ts';
+/** The layouts of the CPUs and the memory of real machines, on which simulated nodes run. */
+import type { CpuManagerConfig, MemoryManagerConfig } from '../../../actors/node/nodeAgentConfig.ts';
 import { type CpuPolicyOptions, createCpuPolicy } from '../../../kubernetes/cpus/cpuPolicy.ts';
 import { cpuSetOf, parseCpuSet } from '../../../kubernetes/cpus/cpuSet.ts';
 import type { CpuTopology } from '../../../kubernetes/cpus/cpuTopology.ts';
 import type { TopologyPolicy } from '../../../kubernetes/cpus/topologyHints.ts';
+import { createMemoryPolicy, type NumaNodeMemory } from '../../../kubernetes/numaMemory/memoryAssignments.ts';
 
 /** The CPUs of each part of a host, as the kernel lists them. */
 interface Layout {
@@ -15,6 +16,10 @@ interface Layout {
   readonly uncoreCaches?: readonly string[];
   /** The distance between the numbers of a core's two CPUs, or the CPUs of each core. Undefined without SMT. */
   readonly threads?: number | readonly string[];
+  /** Memory of each NUMA node in GiB, including its huge pages. Undefined if it does not matter. */
+  readonly memoryGib?: number;
+  /** Huge pages of each NUMA node in GiB, by resource. */
+  readonly hugePagesGib?: Readonly<Record<string, number>>;
   /** Number of cores, if it differs from the cores that are listed. */
   readonly coreCount?: number;
 }
@@ -64,31 +69,42 @@ const alternating = (socket: number, count: number): string =>
 
 const layouts = {
   /** Raspberry Pi 4: four cores of a BCM2711. */
-  raspberryPi: { sockets: ['0-3'], numaNodes: ['0-3'] },
+  raspberryPi: { sockets: ['0-3'], numaNodes: ['0-3'], memoryGib: 8 },
   /** Laptop with an Intel Core i5-8250U: four cores with two threads. */
-  laptop: { sockets: ['0-7'], numaNodes: ['0-7'], threads: 4 },
+  laptop: { sockets: ['0-7'], numaNodes: ['0-7'], threads: 4, memoryGib: 16 },
   /** AMD Ryzen 9 5950X: two chiplets, each with its own last-level cache. */
-  ryzen: { sockets: ['0-31'], numaNodes: ['0-31'], uncoreCaches: ranges(2, 8, 16), threads: 16 },
+  ryzen: { sockets: ['0-31'], numaNodes: ['0-31'], uncoreCaches: ranges(2, 8, 16), threads: 16, memoryGib: 64 },
   /** Intel Core i9-12900K: eight cores with two threads, and eight with one. */
   hybrid: {
     sockets: ['0-23'],
     numaNodes: ['0-23'],
     threads: [...ranges(8, 2), ...Array.from({ length: 8 }, (_, index) => `${16 + index}`)],
+    memoryGib: 64,
   },
   /** Two Intel Xeon E5-2680 v4, whose CPUs are numbered alternately. */
   xeonE5: {
     sockets: [alternating(0, 56), alternating(1, 56)],
     numaNodes: [alternating(0, 56), alternating(1, 56)],
     threads: 28,
+    memoryGib: 128,
+    hugePagesGib: { 'hugepages-1Gi': 16 },
   },
   /** Two Intel Xeon Gold 6230 with sub-NUMA clustering, i.e. two NUMA nodes per socket. */
-  xeonGold: { sockets: ranges(2, 20, 40), numaNodes: ranges(4, 10, 40), threads: 40 },
+  xeonGold: {
+    sockets: ranges(2, 20, 40),
+    numaNodes: ranges(4, 10, 40),
+    threads: 40,
+    memoryGib: 96,
+    hugePagesGib: { 'hugepages-2Mi': 8 },
+  },
   /** Two AMD EPYC 7742 with four NUMA nodes per socket (NPS4), and a last-level cache per four cores. */
   epycRome: {
     sockets: ranges(2, 64, 128),
     numaNodes: ranges(8, 16, 128),
     uncoreCaches: ranges(32, 4, 128),
     threads: 128,
+    memoryGib: 64,
+    hugePagesGib: { 'hugepages-2Mi': 4, 'hugepages-1Gi': 8 },
   },
   /** Two AMD EPYC 9654, with a last-level cache per eight cores. */
   epycGenoa: {
@@ -96,13 +112,21 @@ const layouts = {
     numaNodes: ranges(2, 96, 192),
     uncoreCaches: ranges(24, 8, 192),
     threads: 192,
+    memoryGib: 384,
   },
   /** AWS Graviton3: 64 cores without SMT. */
-  graviton: { sockets: ['0-63'], numaNodes: ['0-63'] },
+  graviton: { sockets: ['0-63'], numaNodes: ['0-63'], memoryGib: 128 },
   /** Two Ampere Altra Q80-30. */
-  altra: { sockets: ranges(2, 80), numaNodes: ranges(2, 80) },
+  altra: { sockets: ranges(2, 80), numaNodes: ranges(2, 80), memoryGib: 256, hugePagesGib: { 'hugepages-2Mi': 16 } },
   /** Two IBM POWER9 with 20 cores of four threads, and the NUMA nodes 0 and 8. */
-  power9: { sockets: ranges(2, 80), numaNodes: ranges(2, 80), numaNodeIds: [0, 8], threads: ranges(40, 4) },
+  power9: {
+    sockets: ranges(2, 80),
+    numaNodes: ranges(2, 80),
+    numaNodeIds: [0, 8],
+    threads: ranges(40, 4),
+    memoryGib: 256,
+    hugePagesGib: { 'hugepages-2Mi': 32 },
+  },
 } as const satisfies Record<string, Layout>;
 
 export type SimulatedMachine = keyof typeof layouts;
@@ -123,6 +147,8 @@ export const SIMULATED_MACHINES: readonly SimulatedMachine[] = [
 
 const machineTopology = (machine: SimulatedMachine): CpuTopology => topologyOf(layouts[machine]);
 
+const GIB = 2 ** 30;
+
 const NO_TOPOLOGY_POLICY: TopologyPolicy = { name: 'none', isPerPod: false, prefersClosest: false };
 
 /** The reserved CPU of a simulated node, in millicores. */
@@ -130,6 +156,27 @@ const RESERVED_MILLIS = 1_000;
 
 /** Interval between two checks of running containers, in milliseconds. */
 const RECONCILE_MS = 10_000;
+
+/** Returns the memory of each NUMA node of a machine. */
+function machineMemory(machine: SimulatedMachine): readonly NumaNodeMemory[] {
+  const layout: Layout = layouts[machine];
+  const { numaNodes, numaNodeIds, memoryGib = 0, hugePagesGib = {} } = layout;
+  return numaNodes.map((_, index) => ({
+    id: numaNodeIds?.[index] ?? index,
+    memoryBytes: memoryGib * GIB,
+    hugePages: Object.entries(hugePagesGib).map(([resource, gib]) => ({ resource, bytes: gib * GIB })),
+  }));
+}
+
+/** Returns the memory manager's configuration of a node on this machine, with 1 GiB reserved on its first NUMA node. */
+export function simulatedMemoryManager(
+  machine: SimulatedMachine,
+  topologyPolicy: TopologyPolicy = NO_TOPOLOGY_POLICY,
+): MemoryManagerConfig {
+  const nodes = machineMemory(machine);
+  const reservation = { numaNode: nodes[0]?.id ?? 0, resource: 'memory', bytes: GIB };
+  return { topologyPolicy, memoryPolicy: createMemoryPolicy(nodes, [reservation]) };
+}
 
 /** Returns the CPU manager's configuration of a node on this machine, with the static policy and one reserved CPU. */
 export const simulatedCpuManager = (

@@ -9,6 +9,7 @@ import { startOrder } from './containers/startOrder.ts';
 import { evictionInvariants } from './evictions.ts';
 import { exclusiveCpus } from './exclusiveCpus.ts';
 import type { Invariant } from './invariant.ts';
+import { numaMemory } from './numaMemory.ts';
 import { nothingLeft } from './progress/nothingLeft.ts';
 import { steady } from './progress/steady.ts';
 import { bounded } from './resources/bounded.ts';
@@ -43,6 +44,7 @@ export const invariants: readonly Invariant[] = [
   oomKillsShown,
   cost,
   imagesInUse,
+  numaMemory,
   ...evictionInvariants,
 ];
 

@@ -36,6 +36,7 @@ const STORY: { readonly [Field in keyof Story]-?: z.ZodMiniType } = {
   hasUrl: yesOrNo,
   cgroups: z.optional(z.enum(['writable', 'readOnly', 'unused'])),
   machine: z.optional(z.enum(SIMULATED_MACHINES)),
+  assignsMemory: z.optional(yesOrNo),
   evicts: z.optional(yesOrNo),
   objects: z.optional(z.enum(['Watch', 'Cache', 'Get'])),
 };

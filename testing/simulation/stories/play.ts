@@ -3,7 +3,7 @@
 import type { InspectionEvent } from 'xstate';
 import { formatExplanation } from '../../../show/explain/formatExplanation.ts';
 import type { ClusterFactory } from '../cluster/simulatedCluster.ts';
-import { simulatedCpuManager } from '../host/cpuTopologies.ts';
+import { simulatedCpuManager, simulatedMemoryManager } from '../host/cpuTopologies.ts';
 import { MANIFEST_URL } from '../host/manifestSources.ts';
 import type { Invariant, Violation } from '../invariants/invariant.ts';
 import { InvariantViolated } from '../invariants/invariant.ts';
@@ -74,6 +74,7 @@ export async function play(story: Story, options: PlayOptions): Promise<Outcome>
       startSlots: 2,
       crashLoop: { baseMs: 2_000, maxMs: 20_000 },
       ...(story.machine === undefined ? {} : { cpuManager: simulatedCpuManager(story.machine) }),
+      ...(story.machine && story.assignsMemory ? { memoryManager: simulatedMemoryManager(story.machine) } : {}),
       ...(story.evicts ? { eviction: EVICTION } : {}),
       ...sourcesOf(story),
     },

@@ -144,6 +144,8 @@ export interface Story {
   readonly cgroups?: CgroupAccess;
   /** The machine whose CPUs the node assigns to containers. If absent, it assigns none. */
   readonly machine?: SimulatedMachine;
+  /** Whether the node also assigns the memory of the machine's NUMA nodes. Default: false. */
+  readonly assignsMemory?: boolean;
   /** Whether the node evicts pods when its resources run short. Default: false. */
   readonly evicts?: boolean;
   /** Strategy of a cluster's node for detecting changes of ConfigMaps and Secrets. Default: `Watch`. */

@@ -23,6 +23,7 @@ export const MACHINES_WITH_CHART: readonly string[] = [
   'imageGarbage',
   'eviction',
   'logRotation',
+  'memoryManager',
   'statusSink',
   'registration',
   'nodeStatus',

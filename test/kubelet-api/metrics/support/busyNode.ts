@@ -96,11 +96,13 @@ export async function busyNode() {
   });
   metrics.observers.onDecision({
     type: 'decision.counted',
-    decision: 'cpusAllocated',
+    decision: 'resourcesAllocated',
     counts: {
       isPerPod: false,
       pinningRequests: 2,
       pinningErrors: 1,
+      memoryPinningRequests: 2,
+      memoryPinningErrors: 1,
       topologyErrors: 1,
       physicalCpuAligned: 1,
       physicalCpuFailures: 1,

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { nodeResources } from '../../../../node/config/compile/nodeResources.ts';
 import { compileResourceManagers } from '../../../../node/config/compile/resourceManagers.ts';
 import { parseConfigFile } from '../../../../node/config/files/readFile.ts';
+import { readFlags } from '../../../../node/config/flags.ts';
 import { settingValues } from '../../../../node/config/settings/settingValues.ts';
 
 const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
@@ -39,6 +40,37 @@ test('the settings of the managers take effect', () => {
   });
   expect(read(yaml).ignoredFields).toEqual([]);
 });
+
+test('the memory manager takes effect with the memory that is reserved on each NUMA node', () => {
+  const yaml = [
+    'memoryManagerPolicy: Static',
+    'reservedMemory:',
+    '- {numaNode: 0, limits: {memory: 1Gi, hugepages-2Mi: 64Mi}}',
+    '- {numaNode: 1, limits: {memory: 512Mi}}',
+  ].join('\n');
+  const memoryReservations = [
+    { numaNode: 0, resource: 'memory', bytes: 2 ** 30 },
+    { numaNode: 0, resource: 'hugepages-2Mi', bytes: 2 ** 26 },
+    { numaNode: 1, resource: 'memory', bytes: 2 ** 29 },
+  ];
+  expect(compiled(yaml)).toMatchObject({ memoryReservations });
+  expect(read(yaml).ignoredFields).toEqual([]);
+  const flags = {
+    '--memory-manager-policy': 'Static',
+    '--reserved-memory': '0:memory=1Gi,hugepages-2Mi=64Mi;1:memory=512Mi',
+  };
+  expect(compileResourceManagers(settingValues({ flags: readFlags(flags), file: {} }))).toMatchObject({
+    memoryReservations,
+  });
+  expect(compiled('reservedMemory: [{numaNode: 0, limits: {memory: 1Gi}}]').memoryReservations).toBeUndefined();
+});
+
+test.each(['0', '0:', 'x:memory=1Gi', '0:memory', '0:memory=1Gi;', '0:cpu=1', '0:memory=lots', '0:memory=0'])(
+  '%s is not a value of --reserved-memory',
+  (text) => {
+    expect(() => readFlags({ '--reserved-memory': text })).toThrow('--reserved-memory');
+  },
+);
 
 test('CPUs that are reserved by number replace the reserved amounts of CPU', () => {
   const yaml = 'reservedSystemCPUs: 0-2\nkubeReserved: {cpu: 500m, memory: 1Gi}\nsystemReserved: {cpu: 100m}';

@@ -58,6 +58,9 @@ function randomHost(random: Random): Pick<Story, 'cgroups'> {
 /** The share of the nodes that assign exclusive CPUs. */
 const CPU_MANAGER_SHARE = 0.2;
 
+/** The share of the nodes with exclusive CPUs that also assign the memory of NUMA nodes. */
+const MEMORY_MANAGER_SHARE = 0.5;
+
 /** Machines with more CPUs than the pods of a simulated node can request. */
 const LARGE_MACHINES = ['xeonGold', 'altra', 'power9'] as const satisfies readonly SimulatedMachine[];
 
@@ -122,7 +125,8 @@ export function randomStory(seed: number, size: StorySize): Story {
   if (!random.chance(CPU_MANAGER_SHARE)) return { seed, actions, faults, lastsMs, overtakes: true, ...host };
   const machine = random.pick(LARGE_MACHINES);
   const guaranteedActions = actions.map((each) => withWholeCpus(each, random));
-  return { seed, actions: guaranteedActions, faults, lastsMs, overtakes: true, ...host, machine };
+  const assignsMemory = random.chance(MEMORY_MANAGER_SHARE);
+  return { seed, actions: guaranteedActions, faults, lastsMs, overtakes: true, ...host, machine, assignsMemory };
 }
 
 /** The crowded share of every fourth story of a size. */

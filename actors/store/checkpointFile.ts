@@ -1,0 +1,66 @@
+/** Stores the checkpoint of a resource manager in the kubelet's file below the root directory. */
+import { join } from 'node:path';
+import { messageOf, NodeFailure } from '../../base/failure.ts';
+import { isMissing } from '../../host/files/fileErrors.ts';
+import type { FileSystem } from '../../host/files/fileSystem.ts';
+import { syncDirectory } from '../../host/files/syncDirectory.ts';
+
+export class CheckpointFile {
+  readonly path: string;
+  readonly #files: FileSystem;
+  readonly #rootDir: string;
+  readonly #name: string;
+  readonly #manager: string;
+
+  /** `manager` is the name of the file's owner in the kubelet's messages, e.g. `CPU manager`. */
+  constructor(
+    files: FileSystem,
+    rootDir: string,
+    { name, manager }: { readonly name: string; readonly manager: string },
+  ) {
+    this.path = join(rootDir, name);
+    this.#files = files;
+    this.#rootDir = rootDir;
+    this.#name = name;
+    this.#manager = manager;
+  }
+
+  /**
+   * Reads and parses the file. Returns undefined if there is none. Rejects with the kubelet's message if it cannot be
+   * read or parsed.
+   */
+  async read<T>(parse: (text: string) => T): Promise<T | undefined> {
+    try {
+      return parse(await this.#files.readFile(this.path));
+    } catch (cause) {
+      if (isMissing(cause)) return undefined;
+      const advice = `please drain this node and delete the ${this.#manager} checkpoint file ${JSON.stringify(this.path)} before restarting Kubelet`;
+      throw new NodeFailure(
+        'InvalidConfig',
+        `could not restore state from checkpoint: ${messageOf(cause)}, ${advice}`,
+        {
+          cause,
+        },
+      );
+    }
+  }
+
+  /** Returns the failure of an agent whose policy or host contradicts the file. */
+  contradiction(problem: string): NodeFailure {
+    return new NodeFailure('InvalidConfig', `${problem}, please drain node and remove policy state file ${this.path}`);
+  }
+
+  /** Replaces the file, durably and atomically. */
+  async write(text: string): Promise<void> {
+    const temporaryPath = join(this.#rootDir, `.${this.#name}.tmp`);
+    const handle = await this.#files.open(temporaryPath, 'w', 0o600);
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await this.#files.rename(temporaryPath, this.path);
+    await syncDirectory(this.#files, this.#rootDir);
+  }
+}

@@ -1,0 +1,239 @@
+/**
+ * The memory of a host by NUMA node, and the parts of it that containers have exclusively
+ * (`pkg/kubelet/cm/memorymanager/state/state.go`).
+ */
+import { type CpuSet, isSameSet } from '../cpus/cpuSet.ts';
+
+/** The memory of one kind on a NUMA node, in bytes. */
+export interface MemoryTable {
+  /** `memory`, or a size of huge pages, e.g. `hugepages-2Mi`. */
+  readonly resource: string;
+  readonly total: number;
+  /** The part that the configuration reserves for the system. */
+  readonly systemReserved: number;
+  /** The part that containers may get. */
+  readonly allocatable: number;
+  /** The part that containers have. */
+  readonly reserved: number;
+  readonly free: number;
+}
+
+export interface MemoryNode {
+  readonly id: number;
+  /** Number of blocks of containers on this node, alone or together with other nodes. */
+  readonly blockCount: number;
+  /** The NUMA nodes that share the blocks on this node. Contains only this node unless blocks span several nodes. */
+  readonly group: CpuSet;
+  readonly tables: readonly MemoryTable[];
+}
+
+/** A container's memory of one kind. */
+export interface MemoryBlock {
+  readonly numaNodes: CpuSet;
+  readonly resource: string;
+  readonly bytes: number;
+}
+
+/** The memory of a container. */
+export interface MemoryAssignment {
+  readonly podUid: string;
+  readonly container: string;
+  readonly blocks: readonly MemoryBlock[];
+  /**
+   * Namespace and name of the pod. Undefined for an assignment from an earlier run of the agent until the pod is
+   * admitted again.
+   */
+  readonly pod?: string;
+}
+
+export interface MemoryAssignments {
+  readonly nodes: readonly MemoryNode[];
+  readonly containers: readonly MemoryAssignment[];
+}
+
+/** The memory and huge pages of a NUMA node, in bytes. */
+export interface NumaNodeMemory {
+  readonly id: number;
+  /** The memory of the node, including its huge pages. */
+  readonly memoryBytes: number;
+  readonly hugePages: readonly { readonly resource: string; readonly bytes: number }[];
+}
+
+/** An amount of memory that the configuration reserves on a NUMA node, in bytes. */
+export interface MemoryReservation {
+  readonly numaNode: number;
+  readonly resource: string;
+  readonly bytes: number;
+}
+
+/** The kubelet's static policy for memory. */
+export interface MemoryPolicy {
+  /** The nodes of a host without containers. */
+  readonly nodes: readonly MemoryNode[];
+  /** Distances between NUMA nodes as in the kernel's `distance` files, by ID of the node. */
+  readonly numaDistances?: Readonly<Record<string, readonly number[]>>;
+}
+
+/**
+ * Creates the static policy. Throws an error with the kubelet's message if nothing is reserved (`NewPolicyStatic` in
+ * `policy_static.go`).
+ */
+export function createMemoryPolicy(
+  nodes: readonly NumaNodeMemory[],
+  reservations: readonly MemoryReservation[],
+  numaDistances?: MemoryPolicy['numaDistances'],
+): MemoryPolicy {
+  if (!reservations.some(({ resource, bytes }) => resource === 'memory' && bytes > 0))
+    throw new Error('[memorymanager] you should specify the system reserved memory');
+  return {
+    nodes: nodes.map((node) => initialNode(node, reservations)),
+    ...(numaDistances === undefined ? {} : { numaDistances }),
+  };
+}
+
+/** Returns a node without containers. Huge pages are not available as memory (`getDefaultMachineState`). */
+function initialNode(
+  { id, memoryBytes, hugePages }: NumaNodeMemory,
+  reservations: readonly MemoryReservation[],
+): MemoryNode {
+  const createTable = (resource: string, total: number, usable: number): MemoryTable => {
+    const systemReserved = reservations
+      .filter((each) => each.numaNode === id && each.resource === resource)
+      .reduce((sum, { bytes }) => sum + bytes, 0);
+    const allocatable = usable - systemReserved;
+    return { resource, total, systemReserved, allocatable, reserved: 0, free: allocatable };
+  };
+  const hugePageBytes = hugePages.reduce((sum, { bytes }) => sum + bytes, 0);
+  return {
+    id,
+    blockCount: 0,
+    group: [id],
+    tables: [
+      ...hugePages.map(({ resource, bytes }) => createTable(resource, bytes, bytes)),
+      createTable('memory', memoryBytes, memoryBytes - hugePageBytes),
+    ],
+  };
+}
+
+export const initialMemoryAssignments = ({ nodes }: MemoryPolicy): MemoryAssignments => ({ nodes, containers: [] });
+
+export const findMemory = (
+  { containers }: MemoryAssignments,
+  podUid: string,
+  container: string,
+): MemoryAssignment | undefined => containers.find((each) => each.podUid === podUid && each.container === container);
+
+export const tableOf = ({ tables }: MemoryNode, resource: string): MemoryTable | undefined =>
+  tables.find((each) => each.resource === resource);
+
+/** Returns the blocks of memory that containers may get, whether or not they are assigned at the moment. */
+export const allocatableMemory = ({ nodes }: MemoryPolicy): MemoryBlock[] =>
+  nodes.flatMap(({ id, tables }) =>
+    tables
+      .filter(({ allocatable }) => allocatable > 0)
+      .map(({ resource, allocatable }) => ({ numaNodes: [id], resource, bytes: allocatable })),
+  );
+
+/**
+ * Takes memory for a block from the free memory of its nodes, in their order (`updateMachineState`). `bytes` is less
+ * than the size of the block if the block reuses memory of earlier containers.
+ */
+export function withBlock(
+  nodes: readonly MemoryNode[],
+  { numaNodes, resource, bytes }: MemoryBlock,
+): readonly MemoryNode[] {
+  return updateNodes(nodes, { numaNodes, resource, bytes }, (node, table, remainingBytes) => {
+    const taken = Math.max(0, Math.min(table?.free ?? 0, remainingBytes));
+    return { node: { ...node, blockCount: node.blockCount + 1, group: numaNodes }, change: taken };
+  });
+}
+
+/** Returns the memory of a block to its nodes (`releaseMemory`). */
+export function withoutBlock(nodes: readonly MemoryNode[], block: MemoryBlock): readonly MemoryNode[] {
+  return updateNodes(nodes, block, (node, table, remainingBytes) => {
+    const blockCount = node.blockCount - 1;
+    const returned = Math.min(table?.reserved ?? 0, remainingBytes);
+    return { node: { ...node, blockCount, group: blockCount === 0 ? [node.id] : node.group }, change: -returned };
+  });
+}
+
+/** Returns the changed node, and the number of bytes by which its reserved memory grows. */
+type NodeUpdate = (
+  node: MemoryNode,
+  table: MemoryTable | undefined,
+  remainingBytes: number,
+) => { readonly node: MemoryNode; readonly change: number };
+
+function updateNodes(
+  nodes: readonly MemoryNode[],
+  { numaNodes, resource, bytes }: MemoryBlock,
+  update: NodeUpdate,
+): readonly MemoryNode[] {
+  let remainingBytes = bytes;
+  return nodes.map((each) => {
+    if (!numaNodes.includes(each.id)) return each;
+    const { node, change } = update(each, tableOf(each, resource), remainingBytes);
+    remainingBytes -= Math.abs(change);
+    const tables = node.tables.map((table) =>
+      table.resource === resource ? { ...table, reserved: table.reserved + change, free: table.free - change } : table,
+    );
+    return { ...node, tables };
+  });
+}
+
+/**
+ * Returns the kubelet's message about persisted assignments that contradict the policy or the host (`validateState`).
+ * Returns undefined if they do not.
+ */
+export function memoryProblem(policy: MemoryPolicy, { nodes, containers }: MemoryAssignments): string | undefined {
+  if (nodes.length === 0) {
+    return containers.length > 0
+      ? '[memorymanager] machine state can not be empty when it has memory assignments'
+      : undefined;
+  }
+  let expectedNodes = policy.nodes;
+  for (const { podUid, container, blocks } of containers) {
+    for (const block of blocks) {
+      const where = `[memorymanager] (pod: ${podUid}, container: ${container}) the memory assignment uses`;
+      for (const id of block.numaNodes) {
+        const node = policy.nodes.find((each) => each.id === id);
+        if (node === undefined) return `${where} the NUMA that does not exist`;
+        if (tableOf(node, block.resource) === undefined) return `${where} memory resource that does not exist`;
+      }
+      expectedNodes = withBlock(expectedNodes, block);
+    }
+  }
+  return areSameNodes(nodes, expectedNodes)
+    ? undefined
+    : '[memorymanager] the expected machine state is different from the real one';
+}
+
+/**
+ * Whether two states of a host are equal. Free and reserved memory are compared per group of nodes, because the order
+ * in which blocks came and went decides how they are spread over the nodes of a group (`areMachineStatesEqual`).
+ */
+function areSameNodes(first: readonly MemoryNode[], second: readonly MemoryNode[]): boolean {
+  if (first.length !== second.length) return false;
+  return first.every((node) => {
+    const other = second.find(({ id }) => id === node.id);
+    if (other === undefined || node.blockCount !== other.blockCount || !isSameSet(node.group, other.group))
+      return false;
+    if (node.tables.length !== other.tables.length) return false;
+    return node.tables.every((table) => {
+      const { resource } = table;
+      const otherTable = tableOf(other, resource);
+      if (otherTable === undefined) return false;
+      const sumOf = (nodes: readonly MemoryNode[], amount: 'free' | 'reserved') =>
+        nodes
+          .filter(({ id }) => node.group.includes(id))
+          .reduce((sum, each) => sum + (tableOf(each, resource)?.[amount] ?? 0), 0);
+      return (
+        table.total === otherTable.total &&
+        table.systemReserved === otherTable.systemReserved &&
+        table.allocatable === otherTable.allocatable &&
+        sumOf(first, 'free') === sumOf(second, 'free') &&
+        sumOf(first, 'reserved') === sumOf(second, 'reserved')
+      );
+    });
+  });
+}
