@@ -7,6 +7,7 @@ import { createLayout } from '../../host/pods/layout.ts';
 import { listPodDirectories } from '../../host/pods/podDirectory.ts';
 import { countIdRanges, createUserNamespaces } from '../../host/pods/userNamespaces.ts';
 import { involvedNode, recordedEvent } from '../../kubernetes/events/recordedEvent.ts';
+import type { Allocation } from '../../kubernetes/resources/allocation.ts';
 import type { NodeInput } from '../../machines/node/context.ts';
 import { withUnwrittenFiles } from '../../show/explain/explainNode.ts';
 import { hostMounter } from '../../volume/mount/hostMounter.ts';
@@ -380,17 +381,26 @@ const INPUT_FIELDS: Readonly<
  */
 const createInput = (
   config: FullConfig,
-  { statuses, allocations, probes, containerEnds }: DurableFacts,
+  { statuses, allocations, kubeletAllocations, probes, containerEnds }: DurableFacts,
   leftPods: PodsAtStart,
 ): NodeInput => ({
   ...pickFields(config, INPUT_FIELDS),
   hostIps: currentAddresses(config.hostIps),
   statuses: Object.fromEntries(statuses),
-  allocations: Object.fromEntries(allocations),
+  allocations: { ...existingAllocations(kubeletAllocations, leftPods), ...Object.fromEntries(allocations) },
   probed: Object.fromEntries(probes),
   containerEnds: Object.fromEntries(containerEnds),
   ...leftPods,
 });
+
+/** Returns the allocations of pods that still have a directory. A kubelet leaves the others until its next write. */
+function existingAllocations(
+  allocations: DurableFacts['kubeletAllocations'],
+  { left, foreign }: PodsAtStart,
+): Record<string, Allocation> {
+  const uids = new Set([...left, ...foreign].map(({ uid }) => uid));
+  return Object.fromEntries([...allocations].filter(([uid]) => uids.has(uid)));
+}
 
 function pickFields<T extends object, K extends keyof T>(from: T, keys: Readonly<Record<K, true>>): Pick<T, K> {
   // Safe cast: each of the picked keys retains its type.

@@ -3,13 +3,19 @@
  * sources.
  */
 import * as z from 'zod/mini';
+import { hostFiles } from '../../host/files/fileSystem.ts';
 import { resourceRequirementsSchema } from '../../kubernetes/api/schema/container.ts';
 import { type Pod, podSchema } from '../../kubernetes/api/schema/pod.ts';
 import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
-import type { Allocation } from '../../kubernetes/resources/allocation.ts';
+import { type Allocation, allocationFromCheckpoints } from '../../kubernetes/resources/allocation.ts';
 import type { ContainerEnds } from '../../kubernetes/status/view.ts';
 import type { ProbeResults } from '../../machines/container/context.ts';
 import type { StoredManifest } from '../sources/manifest/manifestSet.ts';
+import {
+  type CheckpointedResources,
+  type ResourceCheckpoints,
+  readResourceCheckpoints,
+} from './resourceCheckpoints.ts';
 import { type FactStore, openStore, type StoreOptions } from './store.ts';
 
 const hostPortSchema = z.object({ port: z.int(), protocol: z.enum(['TCP', 'UDP', 'SCTP']), hostIp: z.string() });
@@ -18,14 +24,6 @@ const podResourcesSchema = z.object({
   pod: z.optional(resourceRequirementsSchema),
   containers: z.record(z.string(), resourceRequirementsSchema),
 });
-const containerSizeSchema = z.object({
-  cpuRequest: z.number(),
-  cpuLimit: z.number(),
-  memoryLimit: z.number(),
-  // Missing in files that older versions wrote.
-  memoryRequest: z.optional(z.number()),
-});
-
 const containerStateSchema = z.looseObject({ terminated: z.optional(z.looseObject({ exitCode: z.int() })) });
 const endedContainerSchema = z.looseObject({
   name: z.string(),
@@ -68,7 +66,6 @@ const factSchemas = {
     priority: z._default(z.nullable(z.int()), null),
     qos: z._default(z.enum(['Guaranteed', 'Burstable', 'BestEffort']), 'Burstable'),
     resources: z.optional(podResourcesSchema),
-    sizes: z.optional(z.record(z.string(), containerSizeSchema)),
   }) as unknown as z.ZodMiniType<Allocation>,
   /** Probe results of running containers, keyed by pod UID. */
   probes: z.array(z.object({ id: z.string(), started: z.boolean(), ready: z.boolean() })) as unknown as z.ZodMiniType<
@@ -91,14 +88,25 @@ export interface UnacknowledgedStatus {
   readonly isFinal: boolean;
 }
 
-export type NodeStore = FactStore<typeof factSchemas>;
+export interface NodeStore extends FactStore<typeof factSchemas> {
+  /** Returns the resources of a pod in the kubelet's checkpoints. */
+  readonly checkpointedResources: (uid: string) => CheckpointedResources;
+  /**
+   * Sets the resources of a pod in the kubelet's checkpoints, or removes the pod. Resolves when they are durable.
+   * Returns undefined if nothing has changed.
+   */
+  readonly checkpointResources: (uid: string, resources: CheckpointedResources) => Promise<void> | undefined;
+}
 
 export interface DurableFacts {
   readonly manifests: ReadonlyMap<string, StoredManifest>;
   readonly fetched: ReadonlyMap<string, readonly Pod[]>;
   readonly statuses: ReadonlyMap<string, PodStatus>;
   readonly unacknowledged: ReadonlyMap<string, UnacknowledgedStatus>;
+  /** Resources with which this agent has admitted pods, keyed by pod UID. */
   readonly allocations: ReadonlyMap<string, Allocation>;
+  /** Resources with which a kubelet has admitted pods, keyed by pod UID. Some of the pods may not exist any more. */
+  readonly kubeletAllocations: ReadonlyMap<string, Allocation>;
   readonly probes: ReadonlyMap<string, readonly ProbeResults[]>;
   readonly containerEnds: ReadonlyMap<string, ContainerEnds>;
   /** One message for each unreadable file, which was quarantined. */
@@ -114,10 +122,13 @@ const wasRejected = ({ message }: PodStatus): boolean => message?.startsWith('Po
 /** Opens the store below the agent's root directory and reads its facts. */
 export async function openNodeStore(
   rootDir: string,
-  options?: StoreOptions,
+  options: Omit<StoreOptions, 'checkpoints'> = {},
 ): Promise<{ store: NodeStore; durable: DurableFacts }> {
-  const factStore = await openStore(`${rootDir}/statelet`, factSchemas, options);
-  const { facts, damageMessages } = await factStore.read();
+  const { files = hostFiles } = options;
+  const { checkpoints, damageMessages: checkpointDamage } = await readResourceCheckpoints(rootDir, files);
+  const checkpointFolder = { directory: rootDir, formatFile: (name: string) => checkpoints.format(name) };
+  const factStore = await openStore(`${rootDir}/statelet`, factSchemas, { ...options, checkpoints: checkpointFolder });
+  const { facts, damageMessages: factDamage } = await factStore.read();
   const statuses = new Map([...facts.statuses].filter(([, status]) => !wasRejected(status)));
   for (const [uid, { status, isFinal }] of facts.unacknowledged) {
     if (!isFinal || statuses.has(uid)) continue;
@@ -127,5 +138,32 @@ export async function openNodeStore(
     // Ignore a failure, because every failed write is retried and reported.
     factStore.write('statuses', uid, status).catch(() => {});
   }
-  return { store: factStore, durable: { ...facts, statuses, damaged: damageMessages } };
+  const nodeStore: NodeStore = {
+    ...factStore,
+    checkpointedResources: (uid) => checkpoints.get(uid),
+    checkpointResources: (uid, resources) => {
+      const changedFiles = checkpoints.set(uid, resources);
+      if (changedFiles.length === 0) return undefined;
+      return Promise.all(changedFiles.map((name) => factStore.writeCheckpoint(name))).then(() => {});
+    },
+  };
+  const damaged = [...checkpointDamage, ...factDamage];
+  return { store: nodeStore, durable: { ...facts, ...checkpointedAllocations(facts, checkpoints), statuses, damaged } };
+}
+
+/** Returns the allocations with the resources in the checkpoints, which any agent may have written last. */
+function checkpointedAllocations(
+  { allocations }: Pick<DurableFacts, 'allocations'>,
+  checkpoints: ResourceCheckpoints,
+): Pick<DurableFacts, 'allocations' | 'kubeletAllocations'> {
+  const ownAllocations = new Map(allocations);
+  const kubeletAllocations = new Map<string, Allocation>();
+  for (const uid of checkpoints.uids) {
+    const { allocated, actuated } = checkpoints.get(uid);
+    if (allocated === undefined) continue;
+    const persisted = allocations.get(uid);
+    const target = persisted === undefined ? kubeletAllocations : ownAllocations;
+    target.set(uid, allocationFromCheckpoints(persisted, { allocated, actuated }));
+  }
+  return { allocations: ownAllocations, kubeletAllocations };
 }

@@ -5,8 +5,10 @@
 
 import type { Clock } from '../../base/time/clock.ts';
 import { sourceOf } from '../../kubernetes/api/pods/staticPod.ts';
+import type { PodSpec } from '../../kubernetes/api/schema/pod.ts';
 import type { ContainerStatus, PodStatus } from '../../kubernetes/api/schema/status.ts';
-import { allocationOf, sizesOf } from '../../kubernetes/resources/allocation.ts';
+import { actuatedResources, allocationOf } from '../../kubernetes/resources/allocation.ts';
+import { resourcesOf } from '../../kubernetes/resources/resize.ts';
 import { isTerminalPhase } from '../../kubernetes/status/phase.ts';
 import { isUndecided } from '../../kubernetes/status/status.ts';
 import type { ContainerEnds, PodView } from '../../kubernetes/status/view.ts';
@@ -15,12 +17,13 @@ import { probeOf } from '../../machines/probe/context.ts';
 import type { PersistFacts, StatusChange } from '../status/statusBoard.ts';
 import type { StatusLedger } from '../status/statusLedger.ts';
 import type { DurableFacts, NodeStore } from './durableFacts.ts';
+import type { CheckpointedResources } from './resourceCheckpoints.ts';
 
 /** Maximum time that a hanging disk delays a status, in milliseconds. */
 const MAX_DELAY_MS = 5_000;
 
 interface FactWriterDependencies {
-  readonly store: Pick<NodeStore, 'write' | 'remove' | 'isUnwritten'>;
+  readonly store: Pick<NodeStore, 'write' | 'remove' | 'isUnwritten' | 'checkpointedResources' | 'checkpointResources'>;
   readonly durable: Pick<DurableFacts, 'allocations' | 'containerEnds' | 'probes'>;
   readonly clock: Clock;
   readonly onError: (source: string, error: unknown) => void;
@@ -46,11 +49,13 @@ export function createFactWriter({ store, durable, clock, onError, ledger }: Fac
   const writeFact = (...fact: Parameters<typeof store.write>) => logFailure(store.write(...fact));
   const probeWriter = createProbeWriter(durable, writeFact);
   const allocations = createAllocationWriter(durable, writeFact);
+  const checkpointWriter = createCheckpointWriter(store, logFailure);
   const endWriter = createContainerEndWriter(durable, writeFact);
 
   const forgetPod = (uid: string) => {
     observedUids.delete(uid);
     allocations.forget(uid);
+    checkpointWriter.forget(uid);
     probeWriter.forget(uid);
     endWriter.forget(uid);
     for (const kind of ['allocations', 'containerEnds', 'statuses', 'probes'] as const)
@@ -73,6 +78,7 @@ export function createFactWriter({ store, durable, clock, onError, ledger }: Fac
     const pendingWrites = [
       probeWrite,
       isFinalStatus && pod.status ? writeFact('statuses', uid, pod.status) : undefined,
+      checkpointWriter.persist(uid, view),
       allocations.persist(uid, view),
       ledger.saveTerminal(change, isFinalStatus),
     ].filter((each) => each !== undefined);
@@ -152,27 +158,64 @@ function terminatedStatuses(status: ContainerStatus): ContainerStatus[] {
  * class must be that of the admitted pod, even if its manifest has changed.
  */
 function createAllocationWriter({ allocations }: Pick<DurableFacts, 'allocations'>, write: WriteFact) {
-  const admittedViews = new Map<string, PodView>();
+  const admittedSpecs = new Map<string, PodSpec>();
   const savedUids = new Set(allocations.keys());
   return {
     forget: (uid: string) => {
-      admittedViews.delete(uid);
+      admittedSpecs.delete(uid);
       savedUids.delete(uid);
     },
     persist: (uid: string, view: PodView): Promise<void> | undefined => {
-      // Retain the stored allocation of a pod that is terminating from the start, because even its spec may be unknown.
-      const previousView = admittedViews.get(uid);
-      const isUnchanged = previousView?.pod.spec === view.pod.spec && previousView.isResizing === view.isResizing;
-      if (isUnchanged || view.termination || view.refusal || isUndecided(view)) return undefined;
-      admittedViews.set(uid, view);
-      const pendingWrite = write(
-        'allocations',
-        uid,
-        allocationOf(view.pod, view.isResizing ? sizesOf(view) : undefined),
-      );
-      return previousView === undefined && savedUids.has(uid) ? undefined : pendingWrite;
+      const previousSpec = admittedSpecs.get(uid);
+      if (previousSpec === view.pod.spec || !isAdmitted(view)) return undefined;
+      admittedSpecs.set(uid, view.pod.spec);
+      const pendingWrite = write('allocations', uid, allocationOf(view.pod));
+      return previousSpec === undefined && savedUids.has(uid) ? undefined : pendingWrite;
     },
   };
+}
+
+/**
+ * Whether the resources of the view were admitted. A pod that is terminating from the start retains its persisted
+ * allocation, because even its spec may be unknown.
+ */
+const isAdmitted = (view: PodView): boolean => !view.termination && !view.refusal && !isUndecided(view);
+
+type CheckpointStore = Pick<NodeStore, 'checkpointedResources' | 'checkpointResources'>;
+
+/**
+ * Creates a writer of the kubelet's checkpoints. A status waits for the write, so that the next agent knows the
+ * resources in the status, even if that agent is a kubelet.
+ */
+function createCheckpointWriter(store: CheckpointStore, logFailure: (write: Promise<void>) => Promise<void>) {
+  const persistedViews = new Map<string, PodView>();
+  const write = (uid: string, resources: CheckpointedResources) => {
+    const pendingWrite = store.checkpointResources(uid, resources);
+    return pendingWrite && logFailure(pendingWrite);
+  };
+  return {
+    forget: (uid: string) => {
+      persistedViews.delete(uid);
+      void write(uid, { allocated: undefined, actuated: undefined });
+    },
+    persist: (uid: string, view: PodView): Promise<void> | undefined => {
+      // The sizes of containers without actors are unknown.
+      if (view.isUnsettled || !isAdmitted(view) || hasSameActuation(persistedViews.get(uid), view)) return undefined;
+      persistedViews.set(uid, view);
+      const { actuated } = store.checkpointedResources(uid);
+      return write(uid, { allocated: resourcesOf(view.pod), actuated: actuatedResources(view, actuated) });
+    },
+  };
+}
+
+/** Whether the admitted and the actual resources of two views are the same. */
+function hasSameActuation(previous: PodView | undefined, next: PodView): boolean {
+  if (previous === undefined || previous.pod.spec !== next.pod.spec) return false;
+  if (previous.appliedSpec !== next.appliedSpec || previous.isResizing !== next.isResizing) return false;
+  return (
+    previous.containers.length === next.containers.length &&
+    previous.containers.every(({ size }, index) => size === next.containers[index]?.size)
+  );
 }
 
 /** Resolves when the work is complete or after the maximum delay. */

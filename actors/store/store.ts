@@ -46,12 +46,25 @@ export interface FactStore<Schemas extends FactSchemaMap> {
   readonly isUnwritten: (kind: keyof Schemas & string, key: string) => boolean;
   /** Resolves when the last change of a key is durable, after any number of attempts. */
   readonly whenWritten: (kind: keyof Schemas & string, key: string) => Promise<void>;
+  /** Resolves when the current contents of a checkpoint are durable. */
+  readonly writeCheckpoint: (name: string) => Promise<void>;
+}
+
+/** Files whose names and formats another program defines. */
+interface CheckpointFolder {
+  readonly directory: string;
+  /** Returns the current contents of a checkpoint. */
+  readonly formatFile: (name: string) => string;
 }
 
 export interface StoreOptions extends Partial<RetryDependencies> {
   /** Defaults to the host's file system. */
   readonly files?: FileSystem;
+  readonly checkpoints?: CheckpointFolder;
 }
+
+/** The kind of the checkpoints among the batches, which is not the name of a folder. */
+const CHECKPOINTS = 'checkpoints';
 
 /**
  * Opens the store in a directory, which is created if missing. The directory contains a folder for each kind with a
@@ -60,9 +73,10 @@ export interface StoreOptions extends Partial<RetryDependencies> {
 export async function openStore<Schemas extends FactSchemaMap>(
   directory: string,
   schemas: Schemas,
-  { files = hostFiles, clock = systemClock, ...retryParts }: StoreOptions = {},
+  { files = hostFiles, clock = systemClock, checkpoints, ...retryParts }: StoreOptions = {},
 ): Promise<FactStore<Schemas>> {
-  const createFolder = (kind: string): FactFolder => ({ files, directory: path.join(directory, kind) });
+  const createFolder = (kind: string): FactFolder =>
+    kind === CHECKPOINTS && checkpoints ? { files, ...checkpoints } : { files, directory: path.join(directory, kind) };
   const createdPaths = await Promise.all(
     Object.keys(schemas).map(async (kind) => {
       const factFolder = createFolder(kind);
@@ -89,6 +103,7 @@ export async function openStore<Schemas extends FactSchemaMap>(
     failure: () => batchWriter.failure(),
     isUnwritten: (kind, key) => batchWriter.isUnwritten(kind, key),
     whenWritten: (kind, key) => batchWriter.whenWritten(kind, key),
+    writeCheckpoint: (name) => batchWriter.change({ kind: CHECKPOINTS, key: name, value: null }),
   };
 }
 

@@ -18,6 +18,8 @@ const HASHED_PREFIX = 'sha256-';
 export interface FactFolder {
   readonly files: FileSystem;
   readonly directory: string;
+  /** Returns the contents of a file that another program defines. Its name is the key. Undefined for facts. */
+  readonly formatFile?: (key: string) => string;
 }
 
 /** A fact, or a message for users that explains why it cannot be read. */
@@ -31,7 +33,8 @@ export function factFileName(key: string): string {
   return (isSafeName ? key : HASHED_PREFIX + createHash('sha256').update(key).digest('hex')) + FACT_SUFFIX;
 }
 
-export const factFile = ({ directory }: FactFolder, key: string): string => path.join(directory, factFileName(key));
+export const factFile = ({ directory, formatFile }: FactFolder, key: string): string =>
+  path.join(directory, formatFile === undefined ? factFileName(key) : key);
 
 /** Options of a call that writes a fact. Several calls may write the same fact concurrently. */
 interface WriteOptions {
@@ -52,13 +55,13 @@ export async function writeFact(
   { key, value }: { readonly key: string; readonly value?: unknown },
   { suffix, mayReplace, onLeftover }: WriteOptions,
 ): Promise<void> {
-  const { files } = factFolder;
+  const { files, formatFile } = factFolder;
   const file = factFile(factFolder, key);
-  const factJson = `${JSON.stringify({ key, value })}\n`;
-  if (describeFileType(files, file) === undefined && readText(files, file) === factJson) return;
+  const contents = formatFile?.(key) ?? `${JSON.stringify({ key, value })}\n`;
+  if (describeFileType(files, file) === undefined && readText(files, file) === contents) return;
   const temporaryPath = `${file}${suffix === 0 ? '' : `.${suffix}`}${TEMPORARY_SUFFIX}`;
   try {
-    await writeDurably(files, temporaryPath, factJson);
+    await writeDurably(files, temporaryPath, contents);
     if (!mayReplace()) throw new Error('a later change has replaced it');
     await files.rename(temporaryPath, file);
   } catch (error) {
@@ -130,7 +133,7 @@ export async function readFacts<Value>(
  * Describes the file at a path unless it is a regular file. A FIFO or device is not opened, because that might block
  * forever.
  */
-function describeFileType(files: FileSystem, file: string): string | undefined {
+export function describeFileType(files: FileSystem, file: string): string | undefined {
   const stats = files.lstatSync(file);
   if (stats === undefined || stats.isFile()) return undefined;
   if (stats.isDirectory()) return 'expected a file, found a directory';
@@ -165,7 +168,7 @@ function describeExpected(content: unknown, { issues: [issue] }: z.core.$ZodErro
  * Reads a file synchronously. This blocks only briefly, because facts are small and are either read before anything
  * else runs or are still in the page cache.
  */
-function readText(files: FileSystem, file: string): string | undefined {
+export function readText(files: FileSystem, file: string): string | undefined {
   try {
     return files.readFileSync(file);
   } catch (error) {

@@ -40,6 +40,11 @@ export interface Cri {
   readonly removePodSandbox: CriCall<wire.RemovePodSandboxRequest, wire.RemovePodSandboxResponse>;
   readonly podSandboxStatus: CriCall<wire.PodSandboxStatusRequest, wire.PodSandboxStatusResponse>;
   readonly listPodSandbox: CriCall<wire.ListPodSandboxRequest, wire.ListPodSandboxResponse>;
+  /** Announces new limits of a pod's cgroup. Not every runtime implements this call. */
+  readonly updatePodSandboxResources: CriCall<
+    wire.UpdatePodSandboxResourcesRequest,
+    wire.UpdatePodSandboxResourcesResponse
+  >;
   readonly createContainer: CriCall<wire.CreateContainerRequest, wire.CreateContainerResponse>;
   readonly startContainer: CriCall<wire.StartContainerRequest, wire.StartContainerResponse>;
   readonly stopContainer: CriCall<wire.StopContainerRequest, wire.StopContainerResponse>;

@@ -33,6 +33,7 @@ export function inProcessCri(
     removePodSandbox: createTimedCall(runtime, 'removePodSandbox', defaultTimeoutMs),
     podSandboxStatus: createTimedCall(runtime, 'podSandboxStatus', defaultTimeoutMs),
     listPodSandbox: createTimedCall(runtime, 'listPodSandbox', defaultTimeoutMs),
+    updatePodSandboxResources: createTimedCall(runtime, 'updatePodSandboxResources', defaultTimeoutMs),
     createContainer: createTimedCall(runtime, 'createContainer', defaultTimeoutMs),
     startContainer: createTimedCall(runtime, 'startContainer', defaultTimeoutMs),
     stopContainer: createTimedCall(runtime, 'stopContainer', execTimeoutMs),

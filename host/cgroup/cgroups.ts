@@ -1,5 +1,6 @@
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { CgroupSetup } from '../../kubernetes/resources/cgroup.ts';
+import type { ResizableResource } from '../../kubernetes/resources/resize.ts';
 
 /**
  * The cgroups of a node's pods (C25). If the host forbids changes, the calls do nothing and pods do not fail. Retries
@@ -15,15 +16,15 @@ export interface Cgroups {
   /** Creates the cgroup of a pod with its limits. An existing one is not changed. */
   prepare(pod: Pod): Promise<void>;
   /**
-   * Raises the limits of a pod's cgroup to at least those of the pod. Must be called before the limits of containers
-   * are raised.
+   * Raises the limits of a pod's cgroup for one resource to at least those of the pod. Must be called before the limits
+   * of containers are raised.
    */
-  raise(pod: Pod): Promise<void>;
+  raise(pod: Pod, resource: ResizableResource): Promise<void>;
   /**
-   * Sets the limits of a pod's cgroup to exactly those of the pod. Must be called after the limits of containers have
-   * been lowered.
+   * Sets the limits of a pod's cgroup for one resource to exactly those of the pod. Must be called after the limits of
+   * containers have been lowered.
    */
-  trim(pod: Pod): Promise<void>;
+  trim(pod: Pod, resource: ResizableResource): Promise<void>;
   /** Whether the pod's cgroup exists, regardless of which agent created it. */
   has(pod: Pod): boolean;
   /** Whether any process is in a cgroup with the pod's name, in any QoS class. */

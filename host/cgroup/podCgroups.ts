@@ -12,6 +12,7 @@ import {
   qosCgroupLimits,
 } from '../../kubernetes/resources/cgroupLimits.ts';
 import type { Capacity } from '../../kubernetes/resources/requests.ts';
+import type { ResizableResource } from '../../kubernetes/resources/resize.ts';
 import { isForbidden } from '../files/fileErrors.ts';
 import { type Cgroupfs, hostCgroupfs } from './cgroupfs.ts';
 import type { Cgroups } from './cgroups.ts';
@@ -117,18 +118,23 @@ export class PodCgroups implements Cgroups {
     return this.#trackOperation(uid, preparation);
   }
 
-  raise(pod: Pod): Promise<void> {
-    return this.#runForPod(async () => {
-      this.#podSpecs.set(pod.metadata.uid, pod.spec);
-      await this.#refreshShares();
-      await raiseLimits(this.#tree.toCgroup(podCgroupNames(pod)), podCgroupLimits(pod.spec, this.#parts.rules));
-    });
+  raise(pod: Pod, resource: ResizableResource): Promise<void> {
+    return this.#resize(pod, resource, (limits) => raiseLimits(this.#tree.toCgroup(podCgroupNames(pod)), limits));
   }
 
-  trim(pod: Pod): Promise<void> {
-    return this.#runForPod(() =>
-      this.#tree.setLimits(podCgroupNames(pod), podCgroupLimits(pod.spec, this.#parts.rules)),
-    );
+  trim(pod: Pod, resource: ResizableResource): Promise<void> {
+    return this.#resize(pod, resource, (limits) => this.#tree.setLimits(podCgroupNames(pod), limits));
+  }
+
+  #resize(pod: Pod, resource: ResizableResource, applyLimits: (limits: CgroupLimits) => Promise<void>): Promise<void> {
+    return this.#runForPod(async () => {
+      this.#podSpecs.set(pod.metadata.uid, pod.spec);
+      if (resource === 'cpu') await this.#refreshShares();
+      // Huge pages are left out, because systemd and the kernel would change the sizes that a resize does not name.
+      const { memoryBytes, cpu, cpuShares } = podCgroupLimits(pod.spec, this.#parts.rules);
+      const cpuLimits = { ...(cpu ? { cpu } : {}), ...(cpuShares === undefined ? {} : { cpuShares }) };
+      await applyLimits(resource === 'cpu' ? cpuLimits : memoryBytes === undefined ? {} : { memoryBytes });
+    });
   }
 
   has(pod: Pod): boolean {

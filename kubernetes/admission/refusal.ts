@@ -36,8 +36,8 @@ export interface Refusal {
   readonly message: string;
   /** Explanation for users, e.g. with the requested resource and the pods that use it. */
   readonly cause?: string;
-  /** Refusal reason for the resource that is short, while a resize is deferred. Undefined for other refusals. */
-  readonly shortageReason?: RefusalReason;
+  /** Why a deferred resize was rejected. Undefined for other refusals. */
+  readonly rejectionReason?: RefusalReason;
 }
 
 /** Shortage of a resource. The amounts are in millicores for CPU and in whole units for other resources. */

@@ -152,11 +152,9 @@ function wouldChangeSwap(allocatedPod: Pod, desiredPod: Pod): boolean {
 const needsRestartFor = ({ resizePolicy }: Container, resource: string): boolean =>
   resizePolicy?.find(({ resourceName }) => resourceName === resource)?.restartPolicy === 'RestartContainer';
 
-const MUTABLE_RESOURCES = ['cpu', 'memory'];
-
 function immutableKey({ requests = {}, limits = {} }: ResourceRequirements): string {
   const withoutMutableAmounts = (list: Readonly<Record<string, string>>) =>
-    Object.fromEntries(Object.entries(list).filter(([name]) => !MUTABLE_RESOURCES.includes(name)));
+    Object.fromEntries(Object.entries(list).filter(([name]) => !isResizable(name)));
   return resourceKey({ requests: withoutMutableAmounts(requests), limits: withoutMutableAmounts(limits) });
 }
 
@@ -164,15 +162,16 @@ const hasRemovedAmount = (
   previousAmounts: Readonly<Record<string, string>> = {},
   currentAmounts: Readonly<Record<string, string>> = {},
 ): boolean =>
-  MUTABLE_RESOURCES.some((name) => Object.hasOwn(previousAmounts, name) && !Object.hasOwn(currentAmounts, name));
+  RESIZABLE_RESOURCES.some((name) => Object.hasOwn(previousAmounts, name) && !Object.hasOwn(currentAmounts, name));
 
 /**
- * Converts the refusal of a resize for lack of resources to `Deferred`, because the resize remains pending. Returns any
- * other refusal unchanged.
+ * Converts the refusal of an update to `Deferred` if the update remains pending. This is the case for a resize that is
+ * refused for any reason but Infeasible (`SetPodResizePendingCondition` in `pkg/kubelet/status/status_manager.go`), and
+ * for any other update that is refused for lack of resources.
  */
-export const toPendingRefusal = (refusal: Refusal): Refusal =>
-  SHORTAGE_REASONS.includes(refusal.reason)
-    ? { ...refusal, reason: 'Deferred', shortageReason: refusal.reason }
+export const toPendingRefusal = (refusal: Refusal, isResize: boolean): Refusal =>
+  refusal.reason !== 'Infeasible' && (isResize || SHORTAGE_REASONS.includes(refusal.reason))
+    ? { ...refusal, reason: 'Deferred', rejectionReason: refusal.reason }
     : refusal;
 
 const SHORTAGE_REASONS: readonly RefusalReason[] = ['OutOfcpu', 'OutOfmemory', 'UnexpectedAdmissionError'];
@@ -183,6 +182,17 @@ export const resizeErrorOf = ({ reason, message }: PodCondition): string | undef
 
 export const isPendingResize = (refusal: Refusal | undefined): boolean =>
   refusal?.reason === 'Deferred' || refusal?.reason === 'Infeasible';
+
+/** The resources that a resize can change, in the order in which they are applied. */
+export const RESIZABLE_RESOURCES = ['memory', 'cpu'] as const;
+
+export type ResizableResource = (typeof RESIZABLE_RESOURCES)[number];
+
+const isResizable = (name: string): boolean => RESIZABLE_RESOURCES.some((resource) => resource === name);
+
+/** Whether two sizes have the same amounts of one resource. */
+export const hasSameAmounts = (first: ContainerSize, second: ContainerSize, resource: ResizableResource): boolean =>
+  resource === 'cpu' ? hasSameCpu(first, second) : hasSameMemory(first, second);
 
 const hasSameCpu = (first: ContainerSize, second: ContainerSize): boolean =>
   first.cpuRequest === second.cpuRequest && first.cpuLimit === second.cpuLimit;

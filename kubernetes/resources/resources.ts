@@ -73,7 +73,10 @@ export function aggregateNanos(spec: PodSpec, kind: AmountKind, resource: string
  * Returns the size that the spec requests for a container. A container without a limit gets the pod's limit. A missing
  * CPU request defaults to the CPU limit.
  */
-export function containerSize(spec: PodSpec, { resources }: Container): Required<ContainerSize> {
+export function containerSize(
+  spec: Partial<PodSpec>,
+  { resources }: Pick<Container, 'resources'>,
+): Required<ContainerSize> {
   const effectiveLimit = (resource: string) =>
     amountOf(resources, 'limits', resource) || amountOf(spec.resources, 'limits', resource);
   const cpuLimit = effectiveLimit('cpu');

@@ -28,7 +28,7 @@ export function resizeConditions(
   view: PodView,
   { previousConditions, now, observedGeneration }: ConditionTimes,
 ): PodCondition[] {
-  const { updateRefusal, pendingGeneration, isResizing, resizeGeneration, containers, hasEnded } = view;
+  const { updateRefusal, pendingGeneration, isResizing, resizeGeneration, resizeFailure, hasEnded } = view;
   if (hasEnded) return [];
   const verdicts: ResizeVerdict[] = [];
   if (updateRefusal && isPendingResize(updateRefusal)) {
@@ -38,9 +38,7 @@ export function resizeConditions(
   }
   if (isResizing) {
     const generation = resizeGeneration ?? observedGeneration;
-    const failure = containers.find(({ resizeFailure }) => resizeFailure !== undefined)?.resizeFailure;
-    const message = failure ?? view.resizeFailure;
-    const error = message === undefined ? {} : { reason: 'Error', message };
+    const error = resizeFailure === undefined ? {} : { reason: 'Error', message: resizeFailure };
     verdicts.push({ type: 'PodResizeInProgress', ...error, ...withGeneration(generation) });
   }
   return verdicts.map((verdict) => {

@@ -72,8 +72,6 @@ export interface ContainerView {
   readonly createdContainer?: CreatedContainer;
   /** The resources that the container currently has in the runtime. */
   readonly size?: ContainerSize;
-  /** Error of the last attempt to apply the admitted resources. Undefined if they have been applied. */
-  readonly resizeFailure?: string;
 }
 
 export interface VolumeView {

@@ -105,7 +105,7 @@ export const admissionMachine = setup({
     recordNodeRead: assign(({ context, event }) => markNodeReadDone(context, nodeFromOutput(event))),
     recordRequest: assign(({ context, event }) => {
       assertEvent(event, 'admission.request');
-      const { uid, fullName, pod, requests, allocated, isAdopted, isFinished = false, holder } = event;
+      const { uid, fullName, pod, requests, allocated, isAdopted, isResize, isFinished = false, holder } = event;
       const existingEntry = findEntry(context, uid);
       const entry: AdmissionEntry = {
         uid,
@@ -126,6 +126,7 @@ export const admissionMachine = setup({
         requests,
         isAdopted,
         wasAdmitted,
+        isResize,
         awaitsName: false,
         holder,
       };

@@ -1,5 +1,5 @@
 /** Defines the context of the admission machine and selects its next step. The chart is in chart.ts. */
-import { type Decision, decideAdmission, decideUpdate } from '../../kubernetes/admission/decide.ts';
+import { type Decision, decideAdmission, decideUpdate, type NodeUsage } from '../../kubernetes/admission/decide.ts';
 import type { AdmissionNode } from '../../kubernetes/admission/node.ts';
 import { isPreemptable, type Occupant } from '../../kubernetes/admission/preemption.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
@@ -85,6 +85,8 @@ export interface Request {
   readonly isAdopted: boolean;
   /** Whether the pod had been admitted before a restart of the agent. */
   readonly wasAdmitted: boolean;
+  /** Whether the request changes the resources of an admitted pod. */
+  readonly isResize?: boolean | undefined;
   /** Whether another pod holds the full name. The request is not decided until that pod is gone (C24). */
   readonly awaitsName: boolean;
   /** The actor that receives the decision. */
@@ -532,7 +534,7 @@ function decideRequest(
   );
   const node = { ...context.node, ...request.observedNode };
   const nodeState = { ...context, node, occupants: stayingOccupants, reserved: requestsOf(reservingRequests) };
-  const decision = isUpdate ? updateDecision(decideUpdate(requests, nodeState)) : decideAdmission(request, nodeState);
+  const decision = isUpdate ? decideOnUpdate(request, nodeState) : decideAdmission(request, nodeState);
   // Only an admission can depend on resources that leaving pods have yet to release.
   if (decision.kind !== 'admitted' || stayingOccupants.length === otherOccupants.length) return decision;
   const allRequests = [...requestsOf(otherOccupants), ...nodeState.reserved];
@@ -552,6 +554,9 @@ export function afterDecision(context: AdmissionContext, requestDecision: Reques
   const allocated = decision.kind === 'admitted' ? grantedRequests(request, entry) : isUpdate ? entry.allocated : null;
   const waitingRequests = withoutItem(context.waitingRequests, uid);
   const nextEntry = { ...entry, allocated, holdsName: allocated !== null };
+  // An infeasible resize is final. As in a kubelet, only a different resize is decided again.
+  if (isUpdate && decision.kind === 'refused' && decision.reason === 'Infeasible')
+    return withEntry({ ...context, waitingRequests }, { ...nextEntry, deferralNumber: undefined });
   if (isUpdate && decision.kind !== 'admitted') {
     const deferralNumber = entry.deferralNumber ?? context.deferralCount + 1;
     const deferralCount = Math.max(context.deferralCount, deferralNumber);
@@ -584,6 +589,15 @@ function isForAdmittedPod(context: AdmissionContext, { uid }: Request): boolean 
 const requestsOf = (holders: readonly { readonly requests: PodRequests }[]): PodRequests[] =>
   holders.map(({ requests }) => requests);
 
-/** Turns the refusal of an update into a pending resize, which is retried. */
-const updateDecision = (decision: Decision): Decision =>
-  decision.kind === 'refused' ? { ...decision, ...toPendingRefusal(decision) } : decision;
+/**
+ * Decides on an update of an admitted pod. A resize is subject to all checks of a new pod, even to those that a restart
+ * of the agent skips (`handlePodResourcesResize` in `pkg/kubelet/allocation/allocation_manager.go`). A refused update
+ * may remain pending, in which case it is retried.
+ */
+function decideOnUpdate(request: Request, nodeUsage: NodeUsage): Decision {
+  const { isResize = false, requests } = request;
+  const decision = isResize
+    ? decideAdmission({ ...request, wasAdmitted: false }, nodeUsage)
+    : decideUpdate(requests, nodeUsage);
+  return decision.kind === 'refused' ? { ...decision, ...toPendingRefusal(decision, isResize) } : decision;
+}

@@ -14,7 +14,6 @@ import { ended, endedImplementations } from './states/ended.ts';
 import { launching, launchingImplementations } from './states/launching.ts';
 import { pending, pendingImplementations } from './states/pending.ts';
 import { removing } from './states/removing.ts';
-import { resizingImplementations } from './states/resizing.ts';
 import { running, runningImplementations } from './states/running.ts';
 import { stopping, stoppingImplementations } from './states/stopping.ts';
 import { facts, waitWithHook } from './view.ts';
@@ -26,7 +25,6 @@ const chartSetup = containerSetup
   .extend(configuringImplementations)
   .extend(creatingContainerImplementations)
   .extend(launchingImplementations)
-  .extend(resizingImplementations)
   .extend(runningImplementations)
   .extend(stoppingImplementations)
   .extend(endedImplementations)

@@ -8,12 +8,7 @@ import type { BackOff } from '../../kubernetes/lifecycle/backoff.ts';
 import type { CreatedContainer, ObservedContainer, ObservedSandbox } from '../../kubernetes/lifecycle/observed.ts';
 import type { MountedVolumes } from '../../kubernetes/mountedVolume.ts';
 import type { ContainerSize } from '../../kubernetes/resources/containerSize.ts';
-import {
-  resizeErrorOf as errorOfCondition,
-  hasSameSize,
-  needsRestart,
-  resourceKey,
-} from '../../kubernetes/resources/resize.ts';
+import { hasSameSize, needsRestart, resourceKey } from '../../kubernetes/resources/resize.ts';
 import { containerSize } from '../../kubernetes/resources/resources.ts';
 import type { ContainerRole, TerminatedRun } from '../../kubernetes/status/view.ts';
 import type { ImageProgress } from '../image/imageProgress.ts';
@@ -112,11 +107,6 @@ export interface ContainerContext
   readonly hasRunBefore?: boolean | undefined;
   readonly createdIdentity?: string | undefined;
   readonly size?: ContainerSize | undefined;
-  /**
-   * The error of the last attempt to resize the container, by this agent or an earlier one. Obsolete once the spec
-   * requests a different size.
-   */
-  readonly resizeError?: { readonly size: ContainerSize; readonly message: string } | undefined;
   /** The terminated run of the current attempt. */
   readonly run?: TerminatedRun | undefined;
   /** The run before `run`. */
@@ -184,7 +174,6 @@ export function initialContext(input: ContainerInput): ContainerContext {
     createdIdentity: newest?.hash || undefined,
     imageRef: newest?.imageRef,
     size: newest && (input.size ?? unknownSize(input)),
-    resizeError: reportedResizeError(input),
     earlierRun: previous ? readRun(previous) : newest ? undefined : lostRun(input),
     exitReaction: 'byPolicy',
     awaitsOtherContainers: false,
@@ -223,22 +212,6 @@ function unknownSize(input: ContainerInput): ContainerSize {
   const container = specOf(input);
   return needsRestart(spec, container, NO_SIZE) ? containerSize(spec, container) : NO_SIZE;
 }
-
-/** Returns the resize error that a previous run of the agent reported in the pod's status at the API server. */
-function reportedResizeError(input: ContainerInput): ContainerContext['resizeError'] {
-  const condition = input.pod.status?.conditions?.find(({ type }) => type === 'PodResizeInProgress');
-  const message = condition && errorOfCondition(condition);
-  return message === undefined ? undefined : { size: sizeOf(input), message };
-}
-
-/**
- * Returns the error of the last attempt to resize the container to the size in its spec. Undefined if the container has
- * that size.
- */
-export const resizeErrorOf = (context: ContainerContext): string | undefined =>
-  context.resizeError && hasWrongSize(context) && hasSameSize(context.resizeError.size, sizeOf(context))
-    ? context.resizeError.message
-    : undefined;
 
 /** Whether the container's size in the runtime differs from the size in its spec. */
 export const hasWrongSize = (context: ContainerContext): boolean =>

@@ -66,7 +66,6 @@ export const containerSetup = setup({
     startContainer: port('startContainer'),
     stopContainer: port('stopContainer'),
     inspectContainer: port('inspectContainer'),
-    resizeContainer: port('resizeContainer'),
     removeContainers: port('removeContainers'),
     runHook: port('runHook'),
     timer: timerPort(),

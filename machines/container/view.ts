@@ -9,7 +9,7 @@ import { handlerText } from '../../show/handlerText.ts';
 import { probeOf } from '../probe/context.ts';
 import { probeRefs, probeState } from '../probe/view.ts';
 import type { ActorInfo } from '../shared/stateMeta.ts';
-import { type ContainerContext, resizeErrorOf, specOf } from './context.ts';
+import { type ContainerContext, specOf } from './context.ts';
 import { restartRemovalStatus } from './restartAll.ts';
 import type { ContainerTag } from './setup.ts';
 
@@ -40,7 +40,6 @@ export function containerView(
   const lastRun = runs.find((run) => run !== undefined && run !== reportedExit);
   const containerId = context.id ?? context.unstartedId;
   const isAwaitingRun = reportedState.kind === 'waiting' && isAwaitingNextRun(snapshot);
-  const resizeFailure = resizeErrorOf(context);
   return {
     name: context.name,
     role: context.role,
@@ -55,7 +54,6 @@ export function containerView(
     ...(isAwaitingRun && context.wasStateUnknown ? { isStateUnknown: true } : {}),
     ...(context.createdContainer ? { createdContainer: context.createdContainer } : {}),
     ...(context.size ? { size: context.size } : {}),
-    ...(resizeFailure === undefined ? {} : { resizeFailure }),
   };
 }
 

@@ -1,7 +1,4 @@
-/**
- * Determines which steps of a pod's resize remain. The containers are resized first, then the pod's own cgroup. The
- * chart is in chart.ts.
- */
+/** Determines which parts of a pod remain to be resized. The chart is in chart.ts. */
 
 import { isJsonEqual } from '../../base/values/isJsonEqual.ts';
 import { lookUp } from '../../base/values/lookUp.ts';
@@ -13,11 +10,13 @@ import type { ContainerSize } from '../../kubernetes/resources/containerSize.ts'
 import {
   hasSameResources,
   hasSameSize,
+  needsRestart,
   resizeRefusal,
   resourcesOf,
   withResources,
 } from '../../kubernetes/resources/resize.ts';
 import { containerSize } from '../../kubernetes/resources/resources.ts';
+import type { SizedContainer } from '../shared/ports.ts';
 import type { PodContext } from './context.ts';
 
 /**
@@ -57,16 +56,27 @@ export function persistedSizes({ allocation, allocated }: PodContext): (name: st
 export const currentAllocation = (context: PodContext): Allocation =>
   allocationOf(context.allocated, isResizing(context) ? context.sizes : undefined);
 
-/** Whether any container that has a process has a size other than the admitted size. */
-const hasContainerWithWrongSize = ({ allocated, containers, sizes }: PodContext): boolean => {
+/** Returns the containers with a process whose size differs from the admitted size. */
+function containersWithWrongSize({ allocated, containers, containerIds, sizes }: PodContext) {
   const { spec } = allocated;
-  return [...(spec.initContainers ?? []), ...spec.containers].some((container) => {
-    const size = lookUp(sizes, container.name);
-    const lifecycle = lookUp(containers, container.name);
+  return [...(spec.initContainers ?? []), ...spec.containers].flatMap((container) => {
+    const { name } = container;
+    const size = lookUp(sizes, name);
+    const lifecycle = lookUp(containers, name);
     const hasProcess = lifecycle === 'running' || lifecycle === 'live' || lifecycle === 'launching';
-    return hasProcess && size !== undefined && !hasSameSize(size, containerSize(spec, container));
+    if (!hasProcess || size === undefined || hasSameSize(size, containerSize(spec, container))) return [];
+    const id = lookUp(containerIds, name);
+    // A container that has to restart for the resize stops first, and one that is being launched starts first.
+    const isReady = id !== undefined && lifecycle !== 'launching' && !needsRestart(spec, container, size);
+    return [{ container, size, idToResize: isReady ? id : undefined }];
   });
-};
+}
+
+/** Returns the containers to resize while they run. */
+export const containersToResize = (context: PodContext): SizedContainer[] =>
+  containersWithWrongSize(context).flatMap(({ container: { name }, size, idToResize: id }) =>
+    id === undefined ? [] : [{ name, id, size }],
+  );
 
 /** Whether the decision on an update is pending, because other pods are terminating to make room (C24). */
 export const awaitsResources = ({ requestedPod, allocated, updateRefusal }: PodContext): boolean =>
@@ -77,9 +87,9 @@ export const isCgroupOutdated = ({ appliedPod, allocated }: PodContext): boolean
   appliedPod?.spec !== allocated.spec &&
   (appliedPod === undefined || !hasSameResources(resourcesOf(appliedPod), resourcesOf(allocated)));
 
-/** Whether the pod's cgroup can be resized, because all containers have the admitted sizes. */
-export const mustResizeCgroup = (context: PodContext): boolean =>
-  isCgroupOutdated(context) && !hasContainerWithWrongSize(context);
+/** Whether the pod can be resized now, because no container has to start or to stop first. */
+export const mustResize = (context: PodContext): boolean =>
+  isResizing(context) && containersWithWrongSize(context).every(({ idToResize }) => idToResize !== undefined);
 
 export const isResizing = (context: PodContext): boolean =>
-  isCgroupOutdated(context) || hasContainerWithWrongSize(context);
+  isCgroupOutdated(context) || containersWithWrongSize(context).length > 0;

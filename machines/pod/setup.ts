@@ -3,6 +3,7 @@ import { assertEvent, assign, enqueueActions, sendTo, setup } from 'xstate';
 import { isJsonEqual } from '../../base/values/isJsonEqual.ts';
 import { containersOf } from '../../kubernetes/api/pods/containers.ts';
 import { fullName } from '../../kubernetes/api/pods/staticPod.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import {
   type EventMessages,
   involvedPod,
@@ -11,12 +12,14 @@ import {
   recordedEvents,
 } from '../../kubernetes/events/recordedEvent.ts';
 import type { ObservedSandbox } from '../../kubernetes/lifecycle/observed.ts';
+import type { Allocation } from '../../kubernetes/resources/allocation.ts';
 import type { ContainerSize } from '../../kubernetes/resources/containerSize.ts';
-import { requestsOf } from '../../kubernetes/resources/requests.ts';
+import { type PodResourceRequests, requestsOf } from '../../kubernetes/resources/requests.ts';
 import { hasSameResources, resizeMessage, resizeRefusal, resourcesOf } from '../../kubernetes/resources/resize.ts';
 import { containerMachine } from '../container/chart.ts';
 import type { AdmissionEvent, ContainerEvent, ContainerLifecycle, PodEvent } from '../shared/events/events.ts';
 import type { TerminationReport } from '../shared/events/evictionEvents.ts';
+import type { MachineDecision } from '../shared/events/machineDecision.ts';
 import type { ActorPath } from '../shared/events/slots.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
@@ -65,11 +68,19 @@ export const admissionRequest = (context: PodContext, holder: ActorPath): Admiss
   fullName: fullName(context.requestedPod),
   pod: context.requestedPod,
   requests: requestsOf(context.requestedPod),
-  ...(context.allocation ? { allocated: context.allocation } : {}),
+  ...(context.allocation ? { allocated: persistedRequests(context.allocation, context.allocated) } : {}),
   isAdopted: context.observed.sandboxes.length > 0 && isJsonEqual(context.requestedPod.spec, context.allocated.spec),
+  isResize: !hasSameResources(resourcesOf(context.requestedPod), resourcesOf(context.allocated)),
   isFinished: isFinished(context),
   holder,
 });
+
+/**
+ * Returns the requests with which an earlier agent admitted the pod. They are computed from the admitted resources,
+ * because a kubelet does not persist the sums.
+ */
+const persistedRequests = (allocation: Allocation, allocated: Pod): PodResourceRequests =>
+  allocation.resources === undefined ? allocation : requestsOf(allocated);
 
 /** Tags of the pod's states. */
 export type PodTag =
@@ -99,7 +110,7 @@ export const podSetup = setup({
     input: {} as PodInput,
     context: {} as PodContext,
     events: {} as PodEvent,
-    emitted: {} as RecordedEvent,
+    emitted: {} as RecordedEvent | MachineDecision,
     output: {} as { isGone: boolean },
     meta: {} as StateMeta,
     tags: {} as PodTag,
@@ -117,7 +128,7 @@ export const podSetup = setup({
     countRestarts: port('countRestarts'),
     preparePod: port('preparePod'),
     prepareCgroup: port('prepareCgroup'),
-    resizePodCgroup: port('resizePodCgroup'),
+    resizePod: port('resizePod'),
     removeCgroup: port('removeCgroup'),
     removePodData: port('removePodData'),
     runSandbox: port('runSandbox'),

@@ -48,6 +48,13 @@ export interface KnownContainer extends AttemptIdentity {
   readonly container: string;
 }
 
+/** A container in the runtime with the resources that it has. */
+export interface SizedContainer {
+  readonly name: string;
+  readonly id: string;
+  readonly size: ContainerSize;
+}
+
 /** Input and output of each port. */
 export interface PortTypes extends CertificatePorts {
   /**
@@ -186,12 +193,19 @@ export interface PortTypes extends CertificatePorts {
     output: ObservedContainer | null;
   };
   /**
-   * Applies the resources in the spec to a running container, after enlarging its pod's cgroup, and returns the actual
-   * ones.
+   * Applies the resources in the spec to the given running containers and to the pod's cgroup. `appliedPod` is the
+   * version of the pod whose limits the cgroup has, and undefined if they are unknown. Returns what has been applied.
+   * Idempotent.
    */
-  resizeContainer: { input: { pod: Pod; container: string; id: string }; output: { size: ContainerSize } };
-  /** Applies the pod's limits to its cgroup, after the limits of all its containers have been applied. Idempotent. */
-  resizePodCgroup: { input: { pod: Pod }; output: null };
+  resizePod: {
+    input: {
+      pod: Pod;
+      appliedPod: Pod | undefined;
+      sandboxId: string | undefined;
+      containers: readonly SizedContainer[];
+    };
+    output: { pod: Pod; resized: readonly SizedContainer[] };
+  };
   removeContainers: { input: { ids: readonly string[] }; output: null };
   /**
    * Measures how much of the node's resources is left, and the disk usage of the given pods. `layout` describes the

@@ -114,7 +114,7 @@ describe('C25: in-place resize', () => {
     node.runtime.faults.add({ call: 'updateContainerResources', hang: true });
     node.apply(sized('1', '128Mi'));
     await node.advance('1s');
-    expect(node.containerView('web').state).toBe('running.resizing');
+    expect(node.view('web').state).toBe('active.running.resizing');
     expect(conditionOf(node, 'PodResizeInProgress')).toBe('True');
     expect(node.container('web')).toMatchObject({
       allocatedResources: { cpu: '1', memory: '128Mi' },
@@ -272,7 +272,7 @@ describe('C25: in-place resize', () => {
     node.apply(sized('500m', '32Mi'));
     await node.advance('1s');
     expect(conditionOf(node, 'PodResizeInProgress')).toBe(
-      `True Error cannot decrease memory limits: attempting to set container "main" memory limit (${32 * Mi}) below current usage (${48 * Mi})`,
+      `True Error cannot decrease memory limits: [attempting to set pod memory limit (${32 * Mi}) below current usage (${48 * Mi}), attempting to set container "main" memory limit (${32 * Mi}) below current usage (${48 * Mi})]`,
     );
     node.runtime.setMemoryUsage(node.containerId('web'), 8 * Mi);
     await node.advance('20s');
@@ -308,7 +308,7 @@ describe('C25: in-place resize', () => {
     const { release } = node.runtime.faults.add({ call: 'updateContainerResources', hang: true });
     await node.startAgent();
     await node.advance('1s');
-    expect(node.containerView('web').state).toBe('running.resizing');
+    expect(node.view('web').state).toBe('active.running.resizing');
     expect(node.pod('web')).toMatchObject({
       allocatedResources: { cpu: '250m', memory: '32Mi' },
       resources: { limits: { cpu: '500m', memory: '64Mi' } },

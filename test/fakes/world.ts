@@ -45,8 +45,10 @@ export class FakeWorld {
     setUpCgroups: () => ({ outcome: 'unused', warnings: [] }),
     preparePod: () => null,
     prepareCgroup: () => null,
-    resizePodCgroup: () => null,
-    resizeContainer: ({ pod, container }) => ({ size: sizeOf({ pod, name: container }) }),
+    resizePod: ({ pod, containers }) => ({
+      pod,
+      resized: containers.map(({ name, id }) => ({ name, id, size: sizeOf({ pod, name }) })),
+    }),
     removeCgroup: () => null,
     removePodData: () => null,
     mountVolume: ({ volume }) => ({ kind: 'path', hostPath: `/volumes/${volume}` }),

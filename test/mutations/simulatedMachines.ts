@@ -191,11 +191,18 @@ export const faultsOfMachines: readonly SeededFault[] = [
     put: 'context.createdIdentity !== undefined && identityOf(context) === undefined,',
   },
   {
+    name: 'resized-without-room',
+    breaks: 'a resize is admitted although the node has no room for it',
+    file: 'machines/admission/context.ts',
+    find: '  const decision = isResize\n',
+    put: "  if (isResize) return { kind: 'admitted' };\n  const decision = isResize\n",
+  },
+  {
     name: 'never-resized',
-    breaks: 'a container keeps its size',
-    file: 'machines/container/states/running.ts',
-    find: '  mustResize: ({ context }: ContainerArgs) => hasWrongSize(context),',
-    put: '  mustResize: ({ context }: ContainerArgs) => hasWrongSize(context) && context.id === undefined,',
+    breaks: 'a pod keeps its resources',
+    file: 'machines/pod/resizing.ts',
+    find: 'isResizing(context) && containersWithWrongSize',
+    put: 'isResizing(context) && context.sandbox === undefined && containersWithWrongSize',
   },
   {
     name: 'crashloop-ten-hours',

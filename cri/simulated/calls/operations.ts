@@ -42,6 +42,7 @@ export function createOperations(
     removePodSandbox: (request, signal) => sandboxes.remove(request, signal),
     podSandboxStatus: (request, signal) => sandboxes.status(request, signal),
     listPodSandbox: (request, signal) => sandboxes.list(request, signal),
+    updatePodSandboxResources: (request, signal) => sandboxes.update(request, signal),
     createContainer: (request, signal) => containers.create(request, signal),
     startContainer: (request, signal) => containers.start(request, signal),
     stopContainer: (request, signal) => containers.stop(request, signal),

@@ -113,6 +113,15 @@ export class Sandboxes {
     return { status: toSandboxStatus(record), info, containersStatuses: [], timestamp: 0n };
   }
 
+  async update(
+    { podSandboxId }: wire.UpdatePodSandboxResourcesRequest,
+    signal: AbortSignal,
+  ): Promise<wire.UpdatePodSandboxResourcesResponse> {
+    await this.#context.simulateWork('updatePodSandboxResources', signal);
+    requireById(this.#records.sandboxes, podSandboxId, 'failed to find sandbox');
+    return {};
+  }
+
   /** Returns the statuses of a sandbox and its containers for events, or undefined if the sandbox does not exist. */
   podStatuses(id: string): Pick<wire.ContainerEventResponse, 'podSandboxStatus' | 'containersStatuses'> | undefined {
     const record = this.#records.sandboxes.get(id);

@@ -17,6 +17,7 @@ const CONTAINERD_LATENCIES: Latencies = {
   removePodSandbox: 13,
   podSandboxStatus: 1,
   listPodSandbox: 1,
+  updatePodSandboxResources: 1,
   createContainer: 8,
   startContainer: 56,
   stopContainer: 25,

@@ -21,7 +21,7 @@ import type { TrackedPod, TrackedPods } from './trackedPods.ts';
 interface PodMetricsParts {
   readonly registry: Registry;
   readonly pods: TrackedPods;
-  readonly resizeMetrics: Pick<ResizeMetrics, 'updated' | 'statusChanged' | 'deferredAccepted'>;
+  readonly resizeMetrics: Pick<ResizeMetrics, 'updated' | 'infeasible' | 'deferredAccepted'>;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Whether statuses are reported to an API server. */
@@ -64,6 +64,7 @@ export class PodMetrics {
   recordDecision(decision: MachineDecision): void {
     if (decision.decision === 'orphanTerminated') this.#families.orphanedPods.add([]);
     if (decision.decision === 'deferredResizeAccepted') this.#parts.resizeMetrics.deferredAccepted(decision.trigger);
+    if (decision.decision === 'resizeInfeasible') this.#parts.resizeMetrics.infeasible(decision.message);
     if (decision.decision === 'evicted') this.#families.evictions.add([decision.cause]);
     if (decision.decision === 'evictionStatsUsed')
       this.#families.evictionStatsAge.observe([decision.signal], decision.ageMs / 1_000);
@@ -146,7 +147,6 @@ export class PodMetrics {
     const { status } = pod;
     const previousStatus = trackedPod.pod?.status;
     if (status === undefined || status === previousStatus) return;
-    this.#parts.resizeMetrics.statusChanged(previousStatus, status);
     for (const { type, run } of newTerminations(previousStatus, status, this.#startedAt))
       this.#families.terminatedContainers.add([type, String(run.exitCode), run.reason ?? '']);
     if (previousStatus === undefined) {

@@ -3,8 +3,7 @@
 import { lookUp } from '../../../base/values/lookUp.ts';
 import { containersOf } from '../../../kubernetes/api/pods/containers.ts';
 import type { Pod, PodSpec } from '../../../kubernetes/api/schema/pod.ts';
-import type { PodCondition, PodStatus } from '../../../kubernetes/api/schema/status.ts';
-import { infeasibleDetail } from '../../../kubernetes/resources/resize.ts';
+import { infeasibleDetail, RESIZABLE_RESOURCES } from '../../../kubernetes/resources/resize.ts';
 import { amountOf } from '../../../kubernetes/resources/resources.ts';
 import type { ResizeTrigger } from '../../../machines/shared/events/machineDecision.ts';
 import { RESIZE_BUCKETS_MS } from '../buckets.ts';
@@ -12,13 +11,10 @@ import { alpha, type Registry } from '../registry.ts';
 
 type SpecResources = NonNullable<PodSpec['containers'][number]['resources']>;
 
-const RESIZABLE_RESOURCES = ['memory', 'cpu'] as const;
 const RESOURCE_FIELDS = ['requests', 'limits'] as const;
 
 export class ResizeMetrics {
   readonly #families: ReturnType<typeof registerResizeFamilies>;
-  /** Time already spent on the resize in progress of each pod, in milliseconds, by pod UID. */
-  readonly #accumulatedMs = new Map<string, number>();
 
   constructor(registry: Registry) {
     this.#families = registerResizeFamilies(registry);
@@ -44,39 +40,18 @@ export class ResizeMetrics {
     }
   }
 
-  /**
-   * Counts a resize that became infeasible. As in a kubelet, the same resize counts again after a restart of the agent.
-   */
-  statusChanged(before: PodStatus | undefined, now: PodStatus): void {
-    const pendingCondition = findPendingCondition(now);
-    if (pendingCondition?.reason !== 'Infeasible' || isSameVerdict(findPendingCondition(before), pendingCondition))
-      return;
-    this.#families.infeasible.add([infeasibleDetail(pendingCondition.message ?? '')]);
+  /** Counts a request for an infeasible resize. As in a kubelet, it counts again after a restart of the agent. */
+  infeasible(message: string): void {
+    this.#families.infeasible.add([infeasibleDetail(message)]);
   }
 
   deferredAccepted(trigger: ResizeTrigger): void {
     this.#families.deferredAccepted.add([trigger]);
   }
 
-  /** Called after an attempt to resize a container. The time counts towards the resize of the container's pod. */
-  containerResized(uid: string, ms: number, failed: boolean): void {
-    this.#accumulatedMs.set(uid, (this.#accumulatedMs.get(uid) ?? 0) + ms);
-    if (failed) this.#observeResize(uid, false);
-  }
-
-  /** Called after an attempt to resize the cgroup of a pod. The attempt is the last step of a resize. */
-  podFitted(uid: string, ms: number, failed: boolean): void {
-    this.#accumulatedMs.set(uid, (this.#accumulatedMs.get(uid) ?? 0) + ms);
-    this.#observeResize(uid, !failed);
-  }
-
-  forget(uid: string): void {
-    this.#accumulatedMs.delete(uid);
-  }
-
-  #observeResize(uid: string, success: boolean): void {
-    this.#families.duration.observe([String(success)], this.#accumulatedMs.get(uid) ?? 0);
-    this.#accumulatedMs.delete(uid);
+  /** Called after an attempt to resize a pod, which took `ms`. */
+  resized(ms: number, success: boolean): void {
+    this.#families.duration.observe([String(success)], ms);
   }
 
   /** Sets the gauges from the conditions of the pods. */
@@ -93,15 +68,6 @@ export class ResizeMetrics {
     inProgress.set([], resizingCount);
   }
 }
-
-const findPendingCondition = (status: PodStatus | undefined): PodCondition | undefined =>
-  status?.conditions?.find(({ type }) => type === 'PodResizePending');
-
-const isSameVerdict = (previous: PodCondition | undefined, current: PodCondition): boolean =>
-  previous !== undefined &&
-  previous.reason === current.reason &&
-  previous.message === current.message &&
-  previous.observedGeneration === current.observedGeneration;
 
 const listResizableContainers = (spec: PodSpec) =>
   [...containersOf(spec)].flatMap(({ container, role }) => (role === 'ephemeral' ? [] : [container]));

@@ -18,7 +18,7 @@ export interface CallMetricsParts {
   readonly pods: TrackedPods;
   readonly podMetrics: Pick<PodMetrics, 'statusAcknowledged' | 'resized'>;
   readonly probeMetrics: Pick<ProbeMetrics, 'tried'>;
-  readonly resizeMetrics: Pick<ResizeMetrics, 'containerResized' | 'podFitted' | 'forget'>;
+  readonly resizeMetrics: Pick<ResizeMetrics, 'resized'>;
   readonly volumes: Pick<VolumeMetrics, 'mounted' | 'unmounted' | 'forget'>;
 }
 
@@ -63,7 +63,6 @@ export class CallMetrics {
    */
   forget(uid: string): void {
     this.#unstartedContainers.delete(uid);
-    this.#parts.resizeMetrics.forget(uid);
     this.#parts.volumes.forget(uid);
   }
 
@@ -98,11 +97,9 @@ export class CallMetrics {
     if (port === 'removeCgroup') this.forget(outcome.input.pod.metadata.uid);
     const operation = CGROUP_OPERATIONS.get(port);
     if (operation !== undefined) this.#families.cgroups.observe([operation], ms / 1_000);
-    if (port === 'resizeContainer' && !failure) this.#parts.podMetrics.resized(ms);
-    const { resizeMetrics } = this.#parts;
-    if (port === 'resizeContainer')
-      resizeMetrics.containerResized(outcome.input.pod.metadata.uid, ms, failure !== undefined);
-    if (port === 'resizePodCgroup') resizeMetrics.podFitted(outcome.input.pod.metadata.uid, ms, failure !== undefined);
+    if (port !== 'resizePod') return;
+    if (!failure) this.#parts.podMetrics.resized(ms);
+    this.#parts.resizeMetrics.resized(ms, failure === undefined);
   }
 
   #recordContainerCreation({ input: { pod, container }, failure }: PortOutcomeFor<'createContainer'>): void {
@@ -166,7 +163,7 @@ function toPullRequiredLabel(policy: string | undefined, output: PortOutcomeFor<
 /** The operation names of the kubelet's `pkg/kubelet/cm/cgroup_manager_linux.go`, by port. */
 const CGROUP_OPERATIONS: ReadonlyMap<PortOutcome['port'], string> = new Map([
   ['prepareCgroup', 'create'],
-  ['resizePodCgroup', 'update'],
+  ['resizePod', 'update'],
   ['removeCgroup', 'destroy'],
 ]);
 

@@ -23,7 +23,6 @@ import {
 } from '../recordedEvents.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
 import { terminatedRun } from '../terminatedRun.ts';
-import { awaitingResize, resizing, resizingImplementations } from './resizing.ts';
 
 type ProbeFailedEvent = Extract<ProbeFact, { type: 'probe.failed' }>;
 
@@ -54,7 +53,6 @@ function probeInput(context: ContainerContext, kind: ProbeKind): ProbeInput | un
 }
 
 const guards = {
-  mustResize: ({ context }: ContainerArgs) => hasWrongSize(context),
   mustRestartToResize: ({ context }: ContainerArgs) =>
     hasWrongSize(context) &&
     context.size !== undefined &&
@@ -65,6 +63,10 @@ const guards = {
   isObservedUnknown: ({ context, event }: ContainerArgs) => {
     assertEvent(event, 'runtime.containerObserved');
     return event.container?.state === 'unknown' && isPresent(context, event.container);
+  },
+  isCurrentContainer: ({ context, event }: ContainerArgs) => {
+    assertEvent(event, 'container.resized');
+    return event.id === context.id;
   },
   /** Whether the container is listed under a different ID. */
   isObservedUnderNewId: ({ context, event }: ContainerArgs) => {
@@ -123,11 +125,15 @@ const actions = {
     assertEvent(event, 'probe.failed');
     return probeFailureFields(context, event);
   }),
+  recordSize: containerSetup.assign(({ event }) => {
+    assertEvent(event, 'container.resized');
+    return { size: event.size };
+  }),
   clearWaitingReason: containerSetup.assign({ waitingReason: undefined }),
 };
 
 export const runningImplementations = { guards, actions };
-const runningSetup = containerSetup.extend(resizingImplementations).extend(runningImplementations);
+const runningSetup = containerSetup.extend(runningImplementations);
 
 export const running = runningSetup.createStateConfig({
   description: 'The process of the container runs.',
@@ -158,6 +164,7 @@ export const running = runningSetup.createStateConfig({
         { type: 'recordEvent', params: ({ context, event }) => failedProbeEvent(context, event.kind) },
       ],
     },
+    'container.resized': { guard: 'isCurrentContainer', actions: 'recordSize' },
     'probe.succeeded': { guard: 'hasStartupProbePassed', target: '.startingProbes' },
   },
   states: {
@@ -174,7 +181,6 @@ export const running = runningSetup.createStateConfig({
       tags: 'waiting',
       meta: { waitsFor: 'its startup probe', rules: ['C4'] },
       entry: { type: 'reportLifecycle', params: { lifecycle: 'live' } },
-      always: { guard: 'mustResize', target: 'resizing' },
     },
     startingProbes: {
       description: 'The container has started. Its liveness and readiness probes start.',
@@ -187,7 +193,7 @@ export const running = runningSetup.createStateConfig({
       always: 'steady',
     },
     resuming: {
-      description: 'The container returns to startup or to steady operation after an interruption such as a resize.',
+      description: 'The container returns to startup or to steady operation after it was looked up in the runtime.',
       tags: 'working',
       always: [{ guard: 'mustPassStartupProbe', target: 'startingUp' }, { target: 'steady' }],
     },
@@ -195,10 +201,7 @@ export const running = runningSetup.createStateConfig({
       description: 'The container runs as it should.',
       tags: 'steady',
       meta: { layout: { isOnMainPath: true } },
-      always: { guard: 'mustResize', target: 'resizing' },
     },
-    resizing,
-    awaitingResize,
     verifying: {
       description:
         'A list of the runtime did not contain the container, but may be outdated. Only a query about this container is conclusive.',

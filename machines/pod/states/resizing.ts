@@ -3,6 +3,7 @@
  * the chart in chart.ts.
  */
 import { assertEvent, not } from 'xstate';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import { containersOf } from '../../../kubernetes/api/pods/containers.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { type EventMessage, involvedPod, recordedEvent } from '../../../kubernetes/events/recordedEvent.ts';
@@ -14,11 +15,12 @@ import {
   withResources,
 } from '../../../kubernetes/resources/resize.ts';
 import type { ContainerEvent } from '../../shared/events/events.ts';
+import type { PortTypes } from '../../shared/ports.ts';
 import { failureOf } from '../../shared/waiting/failure.ts';
 import { retryWaitState } from '../../shared/waiting/waits.ts';
 import { sendCommands } from '../containers/commands.ts';
 import { mountedVolumes, type PendingResize, type PodContext } from '../context.ts';
-import { isResizing, mustResizeCgroup } from '../resizing.ts';
+import { containersToResize, isResizing, mustResize } from '../resizing.ts';
 import { admittedUpdateActions, type PodArgs, podSetup } from '../setup.ts';
 
 /**
@@ -26,13 +28,16 @@ import { admittedUpdateActions, type PodArgs, podSetup } from '../setup.ts';
  * sent it for the same reason and generation (`SetPodResizePendingCondition` in
  * `pkg/kubelet/status/status_manager.go`).
  */
-function refusedResize({
-  updateRefusal,
-  desired,
-  pendingResize,
-}: PodContext): { readonly pendingResize: PendingResize; readonly event: EventMessage | undefined } | undefined {
+function refusedResize({ updateRefusal, desired, pendingResize }: PodContext):
+  | {
+      readonly pendingResize: PendingResize;
+      readonly event: EventMessage | undefined;
+      /** The message of an infeasible resize that is requested for the first time. */
+      readonly infeasibleMessage?: string;
+    }
+  | undefined {
   if (!updateRefusal || !isPendingResize(updateRefusal)) return undefined;
-  const { reason, message, shortageReason = reason } = updateRefusal;
+  const { reason, message, rejectionReason = reason } = updateRefusal;
   const { generation = 0 } = desired.metadata;
   const resources = resourcesOf(desired);
   const isSameReason = pendingResize?.reason === reason;
@@ -40,9 +45,13 @@ function refusedResize({
   const isSameRequest = pendingResize?.resources && hasSameResources(pendingResize.resources, resources);
   if (isSameReason && reason === 'Infeasible' && isSameRequest) return { pendingResize, event: undefined };
   const isReported = isSameReason && pendingResize.generation === generation;
-  const eventMessage = resizeMessage(`Pod resize ${shortageReason}`, desired, { error: message });
+  const eventMessage = resizeMessage(`Pod resize ${rejectionReason}`, desired, { error: message });
   const event: EventMessage = { eventType: 'Warning', reason: `Resize${reason}`, message: eventMessage };
-  return { pendingResize: { reason, generation, resources }, event: isReported ? undefined : event };
+  return {
+    pendingResize: { reason, generation, resources },
+    event: isReported ? undefined : event,
+    ...(reason === 'Infeasible' ? { infeasibleMessage: message } : {}),
+  };
 }
 
 /** Returns the generation of an admitted resize. The pod may have a newer generation by now. */
@@ -56,13 +65,20 @@ const hasSameContainers = (first: Pod, second: Pod): boolean =>
     .map(({ spec }) => [...containersOf(spec)].map(({ container }) => container.name).join())
     .every((names, _, [first]) => names === first);
 
-const guards = { mustResizeCgroup: ({ context }: PodArgs) => mustResizeCgroup(context) };
+const resizeOutput = (event: object): PortTypes['resizePod']['output'] =>
+  // Safe cast: the action that calls this function belongs to a transition of `resizePod`.
+  (event as { readonly output: PortTypes['resizePod']['output'] }).output;
+
+const guards = { mustResize: ({ context }: PodArgs) => mustResize(context) };
 
 const actions = {
   recordResizeRefusal: podSetup.enqueueActions(({ context, enqueue }) => {
     const refusal = refusedResize(context);
     if (refusal === undefined) return;
+    const { infeasibleMessage } = refusal;
     enqueue.assign({ pendingResize: refusal.pendingResize });
+    if (infeasibleMessage !== undefined)
+      enqueue.emit({ type: 'decision.counted', decision: 'resizeInfeasible', message: infeasibleMessage });
     if (refusal.event) enqueue.emit(resizeEvent(context.allocated, refusal.event));
   }),
   recordUpdateRefusal: podSetup.assign(({ event }) => {
@@ -74,20 +90,38 @@ const actions = {
     assertEvent(event, 'container.sized');
     return { sizes: { ...context.sizes, [event.name]: event.size } };
   }),
-  recordCgroupSize: podSetup.assign(({ context: { allocated, resize } }) => ({
-    appliedPod: allocated,
-    failure: undefined,
-    ...(resize && { resize: { ...resize, error: undefined } }),
-  })),
+  /** Records the applied resources. The pod's cgroup and a container's run may have been replaced in the meantime. */
+  recordResize: podSetup.enqueueActions(({ context, event, enqueue }) => {
+    const { pod, resized } = resizeOutput(event);
+    const { resize, sizes, containerIds } = context;
+    const currentContainers = resized.filter(({ name, id }) => lookUp(containerIds, name) === id);
+    enqueue.assign({
+      appliedPod: pod,
+      failure: undefined,
+      sizes: { ...sizes, ...Object.fromEntries(currentContainers.map(({ name, size }) => [name, size])) },
+      ...(resize && { resize: { ...resize, error: undefined } }),
+    });
+    sendCommands(
+      enqueue,
+      context,
+      currentContainers.map(({ name, id, size }) => ({
+        names: [name],
+        event: { type: 'container.resized', id, size } as const,
+      })),
+    );
+  }),
   /**
-   * Records why resizing the cgroup failed. As in a kubelet, the same error is reported only once (`SyncPod` in
+   * Records why the resize failed. As in a kubelet, the same error is reported only once (`SyncPod` in
    * `pkg/kubelet/kubelet.go`).
    */
-  recordCgroupResizeError: podSetup.enqueueActions(({ context: { allocated, resize }, event, enqueue }) => {
+  recordResizeError: podSetup.enqueueActions(({ context, event, enqueue }) => {
+    const { allocated, resize, containerIds } = context;
     const { message: error } = failureOf(event);
     if (resize?.error === error) return;
     enqueue.assign({ resize: { ...resize, error } });
-    const message = resizeMessage('Pod resize error', allocated, { error, ...generationOf(resize) });
+    // Replace the IDs of containers with their names, because messages that differ in an ID would not be aggregated.
+    const namedError = Object.entries(containerIds).reduce((text, [name, id]) => text.replaceAll(id, name), error);
+    const message = resizeMessage('Pod resize error', allocated, { error: namedError, ...generationOf(resize) });
     enqueue.emit(resizeEvent(allocated, { eventType: 'Warning', reason: 'ResizeError', message }));
   }),
   recordResizeCompletion: podSetup.enqueueActions(({ context, enqueue }) => {
@@ -109,33 +143,40 @@ const actions = {
 export const resizingImplementations = { guards, actions };
 const resizingSetup = podSetup.extend(resizingImplementations);
 
-/** Transition if the resources have changed again, in which case the resize in progress is outdated. */
-const restartTransition = {
-  guard: not('changesNetworkMode'),
-  target: 'steady',
-  actions: admittedUpdateActions,
-} as const;
-
-export const resizingPodCgroup = resizingSetup.createStateConfig({
-  description: 'The limits of the cgroup are changed, once the containers have their new resources.',
+/** A change of the admitted resources during the call is applied by another call afterwards. */
+export const resizing = resizingSetup.createStateConfig({
+  description:
+    'The runtime changes the resources of the running containers, and the limits of the cgroup are changed around them.',
   tags: 'working',
-  meta: { waitsFor: 'its cgroup to be resized' },
+  meta: { waitsFor: 'its new resources to be applied' },
   invoke: {
-    src: 'resizePodCgroup',
-    input: ({ context }) => ({ pod: context.allocated }),
+    src: 'resizePod',
+    input: ({ context }) => ({
+      pod: context.allocated,
+      appliedPod: context.appliedPod,
+      sandboxId: context.sandbox?.id,
+      containers: containersToResize(context),
+    }),
     onDone: {
       target: 'steady',
-      actions: ['recordCgroupSize', 'recordResizeCompletion'],
+      actions: ['recordResize', 'recordResizeCompletion'],
     },
-    onError: { target: 'awaitingPodCgroupRetry', actions: ['recordFailure', 'recordCgroupResizeError'] },
+    onError: { target: 'awaitingResize', actions: ['recordFailure', 'recordResizeError'] },
   },
-  on: { 'admission.admitted': restartTransition },
 });
 
-export const awaitingPodCgroupRetry = resizingSetup.createStateConfig({
+export const awaitingResize = resizingSetup.createStateConfig({
   ...retryWaitState({
-    description: 'The limits of the cgroup could not be changed. Another attempt follows after a delay.',
-    waitsFor: 'another attempt to resize its cgroup',
+    description:
+      'The resources could not be changed. The containers run with the old ones, and another attempt follows after a delay.',
+    waitsFor: 'another attempt to apply its new resources',
   }),
-  on: { 'timer.elapsed': 'steady', 'admission.admitted': restartTransition },
+  on: {
+    'timer.elapsed': 'steady',
+    'admission.admitted': { guard: not('changesNetworkMode'), target: 'steady', actions: admittedUpdateActions },
+    'runtime.returned': [
+      { guard: 'wasRuntimeUnavailable', target: 'steady', actions: 'forwardRuntimeReturn' },
+      { actions: 'forwardRuntimeReturn' },
+    ],
+  },
 });

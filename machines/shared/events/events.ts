@@ -45,6 +45,8 @@ export type AdmissionEvent =
       /** The resources that were admitted before a restart of the agent. */
       allocated?: PodResourceRequests;
       isAdopted: boolean;
+      /** Whether the request changes the resources of the pod, which must pass the checks of a new pod. */
+      isResize?: boolean;
       /** Whether none of the pod's containers will run again, in which case its resources are about to be released. */
       isFinished?: boolean;
       holder: ActorPath;
@@ -169,6 +171,8 @@ export type ContainerEvent =
   | { type: 'container.reset' }
   /** The pod was updated in place. A changed name or image makes it a new container (C6). */
   | { type: 'container.update'; pod: Pod; volumes: MountedVolumes }
+  /** The container with this ID has been resized. */
+  | { type: 'container.resized'; id: string; size: ContainerSize }
   /** A ConfigMap or Secret of the pod has changed, so a missing one may exist now. */
   | { type: 'container.objectsChanged' }
   | { type: 'sandbox.ready'; sandbox: ObservedSandbox }

@@ -18,6 +18,8 @@ export type MachineDecision = { readonly type: 'decision.counted' } & (
   /** The runtime had a running pod that no source wants. */
   | { readonly decision: 'orphanTerminated' }
   | { readonly decision: 'deferredResizeAccepted'; readonly trigger: ResizeTrigger }
+  /** A resize was requested that the node can never admit. */
+  | { readonly decision: 'resizeInfeasible'; readonly message: string }
   /** CPUs and memory were requested for the containers of a pod, if they need any of their own. */
   | { readonly decision: 'resourcesAllocated'; readonly counts: AllocationCounts }
 );

@@ -157,11 +157,11 @@ describe('C25: the cgroups above containers', () => {
     const node = cgroups();
     const quota = () => value('cpu/own/kubepods/burstable/podone/cpu.cfs_quota_us');
     await node.prepare(burstable('one', '500m'));
-    await node.raise(burstable('one', '1'));
+    await node.raise(burstable('one', '1'), 'cpu');
     expect(quota()).toBe('100000');
-    await node.raise(burstable('one', '250m'));
+    await node.raise(burstable('one', '250m'), 'cpu');
     expect(quota()).toBe('100000');
-    await node.trim(burstable('one', '250m'));
+    await node.trim(burstable('one', '250m'), 'cpu');
     expect(quota()).toBe('25000');
   });
 
@@ -250,7 +250,7 @@ describe('C25: the cgroups above containers', () => {
     const node = cgroups({ hierarchies, systemd, parentCgroup: { cgroupRoot: '', cgroupDriver: 'systemd' } });
     await node.prepare(burstable('one', '500m'));
     await node.prepare(burstable('two', '500m'));
-    await node.trim(burstable('two', '500m'));
+    await node.trim(burstable('two', '500m'), 'cpu');
     const why = 'pod cgroups are left to the runtime: read-only';
     expect(warnings).toEqual([why]);
     expect(await node.setUp()).toEqual({ outcome: 'forbidden', warnings: [why] });
@@ -263,7 +263,7 @@ describe('C25: the cgroups above containers', () => {
     await rm(shares);
     // In sysfs too the kernel lets nobody make a file.
     await symlink('/sys/kernel/statelet-has-no-such-file', shares);
-    await node.trim(burstable('one', '250m'));
+    await node.trim(burstable('one', '250m'), 'cpu');
     expect(value('cpu/own/kubepods/burstable/podone/cpu.cfs_quota_us')).toBe('25000');
     expect(await node.setUp()).toEqual({ outcome: 'enforced', warnings: [] });
     expect(warnings).toEqual([]);

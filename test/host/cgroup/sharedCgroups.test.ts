@@ -69,7 +69,7 @@ describe('the cgroup of all pods while it contains pods of other agents', () => 
     await cgroups.setUp();
     await cgroups.prepare(burstable('one', '500m'));
     await cgroups.prepare(burstable('two', '500m'));
-    await cgroups.raise(burstable('two', '1'));
+    await cgroups.raise(burstable('two', '1'), 'cpu');
     expect(value('cpu/own/kubepods/cpu.shares')).toBe('7');
     expect(value('cpu/own/kubepods/burstable/cpu.shares')).toBe('7');
     expect(value('memory/own/kubepods/memory.limit_in_bytes')).toBe('7');
@@ -107,7 +107,7 @@ describe('the cgroup of all pods while it contains pods of other agents', () => 
     const { cgroups } = node(v1());
     await cgroups.prepare(burstable('one', '500m'));
     await put(`cpu/${theirs}/cpu.shares`, '7');
-    await cgroups.raise(burstable('one', '2'));
+    await cgroups.raise(burstable('one', '2'), 'cpu');
     expect(value('cpu/own/kubepods/burstable/cpu.shares')).toBe('512');
     expect(await cgroups.setUp()).toEqual(shared('podtheirs'));
   });
@@ -154,10 +154,10 @@ describe("the owner of an earlier run's pods", () => {
     await cgroups.prepare(burstable('p0', '500m'));
     own.pop();
     await rm(join(root, directory('p29')), { recursive: true });
-    await cgroups.raise(burstable('p0', '1'));
+    await cgroups.raise(burstable('p0', '1'), 'cpu');
     expect(await cgroups.setUp()).toEqual(enforced);
     await put(`${directory('p29')}/cpu.shares`, '7');
-    await cgroups.raise(burstable('p0', '2'));
+    await cgroups.raise(burstable('p0', '2'), 'cpu');
     expect(await cgroups.setUp()).toEqual(shared('podp29'));
   });
 
@@ -169,7 +169,7 @@ describe("the owner of an earlier run's pods", () => {
       await rm(join(root, each, 'own/kubepods/burstable/podp0'), { recursive: true });
     await cgroups.remove(burstable('p0', '500m'), signal);
     await put(`${directory('p0')}/cpu.shares`, '7');
-    await cgroups.raise(burstable('p1', '500m'));
+    await cgroups.raise(burstable('p1', '500m'), 'cpu');
     expect(await cgroups.setUp()).toEqual(shared('podp0'));
   });
 });

@@ -73,7 +73,7 @@ test('C42: a deferred resize that is withdrawn was not accepted', async () => {
   ).toEqual([]);
 });
 
-test('C42: an infeasible resize counts once, by its reason', async () => {
+test('C42: each request for an infeasible resize counts once, by its reason', async () => {
   const { node, metrics } = await countedNode({ config: small });
   const limited = (cpu: string) => asking('a', cpu);
   node.apply(limited('1'));
@@ -81,7 +81,16 @@ test('C42: an infeasible resize counts once, by its reason', async () => {
   node.apply(podWith('a', { containers: [containerWith('main')] }));
   await node.advance('30s');
   const series = 'kubelet_pod_infeasible_resizes_total{reason_detail="qos_class_change"}';
-  expect((await samplesOf(metrics.registries.all)).get(series)).toBe(1);
+  const count = async () => (await samplesOf(metrics.registries.all)).get(series);
+  expect(await count()).toBe(1);
+  const resources = { limits: { cpu: '1', memory: '1Mi' }, requests: { cpu: '1', memory: '1Mi' } };
+  const guaranteed = podWith('a', { containers: [containerWith('main', { resources })] });
+  node.apply(guaranteed);
+  await node.advance('2s');
+  expect(await count()).toBe(2);
+  node.apply({ ...guaranteed, metadata: { ...guaranteed.metadata, labels: { changed: 'yes' } } });
+  await node.advance('2s');
+  expect(await count()).toBe(2);
 });
 
 test('C42: event streams of the runtime count when they open and when they break', async () => {

@@ -72,16 +72,17 @@ describe('C25: resizing in place', () => {
     ]);
   });
 
-  test('defers a resize that exceeds the free resources, but not one refused for other reasons', () => {
+  test('defers a resize that is refused for any reason, but other updates only for lack of resources', () => {
     for (const reason of ['OutOfcpu', 'OutOfmemory', 'UnexpectedAdmissionError'] as const) {
-      expect(toPendingRefusal({ reason, message: 'no room' })).toEqual({
-        reason: 'Deferred',
-        message: 'no room',
-        shortageReason: reason,
-      });
+      const deferred = { reason: 'Deferred', message: 'no room', rejectionReason: reason };
+      expect(toPendingRefusal({ reason, message: 'no room' }, false)).toEqual(deferred);
+      expect(toPendingRefusal({ reason, message: 'no room' }, true)).toEqual(deferred);
     }
     const ports = { reason: 'NodePorts', message: 'taken' } as const;
-    expect(toPendingRefusal(ports)).toBe(ports);
+    expect(toPendingRefusal(ports, false)).toBe(ports);
+    expect(toPendingRefusal(ports, true)).toMatchObject({ reason: 'Deferred', rejectionReason: 'NodePorts' });
+    const infeasible = { reason: 'Infeasible', message: 'never' } as const;
+    expect(toPendingRefusal(infeasible, true)).toBe(infeasible);
   });
 
   describe('on a node that allows swap', () => {

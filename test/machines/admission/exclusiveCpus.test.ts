@@ -150,4 +150,6 @@ test('a resize of the CPUs of a Guaranteed pod is infeasible', () => {
   request(guaranteed('a', '3'));
   expect(answers('a')).toEqual(['admission.admitted', 'Infeasible']);
   expect(messages('a').at(-1)).toBe('Resize is infeasible for Guaranteed Pods alongside CPU Manager policy "static"');
+  send({ type: 'admission.nodeChanged', node: {} });
+  expect(answers('a')).toEqual(['admission.admitted', 'Infeasible']);
 });

@@ -12,11 +12,26 @@ const large = { ...small, cpuMillis: 4_000 };
 function stand() {
   const told = ear<AdmissionFact>();
   const of = admission(small, told.ref, { labels: { zone: 'a' } });
-  const ask = (uid: string, cpuMillis: number, over: Partial<PodRequests> = {}, spec: Partial<PodSpec> = {}) => {
+  const ask = (
+    uid: string,
+    cpuMillis: number,
+    over: Partial<PodRequests> = {},
+    spec: Partial<PodSpec> = {},
+    isResize = false,
+  ) => {
     const { holder, heard } = asker<AdmissionResult>(of);
     const requests = requestsWith({ cpuMillis, ...over });
     const fullName = `default/${uid.split('-')[0]}`;
-    of.send({ type: 'admission.request', uid, fullName, pod: aPod(spec), requests, isAdopted: false, holder });
+    of.send({
+      type: 'admission.request',
+      uid,
+      fullName,
+      pod: aPod(spec),
+      requests,
+      isAdopted: false,
+      isResize,
+      holder,
+    });
     return () => heard().map((answer) => ('reason' in answer ? answer.reason : 'admitted'));
   };
   return {
@@ -75,6 +90,25 @@ describe('a node whose properties change', () => {
     expect([more(), less()]).toEqual([['Deferred'], ['Deferred']]);
     change({ capacity: { ...small, cpuMillis: 300 } });
     expect(context().refusedUpdates.map(({ uid }) => uid)).toEqual(['less', 'more']);
+  });
+
+  test('C25: defers a resize while the node is under pressure, as it would refuse a new pod, and admits it afterwards', () => {
+    const { ask, change } = stand();
+    ask('a', 500);
+    change({ node: { pressure: ['DiskPressure'] } });
+    const [resized, updated] = [ask('a', 400, {}, {}, true), ask('a', 500)];
+    expect([resized(), updated()]).toEqual([['Deferred'], ['admitted']]);
+    const waiting = ask('a', 400, {}, {}, true);
+    change({ node: { pressure: [] } });
+    expect(waiting()).toEqual(['Deferred', 'admitted']);
+  });
+
+  test('C25: defers a resize of a pod that the labels of the node no longer match', () => {
+    const { ask, change } = stand();
+    ask('a', 500, {}, inZone('a'));
+    change({ node: { labels: { zone: 'b' } } });
+    expect(ask('a', 400, {}, inZone('a'), true)()).toEqual(['Deferred']);
+    expect(ask('a', 400, {}, inZone('a'))()).toEqual(['admitted']);
   });
 
   test('C24: admits a critical pod that waits for preempted pods as soon as there is room beside them', () => {

@@ -3,7 +3,7 @@ import type { AnyEventObject, AnyMachineSnapshot } from 'xstate';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { containerMachine } from '../../../machines/container/chart.ts';
-import { hasWrongSize, identityOf, sizeOf } from '../../../machines/container/context.ts';
+import { hasWrongSize, identityOf } from '../../../machines/container/context.ts';
 import type { ContainerEvent } from '../../../machines/shared/events/events.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import { FakeWorld } from '../../fakes/world.ts';
@@ -50,7 +50,6 @@ const outputs: Outputs = {
   startContainer: () => [runs, ended, { ...runs, state: 'unknown' }],
   stopContainer: () => [ended, null],
   removeContainers: () => [null],
-  resizeContainer: ({ context }) => [{ size: sizeOf(context) }],
   inspectContainer: () => [runs, succeeded, { ...runs, state: 'created' }, { ...runs, state: 'unknown' }, null],
   runHook: () => [
     { deadline: 30_000, failure: null },
@@ -76,6 +75,7 @@ const events: ContainerEvent[] = [
   { type: 'runtime.containerObserved', id: 'another', container: { ...ended, id: 'another' } },
   { type: 'runtime.returned' },
   { type: 'container.objectsChanged' },
+  { type: 'container.resized', id: runs.id, size: { cpuRequest: 1, cpuLimit: 1, memoryLimit: 1 } },
   { type: 'probe.succeeded', kind: 'startup', id: runs.id, at: 1 },
   { type: 'probe.failed', kind: 'startup', id: runs.id, at: 1, output: 'no' },
   { type: 'probe.failed', kind: 'readiness', id: runs.id, at: 1, output: 'no' },

@@ -153,17 +153,17 @@ describe('C25: a rebuilt pod', () => {
         desired: sized('100'),
         updateRefusal: { reason: 'Deferred' },
       });
-      expect(story.ports.asked('resizeContainer')).toHaveLength(1);
+      expect(story.ports.asked('resizePod')).toHaveLength(1);
     },
   );
 
   test('continues with the resize of its container', () => {
     const story = resizedNode();
-    story.ports.hold('resizeContainer');
+    story.ports.hold('resizePod');
     story.want([sized('3')]);
     story.podRef('web-uid')?.send(breaking('container/main'));
     expect(story.rebuilt()?.sizes).toMatchObject({ main: { cpuLimit: 2_000 } });
-    story.ports.answer('resizeContainer');
+    story.ports.answer('resizePod');
     expect(story.podRef('web-uid')?.getSnapshot().context).toMatchObject({
       sizes: { main: { cpuLimit: 3_000 } },
       appliedPod: sized('3'),

@@ -34,6 +34,7 @@ const CALL_CODES: Readonly<Record<string, readonly CodeName[]>> = {
   pullImage: ['NOT_FOUND'],
   startContainer: ['NOT_FOUND', 'ALREADY_EXISTS'],
   removeContainer: ['FAILED_PRECONDITION'],
+  updatePodSandboxResources: ['NOT_FOUND', 'UNIMPLEMENTED'],
   updateContainerResources: ['NOT_FOUND', 'INVALID_ARGUMENT', 'UNIMPLEMENTED'],
   // containerd 1.6 returns this if it has lost track of a task that it was starting.
   removePodSandbox: ['FAILED_PRECONDITION'],

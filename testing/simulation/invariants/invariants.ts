@@ -15,6 +15,7 @@ import { steady } from './progress/steady.ts';
 import { bounded } from './resources/bounded.ts';
 import { cost } from './resources/cost.ts';
 import { freedResources } from './resources/freedResources.ts';
+import { allocatedWithinNode, resizesApplied } from './resources/podResources.ts';
 import { atServer } from './statuses/atServer.ts';
 import { eventsOnce } from './statuses/eventsOnce.ts';
 import { explained } from './statuses/explained.ts';
@@ -35,6 +36,8 @@ export const invariants: readonly Invariant[] = [
   nothingLeft,
   runsAsWanted,
   freedResources,
+  allocatedWithinNode,
+  resizesApplied,
   explained,
   eventsOnce,
   bounded,

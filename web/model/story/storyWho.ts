@@ -30,7 +30,7 @@ const PORT_SOURCES: ReadonlyMap<string, Source> = new Map(
       'createContainer',
       'startContainer',
       'stopContainer',
-      'resizeContainer',
+      'resizePod',
       'removeContainers',
       'inspectContainer',
       'runHook',

@@ -97,7 +97,7 @@ test('thousands of pods that come and go leave nothing, be their end told or not
   const metrics = new PodMetrics({
     registry,
     pods,
-    resizeMetrics: { updated: () => {}, statusChanged: () => {}, deferredAccepted: () => {} },
+    resizeMetrics: { updated: () => {}, infeasible: () => {}, deferredAccepted: () => {} },
     now: () => now,
     isInCluster: true,
   });

@@ -130,13 +130,12 @@ test('volumes by their plugins, cgroups by what is done with them, certificates 
     { port: 'mountVolume', input: mount, ms: 300, failure: failed('CreateContainerError') },
     { port: 'unmountVolume', input: mount, ms: 1, output: null },
     { port: 'prepareCgroup', input: { pod }, ms: 1, output: null },
-    { port: 'resizePodCgroup', input: { pod }, ms: 1, output: null },
     { port: 'removeCgroup', input: { pod, ran: [] }, ms: 1, output: null },
     {
-      port: 'resizeContainer',
-      input: { pod, container: 'main', id: 'c' },
+      port: 'resizePod',
+      input: { pod, appliedPod: undefined, sandboxId: 's', containers: [] },
       ms: 20,
-      output: { size: { cpuRequest: 1, cpuLimit: 1, memoryLimit: 1 } },
+      output: { pod, resized: [] },
     },
     {
       port: 'awaitCertificate',

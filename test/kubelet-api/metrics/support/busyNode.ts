@@ -18,7 +18,12 @@ const pod = podWith('fed', {
 /** Responses of the ports that the story below does not reach. */
 const answers: readonly PortOutcome[] = [
   { port: 'registerNode', input: null, ms: 5, output: { uid: 'n', events: [], isNew: true } },
-  { port: 'resizePodCgroup', input: { pod }, ms: 5, output: null },
+  {
+    port: 'resizePod',
+    input: { pod, appliedPod: undefined, sandboxId: 's', containers: [] },
+    ms: 5,
+    output: { pod, resized: [] },
+  },
   { port: 'runSandbox', input: { pod, attempt: 0 }, ms: 5, failure },
   { port: 'startContainer', input: { pod, container: 'main', id: 'c', attempt: 0 }, ms: 5, failure },
   { port: 'prepareCgroup', input: { pod }, ms: 5, output: null },

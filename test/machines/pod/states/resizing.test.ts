@@ -21,85 +21,144 @@ const ofGeneration = (generation: number, cpu: string): Pod => {
   return { ...pod, metadata: { ...pod.metadata, generation } };
 };
 
-/** A pod that runs with one cpu and is to have two: its container has them, its cgroup is being fitted. */
-function resizingPodCgroup() {
-  const story = podStory({ pod: sized('1'), held: ['resizePodCgroup'] });
-  story.send(update(sized('2')));
+/** A pod that runs with one CPU and is being resized to two. */
+function resizingPod(pod = sized('1'), next = sized('2')) {
+  const story = podStory({ pod, held: ['resizePod'] });
+  story.send(update(next));
   return story;
 }
 
-describe('C25: the cgroup of a resized pod', () => {
-  test('is resized once its containers have their sizes', () => {
-    const story = resizingPodCgroup();
-    expect(story.state()).toBe('active.running.resizingPodCgroup');
-    expect(story.context().sizes).toMatchObject({ main: { cpuLimit: 2_000 } });
-    story.ports.answer('resizePodCgroup');
+describe('C25: a pod that is resized', () => {
+  test('waits in a state of its own for the containers and the cgroup, and publishes their sizes afterwards', () => {
+    const story = resizingPod();
+    expect(story.state()).toBe('active.running.resizing');
+    expect(story.ports.asked('resizePod')).toMatchObject([
+      {
+        pod: sized('2'),
+        appliedPod: sized('1'),
+        sandboxId: story.context().sandbox?.id,
+        containers: [{ name: 'main', id: story.context().containerIds.main, size: { cpuLimit: 1_000 } }],
+      },
+    ]);
+    expect(story.view().containers).toMatchObject([{ size: { cpuLimit: 1_000 } }]);
+    story.ports.answer('resizePod');
     expect(story.state()).toBe('active.running.steady');
-    expect(story.context().appliedPod).toEqual(sized('2'));
+    expect(story.context()).toMatchObject({ appliedPod: sized('2'), sizes: { main: { cpuLimit: 2_000 } } });
+    expect(story.view().containers).toMatchObject([{ size: { cpuLimit: 2_000 } }]);
   });
 
-  test("shows the pod's actual resources, not the desired ones", () => {
+  test('shows the actual resources of the pod, not the desired ones', () => {
     const whole = (cpu: string) => aPod({ ...sized('1').spec, resources: { limits: { cpu } } });
-    const story = podStory({ pod: whole('2'), held: ['resizePodCgroup'] });
-    story.send(update(whole('3')));
-    expect(story.state()).toBe('active.running.resizingPodCgroup');
+    const story = resizingPod(whole('2'), whole('3'));
+    expect(story.state()).toBe('active.running.resizing');
+    expect(story.ports.asked('resizePod')).toMatchObject([{ containers: [] }]);
     expect(story.view()).toMatchObject({
       appliedSpec: { resources: { limits: { cpu: '2' } } },
       pod: { spec: { resources: { limits: { cpu: '3' } } } },
     });
-    story.ports.answer('resizePodCgroup');
+    story.ports.answer('resizePod');
     expect(story.view()).not.toHaveProperty('appliedSpec');
   });
 
-  test('is resized again to what is admitted meanwhile, and completes then', () => {
-    const story = resizingPodCgroup();
+  test('is resized again to what is admitted meanwhile, after the call in flight, and completes then', () => {
+    const story = resizingPod();
     story.told();
     story.send(update(sized('3')));
-    story.ports.answer('resizePodCgroup');
+    expect(story.ports.asked('resizePod')).toHaveLength(1);
+    story.ports.answer('resizePod');
+    expect(story.ports.asked('resizePod')).toMatchObject([
+      { pod: sized('2') },
+      { pod: sized('3'), appliedPod: sized('2'), containers: [{ size: { cpuLimit: 2_000 } }] },
+    ]);
+    story.ports.answer('resizePod');
     expect(story.told()).toEqual([
       `Normal ResizeStarted: Pod resize started: ${details('3')}`,
       `Normal ResizeCompleted: Pod resize completed: ${details('3')}`,
     ]);
-    expect(story.ports.asked('resizePodCgroup').map(({ pod }) => pod)).toEqual([sized('2'), sized('3')]);
     expect(story.context().appliedPod).toEqual(sized('3'));
   });
 
-  test('is retried after a failure in 10 s, or at once with different resources', () => {
-    const story = resizingPodCgroup();
-    story.ports.fail('resizePodCgroup', 'ResizePodInPlaceError');
-    expect(story.state()).toBe('active.running.awaitingPodCgroupRetry');
+  test('is retried after a failure in 10 s, at once with different resources, and when the runtime returns', () => {
+    const story = resizingPod();
+    story.ports.fail('resizePod', 'ResizePodInPlaceError');
+    expect(story.state()).toBe('active.running.awaitingResize');
+    story.send({ type: 'runtime.returned' });
+    expect(story.state()).toBe('active.running.awaitingResize');
     story.send(update(sized('3')));
-    expect(story.state()).toBe('active.running.resizingPodCgroup');
-    story.ports.fail('resizePodCgroup', 'ResizePodInPlaceError');
+    expect(story.state()).toBe('active.running.resizing');
+    story.ports.fail('resizePod', 'ResizePodInPlaceError');
     story.ports.advance(10_000);
-    expect(story.state()).toBe('active.running.resizingPodCgroup');
+    expect(story.state()).toBe('active.running.resizing');
+    story.ports.fail('resizePod', 'RuntimeUnavailable');
+    story.send({ type: 'runtime.returned' });
+    expect(story.state()).toBe('active.running.resizing');
+  });
+
+  test('waits until a container that restarts for the resize has stopped', () => {
+    const restarting = (cpu: string): Pod =>
+      aPod({
+        containers: [
+          aContainer({
+            resources: { requests: { cpu }, limits: { cpu } },
+            resizePolicy: [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }],
+          }),
+        ],
+      });
+    const story = podStory({ pod: restarting('1'), held: ['resizePod', 'stopContainer'] });
+    story.send(update(restarting('2')));
+    expect(story.ports.asked('resizePod')).toEqual([]);
+    story.ports.answer('stopContainer');
+    expect(story.ports.asked('resizePod')).toMatchObject([{ containers: [] }]);
+    story.ports.answer('resizePod');
+    expect(story.context().sizes).toMatchObject({ main: { cpuLimit: 2_000 } });
+  });
+
+  test('waits until a container that is being started with its old size has started', () => {
+    const story = podStory({ pod: sized('1'), held: ['startContainer'] });
+    story.send(update(sized('2')));
+    expect(story.ports.asked('resizePod')).toEqual([]);
+    story.ports.answer('startContainer');
+    expect(story.ports.asked('resizePod')).toMatchObject([{ containers: [{ size: { cpuLimit: 1_000 } }] }]);
+    expect(story.context().sizes).toMatchObject({ main: { cpuLimit: 2_000 } });
+  });
+
+  test('does not apply the size of a run that has ended during the call', () => {
+    const story = resizingPod();
+    story.world.end(story.context().containerIds.main ?? '', 1);
+    story.send({ type: 'runtime.podObserved', pod: story.world.observed(sized('1')) });
+    story.ports.answer('resizePod');
+    expect(story.state()).toBe('active.running.steady');
+    expect(story.context().sizes).toMatchObject({ main: { cpuLimit: 2_000 } });
+    expect(story.ports.asked('resizePod')).toHaveLength(1);
   });
 });
 
-describe('C25: the cgroup of a pod whose init container is resized', () => {
+describe('C25: a pod whose init container is resized', () => {
   const initialized = (cpu: string): Pod =>
     aPod({ initContainers: [aContainer({ name: 'init', resources: { requests: { cpu }, limits: { cpu } } })] });
 
   test('is resized while the init container runs, again after a failure, and before the next container starts', () => {
-    const story = podStory({ pod: initialized('1'), held: ['resizePodCgroup'] });
+    const story = podStory({ pod: initialized('1'), held: ['resizePod'] });
     expect(story.state()).toBe('active.initializing.steady');
     story.send(update(initialized('2')));
-    expect(story.state()).toBe('active.initializing.resizingPodCgroup');
-    expect(story.context().sizes).toMatchObject({ init: { cpuLimit: 2_000 } });
-    story.ports.fail('resizePodCgroup', 'ResizePodInPlaceError');
-    expect(story.state()).toBe('active.initializing.awaitingPodCgroupRetry');
+    expect(story.state()).toBe('active.initializing.resizing');
+    story.ports.fail('resizePod', 'ResizePodInPlaceError');
+    expect(story.state()).toBe('active.initializing.awaitingResize');
     story.ports.advance(10_000);
-    expect(story.state()).toBe('active.initializing.resizingPodCgroup');
-    story.ports.answer('resizePodCgroup');
+    expect(story.state()).toBe('active.initializing.resizing');
+    story.ports.answer('resizePod');
     expect(story.state()).toBe('active.initializing.steady');
-    expect(story.context().appliedPod).toEqual(initialized('2'));
+    expect(story.context()).toMatchObject({
+      appliedPod: initialized('2'),
+      sizes: { init: { cpuLimit: 2_000 } },
+    });
   });
 });
 
 describe('C25: the events of a resize', () => {
   /** A pod that runs with one cpu and has told all about its start. */
   function steady(options: Parameters<typeof podStory>[0] = {}) {
-    const story = podStory({ pod: sized('1'), held: ['resizePodCgroup'], ...options });
+    const story = podStory({ pod: sized('1'), held: ['resizePod'], ...options });
     expect(story.state()).toBe('active.running.steady');
     story.told();
     return story;
@@ -109,14 +168,14 @@ describe('C25: the events of a resize', () => {
     const story = steady();
     story.send(update(sized('2')));
     expect(story.told()).toEqual([`Normal ResizeStarted: Pod resize started: ${details('2')}`]);
-    story.ports.fail('resizePodCgroup', 'ResizePodInPlaceError', 'busy');
+    story.ports.fail('resizePod', 'ResizePodInPlaceError', 'busy');
     expect(story.told()).toEqual([`Warning ResizeError: Pod resize error: ${details('2', 'busy')}`]);
     expect(story.view().resizeFailure).toBe('busy');
     story.ports.advance(10_000);
-    story.ports.fail('resizePodCgroup', 'ResizePodInPlaceError', 'busy');
+    story.ports.fail('resizePod', 'ResizePodInPlaceError', 'busy');
     story.ports.advance(10_000);
     expect(story.told()).toEqual([]);
-    story.ports.answer('resizePodCgroup');
+    story.ports.answer('resizePod');
     expect(story.view()).not.toHaveProperty('isResizing');
     expect(story.told()).toEqual([`Normal ResizeCompleted: Pod resize completed: ${details('2')}`]);
     story.send(update({ ...sized('2'), metadata: { ...sized('2').metadata, labels: { other: 'yes' } } }));
@@ -170,15 +229,15 @@ describe('C25: the events of a resize', () => {
     const story = podStory({
       pod,
       allocation: { ...allocationOf(pod), sizes: {} },
-      held: ['resizePodCgroup'],
+      held: ['resizePod'],
       before: (world) => void world.run(pod, 'main', { id: 'c1' }),
     });
-    expect(story.state()).toBe('active.running.resizingPodCgroup');
+    expect(story.state()).toBe('active.running.resizing');
     story.told();
-    story.ports.fail('resizePodCgroup', 'ResizePodInPlaceError', 'busy');
+    story.ports.fail('resizePod', 'ResizePodInPlaceError', 'busy');
     expect(story.told()).toEqual([]);
     story.ports.advance(10_000);
-    story.ports.fail('resizePodCgroup', 'ResizePodInPlaceError', 'gone');
+    story.ports.fail('resizePod', 'ResizePodInPlaceError', 'gone');
     expect(story.told()).toEqual([`Warning ResizeError: Pod resize error: ${details('2', 'gone')}`]);
   });
 
@@ -189,7 +248,7 @@ describe('C25: the events of a resize', () => {
     story.send(update(ofGeneration(3, '2')));
     expect(story.view()).toMatchObject({ isResizing: true, resizeGeneration: 2 });
     story.told();
-    story.ports.answer('resizePodCgroup');
+    story.ports.answer('resizePod');
     expect(story.told()).toEqual([expect.stringMatching(/^Normal ResizeCompleted: .*"generation":2/)]);
   });
 
@@ -221,7 +280,7 @@ describe('C25: the events of a resize', () => {
     expect(story.told().filter((event) => event.includes('ResizeInfeasible'))).toEqual([]);
     expect(story.view()).toMatchObject({ updateRefusal: { reason: 'Infeasible' }, pendingGeneration: 2 });
     story.send(update(ofGeneration(4, '2')));
-    story.ports.answer('resizePodCgroup');
+    story.ports.answer('resizePod');
     story.told();
     story.send(update(unlimited(5, 'busybox:2')));
     expect(story.told()).toContainEqual(expect.stringMatching(/^Warning ResizeInfeasible: .*"generation":5/));

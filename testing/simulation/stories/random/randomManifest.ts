@@ -209,9 +209,10 @@ export function withUid(pod: Manifest, random: Random): Manifest {
  * Returns the same pod with changes of fields that an API server allows: resources, labels, images and the deadline.
  */
 export function randomChange({ spec, metadata, ...rest }: Manifest, random: Random): Manifest {
+  const resized = (each: ManifestContainer) =>
+    each.resources === undefined ? each : { ...each, resources: randomResources(random) };
   const containers = spec.containers.map((each) => ({
-    ...each,
-    ...(each.resources === undefined ? {} : { resources: randomResources(random) }),
+    ...resized(each),
     // An API server rejects the status of a restarted container in a pod that does not restart containers.
     ...(spec.restartPolicy === 'Always' && random.chance(0.2)
       ? { image: random.pick(PULLED), imagePullPolicy: 'IfNotPresent' }
@@ -219,5 +220,6 @@ export function randomChange({ spec, metadata, ...rest }: Manifest, random: Rand
   }));
   const labels = random.chance(0.3) ? { ...metadata.labels, changed: 'yes' } : { ...metadata.labels };
   const deadline = random.chance(0.1) ? { activeDeadlineSeconds: random.pick(DEADLINES) } : {};
-  return { ...rest, metadata: { ...metadata, labels }, spec: { ...spec, containers, ...deadline } };
+  const inits = spec.initContainers === undefined ? {} : { initContainers: spec.initContainers.map(resized) };
+  return { ...rest, metadata: { ...metadata, labels }, spec: { ...spec, containers, ...inits, ...deadline } };
 }
