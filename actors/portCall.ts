@@ -72,6 +72,9 @@ const portDescriptions: PortDescriptions = {
   runHook: ({ container, hook }) => `${container} ${hook}`,
   runProbe: ({ container, kind }) => `${container} ${kind}`,
   pickTime: omitDescription,
+  readInhibitDelay: omitDescription,
+  raiseInhibitDelay: ({ delayMs }) => `${delayMs} ms`,
+  saveShutdown: omitDescription,
 };
 
 /**

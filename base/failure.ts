@@ -26,7 +26,7 @@ export const failureReasons = [
   ...(['FailedPreStopHook', 'PostStartHookError', 'Unhealthy'] as const),
   // Reasons for failures of the node or the agent.
   ...(['AgentFailed', 'AgentGone', 'AgentRunning', 'AgentSilent', 'NoAgent', 'InternalError'] as const),
-  ...(['FailedNodeAllocatableEnforcement', 'FailedRead', 'RootDirectoryUnusable', 'RootInUse'] as const),
+  ...(['FailedNodeAllocatableEnforcement', 'FailedRead', 'LogindFailed', 'RootDirectoryUnusable', 'RootInUse'] as const),
   ...([
     'StatusNotSent',
     'EventNotSent',

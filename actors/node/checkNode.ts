@@ -153,6 +153,11 @@ const configSchemas: { readonly [Field in keyof NodeAgentConfig]-?: z.ZodMiniTyp
       enforcesStorageLimits: z.boolean(),
     }),
   ),
+  shutdown: z.optional(
+    z.looseObject({
+      periods: z.array(z.looseObject({ priority: z.int(), graceSeconds: nonNegativeSchema })).check(z.minLength(1)),
+    }),
+  ),
   imageGarbage: z.optional(
     z.looseObject({
       highThresholdPercent: percentSchema,
@@ -196,6 +201,14 @@ const argumentsSchema = z.looseObject({
       measureNode: functionSchema,
       measureDiskUsage: functionSchema,
       measurePods: functionSchema,
+    }),
+  ),
+  logind: z.optional(
+    z.looseObject({
+      readInhibitDelay: functionSchema,
+      raiseInhibitDelay: functionSchema,
+      watchShutdown: functionSchema,
+      holdLock: functionSchema,
     }),
   ),
   restartRuntime: optionalFunctionSchema,

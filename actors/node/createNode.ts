@@ -8,7 +8,9 @@ import { listPodDirectories } from '../../host/pods/podDirectory.ts';
 import { countIdRanges, createUserNamespaces } from '../../host/pods/userNamespaces.ts';
 import { involvedNode, recordedEvent } from '../../kubernetes/events/recordedEvent.ts';
 import type { Allocation } from '../../kubernetes/resources/allocation.ts';
+import { sortPeriods } from '../../kubernetes/shutdown/periods.ts';
 import type { NodeInput } from '../../machines/node/context.ts';
+import type { ShutdownTimes } from '../../machines/shutdown/context.ts';
 import { withUnwrittenFiles } from '../../show/explain/explainNode.ts';
 import { hostMounter } from '../../volume/mount/hostMounter.ts';
 import type { ClusterContent } from '../../volume/plugins/plugin.ts';
@@ -36,6 +38,7 @@ import { defaultLogPolicy } from '../services/containers/logs.ts';
 import { hostNetwork } from '../services/http/hostNetwork.ts';
 import { noCredentials } from '../services/images/nodeCredentials.ts';
 import { createHandlerFinder } from '../services/sandboxes/runtimeClasses.ts';
+import { ShutdownState } from '../shutdown/shutdownState.ts';
 import { sourceLocations } from '../sources/sources.ts';
 import { StatusLedger } from '../status/statusLedger.ts';
 import { createStatusSender, statusSinkInputs } from '../status/statusReports.ts';
@@ -69,6 +72,8 @@ interface NodeDependencies
   readonly relistRequests: RelistRequests;
   readonly cpuState: CpuManagerState;
   readonly memoryState: MemoryManagerState;
+  readonly shutdownState: ShutdownState;
+  readonly lastShutdown: ShutdownTimes | undefined;
   /** Manifest files of the static pods by UID. */
   readonly manifestFiles: { now: ReadonlyMap<string, string> };
 }
@@ -127,6 +132,11 @@ function memoryInput({ fullConfig, memoryState }: NodeDependencies): Pick<NodeIn
   return memoryManager === undefined || assignments === undefined ? {} : { memory: { ...memoryManager, assignments } };
 }
 
+/** Returns the settings for the shutdown of the host with the times of the last shutdown. */
+function shutdownInput({ fullConfig: { shutdown }, lastShutdown }: NodeDependencies): Pick<NodeInput, 'shutdown'> {
+  return shutdown === undefined ? {} : { shutdown: { periods: sortPeriods(shutdown.periods), lastShutdown } };
+}
+
 function createNodeOnStore(dependencies: NodeDependencies, leftovers: PodsAtStart): NodeAgent {
   const {
     fullConfig: config,
@@ -155,6 +165,7 @@ function createNodeOnStore(dependencies: NodeDependencies, leftovers: PodsAtStar
       ...clusterInput(dependencies),
       ...cpusInput(dependencies),
       ...memoryInput(dependencies),
+      ...shutdownInput(dependencies),
       sinks: statusSinkInputs(sinks, ledger),
     },
     {
@@ -213,6 +224,8 @@ async function openDependencies(config: FullConfig, parts: NodeParts): Promise<N
   const relistRequests = new RelistRequests();
   const cpuState = new CpuManagerState(files, config.rootDir);
   const memoryState = new MemoryManagerState(files, config.rootDir);
+  const shutdownState = new ShutdownState(files, config.rootDir);
+  const lastShutdown = await shutdownState.load().catch((error) => void onError('store', error));
   const commonDependencies = {
     clock,
     files,
@@ -225,6 +238,8 @@ async function openDependencies(config: FullConfig, parts: NodeParts): Promise<N
     relistRequests,
     cpuState,
     memoryState,
+    shutdownState,
+    lastShutdown: lastShutdown ?? undefined,
   };
   const { objects, tokens, trustBundles, ...others } = parts;
   const contentOverrides = withoutUndefined({ objects, tokens, trustBundles });
@@ -344,6 +359,7 @@ const INPUT_FIELDS: Readonly<
       | 'cluster'
       | 'cpus'
       | 'memory'
+      | 'shutdown'
       | 'hostIps'
       | 'sinks'
       | 'statuses'

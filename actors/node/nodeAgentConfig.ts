@@ -5,6 +5,7 @@ import type { CgroupFacts, NodeDescription } from '../../cri/nodeDescription.ts'
 import type { ImageVerification } from '../../kubernetes/images/imageVerification.ts';
 import type { Capacity } from '../../kubernetes/resources/requests.ts';
 import type { CpuManagerInput, MemoryInput, NodeInput } from '../../machines/node/context.ts';
+import type { ShutdownInput } from '../../machines/shutdown/context.ts';
 import type { HostAddresses } from '../feeds/addresses.ts';
 import type { LogPolicy } from '../services/containers/logs.ts';
 import { type SourceDependencies, sourceLocations } from '../sources/sources.ts';
@@ -21,6 +22,7 @@ type DerivedField =
   | 'cpusOf'
   | 'memory'
   | 'memoryNodesOf'
+  | 'shutdown'
   | 'statuses'
   | 'allocations'
   | 'probed'
@@ -61,6 +63,8 @@ export interface NodeAgentConfig
   readonly cpuManager?: CpuManagerConfig;
   /** The policies of the memory manager. Undefined if no container gets memory of its own. */
   readonly memoryManager?: MemoryManagerConfig;
+  /** How long groups of pods may take to terminate when the host shuts down. Undefined if the node does not follow that. */
+  readonly shutdown?: Pick<ShutdownInput, 'periods'>;
   /** Whether to take over the pods of other agents that have a directory below the root directory. */
   readonly takesOver?: boolean;
 }

@@ -8,6 +8,7 @@ import type { Cri } from '../../cri/client/calls.ts';
 import type { Cgroups } from '../../host/cgroup/cgroups.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import type { KernelLog } from '../../host/kernelLog/kernelLog.ts';
+import type { Logind } from '../../host/logind/logind.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';
 import type { RuntimeClasses } from '../../kubernetes/api/runtimeClass.ts';
 import type { ImageDisk } from '../../kubernetes/images/imageGarbage.ts';
@@ -105,6 +106,8 @@ interface HostAccess {
   readonly kernelLog?: KernelLog | undefined;
   /** Measures the resources that the eviction protects. Undefined if the node evicts no pods. */
   readonly resourceMeter?: ResourceMeter | undefined;
+  /** The login manager, which shuts down the host. Undefined if the node does not follow the shutdown. */
+  readonly logind?: Logind | undefined;
   /** Reads the RuntimeClasses. Undefined if there are none. */
   readonly readClasses?: () => Promise<RuntimeClasses>;
   /** The node's registry credentials. Undefined if there are none. */

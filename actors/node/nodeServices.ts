@@ -43,11 +43,16 @@ import { withObjectTimeout } from '../services/objectTimeout.ts';
 import { probeServices } from '../services/probes/probeServices.ts';
 import type { FindRuntimeHandler } from '../services/sandboxes/runtimeClasses.ts';
 import { sandboxServices } from '../services/sandboxes/sandboxes.ts';
+import { shutdownServices } from '../services/shutdown/shutdownServices.ts';
+import type { ShutdownState } from '../shutdown/shutdownState.ts';
 import type { Ownership } from '../store/ownership.ts';
 import type { NodeParts } from './nodeParts.ts';
 
 export interface NodeServiceDependencies
-  extends Pick<NodeParts, 'cri' | 'cgroups' | 'resourceMeter' | 'restartRuntime' | 'readImageDisk' | 'onServiceAction'>,
+  extends Pick<
+      NodeParts,
+      'cri' | 'cgroups' | 'resourceMeter' | 'logind' | 'restartRuntime' | 'readImageDisk' | 'onServiceAction'
+    >,
     ClusterContent,
     Required<Pick<NodeParts, 'clock' | 'jitter' | 'onError'>> {
   readonly node: () => NodeDescription;
@@ -58,6 +63,7 @@ export interface NodeServiceDependencies
   readonly ownership: Ownership;
   readonly cpuState: CpuManagerState;
   readonly memoryState: MemoryManagerState;
+  readonly shutdownState: ShutdownState;
   readonly findOomKill: FindOomKill;
   readonly findHandler: FindRuntimeHandler;
   readonly serviceVariables: ServiceVariables;
@@ -157,6 +163,7 @@ export function nodeServices(dependencies: NodeServiceDependencies): {
     saveMemory: saveMemoryPort(serviceDependencies.memoryState),
     ...garbageServices(serviceDependencies),
     ...evictionServices(serviceDependencies),
+    ...shutdownServices(serviceDependencies),
     runHook: hookService(serviceDependencies),
     ...probeServices(serviceDependencies),
     ...logServices(serviceDependencies),

@@ -39,6 +39,7 @@ const inputSchema = z.looseObject({
   garbage: z.optional(z.looseObject({ perContainer: countSchema, total: countSchema })),
   imageGarbage: z.optional(objectSchema),
   eviction: z.optional(objectSchema),
+  shutdown: z.optional(objectSchema),
   sinks: z.optional(objectsSchema),
   foreign: z.optional(objectsSchema),
   logged: z.optional(z.union([stringArray, z.literal('unknown')])),

@@ -3,13 +3,11 @@ import { join } from 'node:path';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
 import { isMissing } from '../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
-import { syncDirectory } from '../../host/files/syncDirectory.ts';
+import { replaceFile } from '../../host/files/replaceFile.ts';
 
 export class CheckpointFile {
   readonly path: string;
   readonly #files: FileSystem;
-  readonly #rootDir: string;
-  readonly #name: string;
   readonly #manager: string;
 
   /** `manager` is the name of the file's owner in the kubelet's messages, e.g. `CPU manager`. */
@@ -20,8 +18,6 @@ export class CheckpointFile {
   ) {
     this.path = join(rootDir, name);
     this.#files = files;
-    this.#rootDir = rootDir;
-    this.#name = name;
     this.#manager = manager;
   }
 
@@ -52,15 +48,6 @@ export class CheckpointFile {
 
   /** Replaces the file, durably and atomically. */
   async write(text: string): Promise<void> {
-    const temporaryPath = join(this.#rootDir, `.${this.#name}.tmp`);
-    const handle = await this.#files.open(temporaryPath, 'w', 0o600);
-    try {
-      await handle.writeFile(text);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await this.#files.rename(temporaryPath, this.path);
-    await syncDirectory(this.#files, this.#rootDir);
+    await replaceFile(this.#files, this.path, { content: text, mode: 0o600 });
   }
 }

@@ -63,8 +63,16 @@ export function decideAdmission(candidate: Candidate, { node, capacity, occupant
   const isByLabels =
     firstShortage === undefined && firstRefusal?.reason === 'NodeAffinity' && otherRefusals.every(isCheckedLast);
   if (firstRefusal) return { kind: 'refused', ...(isByLabels ? { isByLabels } : {}), ...firstRefusal };
+  // A kubelet checks this last, after it has preempted pods. Here no pod is preempted for a pod that is refused anyway.
+  if (node.isShuttingDown) return { kind: 'refused', ...SHUTDOWN_REFUSAL };
   return firstShortage === undefined ? { kind: 'admitted' } : decidePreemption(requests, missingResources, occupants);
 }
+
+/** Refusal of a pod while the host shuts down (`pkg/kubelet/nodeshutdown/nodeshutdown_manager.go`). */
+const SHUTDOWN_REFUSAL: Refusal = {
+  reason: 'NodeShutdown',
+  message: 'Pod was rejected as the node is shutting down.',
+};
 
 const isCheckedLast = ({ reason }: Refusal): boolean => reason === 'AppArmor' || reason === 'PodFeatureUnsupported';
 

@@ -21,6 +21,8 @@ export interface AdmissionNode {
   readonly strictGroups: boolean;
   /** Pressure conditions that the node currently has. */
   readonly pressure: readonly PressureCondition[];
+  /** Whether the host is about to shut down. */
+  readonly isShuttingDown: boolean;
 }
 
 /** Returns the labels of this node: the standard labels and its custom labels. */

@@ -20,6 +20,7 @@ export type RefusalReason =
   | 'NodeAffinity'
   | 'NodeName'
   | 'NodePorts'
+  | 'NodeShutdown'
   | 'PodFeatureUnsupported'
   | 'PodOSNotSupported'
   | 'PodOSSelectorNodeLabelDoesNotMatch'

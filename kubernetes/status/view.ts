@@ -92,7 +92,9 @@ export type TerminationReason =
   | 'NodeShutdown'
   | 'Orphaned'
   | 'Preempting'
-  | 'Removed';
+  | 'Removed'
+  /** The host shuts down. */
+  | 'Terminated';
 
 /**
  * The command to terminate a pod. Its cause may be e.g. a removed manifest, eviction, preemption, shutdown or

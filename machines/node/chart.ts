@@ -13,7 +13,7 @@ import { noMirrors } from '../mirror/mirrorRecords.ts';
 import { NO_ACTOR_FAILS, RARELY_TAKEN } from '../shared/coverageGaps.ts';
 import type { FeedName } from '../shared/events/events.ts';
 import { childrenOf } from '../shared/views/actorTree.ts';
-import type { PodRef } from '../shared/views/views.ts';
+import { activePods, type PodRef } from '../shared/views/views.ts';
 import { after } from '../shared/waiting/waits.ts';
 import { admissionLabels, clusterChanges, isClusterFact, podCapacity } from './cluster/cluster.ts';
 import {
@@ -27,7 +27,7 @@ import {
   sparableContainers,
 } from './context.ts';
 import { deadlines, facts } from './facts.ts';
-import { preemptionOf } from './pods/endings.ts';
+import { preemptionOf, shutdownTerminationOf } from './pods/endings.ts';
 import { mirrorImplementations } from './pods/mirrors.ts';
 import { haveAllSourcesResponded } from './pods/wanted.ts';
 import { systemOomEvents } from './runtime/oomWatch.ts';
@@ -73,6 +73,7 @@ const initialContext = (
   pods: {},
   processKills: [],
   arrivalCount: 0,
+  isShuttingDown: false,
   drainStartedAt: 0,
   drainedUids: [],
   lastFactAt: 0,
@@ -228,6 +229,29 @@ const chartSetup = nodeSetup
       forwardTermination: enqueueActions(({ context, event, enqueue }) => {
         if (event.type !== 'pod.stopped' && event.type !== 'pod.cleanedUp') return;
         if (context.eviction !== undefined) enqueue.sendTo('eviction', event);
+        if (context.shutdown !== undefined) enqueue.sendTo('shutdown', event);
+      }),
+      /** Applies the shutdown of the host, or its cancellation, to the admission of pods. */
+      recordShutdown: enqueueActions(({ event, enqueue }) => {
+        assertEvent(event, 'shutdown.changed');
+        const { isShuttingDown, at } = event;
+        enqueue.assign({ isShuttingDown, lastFactAt: at });
+        enqueue.sendTo('admission', { type: 'admission.nodeChanged', node: { isShuttingDown } });
+      }),
+      sendPodsToShutDown: sendTo('shutdown', ({ self }) => ({
+        type: 'shutdown.podsListed',
+        pods: activePods(self.getSnapshot()),
+      })),
+      terminateGroup: enqueueActions(({ context, event, enqueue, self }) => {
+        assertEvent(event, 'shutdown.groupChosen');
+        const { group, at } = event;
+        const activeUids = new Set(activePods(self.getSnapshot()).map(({ metadata }) => metadata.uid));
+        for (const uid of group.uids) {
+          const pod = lookUp(context.pods, uid)?.pod;
+          if (pod !== undefined && activeUids.has(uid))
+            enqueue.sendTo(podId(uid), { type: 'pod.terminate', termination: shutdownTerminationOf(pod, group, at) });
+          else enqueue.sendTo('shutdown', { type: 'pod.cleanedUp', uid });
+        }
       }),
       /** Applies the node's pressure to its conditions and to the admission of pods. */
       recordPressure: enqueueActions(({ context, event, enqueue }) => {
@@ -289,8 +313,9 @@ export const nodeAgentMachine = chartSetup.createMachine({
         ...(memory === undefined ? {} : { memory: initialMemoryAllocation(memory) }),
       },
     });
-    const { nodeName, cluster, eviction } = input;
+    const { nodeName, cluster, eviction, shutdown } = input;
     if (eviction !== undefined) spawn('eviction', { id: 'eviction', input: { nodeName, ...eviction } });
+    if (shutdown !== undefined) spawn('shutdown', { id: 'shutdown', input: { nodeName, ...shutdown } });
     if (cpus !== undefined) {
       const { assignments, reconcileMs, cpuPolicy } = cpus;
       spawn('cpus', {
@@ -406,6 +431,9 @@ export const nodeAgentMachine = chartSetup.createMachine({
     'eviction.podsRequested': { actions: 'sendEvictionCandidates' },
     'eviction.podsChosen': { actions: 'evictPods' },
     'eviction.pressureChanged': { actions: ['recordPressure', 'reportNodeStatus'] },
+    'shutdown.podsRequested': { actions: 'sendPodsToShutDown' },
+    'shutdown.groupChosen': { actions: 'terminateGroup' },
+    'shutdown.changed': { actions: ['recordShutdown', 'recordReadiness', 'reportNodeStatus'] },
     'pod.stopped': { actions: 'forwardTermination' },
     'pod.cleanedUp': { actions: 'forwardTermination' },
     'node.drain': { target: '.draining', actions: ['recordFact', 'reportNodeStatus'] },

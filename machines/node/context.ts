@@ -38,6 +38,7 @@ import type { EvictionInput } from '../eviction/context.ts';
 import type { MirrorRecords } from '../mirror/mirrorRecords.ts';
 import type { FeedName, NetworkNotReady, NodeEvent, RuntimeHealth, SourceProblem } from '../shared/events/events.ts';
 import type { NodeGarbage } from '../shared/events/upkeepEvents.ts';
+import type { ShutdownInput } from '../shutdown/context.ts';
 import type { StatusSinkInput } from '../statusSink/chart.ts';
 import type { ClusterAccess, ClusterState } from './cluster/cluster.ts';
 import type { SourceState } from './pods/source.ts';
@@ -80,7 +81,7 @@ export interface NodeInput {
   /** All conditions except Ready, which depends on the runtime. Undefined if none are known. */
   readonly conditions?: readonly NodeCondition[];
   /** Node properties that admission checks. Defaults are those of a plain Linux node. */
-  readonly admissionNode?: Partial<Omit<AdmissionNode, 'name' | 'strictGroups' | 'pressure'>>;
+  readonly admissionNode?: Partial<Omit<AdmissionNode, 'name' | 'strictGroups' | 'pressure' | 'isShuttingDown'>>;
   /** The CPU manager's policies and persisted assignments. Undefined if the node does not assign exclusive CPUs. */
   readonly cpus?: CpuManagerInput;
   /**
@@ -141,6 +142,8 @@ export interface NodeInput {
   readonly foreign?: readonly ForeignPod[];
   /** Settings for the eviction of pods. Undefined if the node evicts none. */
   readonly eviction?: Omit<EvictionInput, 'nodeName'>;
+  /** Settings for the shutdown of the host. Undefined if the node does not follow it. */
+  readonly shutdown?: Omit<ShutdownInput, 'nodeName'>;
 }
 
 export interface NodeContext
@@ -190,6 +193,8 @@ export interface NodeContext
   readonly brokenPods: readonly Pod[];
   /** Number of pods that have arrived since the agent started. */
   readonly arrivalCount: number;
+  /** Whether the host is about to shut down. */
+  readonly isShuttingDown: boolean;
   /** Start time of the drain in milliseconds since the epoch, or 0 if the node is not draining. */
   readonly drainStartedAt: number;
   /** UIDs of the pods that have terminated since the drain started. */
@@ -297,6 +302,7 @@ export const admissionNode = ({
   appArmor: false,
   strictGroups: false,
   pressure: [],
+  isShuttingDown: false,
   ...knownProperties,
 });
 

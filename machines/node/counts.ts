@@ -7,6 +7,7 @@ import { cpuSetOf } from '../../kubernetes/cpus/cpuSet.ts';
 import type { CpuAllocation } from '../admission/context.ts';
 import { childrenOf } from '../shared/views/actorTree.ts';
 import type { PodRef } from '../shared/views/views.ts';
+import type { ShutdownTimes } from '../shutdown/context.ts';
 import type { nodeAgentMachine } from './chart.ts';
 import type { NodeContext } from './context.ts';
 
@@ -42,6 +43,8 @@ export interface NodeCounts {
   readonly mirrors: number;
   /** Undefined if the node does not assign CPUs. */
   readonly cpus?: CpuCounts;
+  /** Undefined if the host has not shut down while the node delayed that. */
+  readonly lastShutdown?: ShutdownTimes | undefined;
   /** Expiry of the certificates that the node manages, by name, in milliseconds since the epoch. */
   readonly certificates: ReadonlyMap<string, number>;
 }
@@ -56,6 +59,7 @@ export function nodeCounts(root: ActorRefFrom<typeof nodeAgentMachine>): NodeCou
     ...runtimeCounts(snapshot.context),
     mirrors: snapshot.context.mirrors.observedMirrors.length,
     ...cpuCounts(snapshot.children.admission?.getSnapshot().context.cpus),
+    lastShutdown: snapshot.children.shutdown?.getSnapshot().context.lastShutdown,
     certificates: certificateExpiries(childrenOf(snapshot, 'certificate/')),
   };
 }

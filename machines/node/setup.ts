@@ -25,6 +25,7 @@ import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { childrenOf } from '../shared/views/actorTree.ts';
 import { lastAllocation, type PodRef } from '../shared/views/views.ts';
 import { failureOf } from '../shared/waiting/failure.ts';
+import { shutdownMachine } from '../shutdown/chart.ts';
 import { statusSinkMachine } from '../statusSink/chart.ts';
 import {
   eventPodUid,
@@ -81,7 +82,8 @@ export const nodeSetup = setup({
         | 'logRotation'
         | 'memoryManager'
         | 'nodeStatus'
-        | 'registration']: Id;
+        | 'registration'
+        | 'shutdown']: Id;
     } & { [Id in 'startLimiter' | 'pullLimiter']: 'limiter' },
   },
   actors: {
@@ -95,6 +97,7 @@ export const nodeSetup = setup({
     imageGarbage: imageGarbageMachine,
     logRotation: logRotationMachine,
     memoryManager: memoryManagerMachine,
+    shutdown: shutdownMachine,
     statusSink: statusSinkMachine,
     registration: registrationMachine,
     nodeStatus: nodeStatusMachine,

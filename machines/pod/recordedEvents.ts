@@ -22,14 +22,15 @@ export const refusalEvents = ({ reason, message }: Refusal): EventMessage[] => [
 
 /**
  * Records the message of a termination as an event. Only terminations that the node or the cluster initiated have a
- * message. The event of an eviction, which has annotations, was recorded when the pod was chosen.
+ * message. The event of an eviction, which has annotations, was recorded when the pod was chosen, and the shutdown of the
+ * host is an event of the node alone.
  */
 export const recordTerminationEvent = {
   type: 'recordEvent' as const,
   params: ({ event }: { event: PodEvent }): EventMessage[] => {
     assertEvent(event, 'pod.terminate');
     const { reason, message } = event.termination;
-    return message === undefined || reason === 'Evicted' ? [] : [warning(reason, message)];
+    return message === undefined || reason === 'Evicted' || reason === 'Terminated' ? [] : [warning(reason, message)];
   },
 };
 

@@ -79,7 +79,8 @@ export const computeKillDeadline = ({ termination }: PodContext): number | undef
   termination !== undefined && isByNode(termination) ? termination.at + killLimitMs(termination) : undefined;
 
 /** Whether the node terminates the pod for reasons of its own. */
-const isByNode = ({ reason }: Termination): boolean => reason === 'Preempting' || reason === 'Evicted';
+const isByNode = ({ reason }: Termination): boolean =>
+  reason === 'Preempting' || reason === 'Evicted' || reason === 'Terminated';
 
 /**
  * Returns the time after which the pod counts as DeadlineExceeded. Undefined once the pod's containers and sandbox have

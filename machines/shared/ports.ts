@@ -222,6 +222,21 @@ export interface PortTypes extends CertificatePorts {
    */
   measurePods: { input: { uids: readonly string[] }; output: { usages: PodUsages; at: number } };
   /**
+   * Reads the maximum delay of a shutdown from logind. Rejects in the attempt `maxAttempts` if the delay is still shorter
+   * than required. Has a time limit.
+   */
+  readInhibitDelay: {
+    input: { requiredMs: number; attempt: number; maxAttempts: number };
+    output: { delayMs: number };
+  };
+  /** Configures the maximum delay of a shutdown, which logind applies asynchronously. Has a time limit. Idempotent. */
+  raiseInhibitDelay: { input: { delayMs: number }; output: null };
+  /**
+   * Saves the start of the shutdown or, with `isComplete`, also its end, which is now. `at` is the current time. Times
+   * are in milliseconds since the epoch. Has a time limit. Idempotent.
+   */
+  saveShutdown: { input: { startedAt: number; isComplete: boolean }; output: { at: number } };
+  /**
    * Removes dead containers with their logs, and empty sandboxes. Removes as many as possible and then rejects with the
    * first failure. Idempotent.
    */

@@ -6,7 +6,12 @@ import type { KubeletFields } from './settings/allSettings.ts';
 const DISABLED_BETA_GATES: readonly string[] = ['ClusterTrustBundle', 'ClusterTrustBundleProjection'];
 const ALL_BETA = 'AllBeta';
 /** Beta gates that are enabled by default. */
-const ENABLED_BETA_GATES: readonly string[] = ['ContainerCheckpoint', 'CPUManagerPolicyBetaOptions'];
+const ENABLED_BETA_GATES: readonly string[] = [
+  'ContainerCheckpoint',
+  'CPUManagerPolicyBetaOptions',
+  'GracefulNodeShutdown',
+  'GracefulNodeShutdownBasedOnPodPriority',
+];
 /** Alpha gates, which are disabled by default. */
 const ALPHA_GATES: readonly string[] = ['CPUManagerPolicyAlphaOptions', 'PodLogsQuerySplitStreams'];
 const ALL_ALPHA = 'AllAlpha';
@@ -24,6 +29,13 @@ export const splitsLogs = (config: GatedConfig): boolean =>
 
 /** Whether running containers can be checkpointed. */
 export const supportsCheckpoints = (config: GatedConfig): boolean => isEnabledByDefault(config, 'ContainerCheckpoint');
+
+/** Whether the node delays the shutdown of its host. */
+export const followsShutdown = (config: GatedConfig): boolean => isEnabledByDefault(config, 'GracefulNodeShutdown');
+
+/** Whether `shutdownGracePeriodByPodPriority` can be set. */
+export const ordersShutdownByPriority = (config: GatedConfig): boolean =>
+  isEnabledByDefault(config, 'GracefulNodeShutdownBasedOnPodPriority');
 
 /** Whether the CPU manager accepts options in beta. */
 export const allowsBetaCpuOptions = (config: GatedConfig): boolean =>

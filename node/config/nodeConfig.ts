@@ -1,6 +1,7 @@
 import { dirname, join, resolve } from 'node:path';
 import { ipFamily, isUnspecifiedIp } from '../../base/ipAddress.ts';
 import type { ImageVerification } from '../../kubernetes/images/imageVerification.ts';
+import type { ShutdownPeriod } from '../../kubernetes/shutdown/periods.ts';
 import type { ProviderPaths } from '../credentials/credentialProviders.ts';
 import { type ClusterConfig, compileCluster } from './compile/cluster.ts';
 import { compileHousekeeping, type HousekeepingConfig } from './compile/housekeeping.ts';
@@ -10,6 +11,7 @@ import { type NodeAdmission, nodeAdmission } from './compile/nodeAdmission.ts';
 import { type NodeResources, nodeResources } from './compile/nodeResources.ts';
 import { compileResourceManagers, type ResourceManagerSettings } from './compile/resourceManagers.ts';
 import { compileServedEndpoints, type ServedEndpoints } from './compile/serving.ts';
+import { shutdownPeriods } from './compile/shutdown.ts';
 import { type FeatureGate, listKnownGates } from './featureGates.ts';
 import { sortByFamily } from './fields/nodeIp.ts';
 import type { ConfigFile } from './files/readFile.ts';
@@ -54,6 +56,8 @@ export interface NodeConfig extends HousekeepingConfig, ServedEndpoints {
   readonly resources: NodeResources;
   readonly admission: NodeAdmission;
   readonly resourceManagers: ResourceManagerSettings;
+  /** How long groups of pods may take to terminate before the host shuts down. Empty if the node does not delay that. */
+  readonly shutdownPeriods: readonly ShutdownPeriod[];
   readonly fileCheckFrequencyMs: number;
   /** Interval in milliseconds of a kubelet's sync loop, from which the health check derives its limit. */
   readonly syncFrequencyMs: number;
@@ -204,6 +208,7 @@ export function compileValues(
     runOnce: values.runOnce,
     admission: nodeAdmission(values),
     resourceManagers: compileResourceManagers(values),
+    shutdownPeriods: shutdownPeriods(values),
     ...compileHousekeeping(values),
     podsPerCore: values.podsPerCore,
     maxPods: values.maxPods,

@@ -14,7 +14,7 @@ const APPARMOR_PATH = '/sys/module/apparmor/parameters/enabled';
 export async function readAdmissionFacts({
   nodeName,
   admission: { labels, taints, unsafeSysctls },
-}: NodeConfig): Promise<Omit<AdmissionNode, 'name' | 'strictGroups' | 'pressure'>> {
+}: NodeConfig): Promise<Omit<AdmissionNode, 'name' | 'strictGroups' | 'pressure' | 'isShuttingDown'>> {
   return {
     labels: nodeLabels({ hostname: nodeName, arch: goArchitecture(arch()) }, labels),
     taints,

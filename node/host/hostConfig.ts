@@ -61,9 +61,13 @@ export async function readHostConfig(
     allocatable: allocatableResources(hostCapacity, config.resources.reservedResources),
     admissionNode,
     limitedSwap: canPodsSwap(facts.cgroups),
-    ...(host.isSimulated ? {} : { eviction: config.resources.eviction }),
+    ...(host.isSimulated ? {} : { eviction: config.resources.eviction, ...shutdownSettings(config) }),
   } satisfies NodeAgentConfig;
 }
+
+/** Returns the settings of the shutdown. Empty if the node does not delay it. */
+const shutdownSettings = ({ shutdownPeriods: periods }: NodeConfig): Pick<NodeAgentConfig, 'shutdown'> =>
+  periods.length === 0 ? {} : { shutdown: { periods } };
 
 /** Describes the machine on hosts other than Linux, which have no sysfs. */
 const machineWithoutSysfs = (): MachineInfo => ({ cpuCount: cpus().length, memoryBytes: totalmem() });

@@ -9,6 +9,7 @@ import { readRuntimeClasses } from '../../actors/services/sandboxes/runtimeClass
 import { systemClock } from '../../base/time/clock.ts';
 import { readHierarchies } from '../../host/cgroup/hierarchies.ts';
 import { hostKernelLog } from '../../host/kernelLog/kernelLog.ts';
+import { hostLogind } from '../../host/logind/hostLogind.ts';
 import { type EventMessage, warning } from '../../kubernetes/events/recordedEvent.ts';
 import type { HostIdentity, NodeObject } from '../../kubernetes/node/nodeObject.ts';
 import type { CgroupLocation } from '../../kubernetes/resources/cgroup.ts';
@@ -82,6 +83,7 @@ export async function createHostNode(
       ? {}
       : {
           kernelLog: hostKernelLog(),
+          logind: hostLogind(),
           resourceMeter,
           cgroups: createPodCgroups({ config, node: host, hierarchies, maxProcesses: pids, logger }),
           findCredentials: await createCredentialFinder(config, {

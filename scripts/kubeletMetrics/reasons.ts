@@ -79,10 +79,6 @@ export const exclusionReasons: readonly ExclusionReason[] = [
   },
   { names: ['kubelet_device_plugin_*'], text: 'the node does not support device plugins' },
   {
-    names: ['kubelet_graceful_shutdown_*'],
-    text: 'the node does not delay a shutdown of the host',
-  },
-  {
     names: ['kubelet_imagemanager_inmemory_*'],
     text: 'all records of pulls are in memory, where they have no limit that a percentage could be of',
   },

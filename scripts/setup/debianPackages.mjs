@@ -5,8 +5,8 @@ import { printProgress } from './places.mjs';
 import { runStep } from './runForeground.mjs';
 
 /**
- * Packages of the programs that only some commands run. The tests need them for the systemd unit, the shell completions and
- * the page.
+ * Packages of the programs that only some commands run. The tests need them for the systemd unit, logind on a
+ * private message bus, the shell completions and the page.
  */
 const packagesByProgram = {
   test: {
@@ -15,6 +15,8 @@ const packagesByProgram = {
     fish: 'fish',
     chromium: 'chromium',
     openssl: 'openssl',
+    'dbus-daemon': 'dbus',
+    python3: 'python3',
   },
   vm: {
     'qemu-system-x86_64': 'qemu-system-x86',

@@ -132,6 +132,7 @@ describe('C46: a pod with a field that is rejected', () => {
     appArmor: true,
     strictGroups: true,
     pressure: [],
+    isShuttingDown: false,
   };
   const room = { node, capacity: { cpuMillis: 1_000, memoryBytes: 2 ** 30, pods: 9 }, occupants: [], reserved: [] };
 

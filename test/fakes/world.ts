@@ -24,6 +24,9 @@ export class FakeWorld {
   readonly answers: Answers = {
     registerNode: () => ({ uid: 'node-uid', events: [] }),
     ensureCsiNode: () => null,
+    readInhibitDelay: ({ requiredMs }) => ({ delayMs: requiredMs }),
+    raiseInhibitDelay: () => null,
+    saveShutdown: () => ({ at: this.#now() }),
     readNode: () => ({ uid: 'node-uid', labels: {}, taints: [], isUnreachable: false }),
     putNodeStatus: () => ({ isWritten: true, events: [] }),
     renewLease: () => ({ isHeld: true, chance: 0 }),

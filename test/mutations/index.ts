@@ -10,6 +10,7 @@ import type { Mutation } from './mutation.ts';
 import { nodeMutations } from './node.ts';
 import { podLifeMutations } from './podLife.ts';
 import { servedMutations } from './served.ts';
+import { shutdownMutations } from './shutdown.ts';
 
 export const mutations: readonly Mutation[] = [
   ...podLifeMutations,
@@ -19,4 +20,5 @@ export const mutations: readonly Mutation[] = [
   ...servedMutations,
   ...imageMutations,
   ...evictionMutations,
+  ...shutdownMutations,
 ];

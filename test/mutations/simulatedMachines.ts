@@ -11,6 +11,38 @@ const afterTenHours = (condition: string): string =>
 
 export const faultsOfMachines: readonly SeededFault[] = [
   {
+    name: 'shutdown-release',
+    breaks: 'the shutdown of the host is delayed only until its pods are told to terminate',
+    file: 'machines/shutdown/chart.ts',
+    find: 'isGroupCleanedUp: ({ context }) => isGroupCleanedUp(context),',
+    put: 'isGroupCleanedUp: () => true,',
+    story: 1024,
+  },
+  {
+    name: 'shutdown-order',
+    breaks: 'all pods terminate at once before the host shuts down',
+    file: 'kubernetes/shutdown/periods.ts',
+    find: 'pod.index === index ?',
+    put: 'index === 0 && pod.index >= 0 ?',
+    story: 1024,
+  },
+  {
+    name: 'shutdown-groups',
+    breaks: 'no pod is terminated before the host shuts down',
+    file: 'machines/shutdown/chart.ts',
+    find: 'hasGroup: ({ context }) => context.groups.length > 0,',
+    put: 'hasGroup: ({ context }) => context.groups.length < 0,',
+    story: 1023,
+  },
+  {
+    name: 'shutdown-admission',
+    breaks: 'pods are admitted while the host shuts down',
+    file: 'kubernetes/admission/decide.ts',
+    find: 'if (node.isShuttingDown)',
+    put: 'if (node.isShuttingDown && node.name === "")',
+    story: 1023,
+  },
+  {
     name: 'slot',
     breaks: 'a slot of a limiter that is given back stays held',
     file: 'machines/limiter/chart.ts',

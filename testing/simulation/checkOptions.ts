@@ -41,6 +41,7 @@ const CONFIG: { readonly [Key in keyof Config]-?: true } = {
   reportsProcessOomKills: true,
   resolvConf: true,
   seccompDefault: true,
+  shutdown: true,
   slowPullMs: true,
   sources: true,
   startSlots: true,

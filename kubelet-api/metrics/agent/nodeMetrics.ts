@@ -32,6 +32,7 @@ import { type FeatureGate, registerGateMetrics } from './gateMetrics.ts';
 import { type NodeGaugesParts, registerNodeGauges } from './nodeGauges.ts';
 import { registerProcessMetrics, registerStartTimeGauge } from './processMetrics.ts';
 import { registerServiceActionMetrics } from './serviceActionMetrics.ts';
+import { registerShutdownMetrics } from './shutdownMetrics.ts';
 import { registerStartupMetrics } from './startupMetrics.ts';
 
 export interface NodeMetrics {
@@ -109,6 +110,7 @@ export function nodeMetrics({ clock, isInCluster, bootedAt, gates = [], onError 
       agent.subscribe(podTracking.changed);
       const gaugeUpdaters = [
         registerNodeGauges(nodeRegistry, { ...details, agent, now }),
+        registerShutdownMetrics(nodeRegistry),
         registerAgentGauges(nodeRegistry, { ...details, agent, monotonic: () => clock.monotonic() }),
       ];
       nodeRegistry.collect(() => {

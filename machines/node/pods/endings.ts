@@ -8,6 +8,7 @@ import { readHandler } from '../../../kubernetes/api/schema/probe.ts';
 import type { ObservedContainer, ObservedPod } from '../../../kubernetes/lifecycle/observed.ts';
 import { hostPortsOf, type PodResourceRequests } from '../../../kubernetes/resources/requests.ts';
 import { displayName } from '../../../kubernetes/shownName.ts';
+import { type ShutdownPeriod, shutdownGraceSeconds } from '../../../kubernetes/shutdown/periods.ts';
 import { isTerminalPhase } from '../../../kubernetes/status/phase.ts';
 import type { Termination, TerminationReason } from '../../../kubernetes/status/view.ts';
 import type { AdmissionEvent } from '../../shared/events/events.ts';
@@ -136,6 +137,23 @@ export function externalTermination(pod: Pod, at: number): Termination | undefin
   if (sourceOf(pod) !== 'api' || !isTerminalPhase(phase)) return undefined;
   return { ...terminationOf(pod, 'EndedElsewhere', at), phase, staysUntilUnlisted: true };
 }
+
+const SHUTDOWN_MESSAGE = 'Pod was terminated in response to imminent node shutdown.';
+
+/**
+ * Returns the termination of a pod before the host shuts down (C49). The pod remains as Failed until its source no
+ * longer wants it.
+ */
+export const shutdownTerminationOf = (pod: Pod, period: ShutdownPeriod, at: number): Termination => ({
+  reason: 'Terminated',
+  message: SHUTDOWN_MESSAGE,
+  graceSeconds: Math.max(1, shutdownGraceSeconds(pod, period)),
+  phase: 'Failed',
+  at,
+  staysUntilUnlisted: true,
+  disruption: SHUTDOWN_MESSAGE,
+  isAwaited: true,
+});
 
 /**
  * Returns the termination of a pod that makes room for a critical one (C24). The pod remains as Failed until its source

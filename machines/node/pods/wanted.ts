@@ -2,6 +2,7 @@
 
 import { lookUp } from '../../../base/values/lookUp.ts';
 import { withEntries, withoutEntry } from '../../../base/values/withEntries.ts';
+import { isStaticPod } from '../../../kubernetes/api/pods/staticPod.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { PodStatus } from '../../../kubernetes/api/schema/status.ts';
 import type { ObservedPod, PodIdentity } from '../../../kubernetes/lifecycle/observed.ts';
@@ -138,10 +139,19 @@ function terminalServerStatus({ metadata: { annotations }, status = {} }: Pod): 
   return isFromApiServer && isTerminalPhase(status.phase) && !hasRunningContainer ? status : undefined;
 }
 
+/**
+ * Whether an earlier agent terminated the static pod before a shutdown of the host. No one else would start the pod after
+ * the next boot.
+ */
+const startsAfterShutdown = (pod: Pod, status: PodStatus | undefined): boolean =>
+  isStaticPod(pod) && status?.reason === 'Terminated';
+
 /** Returns the input of a pod's actor. A terminated pod remains terminated (C2). */
 export function podInput(context: NodeContext, pod: Pod, observed: ObservedPod): PodInput {
   const { crashLoop, limitedSwap, lastFactAt: spawnedAt, health, statuses } = context;
-  const restoredStatus = lookUp(statuses, pod.metadata.uid) ?? terminalServerStatus(pod);
+  const persistedStatus = lookUp(statuses, pod.metadata.uid);
+  const localStatus = startsAfterShutdown(pod, persistedStatus) ? undefined : persistedStatus;
+  const restoredStatus = localStatus ?? terminalServerStatus(pod);
   const containerEnds = lookUp(context.containerEnds, pod.metadata.uid);
   return {
     crashLoop,

@@ -4,13 +4,13 @@ import type { NodeContext } from '../context.ts';
 
 /** Returns the state that the readiness depends on. A node without a cluster needs no CSINode. */
 export const nodeHealth = (
-  { health: runtime, observed, pleg, cluster, registration }: NodeContext,
+  { health: runtime, observed, pleg, cluster, registration, isShuttingDown }: NodeContext,
   isDraining: boolean,
 ): NodeHealth & { readonly runtime: RuntimeHealth } => ({
   runtime,
   pleg: { hasListed: observed !== undefined, staleSince: pleg.staleSince },
   isInitialized: cluster === undefined || registration?.isInitialized === true,
-  isDraining,
+  isDraining: isDraining || isShuttingDown,
 });
 
 /** Returns the readiness after an event, or the same object if nothing has changed. Draining is reported separately. */

@@ -24,6 +24,7 @@ import type { PodCidrState } from '../../node/runtime/podCidr.ts';
 import type { WaitingReason } from '../views/waitingReason.ts';
 import type { ClusterFact } from './clusterFacts.ts';
 import type { EvictionReport, MemoryFact, TerminationReport } from './evictionEvents.ts';
+import type { LogindFact, ShutdownReport } from './shutdownEvents.ts';
 import type { ActorPath, SlotGranted, TimerEvent } from './slots.ts';
 import type { CpusReport, GarbageReport, ImageGarbageReport, LogsReport } from './upkeepEvents.ts';
 
@@ -311,7 +312,9 @@ export type FeedName =
   | 'watches'
   | 'podCidr'
   | 'oomWatcher'
-  | 'memory';
+  | 'memory'
+  | 'shutdownSignals'
+  | 'shutdownLock';
 
 /** Facts from the feeds. They are plain data, with a timestamp (ms since the epoch) if a decision needs it. */
 export type NodeFact =
@@ -361,6 +364,7 @@ export type NodeFact =
   /** The kernel's log can be read, or cannot be read for a new reason, in which case OOM kills are not noticed. */
   | { type: 'node.oomWatchChanged'; failure?: Failure; at: number }
   | MemoryFact
+  | LogindFact
   | { type: 'node.ticked'; at: number }
   /** A feed has stopped unexpectedly. `failure` is undefined if the feed has returned without an error. */
   | { type: 'feed.ended'; feed: FeedName; failure?: Failure; at: number }
@@ -372,6 +376,7 @@ export type NodeEvent =
   | GarbageReport
   | LogsReport
   | EvictionReport
+  | ShutdownReport
   | TerminationReport
   | ImageGarbageReport
   | CpusReport

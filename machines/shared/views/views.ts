@@ -1,6 +1,7 @@
 /** Builds views of actors, from which statuses are computed. Code outside the machines does not read snapshots. */
 import type { ActorRefFrom } from 'xstate';
 import { volumeWaitingReason } from '../../../kubernetes/api/pods/containers.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { Allocation } from '../../../kubernetes/resources/allocation.ts';
 import type { ContainerView, PodView, VolumeView } from '../../../kubernetes/status/view.ts';
 import type { ActorNode, LimiterView } from '../../../show/actors/actorNode.ts';
@@ -206,3 +207,10 @@ export function limiterView(ref: ActorRefFrom<typeof limiterMachine> | undefined
     ...(blockers.some((purposes) => purposes.length > 0) ? { behind: blockers } : {}),
   };
 }
+
+/** Returns the pods that may have running processes, in the version with the admitted resources. */
+export const activePods = (node: { readonly children: object }): Pod[] =>
+  childrenOf<PodRef>(node, 'pod/').flatMap((child) => {
+    const snapshot = child.getSnapshot();
+    return snapshot.hasTag('ended') ? [] : [snapshot.context.allocated];
+  });

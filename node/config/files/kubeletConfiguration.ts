@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { lookUp } from '../../../base/values/lookUp.ts';
-import { isTrustBundleGateMissing } from '../featureGates.ts';
+import { followsShutdown, isTrustBundleGateMissing, ordersShutdownByPriority } from '../featureGates.ts';
 import type { KubeletFields } from '../settings/allSettings.ts';
 import { podRules } from '../settings/podSettings.ts';
 import { pressureRules } from '../settings/pressureSettings.ts';
@@ -31,6 +31,20 @@ const gateRules: readonly ConfigRule<KubeletFields>[] = [
   }),
 ];
 
+/** Rules for the feature gates of the shutdown. */
+const shutdownGateRules: readonly ConfigRule<KubeletFields>[] = [
+  createRule('shutdownGracePeriod', 'needs the feature gate GracefulNodeShutdown', (config) => {
+    const { shutdownGracePeriod = 0, shutdownGracePeriodCriticalPods = 0 } = config;
+    return shutdownGracePeriod + shutdownGracePeriodCriticalPods === 0 || followsShutdown(config);
+  }),
+  createRule(
+    'shutdownGracePeriodByPodPriority',
+    'needs the feature gate GracefulNodeShutdownBasedOnPodPriority',
+    ({ shutdownGracePeriodByPodPriority = [], ...config }) =>
+      shutdownGracePeriodByPodPriority.length === 0 || ordersShutdownByPriority(config),
+  ),
+];
+
 /** All rules that involve several fields. Each violated rule is reported as a separate error. */
 const kubeletRules: readonly ConfigRule<KubeletFields>[] = [
   ...resourceRules,
@@ -40,6 +54,7 @@ const kubeletRules: readonly ConfigRule<KubeletFields>[] = [
   ...servingRules,
   ...podRules,
   ...gateRules,
+  ...shutdownGateRules,
 ];
 
 /**

@@ -99,19 +99,28 @@ const evictionSettings = () =>
     },
   });
 
-const NO_SHUTDOWN_REASON = 'the shutdown of the host is not followed yet';
 const int32Schema = integerSchema(-(2 ** 31), 2 ** 31 - 1);
 
 /** Settings for the termination of pods when the host shuts down. */
 const shutdownSettings = () =>
   declareSettings({
-    shutdownGracePeriod: { type: durationSchema(), default: '0s', ignoredReason: NO_SHUTDOWN_REASON },
-    shutdownGracePeriodCriticalPods: { type: durationSchema(), default: '0s', ignoredReason: NO_SHUTDOWN_REASON },
+    shutdownGracePeriod: {
+      type: durationSchema(),
+      default: '0s',
+      effect:
+        'the time by which the node delays the shutdown of its host, so that pods terminate (default `{default}`, no delay)',
+    },
+    shutdownGracePeriodCriticalPods: {
+      type: durationSchema(),
+      default: '0s',
+      effect: 'the part of `shutdownGracePeriod` that is reserved for critical pods, which terminate last',
+    },
     shutdownGracePeriodByPodPriority: {
       type: listSchema(
         sectionSchema({ priority: int32Schema, shutdownGracePeriodSeconds: integerSchema(0, Number.MAX_SAFE_INTEGER) }),
       ),
-      ignoredReason: NO_SHUTDOWN_REASON,
+      effect:
+        'instead of the other two, the time in seconds for the pods from each priority on, which terminate in this order',
     },
   });
 

@@ -13,6 +13,7 @@ const plain: AdmissionNode = {
   appArmor: false,
   strictGroups: false,
   pressure: [],
+  isShuttingDown: false,
 };
 const capacity = { cpuMillis: 1_000, memoryBytes: 1_000, pods: 3 };
 

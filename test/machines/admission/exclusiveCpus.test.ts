@@ -50,6 +50,7 @@ function admissionStory(exclusive: readonly CpuAssignment[] = []) {
             appArmor: true,
             strictGroups: false,
             pressure: [],
+            isShuttingDown: false,
           },
           cpus,
         },

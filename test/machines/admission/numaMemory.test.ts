@@ -57,6 +57,7 @@ function admissionStory({ hasCpuManager = false, containers = [] as readonly Mem
             appArmor: true,
             strictGroups: false,
             pressure: [],
+            isShuttingDown: false,
           },
           memory: { ...memoryManager, assignments, ...progress },
           ...(hasCpuManager

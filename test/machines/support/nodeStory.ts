@@ -29,6 +29,7 @@ type Options = Partial<
     | 'cluster'
     | 'imageGarbage'
     | 'eviction'
+    | 'shutdown'
   >
 > & {
   readonly before?: (world: FakeWorld) => unknown;
@@ -90,6 +91,7 @@ export function nodeStory({ before, held = [], ...input }: Options = {}) {
     },
     podRef,
     admission: () => actor.getSnapshot().children.admission?.getSnapshot(),
+    shutdownRef: () => actor.getSnapshot().children.shutdown,
     evictionRef: () => actor.getSnapshot().children.eviction,
     garbage: () => actor.getSnapshot().children.garbage?.getSnapshot(),
     /** What the node and all in it emitted since it was last asked. */

@@ -45,6 +45,9 @@ const PORTS: Readonly<Record<Exclude<PortName, ClusterPort | MirrorPort | keyof 
   runHook: 'asked',
   runProbe: 'asked',
   pickTime: 'asked',
+  readInhibitDelay: 'asked',
+  raiseInhibitDelay: 'asked',
+  saveShutdown: 'asked',
   restartRuntime: 'asked',
 };
 
@@ -55,6 +58,8 @@ const eviction = {
   maxPodGraceSeconds: 1,
   enforcesStorageLimits: true,
 } as const;
+/** logind delays a shutdown by only five seconds at first. */
+const shutdown = { periods: [{ priority: 0, graceSeconds: 10 }] };
 /** A host with four CPUs, of which one is reserved. */
 const cpuManager = simulatedCpuManager('laptop');
 
@@ -94,7 +99,7 @@ test('every port is asked in a simulation, and answers', async () => {
   const node = await simulateNode({
     seed: 1,
     records: true,
-    config: { crashLoop, isLenient: true, cpuManager, memoryManager: simulatedMemoryManager('laptop'), eviction },
+    config: { crashLoop, isLenient: true, cpuManager, memoryManager: simulatedMemoryManager('laptop'), eviction, shutdown },
     faults,
   });
   const found = new Set<string>();
@@ -113,6 +118,8 @@ test('every port is asked in a simulation, and answers', async () => {
   node.remove('busy');
   node.remove('sized');
   await pass(60);
+  node.perform({ kind: 'shutdown', isCancelled: false });
+  await pass(20);
   node.kill();
   expect(Object.keys(PORTS).filter((port) => !found.has(port))).toEqual([]);
 });

@@ -8,6 +8,7 @@ import type { CgroupTree } from '../../../host/simulated/cgroupTree.ts';
 import { SimulatedKernelLog } from '../../../host/simulated/kernelLog.ts';
 import { MemoryDisk } from '../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../host/simulated/memoryFiles.ts';
+import { SimulatedLogind } from '../../../host/simulated/simulatedLogind.ts';
 import type { OomKill } from '../../../kubernetes/lifecycle/oomKill.ts';
 import { DirectoryWatches } from '../faults/directoryWatches.ts';
 import { type DiskFault, diskCallFault, FlakyTarget, type UrlFault } from '../faults/hostFaults.ts';
@@ -70,6 +71,7 @@ export class SimulatedHost {
   readonly files: MemoryFiles;
   readonly manifests: ManifestSources;
   readonly kernelLog: SimulatedKernelLog;
+  readonly logind = new SimulatedLogind();
   readonly runtimeFaults: RuntimeFaults;
   /** The directories that agents watch. */
   readonly watches: DirectoryWatches;
@@ -286,6 +288,12 @@ export class SimulatedHost {
     });
   }
 
+  /** Stops logind, which breaks its connections and cancels a shutdown. */
+  stopLogind(forMs: number): void {
+    this.logind.stop();
+    this.#temporaryFaults.start('logind', forMs, () => this.logind.start());
+  }
+
   /** Mounts a foreign file system at the path `at` in the directory of one of the agent's pods, if there is one. */
   mountForeign(which: number, at: string, forMs: number): void {
     const pods = `${PATHS.root}/pods`;
@@ -337,6 +345,7 @@ export class SimulatedHost {
     this.disk.cutPower(random.fraction);
     this.#cgroups.boot();
     this.kernelLog.boot();
+    this.logind.boot();
     this.oomKills = [];
     this.runtime.restart({ keepContainers: false });
     this.#foreign.boot(this.cgroups);

@@ -16,6 +16,7 @@ import { bounded } from './resources/bounded.ts';
 import { cost } from './resources/cost.ts';
 import { freedResources } from './resources/freedResources.ts';
 import { allocatedWithinNode, resizesApplied } from './resources/podResources.ts';
+import { shutdownInvariants } from './shutdowns.ts';
 import { atServer } from './statuses/atServer.ts';
 import { eventsOnce } from './statuses/eventsOnce.ts';
 import { explained } from './statuses/explained.ts';
@@ -49,6 +50,7 @@ export const invariants: readonly Invariant[] = [
   imagesInUse,
   numaMemory,
   ...evictionInvariants,
+  ...shutdownInvariants,
 ];
 
 /** Invariants that only a long run can break, because they limit memory that accumulates. */

@@ -265,6 +265,7 @@ export class AgentRun {
       },
       readClasses: () => readRuntimeClasses(PATHS.classes, () => {}, files),
       findCredentials: nodeCredentials({ rootDir: PATHS.root, ...HOMES, files, onUnusable: () => {} }),
+      logind: host.logind.open(targetGate('network', this.#gate)),
       resourceMeter: simulatedMeter(host.resources, targetGate('cgroups', this.#gate)),
       restartRuntime: () =>
         this.#gate.passSync(RESTART_RUNTIME, {

@@ -13,6 +13,7 @@ import { longLivedPods } from '../stories/pointed/longLivedPods.ts';
 import { objects } from '../stories/pointed/objects.ts';
 import { playPointed } from '../stories/pointed/playPointed.ts';
 import { recreations } from '../stories/pointed/resources.ts';
+import { shutdowns } from '../stories/pointed/shutdowns.ts';
 import { waits } from '../stories/pointed/waits.ts';
 import { randomStory } from '../stories/random/randomStory.ts';
 import { manyKinds } from '../stories/scenarios/manyKinds.ts';
@@ -29,10 +30,11 @@ const pointed = Object.values({
 });
 
 /** Stories with their own number range, so that the numbers of drawn stories do not change. */
-const further = Object.values({ ...objects, ...largePods, ...recreations, ...images });
+const further = Object.values({ ...objects, ...largePods, ...recreations, ...images, ...shutdowns });
 
 /**
- * First number of the further pointed stories: of nodes of a cluster, of large pods, of Deployments that are recreated, of images.
+ * First number of the further pointed stories: of nodes of a cluster, of large pods, of Deployments that are recreated, of
+ * images, and of hosts that shut down.
  * New ones are added at the end, because seeded faults name stories by number.
  */
 export const FIRST_FURTHER = 1_000;

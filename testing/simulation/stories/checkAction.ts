@@ -86,6 +86,8 @@ const FIELDS: { readonly [K in Action['kind']]: OwnFields<Action & { readonly ki
   addresses: { ips: z.array(address).check(z.minLength(1)) },
   cgroupsReadOnly: span,
   flaky: { ...span, target: z.enum(CALL_TARGETS), share },
+  shutdown: { isCancelled: z.boolean() },
+  logindDown: span,
   pressure: { ...span, resource: z.enum(HOST_RESOURCES), share },
   jump: { ms: z.number() },
   stopAgent: { ...down, drains: z.boolean() },

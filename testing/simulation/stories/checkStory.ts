@@ -38,6 +38,7 @@ const STORY: { readonly [Field in keyof Story]-?: z.ZodMiniType } = {
   machine: z.optional(z.enum(SIMULATED_MACHINES)),
   assignsMemory: z.optional(yesOrNo),
   evicts: z.optional(yesOrNo),
+  followsShutdown: z.optional(yesOrNo),
   objects: z.optional(z.enum(['Watch', 'Cache', 'Get'])),
 };
 const story = z.strictObject(STORY);

@@ -79,6 +79,8 @@ const performers: { readonly [K in Action['kind']]: Performer<K> } = {
   },
   cgroupsReadOnly: ({ host }, { forMs }) => host.freezeCgroups(forMs),
   flaky: ({ host }, { target, share, forMs }) => host.failCalls(target, share, forMs),
+  shutdown: ({ host }, { isCancelled }) => host.logind.announce(!isCancelled),
+  logindDown: ({ host }, { forMs }) => host.stopLogind(forMs),
   pressure: ({ host }, { resource, share, forMs }) => host.usePartly(resource, share, forMs),
   jump: (simulation, { ms }) => simulation.setClock(ms),
   powerCut: (simulation, { downMs }) => {

@@ -59,6 +59,14 @@ const EVICTION = {
   enforcesStorageLimits: true,
 } as const;
 
+/** The times of two groups. */
+const SHUTDOWN = {
+  periods: [
+    { priority: 0, graceSeconds: 15 },
+    { priority: 2_000_000_000, graceSeconds: 10 },
+  ],
+} as const;
+
 export async function play(story: Story, options: PlayOptions): Promise<Outcome> {
   const { seed } = story;
   const { isBrief = false, ...given } = options;
@@ -76,6 +84,7 @@ export async function play(story: Story, options: PlayOptions): Promise<Outcome>
       ...(story.machine === undefined ? {} : { cpuManager: simulatedCpuManager(story.machine) }),
       ...(story.machine && story.assignsMemory ? { memoryManager: simulatedMemoryManager(story.machine) } : {}),
       ...(story.evicts ? { eviction: EVICTION } : {}),
+      ...(story.followsShutdown ? { shutdown: SHUTDOWN } : {}),
       ...sourcesOf(story),
     },
   });

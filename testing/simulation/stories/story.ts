@@ -110,8 +110,15 @@ type PressureAction = {
   readonly forMs: number;
 };
 
+/** Actions of logind. Only nodes with the configuration `shutdown` react. */
+type LogindAction =
+  /** Announces a shutdown of the host, or cancels it. */
+  | { readonly kind: 'shutdown'; readonly isCancelled: boolean }
+  /** Stops logind for `forMs`. */
+  | { readonly kind: 'logindDown'; readonly forMs: number };
+
 /** An action on the node or its surroundings. */
-export type Action = NodeAction | PressureAction | ClusterAction;
+export type Action = NodeAction | PressureAction | LogindAction | ClusterAction;
 /** The actions that every node supports. */
 export type NodeAction = UserAction | ContainerAction | RuntimeAction | HostAction;
 
@@ -148,6 +155,8 @@ export interface Story {
   readonly assignsMemory?: boolean;
   /** Whether the node evicts pods when its resources run short. Default: false. */
   readonly evicts?: boolean;
+  /** Whether the node delays the shutdown of its host. Default: false. */
+  readonly followsShutdown?: boolean;
   /** Strategy of a cluster's node for detecting changes of ConfigMaps and Secrets. Default: `Watch`. */
   readonly objects?: ObjectSettings['strategy'];
 }

@@ -8,6 +8,7 @@ import { fullName } from '../../host/host.ts';
 import type { OutsideCall } from '../../run/gate.ts';
 import type { Schedule } from '../../run/schedule.ts';
 import type { Invariant, Watched } from '../invariant.ts';
+import { isShutdownAnnouncement } from '../shutdownAnnouncement.ts';
 import { StopRequests } from './stopRequests.ts';
 
 /** The grace period of a terminating pod and its end in milliseconds since the epoch. */
@@ -152,8 +153,11 @@ export const graceShrinks: Invariant = {
     const stopped = new StopRequests();
     const evictedUids = new Set<string>();
     const graces = trackContainerGraces(watched, given, evictedUids, violated);
-    const onEvent = ({ reason, involved }: RecordedEvent) => {
+    const onEvent = ({ reason, message, involved }: RecordedEvent) => {
       if (reason === 'Evicted') evictedUids.add(involved.uid);
+      // The time of a group may be shorter than the grace period of the pod.
+      const shutDownPods = isShutdownAnnouncement({ reason, message }) ? (watched.agent?.pods() ?? []) : [];
+      for (const { metadata } of shutDownPods) evictedUids.add(metadata.uid);
     };
     const onStatus = (change: PodChange) => {
       const { uid, removed, pod } = change;

@@ -8,6 +8,7 @@ import { fullName } from '../../host/host.ts';
 import type { OutsideCall } from '../../run/gate.ts';
 import { podOfManifest } from '../../users/validManifest.ts';
 import type { Watched } from '../invariant.ts';
+import { isShutdownAnnouncement } from '../shutdownAnnouncement.ts';
 import { PodKnowledge } from '../statuses/podKnowledge.ts';
 
 /** The start time of a pod is in whole seconds and published slightly later. */
@@ -34,7 +35,7 @@ export class OwnReasons {
   readonly #causes = new CauseTimes();
   readonly #starts = new Map<string, PodStart>();
   readonly #specs = new Map<string, PodSpec>();
-  /** The UIDs of pods that have exceeded their deadline or are being preempted or evicted. */
+  /** The UIDs of pods that have exceeded their deadline, are being preempted or evicted, or existed at a shutdown. */
   readonly #ending = new Set<string>();
 
   constructor(watched: Watched) {
@@ -49,6 +50,7 @@ export class OwnReasons {
     if (reason === 'ResizeStarted') this.#causes.add(uid, elapsed);
     // Before the first status is published, nobody else knows the start of the deadline.
     const isFailedByNode = reason === 'Preempting' || reason === 'Evicted';
+    if (isShutdownAnnouncement({ reason, message })) for (const each of this.#specs.keys()) this.#ending.add(each);
     if (isFailedByNode || (reason === 'DeadlineExceeded' && !this.#starts.has(uid))) this.#ending.add(uid);
   }
 

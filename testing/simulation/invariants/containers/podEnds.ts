@@ -9,6 +9,7 @@ import type { RecordedEvent } from '../../../../kubernetes/events/recordedEvent.
 import type { OutsideCall } from '../../run/gate.ts';
 import { replaceRenamedId } from '../../run/renamedIds.ts';
 import type { Watched } from '../invariant.ts';
+import { isShutdownAnnouncement } from '../shutdownAnnouncement.ts';
 import { statusesOf } from '../statuses/apiRules.ts';
 
 /** A time by the wall clock and in node time. */
@@ -52,6 +53,8 @@ export class PodEnds {
   readonly #priorities = new Set<number>();
   /** The UIDs of the pods whose eviction was reported. The invariants of evictions check whether it was necessary. */
   readonly #evictedUids = new Set<string>();
+  /** Whether the host has been about to shut down, which the invariants of shutdowns check. */
+  #hasShutDown = false;
   /**
    * The maximum time that each pod can have been active when its DeadlineExceeded was first reported, in milliseconds.
    */
@@ -74,8 +77,9 @@ export class PodEnds {
     return this.#creationOrder.get(container) ?? 0;
   }
 
-  noteEvent({ reason, involved }: Pick<RecordedEvent, 'reason' | 'involved'>): void {
+  noteEvent({ reason, message, involved }: Pick<RecordedEvent, 'reason' | 'message' | 'involved'>): void {
     if (reason === 'Evicted') this.#evictedUids.add(involved.uid);
+    if (isShutdownAnnouncement({ reason, message })) this.#hasShutDown = true;
   }
 
   noteCall({ name, about }: OutsideCall): void {
@@ -157,9 +161,10 @@ export class PodEnds {
       (!isStaticPod(pod) || spec.containers.every((each) => mayStayEnded(spec, each, endOf(each))));
     if (status?.reason === 'Preempting') return isOutranked && !hasSucceeded;
     if (status?.reason === 'Evicted') return this.#evictedUids.has(uid) && !hasSucceeded;
+    if (status?.reason === 'Terminated') return this.#hasShutDown && !hasSucceeded;
     if (status?.reason) return false;
     const isDisrupted = status?.conditions?.some(({ type, reason }) => type === DISRUPTION && reason === BY_NODE);
-    if (isDisrupted) return isOutranked && hasSucceeded && status?.phase === 'Succeeded';
+    if (isDisrupted) return (isOutranked || this.#hasShutDown) && hasSucceeded && status?.phase === 'Succeeded';
     const inits = (spec.initContainers ?? []).filter((each) => !isSidecar(each));
     const hasFailed = (each: Container) => endOf(each) !== undefined && endOf(each)?.exitCode !== 0;
     if (status?.phase === 'Failed' && inits.some((each) => hasFailed(each) && mayStayEnded(spec, each, endOf(each))))

@@ -29,6 +29,7 @@ const LAST_STATES = [
   { place: 'context', name: 'eventQueue' },
   { place: 'context', name: 'conditions' },
   { place: 'children.eviction.snapshot.context', name: 'reclaim' },
+  { place: 'children.shutdown.snapshot.context', name: 'lastShutdown' },
   { place: 'context.watches', name: 'ConfigMap' },
   { place: 'context.watches', name: 'Secret' },
 ] as const;

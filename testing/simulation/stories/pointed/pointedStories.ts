@@ -13,6 +13,7 @@ import { earlyEvents, edits, removals, sandboxes } from './pods.ts';
 import type { PointedStory } from './pointedStory.ts';
 import { arrivals, cgroups, preemptions, recreations, resizes, volumes } from './resources.ts';
 import { shortages } from './shortages.ts';
+import { shutdowns } from './shutdowns.ts';
 import { waits } from './waits.ts';
 
 /** The stories, keyed by title. */
@@ -46,4 +47,5 @@ export const pointedStories: Readonly<Record<string, PointedStory>> = {
   ...largePods,
   ...images,
   ...shortages,
+  ...shutdowns,
 };

@@ -188,7 +188,11 @@ test('a pod may have been evicted only if its eviction was reported', () => {
   const { ends, pod } = history();
   const evicted = pod({ restartPolicy: 'Always', containers: [main] }, { phase: 'Failed', reason: 'Evicted' });
   expect(ends.explain(evicted, [])).toBe(false);
-  ends.noteEvent({ reason: 'Evicted', involved: { kind: 'Pod', name: 'web', namespace: 'default', uid: 'uid' } });
+  ends.noteEvent({
+    reason: 'Evicted',
+    message: '',
+    involved: { kind: 'Pod', name: 'web', namespace: 'default', uid: 'uid' },
+  });
   expect(ends.explain(evicted, [])).toBe(true);
 });
 

@@ -1,0 +1,30 @@
+/** Defines the events between logind, the node's handling of the host's shutdown, and the node. */
+import type { Failure } from '../../../base/failure.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import type { ShutdownGroup } from '../../../kubernetes/shutdown/periods.ts';
+import type { TerminationReport } from './evictionEvents.ts';
+import type { TimerEvent } from './slots.ts';
+
+/** Facts from logind. Times are in milliseconds since the epoch. */
+export type LogindFact =
+  /** Signals about a shutdown are received from now on. */
+  | { type: 'logind.watched'; at: number }
+  /** The node holds a lock that delays a shutdown. */
+  | { type: 'logind.locked'; at: number }
+  /** The host is about to shut down, or a shutdown has been cancelled. */
+  | { type: 'logind.shutdownChanged'; isShuttingDown: boolean; at: number };
+
+/** Requests and reports that the handling of the shutdown sends to the node. */
+export type ShutdownReport =
+  | { type: 'shutdown.changed'; isShuttingDown: boolean; at: number }
+  | { type: 'shutdown.podsRequested' }
+  | { type: 'shutdown.groupChosen'; group: ShutdownGroup; at: number };
+
+export type ShutdownEvent =
+  | LogindFact
+  /** The pods that may have running processes. */
+  | { type: 'shutdown.podsListed'; pods: readonly Pod[] }
+  | TerminationReport
+  /** A feed of logind has stopped. */
+  | { type: 'feed.ended'; feed: string; failure?: Failure; at: number }
+  | TimerEvent;

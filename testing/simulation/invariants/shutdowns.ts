@@ -1,0 +1,95 @@
+/** Invariants of nodes that follow the shutdown of their host. Without the configuration `shutdown`, nothing happens. */
+import type { SimulatedContainer } from '../../../cri/simulated/objects/views.ts';
+import { totalPeriodMs } from '../../../kubernetes/shutdown/periods.ts';
+import { childrenOf } from '../../../machines/shared/views/actorTree.ts';
+import type { PodRef } from '../../../machines/shared/views/views.ts';
+import type { Invariant, Watched } from './invariant.ts';
+import { isShutdownAnnouncement } from './shutdownAnnouncement.ts';
+
+/** Returns the running containers of pods that the node is terminating because of the shutdown, or has yet to. */
+const ownRunning = ({ host, podOf }: Watched): SimulatedContainer[] =>
+  host.running().filter(({ podUid }) => podOf(podUid) !== undefined);
+
+const periodsOf = ({ agent }: Watched) => agent?.input.shutdown?.periods ?? [];
+
+/** Whether the node terminates the pod because of the shutdown. */
+function isShutDown({ root }: Watched, uid: string): boolean {
+  const pods = root === undefined ? [] : childrenOf<PodRef>(root.getSnapshot(), `pod/${uid}`);
+  return pods.some((pod) => pod.getSnapshot().context.termination?.reason === 'Terminated');
+}
+
+const noEarlyRelease: Invariant = {
+  description: 'The node delays a shutdown until its pods have stopped or their time is over.',
+  follow: (watched, violated) => {
+    /** Time at which a delayed shutdown was announced, in node time. */
+    let announcedAt: number | undefined;
+    return {
+      onAgentStarted: () => {
+        announcedAt = undefined;
+      },
+      afterStep: () => {
+        const { logind, clock } = watched.host;
+        if (!logind.isShuttingDown || watched.agent === undefined) announcedAt = undefined;
+        else if (logind.isDelayed) announcedAt ??= clock.elapsed;
+        else if (announcedAt !== undefined) {
+          const delayedMs = clock.elapsed - announcedAt;
+          announcedAt = undefined;
+          const [container] = ownRunning(watched);
+          if (container !== undefined && delayedMs < totalPeriodMs(periodsOf(watched)))
+            violated(`the shutdown is no longer delayed after ${delayedMs} ms, but ${container.containerName} runs`);
+        }
+      },
+    };
+  },
+};
+
+const lowestPriorityFirst: Invariant = {
+  description: 'No pod is terminated for a shutdown while a pod of a lower group has time left.',
+  follow: (watched, violated) => {
+    let announcedAt = 0;
+    const priorityOf = (uid: string) => watched.podOf(uid)?.spec.priority ?? 0;
+    return {
+      onEvent: (event) => {
+        if (isShutdownAnnouncement(event)) announcedAt = watched.host.clock.elapsed;
+      },
+      onCall: ({ name, about }) => {
+        if (name !== 'stopContainer') return;
+        const running = ownRunning(watched);
+        const uid = running.find(({ id }) => id === about)?.podUid;
+        if (uid === undefined || !isShutDown(watched, uid)) return;
+        // The first period belongs to the lowest group, whose pods have at least its time.
+        const [lowest, next] = periodsOf(watched);
+        if (lowest === undefined || next === undefined || priorityOf(uid) < next.priority) return;
+        const hasTime = watched.host.clock.elapsed - announcedAt < lowest.graceSeconds * 1_000;
+        const lower = running.find((each) => priorityOf(each.podUid) < next.priority);
+        if (hasTime && lower !== undefined)
+          violated(`pod ${uid} is stopped while ${lower.containerName} of a lower priority runs`);
+      },
+    };
+  },
+};
+
+const noStartDuringShutdown: Invariant = {
+  description: 'No container of a pod that arrives during a shutdown is started.',
+  follow: (watched, violated) => {
+    /** UIDs of the pods that the node knew when the shutdown was announced. Undefined if there is none. */
+    let uids: ReadonlySet<string> | undefined;
+    return {
+      onAgentStarted: () => {
+        uids = undefined;
+      },
+      onEvent: (event) => {
+        if (event.reason !== 'Shutdown' || event.involved.kind !== 'Node') return;
+        const isAnnounced = isShutdownAnnouncement(event);
+        uids = isAnnounced ? new Set(watched.agent?.pods().map(({ metadata }) => metadata.uid)) : undefined;
+      },
+      onEffect: ({ kind, sandbox, container }) => {
+        if (kind !== 'started' || uids === undefined || uids.has(sandbox.podUid)) return;
+        if (watched.podOf(sandbox.podUid) !== undefined)
+          violated(`${container?.containerName ?? 'a sandbox'} of pod ${sandbox.podUid} is started during a shutdown`);
+      },
+    };
+  },
+};
+
+export const shutdownInvariants: readonly Invariant[] = [noEarlyRelease, lowestPriorityFirst, noStartDuringShutdown];
