@@ -4,6 +4,7 @@
  * small ones, and every collection of garbage looks through all of it.
  */
 export default {
+  globalSetup: '<rootDir>/test/support/hostSettings.ts',
   testEnvironment: '<rootDir>/test/support/testContext.ts',
   extensionsToTreatAsEsm: ['.ts'],
   transform: {

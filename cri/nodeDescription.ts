@@ -61,6 +61,8 @@ export interface NodeDescription {
   readonly maskedPaths?: readonly string[];
   /** Maximum number of pods with user namespaces, and the number of IDs per pod. Undefined for the defaults. */
   readonly userNamespaces?: { readonly pods: number; readonly idsPerPod?: number };
+  /** Whether a tmpfs can be mounted with `noswap`. Undefined means false. */
+  readonly tmpfsNoswap?: boolean;
   /** Returns the CPUs on which a container runs. Undefined if the node does not assign CPUs. */
   readonly cpusOf?: (podUid: string, container: string) => CpuSet | undefined;
   /**

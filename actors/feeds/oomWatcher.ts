@@ -19,6 +19,8 @@ export type FindOomKill = (
 interface OomWatcherDependencies {
   /** Undefined if the node does not watch for OOM kills. */
   readonly kernelLog?: KernelLog | undefined;
+  /** Returns the new OOM kills in the cgroups of containers. Undefined if they are not counted. */
+  readonly countOomKills?: (() => readonly OomKill[]) | undefined;
   readonly clock: Clock;
   readonly onError: (source: string, error: unknown) => void;
 }
@@ -35,10 +37,11 @@ const RETRY_MS = 10_000;
 /**
  * Reads the kernel's log from its oldest message on, so a restarted agent reports kills again, as a kubelet does
  * (`pkg/kubelet/oom/oom_watcher_linux.go`). A kubelet does not start if the log cannot be read. This node runs without
- * the log, shows the reason and retries.
+ * the log, shows the reason and retries. In the meantime, the counts of cgroup v2 reveal kills in containers.
  */
 export class OomWatcher {
   readonly #kernelLog: KernelLog | undefined;
+  readonly #countOomKills: () => readonly OomKill[];
   readonly #clock: Clock;
   readonly #onError: OomWatcherDependencies['onError'];
   readonly #parser = new OomKillParser();
@@ -50,8 +53,9 @@ export class OomWatcher {
   /** Settles when the last requested read has ended. */
   #lastRead: Promise<void> = Promise.resolve();
 
-  constructor({ kernelLog, clock, onError }: OomWatcherDependencies) {
+  constructor({ kernelLog, countOomKills = () => [], clock, onError }: OomWatcherDependencies) {
     this.#kernelLog = kernelLog;
+    this.#countOomKills = countOomKills;
     this.#clock = clock;
     this.#onError = onError;
   }
@@ -92,11 +96,25 @@ export class OomWatcher {
       } catch (error) {
         if (signal.aborted) break;
         reportState(createUnreadableLogFailure(error));
+        for (const kill of this.#readCounts()) send({ type: 'node.oomKilled', kill: { ...kill, at: clock.now() } });
         await waitOnce(clock.now() + RETRY_MS, clock, signal);
       }
     }
     this.#sendKills = undefined;
     await kernelLog.close();
+  }
+
+  /**
+   * Returns the kills that cgroups have counted. The counts show neither the process nor its memory, so they are used only
+   * without the log.
+   */
+  #readCounts(): readonly OomKill[] {
+    try {
+      return this.#countOomKills();
+    } catch (error) {
+      this.#onError('oomWatcher', error);
+      return [];
+    }
   }
 
   /** Reads all pending messages of the kernel's log. Reads never overlap. */

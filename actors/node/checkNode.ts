@@ -64,6 +64,7 @@ const nodeDescriptionSchemas = {
   canLowerOomScoreAdj: optionalBooleanSchema,
   seccompDefault: optionalBooleanSchema,
   maskedPaths: z.optional(z.array(pathSchema)),
+  tmpfsNoswap: optionalBooleanSchema,
   userNamespaces: z.optional(z.looseObject({ pods: countSchema, idsPerPod: z.optional(slotCountSchema) })),
 };
 
@@ -192,6 +193,7 @@ const argumentsSchema = z.looseObject({
   feeds: z.optional(z.record(z.string(), optionalFunctionSchema)),
   jitter: optionalFunctionSchema,
   kernelLog: z.optional(z.looseObject({ read: functionSchema, untilWritten: functionSchema, close: functionSchema })),
+  countOomKills: optionalFunctionSchema,
   readImageDisk: optionalFunctionSchema,
   readClasses: optionalFunctionSchema,
   findCredentials: optionalFunctionSchema,

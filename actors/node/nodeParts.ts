@@ -13,6 +13,7 @@ import type { KubeClient } from '../../kubeclient/client.ts';
 import type { RuntimeClasses } from '../../kubernetes/api/runtimeClass.ts';
 import type { ImageDisk } from '../../kubernetes/images/imageGarbage.ts';
 import type { PodIdentity } from '../../kubernetes/lifecycle/observed.ts';
+import type { OomKill } from '../../kubernetes/lifecycle/oomKill.ts';
 import type { CloudSettings } from '../../kubernetes/node/cloud.ts';
 import type { HostIdentity } from '../../kubernetes/node/nodeObject.ts';
 import type { ClusterAccess } from '../../machines/node/cluster/cluster.ts';
@@ -104,6 +105,11 @@ interface HostAccess {
   readonly cgroups?: Cgroups | undefined;
   /** The kernel's log, in which OOM kills appear. Undefined if the node does not watch for them. */
   readonly kernelLog?: KernelLog | undefined;
+  /**
+   * Returns the OOM kills in the cgroups of containers since the last call, while the kernel's log cannot be read.
+   * Undefined if they are not reported.
+   */
+  readonly countOomKills?: (() => readonly OomKill[]) | undefined;
   /** Measures the resources that the eviction protects. Undefined if the node evicts no pods. */
   readonly resourceMeter?: ResourceMeter | undefined;
   /** The login manager, which shuts down the host. Undefined if the node does not follow the shutdown. */

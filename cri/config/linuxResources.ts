@@ -5,14 +5,15 @@ import type { Pod, PodSpec } from '../../kubernetes/api/schema/pod.ts';
 import { formatCpuSet } from '../../kubernetes/cpus/cpuSet.ts';
 import { cpuQuota, cpuShares, oomScoreAdj } from '../../kubernetes/resources/cgroup.ts';
 import { hasAnyExclusiveCpus, hasExclusiveCpus, toHugepageLimits } from '../../kubernetes/resources/cgroupLimits.ts';
+import { containerMemoryFiles } from '../../kubernetes/resources/memoryQos.ts';
 import { aggregateAmount, amountOf, containerSize } from '../../kubernetes/resources/resources.ts';
 import { canUseSwap } from '../../kubernetes/resources/swap.ts';
 import { LinuxContainerResources } from '../generated/runtime.ts';
 import type { NodeDescription } from '../nodeDescription.ts';
 
 /**
- * Returns the cgroup settings of a container (C25): CPU shares and quota, memory limit in bytes, oom_score_adj, huge
- * pages and swap.
+ * Returns the cgroup settings of a container (C25): CPU shares and quota, memory limit in bytes, protection and
+ * throttling of memory, oom_score_adj, huge pages and swap.
  */
 export function containerResources(pod: Pod, container: Container, node: NodeDescription): LinuxContainerResources {
   const { resources = {} } = container;
@@ -25,6 +26,7 @@ export function containerResources(pod: Pod, container: Container, node: NodeDes
     ...toHugepageLimits(resources.limits ?? {}),
   };
   const pageSizes = new Set([...cgroups.pageSizes, ...Object.keys(limitsByPageSize)]);
+  const swap = swapSettings(memoryLimit, swapLimitBytes(pod, container, node), cgroups);
   const cpus = node.cpusOf?.(pod.metadata.uid, container.name) ?? [];
   const memoryNodes = node.memoryNodesOf?.(pod.metadata.uid, container.name) ?? [];
   return LinuxContainerResources.fromPartial({
@@ -39,7 +41,8 @@ export function containerResources(pod: Pod, container: Container, node: NodeDes
       pageSize,
       limit: BigInt(lookUp(limitsByPageSize, pageSize) ?? 0),
     })),
-    ...swapSettings(memoryLimit, swapLimitBytes(pod, container, node), cgroups),
+    ...swap,
+    unified: { ...swap.unified, ...containerMemoryFiles(pod.spec, container, cgroups) },
   });
 }
 

@@ -94,6 +94,20 @@ export async function raiseLimits(cgroup: Cgroup, limits: CgroupLimits): Promise
 }
 
 /**
+ * Whether the existing files of a cgroup contain the limits. A limit of huge pages may be higher, because the kernel
+ * rounds large ones.
+ */
+export function hasLimits(cgroup: Cgroup, limits: CgroupLimits): boolean {
+  const files = cgroupFiles(limits, (controller) => findHierarchy(cgroup.hierarchies, controller)?.version);
+  return files.every((file) => {
+    const currentValue = cgroup.cgroupfs.read(cgroupFilePath(cgroup, file));
+    if (currentValue === undefined) return true;
+    const [current, expected] = [parseLimit(currentValue), parseLimit(file.value)];
+    return file.controller === 'hugetlb' ? current >= expected : current === expected;
+  });
+}
+
+/**
  * Processes the controllers concurrently and the files of one controller sequentially, because some of these files
  * depend on others.
  */

@@ -2,6 +2,7 @@
 
 import { settleAll } from '../../base/async/settleAll.ts';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
+import { isJsonEqual } from '../../base/values/isJsonEqual.ts';
 import type { Pod, PodSpec } from '../../kubernetes/api/schema/pod.ts';
 import { type CgroupLocation, type CgroupSetup, podCgroupNames } from '../../kubernetes/resources/cgroup.ts';
 import {
@@ -11,6 +12,7 @@ import {
   podCgroupLimits,
   qosCgroupLimits,
 } from '../../kubernetes/resources/cgroupLimits.ts';
+import { allPodsMemoryProtection } from '../../kubernetes/resources/memoryQos.ts';
 import type { Capacity } from '../../kubernetes/resources/requests.ts';
 import type { ResizableResource } from '../../kubernetes/resources/resize.ts';
 import { isForbidden } from '../files/fileErrors.ts';
@@ -21,6 +23,7 @@ import {
   describeMissingControllers,
   findMissingControllers,
   hasCgroup,
+  hasLimits,
   raiseLimits,
   writeLimits,
 } from './files.ts';
@@ -44,13 +47,20 @@ export interface PodCgroupsParts extends Omit<PodsTreeParts, 'cgroupfs'> {
 }
 
 const ALL_PODS_CGROUP = ['kubepods'];
+const BURSTABLE_CGROUP = [...ALL_PODS_CGROUP, 'burstable'];
 const QOS_CLASSES = ['burstable', 'besteffort'] as const;
+
+/** The limits of shared cgroups that follow the pods, as last written. Undefined if they must be written. */
+interface SharedLimits {
+  allPods?: CgroupLimits;
+  burstable?: CgroupLimits;
+}
 
 export class PodCgroups implements Cgroups {
   readonly #parts: PodCgroupsParts & PodsTreeParts;
   readonly #tree: PodsTree;
   readonly #sharedCgroups: ReturnType<typeof sharedCgroups>;
-  /** Specs of the pods with a cgroup, from which the CPU shares of the QoS classes are computed. */
+  /** Specs of the pods with a cgroup, from which the limits of the QoS classes are computed. */
   readonly #podSpecs = new Map<string, PodSpec>();
   readonly #preparedUids = new Set<string>();
   /** Paths of cgroups that were created here and do not have their limits yet. */
@@ -66,7 +76,7 @@ export class PodCgroups implements Cgroups {
   #parentSetup: Promise<void> | undefined;
   /** Whether the limit on the total usage of all pods is enforced. */
   #isEnforced = false;
-  #burstableShares: number | undefined;
+  #writtenLimits: SharedLimits = {};
   #lastWarnedControllers = '';
   /** Reason why the host forbids creating cgroups. Once it is set, no operation is retried. */
   #forbiddenMessage: string | undefined;
@@ -83,13 +93,14 @@ export class PodCgroups implements Cgroups {
     await this.#runUnlessForbidden(async () => {
       await this.#ensureParents();
       await this.#enforceAllPodsLimit();
-      // Do not change the CPU shares of the burstable class before a pod is recorded, because the current value may
+      // Do not change the limits of the burstable class before a pod is recorded, because the current values may
       // account for pods of an earlier run that are recorded later.
-      const updateShares = this.#podSpecs.size > 0 ? this.#updateShares() : Promise.resolve();
+      const updateLimits = this.#podSpecs.size > 0 ? this.#updateSharedLimits() : Promise.resolve();
       const retriedPods = Array.from(this.#podsWithMissingLimits.values(), ({ pod }) =>
         this.#trackOperation(pod.metadata.uid, this.#createPodCgroup(pod)),
       );
-      await settleAll([updateShares, ...retriedPods]);
+      await settleAll([updateLimits, ...retriedPods]);
+      await this.#restoreLevels();
     }).catch((cause) => {
       throw new NodeFailure('FailedNodeAllocatableEnforcement', describeNotEnforced(parentCgroup, messageOf(cause)), {
         cause,
@@ -113,7 +124,7 @@ export class PodCgroups implements Cgroups {
         await this.#createPodCgroup(pod);
         this.#preparedUids.add(uid);
       };
-      await settleAll([this.#updateShares(), createOnce()]);
+      await settleAll([this.#updateSharedLimits(), createOnce()]);
     });
     return this.#trackOperation(uid, preparation);
   }
@@ -129,11 +140,17 @@ export class PodCgroups implements Cgroups {
   #resize(pod: Pod, resource: ResizableResource, applyLimits: (limits: CgroupLimits) => Promise<void>): Promise<void> {
     return this.#runForPod(async () => {
       this.#podSpecs.set(pod.metadata.uid, pod.spec);
-      if (resource === 'cpu') await this.#refreshShares();
+      await this.#refreshSharedLimits();
       // Huge pages are left out, because systemd and the kernel would change the sizes that a resize does not name.
-      const { memoryBytes, cpu, cpuShares } = podCgroupLimits(pod.spec, this.#parts.rules);
+      const {
+        cpu,
+        cpuShares,
+        pids: _pids,
+        hugepages: _hugepages,
+        ...memory
+      } = podCgroupLimits(pod.spec, this.#parts.rules);
       const cpuLimits = { ...(cpu ? { cpu } : {}), ...(cpuShares === undefined ? {} : { cpuShares }) };
-      await applyLimits(resource === 'cpu' ? cpuLimits : memoryBytes === undefined ? {} : { memoryBytes });
+      await applyLimits(resource === 'cpu' ? cpuLimits : memory);
     });
   }
 
@@ -185,7 +202,7 @@ export class PodCgroups implements Cgroups {
   async forget(uid: string): Promise<void> {
     this.#sharedCgroups.forget(uid);
     for (const collection of [this.#podSpecs, this.#preparedUids, this.#podsWithMissingLimits]) collection.delete(uid);
-    if (this.#burstableShares !== undefined) await this.#runForPod(() => this.#refreshShares());
+    if (this.#writtenLimits.burstable !== undefined) await this.#runForPod(() => this.#refreshSharedLimits());
   }
 
   /** Runs an operation unless the host has forbidden an earlier one. */
@@ -214,7 +231,7 @@ export class PodCgroups implements Cgroups {
    */
   readonly #checkSharing = coalesceCalls(async (): Promise<void> => {
     if (!(await this.#sharedCgroups.refresh())) return;
-    this.#burstableShares = undefined;
+    this.#writtenLimits = {};
     this.#parentSetup = undefined;
   });
 
@@ -230,7 +247,8 @@ export class PodCgroups implements Cgroups {
   async #createParents(): Promise<void> {
     const { enforcedLimits, rules } = this.#parts;
     if (!this.#sharedCgroups.isShared()) {
-      const { hadLimits: existed } = await this.#createWithLimits(ALL_PODS_CGROUP, nodeCgroupLimits(enforcedLimits));
+      const limits = nodeCgroupLimits(enforcedLimits, rules);
+      const { hadLimits: existed } = await this.#createWithLimits(ALL_PODS_CGROUP, limits);
       this.#isEnforced = !existed;
     }
     for (const qosClass of QOS_CLASSES)
@@ -246,24 +264,53 @@ export class PodCgroups implements Cgroups {
    */
   async #enforceAllPodsLimit(): Promise<void> {
     if (this.#isEnforced || this.#sharedCgroups.isShared()) return;
-    await this.#tree.setLimits(ALL_PODS_CGROUP, nodeCgroupLimits(this.#parts.enforcedLimits));
+    const { enforcedLimits, rules } = this.#parts;
+    await this.#tree.setLimits(ALL_PODS_CGROUP, nodeCgroupLimits(enforcedLimits, rules));
     this.#isEnforced = true;
   }
 
-  async #refreshShares(): Promise<void> {
+  async #refreshSharedLimits(): Promise<void> {
     await this.#checkSharing();
-    await this.#updateShares();
+    await this.#updateSharedLimits();
   }
 
-  /** Sets the CPU shares of the burstable class. Must be called after `#checkSharing`. */
-  readonly #updateShares = coalesceCalls(async (): Promise<void> => {
-    const burstableNames = [...ALL_PODS_CGROUP, 'burstable'];
-    if (!this.#sharedCgroups.mayChange(this.#tree.toCgroup(burstableNames).path)) return;
-    const { cpuShares } = qosCgroupLimits('burstable', this.#podSpecs.values(), this.#parts.rules);
-    if (cpuShares === this.#burstableShares || cpuShares === undefined) return;
-    await this.#tree.setLimits(burstableNames, { cpuShares });
-    this.#burstableShares = cpuShares;
+  /** Sets the limits of shared cgroups that follow the pods. Must be called after `#checkSharing`. */
+  readonly #updateSharedLimits = coalesceCalls(async (): Promise<void> => {
+    const { rules } = this.#parts;
+    const { hugepages: _, ...burstableLimits } = qosCgroupLimits('burstable', this.#podSpecs.values(), rules);
+    const allPodsLimits = allPodsMemoryProtection(this.#podSpecs.values(), rules);
+    if (
+      !isJsonEqual(allPodsLimits, this.#writtenLimits.allPods ?? {}) &&
+      (await this.#setSharedLimits(ALL_PODS_CGROUP, allPodsLimits))
+    )
+      this.#writtenLimits.allPods = allPodsLimits;
+    if (
+      !isJsonEqual(burstableLimits, this.#writtenLimits.burstable) &&
+      (await this.#setSharedLimits(BURSTABLE_CGROUP, burstableLimits))
+    )
+      this.#writtenLimits.burstable = burstableLimits;
   });
+
+  /** Sets limits of a shared cgroup and returns true, unless the cgroup contains pods of other agents. */
+  async #setSharedLimits(names: readonly string[], limits: CgroupLimits): Promise<boolean> {
+    if (!this.#sharedCgroups.mayChange(this.#tree.toCgroup(names).path)) return false;
+    await this.#tree.setLimits(names, limits);
+    return true;
+  }
+
+  /**
+   * Restores limits of the QoS classes that other software has changed (`UpdateCgroups` in
+   * `pkg/kubelet/cm/qos_container_manager_linux.go`).
+   */
+  async #restoreLevels(): Promise<void> {
+    const { rules } = this.#parts;
+    for (const qosClass of QOS_CLASSES) {
+      if (qosClass === 'burstable' && this.#podSpecs.size === 0) continue;
+      const names = [...ALL_PODS_CGROUP, qosClass];
+      const limits = qosCgroupLimits(qosClass, this.#podSpecs.values(), rules);
+      if (!hasLimits(this.#tree.toCgroup(names), limits)) await this.#setSharedLimits(names, limits);
+    }
+  }
 
   /** Tracks an operation, so that the removal of the pod's cgroup waits for it. */
   #trackOperation(uid: string, operation: Promise<void>): Promise<void> {

@@ -24,6 +24,19 @@ export async function readMachine(root = '/'): Promise<MachineInfo> {
   return { cpuCount, memoryBytes };
 }
 
+/** Type of the entry with the page size in the auxiliary vector of a process (`AT_PAGESZ` in `elf.h`). */
+const PAGE_SIZE_TYPE = 6n;
+const ENTRY_BYTES = 16;
+
+/** Reads the size of a page of the kernel in bytes. Returns 4096 if it is unknown. */
+export async function readPageBytes(file = '/proc/self/auxv'): Promise<number> {
+  const vector = await readFile(file).catch(() => Buffer.alloc(0));
+  for (let offset = 0; offset + ENTRY_BYTES <= vector.length; offset += ENTRY_BYTES) {
+    if (vector.readBigUInt64LE(offset) === PAGE_SIZE_TYPE) return Number(vector.readBigUInt64LE(offset + 8));
+  }
+  return 4_096;
+}
+
 const NODE_DIRECTORY_PATTERN = /^node\d/;
 const CPU_DIRECTORY_PATTERN = /^cpu\d/;
 

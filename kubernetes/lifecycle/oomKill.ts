@@ -1,6 +1,6 @@
 /** Describes the processes that the kernel's OOM killer has killed. */
 
-/** One kill, as reported in the kernel's log. */
+/** One kill, as reported in the kernel's log, or as counted in a cgroup. */
 export interface OomKill {
   /** Time of the kill in milliseconds since the epoch, or 0 if unknown. */
   readonly at: number;
@@ -12,7 +12,9 @@ export interface OomKill {
   readonly memoryBytes?: number;
   /** The cgroup of the killed process, or `/` if the log does not contain it. */
   readonly cgroup: string;
-  /** The cgroup whose memory limit was reached, or `/` if the whole system was out of memory. */
+  /**
+   * The cgroup whose memory limit was reached, or `/` if the whole system was out of memory. Empty if it is unknown.
+   */
   readonly limitedCgroup: string;
 }
 
@@ -40,5 +42,8 @@ export function killedProcess({ processName, pid, memoryBytes }: OomKill): strin
 }
 
 /** Returns why a container was killed: the system or one of its cgroups was out of memory. */
-export const oomKillMessage = (kill: OomKill): string =>
-  `${isSystemOom(kill) ? 'the system was out of memory' : 'the memory limit was reached'}: the kernel killed ${killedProcess(kill)}`;
+export function oomKillMessage(kill: OomKill): string {
+  const victim = `the kernel killed ${killedProcess(kill)}`;
+  if (kill.limitedCgroup === '') return `memory ran out: ${victim}`;
+  return `${isSystemOom(kill) ? 'the system was out of memory' : 'the memory limit was reached'}: ${victim}`;
+}

@@ -1,9 +1,13 @@
 /** Computes the allocatable resources of a node, i.e. its capacity minus the reserved resources. */
 
 import type { ResourceList } from '../api/schema/scalars.ts';
+import { formatQuantity } from '../api/values/quantity.ts';
+import { formatBinary } from '../eviction/amounts.ts';
 import { thresholdAmount } from '../eviction/thresholds.ts';
 import type { Capacity } from './requests.ts';
 import { amountOf } from './resources.ts';
+
+const NANOS_PER_MILLI = 1_000_000n;
 
 /** Resource name of the node's disk. */
 export const EPHEMERAL_STORAGE = 'ephemeral-storage';
@@ -27,13 +31,9 @@ export interface ReservedResources {
  * Returns the limit of the cgroup of all pods, i.e. the capacity minus the amounts that are reserved for the agent and
  * the system.
  */
-export function subtractReserved(capacity: Capacity, { kubeReserved, systemReserved }: ReservedResources): Capacity {
-  const unreservedAmount = (capacityAmount: number, resource: string) => {
-    const reservedAmounts = [kubeReserved, systemReserved].map((requests) =>
-      amountOf({ requests }, 'requests', resource),
-    );
-    return Math.max(0, capacityAmount - reservedAmounts.reduce((sum, each) => sum + each, 0));
-  };
+export function subtractReserved(capacity: Capacity, reserved: ReservedResources): Capacity {
+  const unreservedAmount = (capacityAmount: number, resource: string) =>
+    Math.max(0, capacityAmount - reservedAmount(resource, reserved));
   return {
     ...capacity,
     cpuMillis: unreservedAmount(capacity.cpuMillis, 'cpu'),
@@ -65,6 +65,45 @@ export function allocatableResources(capacity: Capacity, reserved: ReservedResou
   );
   return { ...unreservedCapacity, memoryBytes, ...(otherResources ? { extra: otherResources } : {}) };
 }
+
+/**
+ * Returns the kubelet's message if more of a resource is reserved than the node has, or undefined if the reservations
+ * fit (`validateNodeAllocatable` in `pkg/kubelet/cm/node_container_manager_linux.go`). Processes are not checked,
+ * because they are not part of the capacity that a kubelet reports.
+ */
+export function describeExcessiveReservation(capacity: Capacity, reserved: ReservedResources): string | undefined {
+  const diskBytes = capacity.extra?.[EPHEMERAL_STORAGE];
+  const problems = [
+    describeExcess('cpu', capacity.cpuMillis, reservedAmount('cpu', reserved)),
+    describeExcess(
+      'memory',
+      capacity.memoryBytes,
+      reservedAmount('memory', reserved) + evictionThreshold(reserved.evictionHardMemory, capacity.memoryBytes),
+    ),
+    ...(diskBytes === undefined
+      ? []
+      : [
+          describeExcess(
+            EPHEMERAL_STORAGE,
+            diskBytes,
+            reservedAmount(EPHEMERAL_STORAGE, reserved) + evictionThreshold(reserved.evictionHardDisk, diskBytes),
+          ),
+        ]),
+  ].filter((problem) => problem !== undefined);
+  return problems.length === 0 ? undefined : `invalid Node Allocatable configuration. ${problems.join(' ')}`;
+}
+
+function describeExcess(resource: string, capacityAmount: number, reservation: number): string | undefined {
+  if (reservation <= capacityAmount) return undefined;
+  const [reservationText, capacityText] = [reservation, capacityAmount].map((amount) =>
+    resource === 'cpu' ? formatQuantity(BigInt(amount) * NANOS_PER_MILLI) : formatBinary(amount),
+  );
+  return `Resource "${resource}" has a reservation of ${reservationText} but capacity of ${capacityText}. Expected capacity >= reservation.`;
+}
+
+/** Returns the amount of a resource that is reserved for the agent and the system, in the unit of `amountOf`. */
+const reservedAmount = (resource: string, { kubeReserved, systemReserved }: ReservedResources): number =>
+  [kubeReserved, systemReserved].reduce((sum, requests) => sum + amountOf({ requests }, 'requests', resource), 0);
 
 /**
  * Returns the total size in bytes of all preallocated huge pages, including reserved ones. That memory cannot be used

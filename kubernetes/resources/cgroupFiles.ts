@@ -46,7 +46,11 @@ const FORMATTERS: Record<CgroupVersion, Record<Controller, (limits: CgroupLimits
       ...(cpuShares === undefined ? [] : [['cpu.weight', cpuWeight(cpuShares)] as const]),
       ...(cpu ? ([['cpu.max', `${cpu.quota < 0 ? 'max' : cpu.quota} ${cpu.period}`]] as const) : []),
     ],
-    memory: ({ memoryBytes }) => (memoryBytes === undefined ? [] : [['memory.max', memoryBytes]]),
+    memory: ({ memoryBytes, memoryMinBytes, memoryLowBytes }) => [
+      ...(memoryBytes === undefined ? [] : [['memory.max', memoryBytes] as const]),
+      ...(memoryMinBytes === undefined ? [] : [['memory.min', memoryMinBytes] as const]),
+      ...(memoryLowBytes === undefined ? [] : [['memory.low', memoryLowBytes] as const]),
+    ],
     pids: ({ pids }) => (pids === undefined ? [] : [['pids.max', pids]]),
     hugetlb: ({ hugepages = {} }) =>
       Object.entries(hugepages).map(([size, bytes]) => [`hugetlb.${size}.max`, formatExact(bytes)] as const),
@@ -70,7 +74,7 @@ const UNLIMITED_QUOTA = '18446744073709551615';
  * Returns the limits as properties of a systemd slice. Omits the limits of huge pages, which systemd does not support.
  */
 export function sliceProperties(limits: CgroupLimits, version: CgroupVersion): UnitProperty[] {
-  const { cpuShares, cpu, memoryBytes, pids } = limits;
+  const { cpuShares, cpu, memoryBytes, memoryMinBytes, memoryLowBytes, pids } = limits;
   const sharesProperty = (each: number): UnitProperty =>
     version === 'v1' ? ['CPUShares', 't', String(each)] : ['CPUWeight', 't', String(cpuWeight(each))];
   return [
@@ -79,6 +83,8 @@ export function sliceProperties(limits: CgroupLimits, version: CgroupVersion): U
     ...(memoryBytes === undefined
       ? []
       : [[version === 'v1' ? 'MemoryLimit' : 'MemoryMax', 't', String(memoryBytes)] as const]),
+    ...(memoryMinBytes === undefined || version === 'v1' ? [] : [['MemoryMin', 't', String(memoryMinBytes)] as const]),
+    ...(memoryLowBytes === undefined || version === 'v1' ? [] : [['MemoryLow', 't', String(memoryLowBytes)] as const]),
     ...(pids === undefined ? [] : [['TasksMax', 't', String(pids)] as const]),
   ];
 }

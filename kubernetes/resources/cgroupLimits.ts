@@ -11,6 +11,7 @@ import type { ResourceList } from '../api/schema/scalars.ts';
 import { wholeValue } from '../api/values/quantity.ts';
 import { exclusiveCpuCount } from '../cpus/cpuPolicy.ts';
 import { cpuQuota, cpuShares } from './cgroup.ts';
+import { burstableMemoryProtection, type MemoryQos, podMemoryProtection } from './memoryQos.ts';
 import { qosClass } from './qos.ts';
 import type { Capacity } from './requests.ts';
 import { podLimit, podRequest } from './resources.ts';
@@ -21,6 +22,10 @@ export interface CgroupLimits {
   /** CFS quota and period in microseconds. A quota of -1 means no limit. */
   readonly cpu?: { readonly quota: number; readonly period: number };
   readonly memoryBytes?: number;
+  /** Memory in bytes that the kernel never reclaims (`memory.min`). Only cgroup v2 has it. */
+  readonly memoryMinBytes?: number;
+  /** Memory in bytes that the kernel reclaims last (`memory.low`). Only cgroup v2 has it. */
+  readonly memoryLowBytes?: number;
   readonly pids?: number;
   /** Maximum bytes by page size in the kernel's notation, e.g. `2MB`. */
   readonly hugepages?: Readonly<Record<string, number>>;
@@ -38,6 +43,8 @@ export interface CgroupRules {
   readonly podPids: number;
   /** Huge page sizes that the kernel supports, in its notation. */
   readonly pageSizes: readonly string[];
+  /** The protection and the throttling of memory. Undefined if the kernel or the configuration does not have them. */
+  readonly memoryQos?: MemoryQos;
 }
 
 /** Limit in bytes that stands for no limit, because no node has that much memory. */
@@ -56,6 +63,7 @@ export function podCgroupLimits(spec: PodSpec, rules: CgroupRules): CgroupLimits
       ? {}
       : { cpu: hasAnyExclusiveCpus(spec, rules) ? { quota: -1, period: rules.cfsPeriod } : toCfsQuota(cpu, rules) }),
     ...(memoryBytes === undefined || isBestEffort ? {} : { memoryBytes }),
+    ...podMemoryProtection(spec, rules),
     ...(rules.podPids > 0 ? { pids: rules.podPids } : {}),
     ...hugepageField(rules, hugepageLimits(spec)),
   };
@@ -123,23 +131,34 @@ export const hugePageResource = (bytes: number): string => `hugepages-${formatPa
 export function qosCgroupLimits(
   tier: 'burstable' | 'besteffort',
   pods: Iterable<PodSpec>,
-  { pageSizes }: CgroupRules,
+  rules: CgroupRules,
 ): CgroupLimits {
-  let milliCpu = 0;
-  for (const spec of pods) if (qosClass(spec) === 'Burstable') milliCpu += podRequest(spec, 'cpu');
+  if (tier === 'besteffort') return { cpuShares: cpuShares(0), ...unlimitedHugepages(rules) };
+  const burstablePods = [...pods].filter((spec) => qosClass(spec) === 'Burstable');
+  const milliCpu = burstablePods.reduce((sum, spec) => sum + podRequest(spec, 'cpu'), 0);
   return {
-    cpuShares: cpuShares(tier === 'burstable' ? milliCpu : 0),
-    ...(pageSizes.length > 0
-      ? { hugepages: Object.fromEntries(pageSizes.map((size) => [size, UNLIMITED_BYTES])) }
-      : {}),
+    cpuShares: cpuShares(milliCpu),
+    ...burstableMemoryProtection(burstablePods, rules),
+    ...unlimitedHugepages(rules),
   };
+}
+
+/** Returns limits that never apply, because huge pages are limited per pod. */
+function unlimitedHugepages({ pageSizes }: CgroupRules): Pick<CgroupLimits, 'hugepages'> {
+  if (pageSizes.length === 0) return {};
+  return { hugepages: Object.fromEntries(pageSizes.map((size) => [size, UNLIMITED_BYTES])) };
 }
 
 /** Resource name for the maximum number of processes on a node, as in a kubelet. */
 export const PIDS = 'pid';
 
 /** Returns the limits for all pods of the node together. */
-export function nodeCgroupLimits({ cpuMillis, memoryBytes, extra }: Capacity): CgroupLimits {
+export function nodeCgroupLimits({ cpuMillis, memoryBytes, extra }: Capacity, rules: CgroupRules): CgroupLimits {
   const pids = extra?.[PIDS];
-  return { cpuShares: cpuShares(cpuMillis), memoryBytes, ...(pids === undefined ? {} : { pids }) };
+  return {
+    cpuShares: cpuShares(cpuMillis),
+    memoryBytes,
+    ...(pids === undefined ? {} : { pids }),
+    ...unlimitedHugepages(rules),
+  };
 }

@@ -74,6 +74,7 @@ function effectiveFields(config: NodeConfig): ConfigFields {
     serializeImagePulls: givenInput.file.serializeImagePulls ?? config.maxParallelImagePulls < 2,
     staticPodPath,
     registerNode: cluster?.registersNode ?? false,
+    makeIPTablesUtilChains: config.hostSetup.createsUtilChains,
     ...(serving ? servingFields(serving) : {}),
   });
 }

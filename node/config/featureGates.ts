@@ -13,7 +13,7 @@ const ENABLED_BETA_GATES: readonly string[] = [
   'GracefulNodeShutdownBasedOnPodPriority',
 ];
 /** Alpha gates, which are disabled by default. */
-const ALPHA_GATES: readonly string[] = ['CPUManagerPolicyAlphaOptions', 'PodLogsQuerySplitStreams'];
+const ALPHA_GATES: readonly string[] = ['CPUManagerPolicyAlphaOptions', 'MemoryQoS', 'PodLogsQuerySplitStreams'];
 const ALL_ALPHA = 'AllAlpha';
 /** Deprecated gates, which are enabled by default and restore an earlier behavior when disabled. */
 const DEPRECATED_GATES: readonly string[] = ['DisableCPUQuotaWithExclusiveCPUs'];
@@ -44,6 +44,9 @@ export const allowsBetaCpuOptions = (config: GatedConfig): boolean =>
 /** Whether the CPU manager accepts options in alpha. */
 export const allowsAlphaCpuOptions = (config: GatedConfig): boolean =>
   isGateEnabled(config, 'CPUManagerPolicyAlphaOptions', ALL_ALPHA);
+
+/** Whether memory is protected and throttled by cgroup v2 (`memory.min`, `memory.low` and `memory.high`). */
+export const enforcesMemoryQos = (config: GatedConfig): boolean => isGateEnabled(config, 'MemoryQoS', ALL_ALPHA);
 
 /** Whether containers with exclusive CPUs have no CPU quota. */
 export const liftsQuotaOfExclusiveCpus = ({ featureGates = {} }: GatedConfig): boolean =>

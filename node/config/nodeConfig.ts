@@ -90,11 +90,22 @@ export interface NodeConfig extends HousekeepingConfig, ServedEndpoints {
   readonly inspect?: InspectConfig;
   readonly failCgroupV1: boolean;
   readonly failSwapOn: boolean;
+  readonly hostSetup: HostSetup;
   readonly logging: { readonly format: 'text' | 'json'; readonly verbosity: number };
   /** The feature gates that have an effect on the node. */
   readonly featureGates: readonly FeatureGate[];
   /** The flags and the file that the configuration was compiled from, which may contain secrets. */
   readonly userInput: { readonly flags: Flags; readonly file: Readonly<Record<string, unknown>> };
+}
+
+/** Changes to the host outside of the node's own directories, cgroups and pods. */
+export interface HostSetup {
+  /** Whether kernel parameters must already have the values that a kubelet requires, are set, or are left alone. */
+  readonly kernelParameters: 'required' | 'set' | 'unchanged';
+  /** Whether the iptables chains of a kubelet are created. */
+  readonly createsUtilChains: boolean;
+  /** Limit of open files of the agent. */
+  readonly maxOpenFiles: number;
 }
 
 /** Defaults that depend on the host or the command. */
@@ -105,6 +116,25 @@ export interface ConfigDefaults {
   /** Directory of the pods' logs. Undefined for the default of `run`. */
   readonly podLogsDirectory?: string;
   readonly staticPodPath?: string;
+  /**
+   * Whether the host is dedicated to the node, so that its kernel parameters and iptables chains are set by default.
+   */
+  readonly isHostDedicated?: boolean;
+}
+
+/** Returns the changes to the host, which a host that is not dedicated to the node gets only if the file requests them. */
+function compileHostSetup(
+  { protectKernelDefaults = false, makeIPTablesUtilChains, maxOpenFiles }: SettingValues,
+  file: NodeConfig['userInput']['file'],
+  isHostDedicated: boolean,
+): HostSetup {
+  const setsParameters = isHostDedicated || file.protectKernelDefaults === false;
+  const changesParameters = setsParameters ? 'set' : 'unchanged';
+  return Object.freeze({
+    kernelParameters: protectKernelDefaults ? 'required' : changesParameters,
+    createsUtilChains: makeIPTablesUtilChains && (isHostDedicated || file.makeIPTablesUtilChains === true),
+    maxOpenFiles,
+  });
 }
 
 function compileRuntime(values: SettingValues) {
@@ -220,6 +250,7 @@ export function compileValues(
     featureGates: Object.freeze(listKnownGates(values)),
     failCgroupV1: values.failCgroupV1,
     failSwapOn: values.failSwapOn,
+    hostSetup: compileHostSetup(values, givenInput.file, defaults.isHostDedicated ?? false),
     userInput: givenInput,
     logging: Object.freeze({ format: values.logging.format, verbosity: values.logging.verbosity }),
   });

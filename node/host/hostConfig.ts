@@ -10,8 +10,9 @@ import { canLowerOomScore } from '../../cri/managed/host.ts';
 import type { NodeDescription } from '../../cri/nodeDescription.ts';
 import type { Hierarchy } from '../../host/cgroup/hierarchies.ts';
 import { countIdRanges } from '../../host/pods/userNamespaces.ts';
-import { type MachineInfo, readMachine } from '../../host/usage/machine.ts';
-import { allocatableResources } from '../../kubernetes/resources/allocatable.ts';
+import { type MachineInfo, readMachine, readPageBytes } from '../../host/usage/machine.ts';
+import { allocatableResources, subtractReserved } from '../../kubernetes/resources/allocatable.ts';
+import type { MemoryQos } from '../../kubernetes/resources/memoryQos.ts';
 import type { Capacity } from '../../kubernetes/resources/requests.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
 import { listThermalThrottlePaths, readAdmissionFacts, readDiskAndHugePageCapacity } from './admissionFacts.ts';
@@ -19,6 +20,7 @@ import { canPodsSwap, machineCapacity, readCgroupFacts } from './cgroups.ts';
 import { nodeAddresses } from './hostAddresses.ts';
 import { trackNodeNameAddress } from './nodeNameAddress.ts';
 import { readCpuManager, readMemoryManager } from './resourceManagers.ts';
+import { supportsTmpfsNoswap } from './tmpfsNoswap.ts';
 
 /** Initial delay in milliseconds of the crash-loop back-off (C7). */
 const CRASH_BASE_MS = 10_000;
@@ -50,12 +52,17 @@ export async function readHostConfig(
     readMemoryManager(config, host.root),
   ]);
   const hostCapacity: Capacity = { ...machineCapacity(config, machine), extra };
+  const memoryQos = await memoryQosFacts(config, facts.cgroups.version, hostCapacity);
   const liftsQuota = config.resourceManagers.cpuPolicy?.liftsQuota === true;
   return {
     ...facts,
     ...(cpuManager === undefined ? {} : { cpuManager }),
     ...(memoryManager === undefined ? {} : { memoryManager }),
-    ...(liftsQuota ? { cgroups: { ...facts.cgroups, exclusiveCpus: true } } : {}),
+    cgroups: {
+      ...facts.cgroups,
+      ...(liftsQuota ? { exclusiveCpus: true } : {}),
+      ...(memoryQos === undefined ? {} : { memoryQos }),
+    },
     ...agentSettings(config, machine),
     capacity: hostCapacity,
     allocatable: allocatableResources(hostCapacity, config.resources.reservedResources),
@@ -68,6 +75,17 @@ export async function readHostConfig(
 /** Returns the settings of the shutdown. Empty if the node does not delay it. */
 const shutdownSettings = ({ shutdownPeriods: periods }: NodeConfig): Pick<NodeAgentConfig, 'shutdown'> =>
   periods.length === 0 ? {} : { shutdown: { periods } };
+
+/** Returns how memory is protected and throttled, which requires cgroup v2. */
+async function memoryQosFacts(
+  { resources: { memoryQos, reservedResources } }: NodeConfig,
+  version: NodeDescription['cgroups']['version'],
+  capacity: Capacity,
+): Promise<MemoryQos | undefined> {
+  if (memoryQos === undefined || version !== 'v2') return undefined;
+  const unreservedBytes = subtractReserved(capacity, reservedResources).memoryBytes;
+  return { ...memoryQos, unreservedBytes, pageBytes: await readPageBytes() };
+}
 
 /** Describes the machine on hosts other than Linux, which have no sysfs. */
 const machineWithoutSysfs = (): MachineInfo => ({ cpuCount: cpus().length, memoryBytes: totalmem() });
@@ -100,8 +118,9 @@ async function readRuntimeFacts(
   { cri, hierarchies, isSimulated }: { cri: Cri; hierarchies: readonly Hierarchy[]; isSimulated: boolean },
 ) {
   const { nodeName, resolvConf, clusterDns, clusterDomain, seccompDefault } = config;
-  const [canLowerOomScoreAdj, cgroupDriver, cgroups, maskedPaths, nameAddress] = await Promise.all([
+  const [canLowerOomScoreAdj, tmpfsNoswap, cgroupDriver, cgroups, maskedPaths, nameAddress] = await Promise.all([
     canLowerOomScore().catch(() => false),
+    isSimulated ? false : supportsTmpfsNoswap({ directory: config.rootDirectory }),
     detectCgroupDriver(cri, config.cgroupDriver),
     readCgroupFacts(config.resources, hierarchies),
     listThermalThrottlePaths(),
@@ -114,6 +133,7 @@ async function readRuntimeFacts(
     clusterDomain,
     seccompDefault,
     canLowerOomScoreAdj,
+    tmpfsNoswap,
     cgroupDriver,
     cgroups,
     maskedPaths,

@@ -7,13 +7,18 @@ import type { NodeParts } from '../../actors/node/nodeParts.ts';
 import type { ResourceMeter } from '../../actors/services/eviction/eviction.ts';
 import { readRuntimeClasses } from '../../actors/services/sandboxes/runtimeClasses.ts';
 import { systemClock } from '../../base/time/clock.ts';
-import { readHierarchies } from '../../host/cgroup/hierarchies.ts';
+import type { Cgroups } from '../../host/cgroup/cgroups.ts';
+import { ContainerOomKills } from '../../host/cgroup/containerOomKills.ts';
+import { type Hierarchy, readHierarchies } from '../../host/cgroup/hierarchies.ts';
 import { hostKernelLog } from '../../host/kernelLog/kernelLog.ts';
 import { hostLogind } from '../../host/logind/hostLogind.ts';
 import { type EventMessage, warning } from '../../kubernetes/events/recordedEvent.ts';
+import type { OomKill } from '../../kubernetes/lifecycle/oomKill.ts';
 import type { HostIdentity, NodeObject } from '../../kubernetes/node/nodeObject.ts';
+import { describeExcessiveReservation } from '../../kubernetes/resources/allocatable.ts';
 import type { CgroupLocation } from '../../kubernetes/resources/cgroup.ts';
 import type { JoinedCluster, JoinOptions } from '../cluster/joinCluster.ts';
+import { ConfigError } from '../config/configError.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
 import { createCredentialFinder } from '../credentials/createCredentialFinder.ts';
 import { createPodCgroups, readMaxProcesses } from '../host/cgroups.ts';
@@ -21,6 +26,7 @@ import { readHostConfig } from '../host/hostConfig.ts';
 import { readHostIdentity } from '../host/hostIdentity.ts';
 import { objectsDirectory } from '../host/paths.ts';
 import type { ErrorLog } from '../log/errorLog.ts';
+import { isSwapEnabled, swappedVolumesEvent } from './checks/hostChecks.ts';
 import type { ConnectedRuntime } from './connectRuntime.ts';
 import type { NodeMetering } from './observation/nodeMetering.ts';
 import type { NodeObservers } from './observation/nodeObservers.ts';
@@ -34,6 +40,8 @@ export interface HostNode {
   readonly cluster: JoinedCluster | undefined;
   /** The parent of the pods' cgroups. Undefined for a simulated node. */
   readonly cgroupLocation: CgroupLocation | undefined;
+  /** The cgroups of the pods. Undefined if the agent does not manage them. */
+  readonly cgroups: Cgroups | undefined;
   /** Kills the credential plugins that are still running. */
   readonly stopCredentialPlugins: () => void;
 }
@@ -62,6 +70,13 @@ export async function createHostNode(
     readMaxProcesses(),
     readHostIdentity(),
   ]);
+  const reservationProblem = describeExcessiveReservation(host.capacity, config.resources.reservedResources);
+  if (reservationProblem !== undefined && !endsAll) throw new ConfigError(reservationProblem);
+  if (!isSimulated) {
+    const { tmpfsNoswap } = host;
+    const swapWarning = swappedVolumesEvent({ isSwapEnabled: await isSwapEnabled(), tmpfsNoswap });
+    if (swapWarning !== undefined) publish(swapWarning);
+  }
   const cluster = await joinConfiguredCluster(config, identity, {
     onProblem: (problem) => publish(warning('CredentialsUnusable', problem)),
     observer: metering?.metrics.cluster,
@@ -84,6 +99,7 @@ export async function createHostNode(
       : {
           kernelLog: hostKernelLog(),
           logind: hostLogind(),
+          ...(config.resources.reportsProcessOomKills ? { countOomKills: oomKillCounter(host, hierarchies) } : {}),
           resourceMeter,
           cgroups: createPodCgroups({ config, node: host, hierarchies, maxProcesses: pids, logger }),
           findCredentials: await createCredentialFinder(config, {
@@ -106,8 +122,15 @@ export async function createHostNode(
     }),
     cluster,
     cgroupLocation: isSimulated ? undefined : { cgroupRoot: host.cgroupRoot, cgroupDriver: host.cgroupDriver },
+    cgroups: nodeParts.cgroups,
     stopCredentialPlugins: () => credentialPluginsController.abort(),
   };
+}
+
+/** Returns a function that counts the OOM kills in the cgroups of the node's containers. */
+function oomKillCounter(location: CgroupLocation, hierarchies: readonly Hierarchy[]): () => readonly OomKill[] {
+  const kills = new ContainerOomKills({ location, hierarchies });
+  return () => kills.read();
 }
 
 /** Joins the configured cluster, if any. The client of the API server is imported only for nodes of a cluster. */

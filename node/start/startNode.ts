@@ -15,7 +15,9 @@ import type { FlightRecorder } from '../../recording/flightRecorder.ts';
 import type { AgentPort } from '../../socket/agent.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
 import { AgentPlacement } from '../host/agentPlacement.ts';
+import { setUpHost } from '../host/hostSetup.ts';
 import type { NodeStats } from '../host/nodeStats.ts';
+import { enforceReservedCgroups } from '../host/reservedCgroups.ts';
 import { assertPodDirectoriesUsable } from '../host/rootDirectory.ts';
 import { watchRoot } from '../host/rootWatch.ts';
 import { createErrorLog, type ErrorLog } from '../log/errorLog.ts';
@@ -54,6 +56,9 @@ export const startNode: StartNode = async (options) => {
   const { config, logger, redaction } = options;
   await assertPodDirectoriesUsable(config);
   const agentPlacement = await placeAgent(options);
+  const stopHostUpkeep = options.isSimulated
+    ? () => {}
+    : await setUpHost(config.hostSetup, { logger, clock: systemClock });
   const errorLog = createErrorLog(logger);
   const nodeMetering = await createMetering(options, errorLog);
   const runtime = await connectRuntime(options);
@@ -89,13 +94,27 @@ export const startNode: StartNode = async (options) => {
     await stats.create(options, { node, cri, metering: nodeMetering });
     api = await serveApi(options, { node, cri, metering: nodeMetering, stats: stats.current() });
   } catch (error) {
+    stopHostUpkeep();
     stats.stop();
     await releaseNode(node, { cri, flight: flightRecorder, leaveCluster: async () => node.cluster?.close() });
     throw error;
   }
 
-  const root = watchRoot({ rootDirectory: config.rootDirectory, clock: systemClock, logger, publish });
   const leaveCluster = sendEventsToCluster(node, { recorder, onError: errorLog.onError });
+  if (node.cgroupLocation !== undefined) {
+    const { cgroupDriver } = node.cgroupLocation;
+    const { reservedCgroups } = config.resources;
+    await enforceReservedCgroups(reservedCgroups, { cgroupDriver, publish, cgroups: node.cgroups }).catch(
+      async (error) => {
+        stopHostUpkeep();
+        stats.stop();
+        await api?.close();
+        await releaseNode(node, { cri, flight: flightRecorder, leaveCluster });
+        throw error;
+      },
+    );
+  }
+  const root = watchRoot({ rootDirectory: config.rootDirectory, clock: systemClock, logger, publish });
   const agent = createAgentPort({
     agent: node.agent,
     nodeObject: node.nodeObject,
@@ -113,6 +132,7 @@ export const startNode: StartNode = async (options) => {
     logStatuses(agent, logger),
     releaseWhenQuiet(agent.subscribe, { clock: systemClock }),
     root.stop,
+    stopHostUpkeep,
   ];
   if (agentPlacement !== undefined) subscriptions.push(agentPlacement.repeat());
   if (config.clusterDns.length === 0) publish(MISSING_CLUSTER_DNS_EVENT);

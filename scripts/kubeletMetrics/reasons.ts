@@ -83,10 +83,6 @@ export const exclusionReasons: readonly ExclusionReason[] = [
     text: 'all records of pulls are in memory, where they have no limit that a percentage could be of',
   },
   {
-    names: ['kubelet_memory_qos_*'],
-    text: 'the feature gate MemoryQoS is off in a kubelet by default, and the node writes no `memory.min` or `memory.low`',
-  },
-  {
     names: ['kubelet_orphan_pod_cleaned_volumes', 'kubelet_orphan_pod_cleaned_volumes_errors'],
     text: 'there is no sweep that they could be counted in: a pod of which only its directory is left terminates like any other, and `kubelet_working_pods` has it as `orphan`',
   },

@@ -23,7 +23,15 @@ const POD_PIDS = 64;
 const fillMemory = 'x=$(yes | head -c 200000000); echo $x';
 
 beforeAll(async () => {
-  await startNode({ podPidsLimit: POD_PIDS });
+  await run('systemctl start daemons.slice');
+  await startNode({
+    podPidsLimit: POD_PIDS,
+    systemReserved: { cpu: '100m', memory: '128Mi' },
+    systemReservedCgroup: '/daemons.slice',
+    enforceNodeAllocatable: ['pods', 'system-reserved'],
+    featureGates: { MemoryQoS: true },
+    memoryReservationPolicy: 'TieredReservation',
+  });
   const limits = { cpu: '500m', memory: '64Mi' };
   const requests = { cpu: '100m', memory: '32Mi' };
   await addPod(podManifest('limited', [shell('main', steadily(), { resources: { limits, requests } })]));
@@ -62,7 +70,40 @@ test('C25: systemd knows the slices, and the limit of all pods is the allocatabl
     'active\nactive\nactive',
   );
   const totalKib = Number(await run("sed -n 's/^MemTotal: *\\([0-9]*\\) kB/\\1/p' /proc/meminfo"));
-  expect(await cgroupFile('kubepods.slice', 'memory.max')).toBe(`${totalKib * 1024}`);
+  expect(await cgroupFile('kubepods.slice', 'memory.max')).toBe(`${totalKib * 1024 - 128 * MIB}`);
+});
+
+test('C25: the slice of the system daemons has the reserved resources, also for systemd', async () => {
+  const slice = 'daemons.slice';
+  expect(await cgroupFiles(slice, 'cpu.weight', 'memory.max', 'memory.min')).toEqual({
+    'cpu.weight': '4',
+    'memory.max': `${128 * MIB}`,
+    'memory.min': `${128 * MIB}`,
+  });
+  expect(await run('systemctl show -p MemoryMax --value daemons.slice')).toBe(`${128 * MIB}`);
+});
+
+test('C25: the memory of a Burstable pod is protected and throttled', async () => {
+  const pod = await runningPod('limited');
+  const slice = burstableSlice(pod);
+  const scope = `${slice}/${containerScope(pod)}`;
+  const throttledBytes = Math.floor((32 + 0.9 * 32) * (MIB / 4_096)) * 4_096;
+  expect(await cgroupFiles(scope, 'memory.low', 'memory.high', 'memory.swap.max')).toEqual({
+    'memory.low': `${32 * MIB}`,
+    'memory.high': `${throttledBytes}`,
+    'memory.swap.max': '0',
+  });
+  expect(await cgroupFile(slice, 'memory.low')).toBe(`${32 * MIB}`);
+  expect(Number(await cgroupFile('kubepods.slice', 'memory.min'))).toBeGreaterThanOrEqual(32 * MIB);
+});
+
+test('C25: the kernel parameters and the iptables chains of a kubelet are set', async () => {
+  expect(await run('sysctl -n vm.overcommit_memory vm.panic_on_oom kernel.panic kernel.panic_on_oops')).toBe(
+    '1\n0\n10\n1',
+  );
+  const chains = await run('iptables -t mangle -S; iptables -S');
+  for (const chain of ['-N KUBE-IPTABLES-HINT', '-A INPUT -j KUBE-FIREWALL', '-A OUTPUT -j KUBE-FIREWALL'])
+    expect(chains).toContain(chain);
 });
 
 test('an OOM kill of a container is reported, and the container restarts', async () => {

@@ -46,6 +46,7 @@ const CONFIG: { readonly [Key in keyof Config]-?: true } = {
   sources: true,
   startSlots: true,
   takesOver: true,
+  tmpfsNoswap: true,
   podCidr: true,
   userNamespaces: true,
 };

@@ -53,16 +53,17 @@ export async function createVolumeDirectory(
 
 /**
  * Returns a tmpfs whose size is the smallest of the volume's limit, the pod's memory limit and the node's allocatable
- * memory.
+ * memory. If the host supports it, the contents are never swapped to disk.
  */
-export function memoryMedium({ pod, allocatable }: VolumeMount, sizeLimit?: string): Medium {
+export function memoryMedium({ pod, allocatable, tmpfsNoswap }: VolumeMount, sizeLimit?: string): Medium {
   if (sizeLimit !== undefined && parseQuantity(sizeLimit) === undefined) {
     throw new NodeFailure('FailedMount', `emptyDir sizeLimit ${sizeLimit} is not a quantity`);
   }
   const volumeLimit = sizeLimit === undefined ? 0 : wholeValue(sizeLimit);
   const sizeLimits = [volumeLimit, podLimit(pod.spec, 'memory') ?? 0, wholeValue(allocatable.memory ?? '0')];
   const positiveLimits = sizeLimits.filter((bytes) => bytes > 0);
-  return { type: 'tmpfs', options: positiveLimits.length === 0 ? [] : [`size=${Math.min(...positiveLimits)}`] };
+  const sizeOptions = positiveLimits.length === 0 ? [] : [`size=${Math.min(...positiveLimits)}`];
+  return { type: 'tmpfs', options: [...sizeOptions, ...(tmpfsNoswap ? ['noswap'] : [])] };
 }
 
 /**

@@ -24,6 +24,8 @@ export interface VolumeMount extends ClusterContent {
   readonly mounter: Mounter;
   /** Allocatable resources of the node, as quantities by resource name. */
   readonly allocatable: Readonly<Record<string, string>>;
+  /** Whether a tmpfs can be mounted with `noswap`, so that its contents are never swapped to disk. */
+  readonly tmpfsNoswap?: boolean;
   /** Current time in milliseconds since the epoch. */
   readonly now: number;
   readonly signal: AbortSignal;

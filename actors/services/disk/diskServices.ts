@@ -157,6 +157,7 @@ function volumeServices({ node, clock, layout, mounter, ownership, ...content }:
         layout,
         mounter,
         allocatable: toAllocatableResources(node()),
+        tmpfsNoswap: node().tmpfsNoswap ?? false,
         now: clock.now(),
       };
       return findPlugin(volumePlugins, volume).mount({ ...mountInput, objects, tokens, trustBundles, signal });

@@ -18,7 +18,7 @@ import { handleStopSignals, untilStopRequested } from '../../terminal/signals.ts
 import { runOnce } from './runOnce.ts';
 import { assertNoObstacles, planTakeOver, planText, podNameAndUid } from './takeOver.ts';
 
-const defaultConfig = { rootDirectory: runDirectory };
+const defaultConfig = { rootDirectory: runDirectory, isHostDedicated: true };
 
 type Write = (text: string) => unknown;
 

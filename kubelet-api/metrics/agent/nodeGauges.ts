@@ -5,6 +5,7 @@
 import type { NodeAgent } from '../../../actors/node/nodeAgent.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { KUBERNETES_VERSION } from '../../../kubernetes/api/version.ts';
+import { type MemoryQos, protectedMemory } from '../../../kubernetes/resources/memoryQos.ts';
 import type { CountedPod, NodeCounts } from '../../../machines/node/counts.ts';
 import { pluginName } from '../pods/volumeMetrics.ts';
 import { alpha, beta, type Gauge, type Registry } from '../registry.ts';
@@ -15,6 +16,8 @@ export interface NodeGaugesParts {
   readonly nodeName: string;
   /** Undefined if unknown. */
   readonly cgroupVersion?: 1 | 2 | undefined;
+  /** Whether requested memory is protected. Undefined if the feature gate MemoryQoS is off. */
+  readonly memoryQos?: Pick<MemoryQos, 'isTiered'> | undefined;
   /** In milliseconds since the epoch. */
   readonly now: () => number;
   readonly version: { readonly kubelet: string; readonly platform: string };
@@ -25,10 +28,12 @@ export function registerNodeGauges(registry: Registry, parts: NodeGaugesParts): 
   setConstantGauges(registry, parts);
   const updatePods = registerPodGauges(registry, parts);
   const updateVolumes = registerVolumeGauge(registry, parts);
+  const updateMemory = registerProtectedMemory(registry, parts);
   const updateCertificates = registerCertificateGauges(registry, parts.now);
   return (counts) => {
     updatePods(counts);
     updateVolumes(counts.pods);
+    updateMemory(counts.pods);
     updateCertificates(counts);
   };
 }
@@ -122,6 +127,30 @@ function setWorkingPods(
   const desiredCount = matchingPods.filter(({ isDesired }) => isDesired).length;
   gauge.set([lifecycle, 'desired', toBooleanLabel(isStatic)], desiredCount);
   gauge.set([lifecycle, 'orphan', toBooleanLabel(isStatic)], matchingPods.length - desiredCount);
+}
+
+/** Registers the gauges of protected memory, which a kubelet has only with the feature gate MemoryQoS. */
+function registerProtectedMemory(
+  registry: Registry,
+  { agent, memoryQos }: NodeGaugesParts,
+): (pods: readonly CountedPod[]) => void {
+  if (memoryQos === undefined) return () => {};
+  const minGauge = registry.gauge(
+    alpha('kubelet_memory_qos_node_memory_min_bytes', 'Memory of Guaranteed pods that the kernel never reclaims.'),
+  );
+  const lowGauge = registry.gauge(
+    alpha('kubelet_memory_qos_node_memory_low_bytes', 'Memory of Burstable pods that the kernel reclaims last.'),
+  );
+  return (countedPods) => {
+    const activeUids = new Set(countedPods.flatMap(({ uid, lifecycle }) => (lifecycle === 'terminated' ? [] : [uid])));
+    const activePods = agent.pods().filter(({ metadata }) => activeUids.has(metadata.uid));
+    const memory = protectedMemory(
+      activePods.map(({ spec }) => spec),
+      { memoryQos },
+    );
+    minGauge.set([], memory?.guaranteedBytes ?? 0);
+    lowGauge.set([], memory?.burstableBytes ?? 0);
+  };
 }
 
 /** Counts volumes like `pkg/kubelet/volumemanager/metrics/metrics.go`. */

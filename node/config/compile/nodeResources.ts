@@ -4,6 +4,9 @@ import type { ResourceList } from '../../../kubernetes/api/schema/scalars.ts';
 import { parseCpuSet } from '../../../kubernetes/cpus/cpuSet.ts';
 import { compileThresholds, type Threshold } from '../../../kubernetes/eviction/thresholds.ts';
 import type { ReservedResources } from '../../../kubernetes/resources/allocatable.ts';
+import type { MemoryQos } from '../../../kubernetes/resources/memoryQos.ts';
+import { type ReservedCgroup, reservedCgroups } from '../../../kubernetes/resources/reservedCgroups.ts';
+import { enforcesMemoryQos } from '../featureGates.ts';
 import { DEFAULT_EVICTION_HARD } from '../settings/pressureSettings.ts';
 import type { SettingValues } from '../settings/settingValues.ts';
 
@@ -11,9 +14,13 @@ export interface NodeResources {
   readonly reservedResources: ReservedResources;
   /** Whether the pods together are limited to the node's allocatable resources. */
   readonly enforcesAllocatable: boolean;
+  /** The existing cgroups of daemons whose limits the node sets at startup. */
+  readonly reservedCgroups: readonly ReservedCgroup[];
   /** Whether pods and their QoS classes have cgroups of their own. */
   readonly cgroupsPerQos: boolean;
   readonly podPidsLimit: number;
+  /** Settings of the protection and throttling of memory. Undefined if the feature gate is off. */
+  readonly memoryQos?: Pick<MemoryQos, 'throttlingFactor' | 'isTiered'>;
   /** Whether Burstable pods may use a share of the node's swap. */
   readonly limitedSwap: boolean;
   readonly cpuCfsQuota: boolean;
@@ -43,17 +50,35 @@ interface EvictionSettings {
 }
 
 export function nodeResources(values: SettingValues): NodeResources {
-  const { kubeletCgroups, singleProcessOOMKill } = values;
+  const { kubeletCgroups, singleProcessOOMKill, memoryThrottlingFactor, memoryReservationPolicy } = values;
   const { 'memory.available': evictionHardMemory, 'nodefs.available': evictionHardDisk } = hardThresholds(values);
+  const reserved = reservedLists(values);
   return Object.freeze({
     reservedResources: Object.freeze({
-      ...reservedLists(values),
+      ...reserved,
       ...(evictionHardMemory === undefined ? {} : { evictionHardMemory }),
       ...(evictionHardDisk === undefined ? {} : { evictionHardDisk }),
     }),
     enforcesAllocatable: values.enforceNodeAllocatable.includes('pods'),
+    reservedCgroups: Object.freeze(
+      reservedCgroups({
+        enforcements: values.enforceNodeAllocatable,
+        systemReservedCgroup: values.systemReservedCgroup ?? '',
+        kubeReservedCgroup: values.kubeReservedCgroup ?? '',
+        reserved,
+        protectsMemory: enforcesMemoryQos(values),
+      }),
+    ),
     cgroupsPerQos: values.cgroupsPerQOS,
     podPidsLimit: values.podPidsLimit,
+    ...(enforcesMemoryQos(values)
+      ? {
+          memoryQos: Object.freeze({
+            throttlingFactor: memoryThrottlingFactor,
+            isTiered: memoryReservationPolicy === 'TieredReservation',
+          }),
+        }
+      : {}),
     limitedSwap: values.memorySwap.swapBehavior === 'LimitedSwap',
     cpuCfsQuota: values.cpuCFSQuota,
     cpuCfsQuotaPeriodMs: values.cpuCFSQuotaPeriod,

@@ -70,7 +70,8 @@ export const networkSettings = () =>
       type: booleanSchema,
       default: true,
       allowsZeroValue: true,
-      ignoredReason: 'the node creates no iptables chains',
+      effect:
+        'whether `run` creates the iptables chains of a kubelet ({default}); `up` does so only if the file sets this field',
       unsupportedFlag: '--make-iptables-util-chains',
     },
     iptablesMasqueradeBit: {

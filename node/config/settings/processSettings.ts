@@ -39,7 +39,7 @@ export const processSettings = () =>
     maxOpenFiles: {
       type: integerSchema(0, Number.MAX_SAFE_INTEGER),
       default: 1_000_000,
-      ignoredReason: 'the agent does not change its limit',
+      effect: 'the hard and soft limit of open files of the agent ({default})',
       unsupportedFlag: '--max-open-files',
     },
     failCgroupV1: {
@@ -58,7 +58,8 @@ export const processSettings = () =>
     },
     protectKernelDefaults: {
       type: booleanSchema,
-      ignoredReason: 'kernel parameters are not checked',
+      effect:
+        'whether the agent refuses to start if a kernel parameter differs from the value that a kubelet requires. If false, `run` sets these parameters; `up` does so only if the file sets this field',
       unsupportedFlag: '--protect-kernel-defaults',
     },
   });

@@ -91,17 +91,18 @@ const reservationSettings = () =>
     enforceNodeAllocatable: {
       type: listSchema(enforcementSchema),
       default: ['pods'],
-      effect: '`pods` limits all pods together to the allocatable resources; `none` disables this limit',
+      effect:
+        '`pods` limits all pods together to the allocatable resources. `system-reserved` and `kube-reserved` limit the existing `systemReservedCgroup` and `kubeReservedCgroup` to the reserved CPU, memory and processes, and with the suffix `-compressible` to the CPU alone. `none` disables all limits',
       unsupportedFlag: '--enforce-node-allocatable',
     },
     systemReservedCgroup: {
       type: stringSchema,
-      ignoredReason: 'only the limit of all pods together is enforced',
+      effect: 'the cgroup of the system daemons; it must exist if `system-reserved` is enforced',
       unsupportedFlag: '--system-reserved-cgroup',
     },
     kubeReservedCgroup: {
       type: stringSchema,
-      ignoredReason: 'only the limit of all pods together is enforced',
+      effect: 'the cgroup of the Kubernetes daemons; it must exist if `kube-reserved` is enforced',
       unsupportedFlag: '--kube-reserved-cgroup',
     },
     reservedSystemCPUs: {
@@ -198,12 +199,14 @@ const managerSettings = () =>
       type: fractionSchema(0, 1),
       default: 0.9,
       allowsZeroValue: true,
-      ignoredReason: 'the feature gate MemoryQoS has no effect yet',
+      effect:
+        'with the feature gate MemoryQoS on cgroup v2, the fraction of the memory between request and limit above which a container is throttled ({default})',
     },
     memoryReservationPolicy: {
       type: enumSchema('', 'None', 'TieredReservation'),
       default: 'None',
-      ignoredReason: 'the feature gate MemoryQoS has no effect yet',
+      effect:
+        'with the feature gate MemoryQoS on cgroup v2, `TieredReservation` protects requested memory from reclaim: always for Guaranteed pods, and as far as possible for Burstable pods',
     },
     topologyManagerPolicy: {
       type: enumSchema('', 'none', 'best-effort', 'restricted', 'single-numa-node'),

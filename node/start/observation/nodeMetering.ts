@@ -44,6 +44,7 @@ export async function createNodeMetering(
     },
     onError: (error) => onError('metrics', error),
   });
+  const { memoryQos } = config.resources;
   const cgroupVersion = toCgroupVersion(await readHierarchies());
   const { onPortOutcome, onStateChange, onDecision, onServiceAction } = metrics.observers;
   return {
@@ -55,6 +56,8 @@ export async function createNodeMetering(
       metrics.start(agent, {
         nodeName: config.nodeName,
         cgroupVersion,
+        // Cgroup v1 cannot protect memory, so nothing is protected there.
+        memoryQos: memoryQos && { isTiered: memoryQos.isTiered && cgroupVersion === 2 },
         version: { kubelet, platform },
         recorder: flightRecorder?.progress,
         sessions: () => api()?.view()?.sessions ?? [],

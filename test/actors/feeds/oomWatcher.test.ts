@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { KernelLog } from '../../../host/kernelLog/kernelLog.ts';
 import { SimulatedKernelLog } from '../../../host/simulated/kernelLog.ts';
+import type { OomKill } from '../../../kubernetes/lifecycle/oomKill.ts';
 import { type SimulatedNode, type SimulatedNodeOptions, simulatedNode } from '../../fakes/node.ts';
 import { podWith } from '../../fakes/pods.ts';
 
@@ -153,6 +154,61 @@ test('a node without a kernel log does not show a search for OOM kills', async (
 
 describe('a process that is killed in a container', () => {
   const reports = { config: { reportsProcessOomKills: true } };
+
+  test("is an event without its name if only the cgroup's count reveals it, because the log cannot be read", async () => {
+    const events: string[] = [];
+    let kills: OomKill[] = [];
+    let isReadable = false;
+    const log = new SimulatedKernelLog(() => 0).open();
+    const node = await simulatedNode({
+      pods: [podWith('a')],
+      ...reports,
+      parts: {
+        kernelLog: {
+          ...log,
+          read: async (options) => {
+            if (!isReadable) throw new Error('EPERM');
+            return log.read(options);
+          },
+        },
+        countOomKills: () => kills.splice(0),
+        events: ({ reason, message }) => void events.push(`${reason}: ${message}`),
+      },
+    });
+    const oomEvents = () => events.splice(0).filter((event) => event.includes('OOM'));
+    const count = () => {
+      const cgroup = `/kubepods/poduid/${runningId(node)}`;
+      kills = [{ at: 0, pid: 0, processName: '', cgroup, limitedCgroup: '' }];
+    };
+    await node.advance('10s');
+    count();
+    await node.advance('60s');
+    expect(oomEvents()).toEqual([
+      'ProcessOOMKilled: memory ran out: the kernel killed a process; the container continues to run',
+    ]);
+    isReadable = true;
+    await node.advance('20s');
+    count();
+    await node.advance('60s');
+    expect(oomEvents()).toEqual([]);
+  });
+
+  test('is not revealed by a count that cannot be read, which breaks nothing', async () => {
+    const log = new SimulatedKernelLog(() => 0).open();
+    const node = await simulatedNode({
+      pods: [podWith('a')],
+      ...reports,
+      parts: {
+        kernelLog: { ...log, read: () => Promise.reject(new Error('EPERM')) },
+        countOomKills: () => {
+          throw new Error('EMFILE');
+        },
+      },
+    });
+    await node.advance('30s');
+    expect(shown(node)).toMatchObject({ state: 'failing' });
+    expect(node.pod('a').phase).toBe('Running');
+  });
 
   test('is an event of the pod if the container continues to run', async () => {
     const { node, log, systemOoms } = await nodeWithLog(reports);

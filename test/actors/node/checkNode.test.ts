@@ -30,6 +30,7 @@ test.each([
   ['resolvConf.servers: Required value', { resolvConf: { searches: [], options: [] } }],
   ['readResolvConf: Invalid value: 5: expected a function', { readResolvConf: 5 }],
   ['maskedPaths: expected array, got number', { maskedPaths: 5 }],
+  ['tmpfsNoswap: expected boolean, got number', { tmpfsNoswap: 5 }],
   ['takesOver: expected boolean, got string', { takesOver: 'yes' }],
   ['endsAll: expected boolean, got string', { endsAll: 'yes' }],
   ['isLenient: expected boolean, got string', { isLenient: 'yes' }],

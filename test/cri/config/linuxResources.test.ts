@@ -75,6 +75,18 @@ describe('C25: limits on containers', () => {
     });
   });
 
+  test('memory is protected and throttled on a node with MemoryQoS, beside the limit of swap', () => {
+    const memoryQos = { throttlingFactor: 0.5, isTiered: true, unreservedBytes: 2 ** 30, pageBytes: 4_096 };
+    const v2 = facts({ version: 'v2', countsSwap: true, killsWhole: true, memoryQos });
+    const { unified } = resourcesOf({ requests: { memory: '32Mi' }, limits: { memory: '64Mi' } }, v2);
+    expect(unified).toEqual({
+      'memory.oom.group': '1',
+      'memory.swap.max': '0',
+      'memory.low': String(32 * 2 ** 20),
+      'memory.high': String(48 * 2 ** 20),
+    });
+  });
+
   test('huge pages of sizes without a limit are 0', () => {
     const { hugepageLimits } = resourcesOf(
       { limits: { 'hugepages-2Mi': '4Mi' } },

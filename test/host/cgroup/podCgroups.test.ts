@@ -28,6 +28,11 @@ const burstable = (uid: string, cpu: string, memory = '64Mi'): Pod =>
 const v1 = (): Hierarchy[] =>
   ['cpu', 'memory', 'pids'].map((each) => ({ root: join(root, each), version: 'v1', controllers: [each] }));
 
+const v1WithHugePages = (): Hierarchy[] => [
+  ...v1(),
+  { root: join(root, 'hugetlb'), version: 'v1', controllers: ['hugetlb'] },
+];
+
 /** Cgroups in plain directories, where each file that is written shows. */
 function cgroups(over: Partial<PodCgroupsParts> = {}): PodCgroups {
   return new PodCgroups({
@@ -144,6 +149,63 @@ describe('C25: the cgroups above containers', () => {
     for (const each of v1()) await rm(join(each.root, 'own/kubepods/burstable/podone'), { recursive: true });
     await node.remove(burstable('one', '500m'), signal);
     expect(value('cpu/own/kubepods/burstable/cpu.shares')).toBe('1024');
+  });
+
+  test('the limits of QoS classes that other software has changed are restored by the next check', async () => {
+    const all = cgroups({ rules: { ...cgroupFacts, pageSizes: ['2MB'] }, hierarchies: v1WithHugePages() });
+    await all.setUp();
+    await writeFile(join(root, 'cpu/own/kubepods/burstable/cpu.shares'), '7');
+    await all.setUp();
+    // The shares of pods of an earlier run may be in there.
+    expect(value('cpu/own/kubepods/burstable/cpu.shares')).toBe('7');
+    await all.prepare(burstable('one', '500m'));
+    await writeFile(join(root, 'cpu/own/kubepods/burstable/cpu.shares'), '7');
+    await writeFile(join(root, 'cpu/own/kubepods/besteffort/cpu.shares'), '1024');
+    await writeFile(join(root, 'hugetlb/own/kubepods/besteffort/hugetlb.2MB.limit_in_bytes'), '0');
+    await all.setUp();
+    expect(value('cpu/own/kubepods/burstable/cpu.shares')).toBe('512');
+    expect(value('cpu/own/kubepods/besteffort/cpu.shares')).toBe('2');
+    expect(value('hugetlb/own/kubepods/besteffort/hugetlb.2MB.limit_in_bytes')).toBe('4611686018427387904');
+    expect(value('hugetlb/own/kubepods/hugetlb.2MB.limit_in_bytes')).toBe('4611686018427387904');
+  });
+
+  test('a check writes nothing to QoS classes whose limits are in force', async () => {
+    const written: string[] = [];
+    const cgroupfs = {
+      ...hostCgroupfs,
+      write: async (file: string, text: string) => {
+        written.push(file);
+        await hostCgroupfs.write(file, text);
+      },
+    };
+    const rules = { ...cgroupFacts, pageSizes: ['2MB'] };
+    const all = cgroups({ cgroupfs, rules, hierarchies: v1WithHugePages() });
+    await all.prepare(burstable('one', '500m'));
+    await all.setUp();
+    // A kernel may show a higher number for a limit that never applies.
+    const higher = '9223372036854771712';
+    await writeFile(join(root, 'hugetlb/own/kubepods/burstable/hugetlb.2MB.limit_in_bytes'), higher);
+    written.length = 0;
+    await all.setUp();
+    expect(written).toEqual([]);
+  });
+
+  test('v2: requested memory is protected in the cgroups of the pod, its class and all pods, and follows the pods', async () => {
+    const memoryQos = { throttlingFactor: 0.9, isTiered: true, unreservedBytes: 2 ** 30, pageBytes: 4_096 };
+    const hierarchies: Hierarchy[] = [{ root, version: 'v2', controllers: ['cpu', 'memory', 'pids'] }];
+    const all = cgroups({ hierarchies, rules: { ...cgroupFacts, memoryQos } });
+    const amounts = { cpu: '1', memory: '64Mi' };
+    const guaranteed = aContainer({ resources: { requests: amounts, limits: amounts } });
+    await all.prepare(aPod({ containers: [guaranteed] }, { uid: 'one' }));
+    const requesting = aContainer({ resources: { requests: { memory: '32Mi' } } });
+    await all.prepare(aPod({ containers: [requesting] }, { uid: 'two' }));
+    expect(value('own/kubepods/podone/memory.min')).toBe(String(64 * 2 ** 20));
+    expect(value('own/kubepods/burstable/podtwo/memory.low')).toBe(String(32 * 2 ** 20));
+    expect(value('own/kubepods/memory.min')).toBe(String(96 * 2 ** 20));
+    expect(value('own/kubepods/burstable/memory.low')).toBe(String(32 * 2 ** 20));
+    await rm(join(root, 'own/kubepods/podone'), { recursive: true });
+    await all.forget('one');
+    expect(value('own/kubepods/memory.min')).toBe(String(32 * 2 ** 20));
   });
 
   test('limits of an existing cgroup are raised but not lowered', async () => {

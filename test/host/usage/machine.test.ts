@@ -1,8 +1,10 @@
+import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, expect, test } from '@jest/globals';
-import { readMachine } from '../../../host/usage/machine.ts';
+import { readMachine, readPageBytes } from '../../../host/usage/machine.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'statelet-machine-'));
 afterAll(() => rm(directory, { recursive: true }));
@@ -30,6 +32,16 @@ const cpu = (path: string): Record<string, string> => ({
 
 const cpus = (directoryOf: string, ...ids: readonly number[]): Record<string, string> =>
   Object.assign({}, ...ids.map((id) => cpu(`${directoryOf}/cpu${id}`)));
+
+test('reads the size of a page from the auxiliary vector of the process', async () => {
+  const file = join(directory, 'auxv');
+  // AT_PLATFORM and AT_PAGESZ.
+  await writeFile(file, new BigUint64Array([15n, 6n, 6n, 65_536n, 0n, 0n]));
+  expect(await readPageBytes(file)).toBe(65_536);
+  expect(await readPageBytes(join(directory, 'missing'))).toBe(4_096);
+  const { stdout } = await promisify(execFile)('getconf', ['PAGESIZE']);
+  expect(await readPageBytes()).toBe(Number(stdout));
+});
 
 test('counts the CPUs of all NUMA nodes', async () => {
   const root = await host({ ...cpus('node/node0', 0, 2), ...cpus('node/node1', 1, 3), 'cpu/online': '0-3\n' });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import {
   allocatableResources,
+  describeExcessiveReservation,
   evictionThreshold,
   subtractReserved,
 } from '../../../kubernetes/resources/allocatable.ts';
@@ -59,4 +60,28 @@ describe('the allocatable resources of a node', () => {
   });
 
   test('have no threshold by default', () => expect(evictionThreshold(undefined, 100)).toBe(0));
+});
+
+describe('C25: reservations that exceed the capacity', () => {
+  const node = { ...capacity, extra: { 'ephemeral-storage': 1_000 * MI } };
+  const expected = 'Expected capacity >= reservation.';
+
+  test('are named with both amounts, each resource in one sentence', () => {
+    const reserved = {
+      kubeReserved: { cpu: '3500m', memory: '600Mi', 'ephemeral-storage': '600Mi' },
+      systemReserved: { cpu: '1', memory: '400Mi', 'ephemeral-storage': '400Mi' },
+      evictionHardMemory: '24Mi',
+      evictionHardDisk: '24Mi',
+    };
+    expect(describeExcessiveReservation(node, reserved)).toBe(
+      `invalid Node Allocatable configuration. Resource "cpu" has a reservation of 4500m but capacity of 4. ${expected} Resource "memory" has a reservation of 1Gi but capacity of 1000Mi. ${expected} Resource "ephemeral-storage" has a reservation of 1Gi but capacity of 1000Mi. ${expected}`,
+    );
+  });
+
+  test('do not include what equals the capacity, processes, and a disk of unknown size', () => {
+    const reserved = { kubeReserved: { cpu: '4', memory: '1000Mi', pid: '9999' }, systemReserved: {} };
+    expect(describeExcessiveReservation(node, reserved)).toBeUndefined();
+    const disk = { kubeReserved: { 'ephemeral-storage': '1Ti' }, systemReserved: {} };
+    expect(describeExcessiveReservation(capacity, disk)).toBeUndefined();
+  });
 });

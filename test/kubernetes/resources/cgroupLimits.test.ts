@@ -92,17 +92,19 @@ describe('C25: the parent cgroups of pods', () => {
   test('do not limit huge pages per QoS class', () => {
     const limits = qosCgroupLimits('burstable', [], { ...rules, pageSizes: ['2MB'] });
     expect(limits.hugepages).toEqual({ '2MB': 2 ** 62 });
+    const allPods = nodeCgroupLimits({ cpuMillis: 2_000, memoryBytes: 5, pods: 1 }, { ...rules, pageSizes: ['2MB'] });
+    expect(allPods.hugepages).toEqual({ '2MB': 2 ** 62 });
   });
 
   test('limit all pods together', () => {
-    expect(nodeCgroupLimits({ cpuMillis: 2_000, memoryBytes: 5, pods: 1 })).toEqual({
+    expect(nodeCgroupLimits({ cpuMillis: 2_000, memoryBytes: 5, pods: 1 }, rules)).toEqual({
       cpuShares: 2048,
       memoryBytes: 5,
     });
     const processes = { cpuMillis: 2_000, memoryBytes: 5, pods: 1, extra: { pid: 30_000 } };
-    expect(nodeCgroupLimits(processes)).toMatchObject({ pids: 30_000 });
+    expect(nodeCgroupLimits(processes, rules)).toMatchObject({ pids: 30_000 });
     // Reserved resources do not belong to the pods.
     const reserved = { kubeReserved: { pid: '1000' }, systemReserved: { pid: '2k' } };
-    expect(nodeCgroupLimits(subtractReserved(processes, reserved))).toMatchObject({ pids: 27_000 });
+    expect(nodeCgroupLimits(subtractReserved(processes, reserved), rules)).toMatchObject({ pids: 27_000 });
   });
 });

@@ -27,6 +27,7 @@ describe('defaults', () => {
         { name: 'GracefulNodeShutdown', stage: 'BETA', isEnabled: true },
         { name: 'GracefulNodeShutdownBasedOnPodPriority', stage: 'BETA', isEnabled: true },
         { name: 'CPUManagerPolicyAlphaOptions', stage: 'ALPHA', isEnabled: false },
+        { name: 'MemoryQoS', stage: 'ALPHA', isEnabled: false },
         { name: 'PodLogsQuerySplitStreams', stage: 'ALPHA', isEnabled: false },
         { name: 'DisableCPUQuotaWithExclusiveCPUs', stage: 'DEPRECATED', isEnabled: true },
       ],
@@ -49,6 +50,7 @@ describe('defaults', () => {
           evictionHardDisk: '10%',
         },
         enforcesAllocatable: true,
+        reservedCgroups: [],
         cgroupsPerQos: true,
         podPidsLimit: -1,
         limitedSwap: false,
@@ -99,6 +101,7 @@ describe('defaults', () => {
       recordSizeBytes: 64 * 2 ** 20,
       failCgroupV1: false,
       failSwapOn: false,
+      hostSetup: { kernelParameters: 'unchanged', createsUtilChains: false, maxOpenFiles: 1_000_000 },
       logging: { format: 'text', verbosity: 0 },
       inspect: { address: { host: '127.0.0.1', port: 10_270 }, isOpen: false },
       healthz: { host: '127.0.0.1', port: 10_248 },
@@ -365,4 +368,44 @@ describe('what is kept from the pods', () => {
     ],
     ['cgroupsPerQOS: false\nenforceNodeAllocatable: [pods]', 'enforceNodeAllocatable: needs cgroupsPerQOS'],
   ])('%s: refused', (text, message) => expect(() => compile({}, text)).toThrow(message));
+});
+
+describe('C25: changes to the host', () => {
+  const setupOf = (yaml: string, isHostDedicated: boolean) =>
+    compileConfig({
+      flags: {},
+      file: parseConfigFile('/etc/k.yaml', head + yaml),
+      defaults: { ...defaults, isHostDedicated },
+    }).hostSetup;
+
+  test('are those of a kubelet on a host that is dedicated to the node', () => {
+    expect(setupOf('', true)).toEqual({
+      kernelParameters: 'set',
+      createsUtilChains: true,
+      maxOpenFiles: 1_000_000,
+    });
+    expect(setupOf('protectKernelDefaults: true\nmakeIPTablesUtilChains: false\nmaxOpenFiles: 5000', true)).toEqual({
+      kernelParameters: 'required',
+      createsUtilChains: false,
+      maxOpenFiles: 5_000,
+    });
+  });
+
+  test('are made on other hosts only if the file requests them', () => {
+    expect(setupOf('', false)).toMatchObject({ kernelParameters: 'unchanged', createsUtilChains: false });
+    expect(setupOf('protectKernelDefaults: false', false)).toMatchObject({ kernelParameters: 'set' });
+    expect(setupOf('protectKernelDefaults: true', false)).toMatchObject({ kernelParameters: 'required' });
+    expect(setupOf('makeIPTablesUtilChains: true', false)).toMatchObject({ createsUtilChains: true });
+  });
+});
+
+test('C25: memory is protected and throttled only with the feature gate MemoryQoS', () => {
+  const memoryQosOf = (yaml: string) => compile({}, yaml).resources.memoryQos;
+  expect(memoryQosOf('memoryThrottlingFactor: 0.8')).toBeUndefined();
+  expect(memoryQosOf('featureGates: {MemoryQoS: true}')).toEqual({ throttlingFactor: 0.9, isTiered: false });
+  expect(
+    memoryQosOf(
+      'featureGates: {AllAlpha: true}\nmemoryThrottlingFactor: 0.8\nmemoryReservationPolicy: TieredReservation',
+    ),
+  ).toEqual({ throttlingFactor: 0.8, isTiered: true });
 });

@@ -6,6 +6,7 @@ import { describe, expect, test } from '@jest/globals';
 import { findMountAt, listMountsUnder } from '../../../host/files/mountinfo.ts';
 import type { Layout } from '../../../host/pods/layout.ts';
 import type { EmptyDirVolumeSource } from '../../../kubernetes/api/schema/volume.ts';
+import { supportsTmpfsNoswap } from '../../../node/host/tmpfsNoswap.ts';
 import { hostMounter as mounter } from '../../../volume/mount/hostMounter.ts';
 import { unmount } from '../../../volume/mount/mount.ts';
 import { emptyDirPlugin } from '../../../volume/plugins/emptyDir.ts';
@@ -112,6 +113,19 @@ describe('as root', () => {
       await take(layout);
       await take(layout);
       await expect(stat(hostPath)).rejects.toMatchObject({ code: 'ENOENT' });
+    });
+  });
+
+  withRoot('in memory it is never swapped to disk if the host supports that', async () => {
+    await inFolder(async (folder, layout) => {
+      if (!(await supportsTmpfsNoswap({ directory: folder }))) return;
+      const volume = { name: 'cache', emptyDir: { medium: 'Memory' } };
+      const request = { ...requestOf(layout, volume), tmpfsNoswap: true };
+      const { hostPath } = await emptyDirPlugin.mount(request);
+      const mountinfo = await readFile('/proc/self/mountinfo', 'utf8');
+      const line = mountinfo.split('\n').find((each) => each.includes(` ${hostPath} `));
+      expect(line).toMatch(/\bnoswap\b/);
+      await take(layout);
     });
   });
 

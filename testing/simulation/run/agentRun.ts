@@ -275,6 +275,8 @@ export class AgentRun {
       kernelLog: host.kernelLog.open((act, signal) =>
         this.#gate.pass(READ_KERNEL_LOG, { act, failure: (code) => callError(READ_KERNEL_LOG, code), signal }),
       ),
+      // The simulated cgroups do not count kills.
+      countOomKills: undefined,
       startThread: startInlineReader,
       nextTurn: async () => {},
       cgroups: host.cgroupAccess === 'unused' ? undefined : this.#cgroups(files),

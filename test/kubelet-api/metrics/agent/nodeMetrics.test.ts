@@ -163,3 +163,21 @@ test('what is kept about the calls for a pod goes with the pod, not only with it
   expect(forget.mock.calls).toEqual([[uid], [uid]]);
   forget.mockRestore();
 });
+
+test('C42: the requested memory of active pods counts as protected, by QoS class', async () => {
+  const { node, metrics } = await countedNode();
+  const amounts = { cpu: '100m', memory: '64Mi' };
+  node.apply(
+    podWith('strict', { containers: [containerWith('main', { resources: { requests: amounts, limits: amounts } })] }),
+    podWith('loose', { containers: [containerWith('main', { resources: { requests: { memory: '32Mi' } } })] }),
+  );
+  await node.advance('5s');
+  const protectedBytes = async () => {
+    const samples = await samplesOf(metrics.registries.all);
+    return ['min', 'low'].map((kind) => samples.get(`kubelet_memory_qos_node_memory_${kind}_bytes`));
+  };
+  expect(await protectedBytes()).toEqual([64 * 2 ** 20, 32 * 2 ** 20]);
+  node.remove('strict');
+  await node.advance('120s');
+  expect(await protectedBytes()).toEqual([0, 32 * 2 ** 20]);
+});

@@ -76,6 +76,7 @@ export async function countedNode({
   metrics.start(node.agent, {
     nodeName: 'node-1',
     cgroupVersion: 2,
+    memoryQos: { isTiered: true },
     version: { kubelet: 'v1.36.0', platform: 'linux/amd64' },
     sessions: () => [{ kind: 'exec' }],
     recorder: () => ({ lines: 7, bytes: 70, pendingLength: 1, lostLines: 0, isFailing: false }),

@@ -149,9 +149,9 @@ describe('what is right is read', () => {
   test('known fields without effect are accepted and listed', () => {
     const { ignoredFields } = parseConfigFile(
       '/k',
-      `${head}maxPods: 5\nmakeIPTablesUtilChains: true\nevictionHard: {memory.available: 100Mi}\nprotectKernelDefaults: true`,
+      `${head}maxPods: 5\nhairpinMode: none\nevictionHard: {memory.available: 100Mi}\niptablesDropBit: 3`,
     );
-    expect(ignoredFields).toEqual(expect.arrayContaining(['makeIPTablesUtilChains', 'protectKernelDefaults']));
+    expect(ignoredFields).toEqual(expect.arrayContaining(['hairpinMode', 'iptablesDropBit']));
   });
 
   test('the file that kubeadm writes is accepted', () => {
