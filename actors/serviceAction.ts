@@ -14,6 +14,8 @@ export type ServiceAction =
   | { readonly action: 'pullRecordsChanged'; readonly records: number; readonly intents: number }
   /** An unused image was removed, because of its age or in order to free space. */
   | { readonly action: 'imageCollected'; readonly reason: 'age' | 'space' }
+  /** A device plugin has requested to register a resource, even if the node has rejected the request. */
+  | { readonly action: 'devicePluginRegistered'; readonly resource: string }
   /** The usage of a volume was measured, or the measurement failed. */
   | { readonly action: 'volumeMeasured'; readonly ms: number }
   | { readonly action: 'eventStreamOpened' | 'eventStreamFailed' }

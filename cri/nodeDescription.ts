@@ -1,5 +1,6 @@
 import type { ResourceList } from '../kubernetes/api/schema/scalars.ts';
 import type { CpuSet } from '../kubernetes/cpus/cpuSet.ts';
+import type { ContainerEdits } from '../kubernetes/devices/devices.ts';
 import { EPHEMERAL_STORAGE } from '../kubernetes/resources/allocatable.ts';
 import type { CgroupRules } from '../kubernetes/resources/cgroupLimits.ts';
 import type { Capacity } from '../kubernetes/resources/requests.ts';
@@ -70,6 +71,8 @@ export interface NodeDescription {
    * does not assign memory of NUMA nodes.
    */
   readonly memoryNodesOf?: (podUid: string, container: string) => CpuSet;
+  /** Returns the edits that a container's devices require. Undefined if the node has no device plugins. */
+  readonly editsOf?: (podUid: string, container: string) => ContainerEdits;
   /** Returns `<root>/pods/<uid>`. */
   readonly podDirectory: (uid: string) => string;
 }

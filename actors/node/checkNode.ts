@@ -171,6 +171,7 @@ const configSchemas: { readonly [Field in keyof NodeAgentConfig]-?: z.ZodMiniTyp
   limitedSwap: optionalBooleanSchema,
   cpuManager: z.optional(cpuManagerSchema),
   memoryManager: z.optional(memoryManagerSchema),
+  devicePluginDir: z.optional(pathSchema),
   reportsProcessOomKills: optionalBooleanSchema,
   endsAll: optionalBooleanSchema,
   takesOver: optionalBooleanSchema,
@@ -192,6 +193,14 @@ const argumentsSchema = z.looseObject({
   ports: z.optional(z.record(z.string(), optionalFunctionSchema)),
   feeds: z.optional(z.record(z.string(), optionalFunctionSchema)),
   jitter: optionalFunctionSchema,
+  devicePlugins: z.optional(
+    z.looseObject({
+      follow: functionSchema,
+      preferredDevices: functionSchema,
+      allocate: functionSchema,
+      preStart: functionSchema,
+    }),
+  ),
   kernelLog: z.optional(z.looseObject({ read: functionSchema, untilWritten: functionSchema, close: functionSchema })),
   countOomKills: optionalFunctionSchema,
   readImageDisk: optionalFunctionSchema,

@@ -27,6 +27,7 @@ import { createServiceAccountReader } from '../cluster/serviceAccountReader.ts';
 import { noServices } from '../cluster/services.ts';
 import type { ClusterCaches } from '../cluster/watches.ts';
 import { CpuManagerState } from '../cpus/cpuManagerState.ts';
+import { DeviceManagerState } from '../devices/deviceManagerState.ts';
 import { currentAddresses } from '../feeds/addresses.ts';
 import { OomWatcher } from '../feeds/oomWatcher.ts';
 import { MemoryManagerState } from '../memory/memoryManagerState.ts';
@@ -74,6 +75,8 @@ interface NodeDependencies
   readonly memoryState: MemoryManagerState;
   readonly shutdownState: ShutdownState;
   readonly lastShutdown: ShutdownTimes | undefined;
+  /** Undefined if the node has no device plugins. */
+  readonly deviceState: DeviceManagerState | undefined;
   /** Manifest files of the static pods by UID. */
   readonly manifestFiles: { now: ReadonlyMap<string, string> };
 }
@@ -89,6 +92,7 @@ export async function createNode(config: NodeAgentConfig, parts: NodeParts): Pro
   const loadLeftovers = async () => {
     await dependencies.cpuState.load(fullConfig.cpuManager?.cpuPolicy);
     await dependencies.memoryState.load(fullConfig.memoryManager?.memoryPolicy);
+    await dependencies.deviceState?.load((failure) => dependencies.onError('devices', failure));
     return findPodsOnDisk(fullConfig, durableFacts, { ...config, files, onAdopted: dependencies.onAdopted });
   };
   const podsOnDisk = await loadLeftovers().catch(async (error) => {
@@ -136,6 +140,9 @@ function memoryInput({ fullConfig, memoryState }: NodeDependencies): Pick<NodeIn
 function shutdownInput({ fullConfig: { shutdown }, lastShutdown }: NodeDependencies): Pick<NodeInput, 'shutdown'> {
   return shutdown === undefined ? {} : { shutdown: { periods: sortPeriods(shutdown.periods), lastShutdown } };
 }
+/** Returns the device resources and allocations of the previous agent. */
+const devicesInput = ({ deviceState }: NodeDependencies): Pick<NodeInput, 'devices'> =>
+  deviceState === undefined ? {} : { devices: deviceState.pool };
 
 function createNodeOnStore(dependencies: NodeDependencies, leftovers: PodsAtStart): NodeAgent {
   const {
@@ -166,6 +173,7 @@ function createNodeOnStore(dependencies: NodeDependencies, leftovers: PodsAtStar
       ...cpusInput(dependencies),
       ...memoryInput(dependencies),
       ...shutdownInput(dependencies),
+      ...devicesInput(dependencies),
       sinks: statusSinkInputs(sinks, ledger),
     },
     {
@@ -226,6 +234,10 @@ async function openDependencies(config: FullConfig, parts: NodeParts): Promise<N
   const memoryState = new MemoryManagerState(files, config.rootDir);
   const shutdownState = new ShutdownState(files, config.rootDir);
   const lastShutdown = await shutdownState.load().catch((error) => void onError('store', error));
+  const deviceState =
+    config.devicePluginDir === undefined || parts.devicePlugins === undefined
+      ? undefined
+      : new DeviceManagerState(files, config.devicePluginDir);
   const commonDependencies = {
     clock,
     files,
@@ -240,6 +252,7 @@ async function openDependencies(config: FullConfig, parts: NodeParts): Promise<N
     memoryState,
     shutdownState,
     lastShutdown: lastShutdown ?? undefined,
+    deviceState,
   };
   const { objects, tokens, trustBundles, ...others } = parts;
   const contentOverrides = withoutUndefined({ objects, tokens, trustBundles });
@@ -259,6 +272,7 @@ function createEnvironment(
   const { fullConfig: config, jitter = systemJitter, readClasses, findCredentials = noCredentials } = dependencies;
   const { mounter = hostMounter, network = hostNetwork } = dependencies;
   const { owner, podLogsDir } = config;
+  const { deviceState } = dependencies;
   const layout = createLayout(config, dependencies.files);
   const oomWatcher = new OomWatcher(dependencies);
   const sharedDependencies = {
@@ -282,6 +296,7 @@ function createEnvironment(
       ...agent.facts(),
       cpusOf: (uid, container) => dependencies.cpuState.cpusOf(uid, container),
       memoryNodesOf: (uid, container) => dependencies.memoryState.numaNodesOf(uid, container),
+      ...(deviceState === undefined ? {} : { editsOf: (uid, container) => deviceState.editsOf(uid, container) }),
     }),
     layout,
     mounter,
@@ -360,6 +375,7 @@ const INPUT_FIELDS: Readonly<
       | 'cpus'
       | 'memory'
       | 'shutdown'
+      | 'devices'
       | 'hostIps'
       | 'sinks'
       | 'statuses'

@@ -6,6 +6,8 @@ import type { Clock } from '../../base/time/clock.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
 import { explainCpus } from '../../kubernetes/cpus/explainCpus.ts';
+import { explainDevices } from '../../kubernetes/devices/deviceStatus.ts';
+import type { DevicePool } from '../../kubernetes/devices/reserveDevices.ts';
 import type { ImageUse } from '../../kubernetes/images/imageGarbage.ts';
 import { explainMemory } from '../../kubernetes/numaMemory/explainMemory.ts';
 import {
@@ -141,6 +143,8 @@ export interface NodeAgent {
   cpus(): CpuAllocation | undefined;
   /** Returns the memory that admission has assigned. Undefined if the node does not assign memory of NUMA nodes. */
   memory(): MemoryAllocation | undefined;
+  /** Returns the devices of device plugins and their allocations. Undefined if the node has no device plugins. */
+  devices(): DevicePool | undefined;
   /** Returns the manifest file of a static pod. Undefined for a pod from another source, or if the file is gone. */
   manifestFile(uid: string): string | undefined;
   /** Returns the current values of the node facts that can change at run time. */
@@ -201,6 +205,7 @@ export function createAgent(boundary: Boundary, input: NodeInput, observers: Age
     counts: () => nodeCounts(root),
     cpus: () => admissionOf(root).cpus,
     memory: () => admissionOf(root).memory,
+    devices: () => admissionDevices(root),
     // Only the live node has a runtime.
     relist: async () => false,
     imageUses: async () => [],
@@ -385,12 +390,15 @@ function podExplanations(
   };
 }
 
-/** Adds information from admission to a pod, i.e. why it waits, and which CPUs and memory its containers have. */
+/** Adds information from admission to a pod, i.e. why it waits, and which CPUs, memory and devices its containers have. */
 const withAdmissionFacts = (pod: PodWithTree, root: RootActor): PodWithTree =>
-  withContainerResources(withAdmissionWait(pod, root), root);
+  withContainerDevices(withContainerResources(withAdmissionWait(pod, root), root), root);
 
 const admissionOf = (root: RootActor): Pick<AdmissionContext, 'cpus' | 'memory'> =>
   root.getSnapshot().children.admission?.getSnapshot().context ?? {};
+
+const admissionDevices = (root: RootActor): DevicePool | undefined =>
+  root.getSnapshot().children.admission?.getSnapshot().context.devices?.pool;
 
 /** Adds the CPUs and the memory of each container, if the node assigns them. */
 function withContainerResources({ pod, tree }: PodWithTree, root: RootActor): PodWithTree {
@@ -404,6 +412,17 @@ function withContainerResources({ pod, tree }: PodWithTree, root: RootActor): Po
     if (!child.id.startsWith('container/')) return child;
     const facts = explanations.flatMap((byContainer) => byContainer.get(child.name) ?? []);
     return { ...child, facts: [...child.facts, ...facts] };
+  });
+  return { pod, tree: { ...tree, children } };
+}
+
+/** Adds the devices of each container, if the node has device plugins. */
+function withContainerDevices({ pod, tree }: PodWithTree, root: RootActor): PodWithTree {
+  const pool = admissionDevices(root);
+  if (pool === undefined) return { pod, tree };
+  const children = tree.children.map((child) => {
+    const devices = child.id.startsWith('container/') ? explainDevices(pool, pod.metadata.uid, child.name) : [];
+    return devices.length === 0 ? child : { ...child, facts: [...child.facts, ...devices] };
   });
   return { pod, tree: { ...tree, children } };
 }

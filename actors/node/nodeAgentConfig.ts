@@ -23,6 +23,8 @@ type DerivedField =
   | 'memory'
   | 'memoryNodesOf'
   | 'shutdown'
+  | 'devices'
+  | 'editsOf'
   | 'statuses'
   | 'allocations'
   | 'probed'
@@ -65,6 +67,8 @@ export interface NodeAgentConfig
   readonly memoryManager?: MemoryManagerConfig;
   /** How long groups of pods may take to terminate when the host shuts down. Undefined if the node does not follow that. */
   readonly shutdown?: Pick<ShutdownInput, 'periods'>;
+  /** The directory of device plugins and their sockets. Undefined if the node has no device plugins. */
+  readonly devicePluginDir?: string;
   /** Whether to take over the pods of other agents that have a directory below the root directory. */
   readonly takesOver?: boolean;
 }

@@ -7,6 +7,7 @@ import { createAlarm } from '../alarm.ts';
 import type { NodeEnvironment } from '../boundary.ts';
 import { type ClusterCaches, clusterWatches } from '../cluster/watches.ts';
 import { createAddressFeed, type HostAddresses } from '../feeds/addresses.ts';
+import { createDevicePluginFeed } from '../feeds/devicePlugins.ts';
 import { createLogindFeeds } from '../feeds/logind.ts';
 import { createMemoryFeed } from '../feeds/memory.ts';
 import type { OomWatcher } from '../feeds/oomWatcher.ts';
@@ -26,7 +27,10 @@ const TICK_MS = 10_000;
 interface FeedDependencies
   extends Omit<SourceDependencies, 'ownNode'>,
     ClusterCaches,
-    Pick<NodeParts, 'cri' | 'resourceMeter' | 'logind' | 'onServiceAction' | 'onRuntimeHealth' | 'onRelisted'> {
+    Pick<
+      NodeParts,
+      'cri' | 'devicePlugins' | 'resourceMeter' | 'logind' | 'onServiceAction' | 'onRuntimeHealth' | 'onRelisted'
+    > {
   readonly hostIps: HostAddresses;
   /** The configured address range of pods, used until the Node object has one. */
   readonly podCidr?: string;
@@ -45,6 +49,7 @@ export const createNodeFeeds = (dependencies: FeedDependencies, serviceActivity:
   ticker: createTicker(dependencies.clock),
   watches: clusterWatches(dependencies),
   ...createLogindFeeds(dependencies),
+  devicePlugins: createDevicePluginFeed(dependencies),
   memory: createMemoryFeed({ ...dependencies, thresholds: dependencies.eviction?.thresholds ?? [] }),
 });
 

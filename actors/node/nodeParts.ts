@@ -25,6 +25,7 @@ import type { ClusterContent } from '../../volume/plugins/plugin.ts';
 import type { CallListener, InputRecorder, NodeEnvironment } from '../boundary.ts';
 import type { CertificateDependencies } from '../cluster/certificates/certificates.ts';
 import type { PodCache } from '../cluster/pods/podCache.ts';
+import type { DevicePlugins } from '../devices/devicePlugins.ts';
 import type { EventSink } from '../events/eventSink.ts';
 import type { ObjectSettings } from '../objects/clusterObjects.ts';
 import type { OutcomeListener } from '../portOutcome.ts';
@@ -110,6 +111,8 @@ interface HostAccess {
    * Undefined if they are not reported.
    */
   readonly countOomKills?: (() => readonly OomKill[]) | undefined;
+  /** The device plugins of the host. Undefined if the node has none. */
+  readonly devicePlugins?: DevicePlugins | undefined;
   /** Measures the resources that the eviction protects. Undefined if the node evicts no pods. */
   readonly resourceMeter?: ResourceMeter | undefined;
   /** The login manager, which shuts down the host. Undefined if the node does not follow the shutdown. */

@@ -17,6 +17,7 @@ import type { ClusterPort } from '../cluster/node/clusterNode.ts';
 import type { MirrorPort } from '../cluster/pods/mirrorPods.ts';
 import type { ServiceVariables } from '../cluster/services.ts';
 import type { CpuManagerState } from '../cpus/cpuManagerState.ts';
+import type { DeviceManagerState } from '../devices/deviceManagerState.ts';
 import type { FindOomKill } from '../feeds/oomWatcher.ts';
 import { ImageClaims } from '../images/imageClaims.ts';
 import { ImageCollector } from '../images/imageCollector.ts';
@@ -28,6 +29,7 @@ import type { PlegOptions } from '../runtime/pleg.ts';
 import { createContainerObjects } from '../services/containers/containerObjects.ts';
 import { containerServices } from '../services/containers/containers.ts';
 import { cpuServices } from '../services/containers/cpus.ts';
+import { deviceServices } from '../services/containers/devices.ts';
 import { hookService } from '../services/containers/hookService.ts';
 import { type LogPolicy, logServices } from '../services/containers/logs.ts';
 import { resizeServices } from '../services/containers/resizeServices.ts';
@@ -51,7 +53,14 @@ import type { NodeParts } from './nodeParts.ts';
 export interface NodeServiceDependencies
   extends Pick<
       NodeParts,
-      'cri' | 'cgroups' | 'resourceMeter' | 'logind' | 'restartRuntime' | 'readImageDisk' | 'onServiceAction'
+      | 'cri'
+      | 'cgroups'
+      | 'devicePlugins'
+      | 'resourceMeter'
+      | 'logind'
+      | 'restartRuntime'
+      | 'readImageDisk'
+      | 'onServiceAction'
     >,
     ClusterContent,
     Required<Pick<NodeParts, 'clock' | 'jitter' | 'onError'>> {
@@ -64,6 +73,7 @@ export interface NodeServiceDependencies
   readonly cpuState: CpuManagerState;
   readonly memoryState: MemoryManagerState;
   readonly shutdownState: ShutdownState;
+  readonly deviceState: DeviceManagerState | undefined;
   readonly findOomKill: FindOomKill;
   readonly findHandler: FindRuntimeHandler;
   readonly serviceVariables: ServiceVariables;
@@ -161,6 +171,7 @@ export function nodeServices(dependencies: NodeServiceDependencies): {
     ...resizeServices(serviceDependencies),
     ...cpuServices(serviceDependencies),
     saveMemory: saveMemoryPort(serviceDependencies.memoryState),
+    ...deviceServices(serviceDependencies),
     ...garbageServices(serviceDependencies),
     ...evictionServices(serviceDependencies),
     ...shutdownServices(serviceDependencies),

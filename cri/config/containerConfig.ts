@@ -3,9 +3,10 @@ import { textToBytes } from '../../base/text/byteText.ts';
 import { containerHash } from '../../kubernetes/api/pods/containerHash.ts';
 import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import { type ContainerEdits, type DeviceMount, NO_EDITS } from '../../kubernetes/devices/devices.ts';
 import { type EnvVariable, expandedCommand } from '../../kubernetes/environment/environment.ts';
 import type { MountedVolumes } from '../../kubernetes/mountedVolume.ts';
-import { ContainerConfig, type Mount, Signal } from '../generated/runtime.ts';
+import { ContainerConfig, Mount, Signal } from '../generated/runtime.ts';
 import type { NodeDescription } from '../nodeDescription.ts';
 import type { ImageUser } from './imageUser.ts';
 import * as labels from './labels.ts';
@@ -44,7 +45,9 @@ export interface ContainerConfigInput {
  * configured.
  */
 export function containerConfig(input: ContainerConfigInput): ContainerConfig {
-  const { pod, container, attempt, imageRef, imageUser, environment, targetId, userRange, node } = input;
+  const { pod, container, attempt, imageRef, imageUser, targetId, userRange, node } = input;
+  const edits = node.editsOf?.(pod.metadata.uid, container.name) ?? NO_EDITS;
+  const environment = withDeviceVariables(input.environment, edits);
   const securityContext = buildContainerSecurityContext(pod, container, node, imageUser, userRange);
   const { namespaceOptions } = securityContext;
   return ContainerConfig.fromPartial({
@@ -53,10 +56,13 @@ export function containerConfig(input: ContainerConfigInput): ContainerConfig {
     ...expandedCommand(container, environment),
     workingDir: container.workingDir ?? '',
     envs: environment.map(({ name, value }) => ({ key: name, value: textToBytes(value) })),
-    mounts: containerMounts(input).map((mount) => withIdMappings(mount, userRange)),
-    devices: containerDevices(input),
+    mounts: [...edits.mounts.map(toDeviceMount), ...containerMounts(input)].map((mount) =>
+      withIdMappings(mount, userRange),
+    ),
+    devices: [...edits.devices, ...containerDevices(input)],
+    CDIDevices: edits.cdiDevices.map((name) => ({ name })),
     labels: containerLabels(pod, container),
-    annotations: containerAnnotations(pod, container, attempt),
+    annotations: { ...Object.fromEntries(edits.annotations), ...containerAnnotations(pod, container, attempt) },
     logPath: `${container.name}/${attempt}.log`,
     stdin: container.stdin ?? false,
     stdinOnce: container.stdinOnce ?? false,
@@ -72,6 +78,20 @@ export function containerConfig(input: ContainerConfigInput): ContainerConfig {
     },
   });
 }
+
+/**
+ * Puts the variables that a device needs before the container's own, which override them (`GenerateRunContainerOptions`
+ * in `pkg/kubelet/kubelet_pods.go`).
+ */
+function withDeviceVariables(environment: readonly EnvVariable[], { envs }: ContainerEdits): readonly EnvVariable[] {
+  if (envs.length === 0) return environment;
+  const ownNames = new Set(environment.map(({ name }) => name));
+  const deviceVariables = envs.flatMap(([name, value]) => (ownNames.has(name) ? [] : [{ name, value }]));
+  return [...deviceVariables, ...environment];
+}
+
+const toDeviceMount = ({ containerPath, hostPath, isReadOnly }: DeviceMount): Mount =>
+  Mount.fromPartial({ containerPath, hostPath, readonly: isReadOnly });
 
 /**
  * Adds the ID mappings of the pod's user namespace to a mount, so that the files in a volume have the same owner IDs in

@@ -6,13 +6,21 @@ import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 import type { CpuSet } from '../../kubernetes/cpus/cpuSet.ts';
 import type { MemoryBlock } from '../../kubernetes/numaMemory/memoryAssignments.ts';
 
+/** A device on one NUMA node, or on none. */
+export interface ListedDevice {
+  readonly resource: string;
+  readonly id: string;
+  readonly numaNode?: number | undefined;
+}
+
 interface ContainerResources {
   readonly name: string;
+  readonly devices: readonly ListedDevice[];
   readonly cpus: CpuSet;
   readonly memory: readonly MemoryBlock[];
 }
 
-/** A pod and its containers. None of them has exclusive devices. */
+/** A pod and its containers. */
 export interface PodResources {
   readonly name: string;
   readonly namespace: string;
@@ -37,8 +45,9 @@ export function encodePods(pods: readonly PodResources[]): Buffer {
       [2, pod.namespace],
     ] as const)
       if (text !== '') writer.uint32(fieldTag(number)).string(text);
-    for (const { name, cpus, memory } of pod.containers) {
+    for (const { name, devices, cpus, memory } of pod.containers) {
       writer.uint32(fieldTag(3)).fork().uint32(fieldTag(1)).string(name);
+      writeDevices(writer, 2, devices);
       writeCpus(writer, 3, cpus);
       writeMemory(writer, 4, memory);
       writer.join();
@@ -48,13 +57,38 @@ export function encodePods(pods: readonly PodResources[]): Buffer {
   return Buffer.from(writer.finish());
 }
 
-/** Encodes an `AllocatableResourcesResponse` with the CPUs and the memory that containers may get exclusively. */
-export function encodeAllocatable(cpus: CpuSet, memory: readonly MemoryBlock[]): Buffer {
+/**
+ * Encodes an `AllocatableResourcesResponse` with the devices, the CPUs and the memory that containers may get exclusively.
+ */
+export function encodeAllocatable(
+  devices: readonly ListedDevice[],
+  cpus: CpuSet,
+  memory: readonly MemoryBlock[],
+): Buffer {
   const writer = new BinaryWriter();
+  writeDevices(writer, 1, devices);
   writeCpus(writer, 2, cpus);
   writeMemory(writer, 3, memory);
   return Buffer.from(writer.finish());
 }
+
+/** Writes each device as a `ContainerDevices` message with its resource and its NUMA node. */
+function writeDevices(writer: BinaryWriter, field: number, devices: readonly ListedDevice[]): void {
+  for (const { resource, id, numaNode } of devices) {
+    writer.uint32(fieldTag(field)).fork();
+    writer.uint32(fieldTag(1)).string(resource).uint32(fieldTag(2)).string(id);
+    if (numaNode !== undefined) {
+      writer.uint32(fieldTag(3)).fork().uint32(fieldTag(1)).fork();
+      // Protobuf omits a zero, which is the default.
+      if (numaNode > 0) writer.uint32(NODE_ID_TAG).int64(numaNode);
+      writer.join().join();
+    }
+    writer.join();
+  }
+}
+
+/** The tag of a node's ID, which is an integer. */
+const NODE_ID_TAG = 8;
 
 /** Writes the IDs of CPUs as a packed field. Omits the field if there are none. */
 function writeCpus(writer: BinaryWriter, field: number, cpus: CpuSet): void {

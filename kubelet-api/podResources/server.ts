@@ -15,6 +15,8 @@ import {
   findAssignment,
 } from '../../kubernetes/cpus/cpuPolicy.ts';
 import { NO_CPUS } from '../../kubernetes/cpus/cpuSet.ts';
+import { healthyDevices, NO_NUMA_NODE } from '../../kubernetes/devices/devices.ts';
+import { allocationsOf, type DevicePool } from '../../kubernetes/devices/reserveDevices.ts';
 import { nonTerminatedPods } from '../../kubernetes/node/nodeUse.ts';
 import {
   allocatableMemory,
@@ -22,7 +24,14 @@ import {
   type MemoryAssignments,
   type MemoryPolicy,
 } from '../../kubernetes/numaMemory/memoryAssignments.ts';
-import { decodeRequestedPod, encodeAllocatable, encodePods, type PodResources, type RequestedPod } from './messages.ts';
+import {
+  decodeRequestedPod,
+  encodeAllocatable,
+  encodePods,
+  type ListedDevice,
+  type PodResources,
+  type RequestedPod,
+} from './messages.ts';
 
 export interface PodResourcesParts {
   readonly pods: () => readonly Pod[];
@@ -30,6 +39,8 @@ export interface PodResourcesParts {
   readonly cpus: () => { readonly cpuPolicy: CpuPolicy; readonly assignments: CpuAssignments } | undefined;
   /** The memory assignments and their policy. Undefined if the node does not assign memory of NUMA nodes. */
   readonly memory: () => { readonly memoryPolicy: MemoryPolicy; readonly assignments: MemoryAssignments } | undefined;
+  /** The device plugins' resources and allocations. Undefined if the node has no device plugins. */
+  readonly devices: () => DevicePool | undefined;
   readonly clock: Clock;
   /** Called for each request that the rate limit admits, before the response. */
   readonly onRequest?: PodResourcesListener | undefined;
@@ -63,7 +74,11 @@ export async function listenPodResources(path: string, parts: PodResourcesParts)
     };
   };
   const exclusiveResources = (pod: Pod) =>
-    podResourcesWithSidecars(pod, { cpus: parts.cpus()?.assignments, memory: parts.memory()?.assignments });
+    podResourcesWithSidecars(pod, {
+      cpus: parts.cpus()?.assignments,
+      memory: parts.memory()?.assignments,
+      devices: parts.devices(),
+    });
   server.addService(V1, {
     list: createUnaryHandler(['v1', 'list'], () => encodePods(nonTerminatedPods(parts.pods()).map(exclusiveResources))),
     get: createUnaryHandler(['v1', 'get'], (requestedPod: RequestedPod) =>
@@ -73,13 +88,16 @@ export async function listenPodResources(path: string, parts: PodResourcesParts)
       const { cpuPolicy } = parts.cpus() ?? {};
       const { memoryPolicy } = parts.memory() ?? {};
       return encodeAllocatable(
+        allocatableDevices(parts.devices()),
         cpuPolicy === undefined ? NO_CPUS : allocatableCpus(cpuPolicy),
         memoryPolicy === undefined ? [] : allocatableMemory(memoryPolicy),
       );
     }),
   });
   server.addService(V1_ALPHA1_SERVICE, {
-    list: createUnaryHandler(['v1alpha1', 'list'], () => encodePods(parts.pods().map(podResourcesWithoutSidecars))),
+    list: createUnaryHandler(['v1alpha1', 'list'], () =>
+      encodePods(parts.pods().map((pod) => podResourcesWithoutSidecars(pod, parts.devices()))),
+    ),
   });
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   server.bindAsync(`unix:${path}`, ServerCredentials.createInsecure(), (error, port) =>
@@ -111,25 +129,62 @@ function requirePod(pods: readonly Pod[], { name, namespace }: RequestedPod): Po
   return matchingPod;
 }
 
-/** Returns the pod's containers with their exclusive CPUs and memory, sidecars first. */
-function podResourcesWithSidecars(pod: Pod, { cpus, memory }: ResourceAssignments): PodResources {
+interface ExclusiveResources extends ResourceAssignments {
+  readonly devices: DevicePool | undefined;
+}
+
+/** Returns the pod's containers with their devices, exclusive CPUs and memory, sidecars first. */
+function podResourcesWithSidecars(pod: Pod, { cpus, memory, devices }: ExclusiveResources): PodResources {
   const { uid } = pod.metadata;
   const sidecars = (pod.spec.initContainers ?? []).filter(isSidecar);
   return {
-    ...podResourcesWithoutSidecars(pod),
+    ...podResourcesWithoutSidecars(pod, devices),
     containers: [...sidecars, ...pod.spec.containers].map(({ name }) => ({
       name,
+      devices: containerDevices(devices, uid, name),
       cpus: (cpus && findAssignment(cpus, uid, name)?.cpus) ?? NO_CPUS,
       memory: (memory && findMemory(memory, uid, name)?.blocks) ?? [],
     })),
   };
 }
 
-const podResourcesWithoutSidecars = ({ metadata: { name, namespace }, spec }: Pod): PodResources => ({
+/** Returns the pod's regular containers. The API v1alpha1 has devices without NUMA nodes, and no CPUs. */
+const podResourcesWithoutSidecars = (
+  { metadata: { name, namespace, uid }, spec }: Pod,
+  devices: DevicePool | undefined,
+): PodResources => ({
   name,
   namespace,
-  containers: spec.containers.map((container) => ({ name: container.name, cpus: NO_CPUS, memory: [] })),
+  containers: spec.containers.map((container) => ({
+    name: container.name,
+    devices: containerDevices(devices, uid, container.name).map(({ resource, id }) => ({ resource, id })),
+    cpus: NO_CPUS,
+    memory: [],
+  })),
 });
+
+/** Returns the devices of a container, once for each of their NUMA nodes. */
+const containerDevices = (pool: DevicePool | undefined, podUid: string, container: string): ListedDevice[] =>
+  pool === undefined
+    ? []
+    : allocationsOf(pool, podUid, container).flatMap(({ resource, devicesByNode }) =>
+        devicesByNode.flatMap(({ numaNode, ids }) =>
+          ids.map((id) => ({ resource, id, numaNode: numaNode === NO_NUMA_NODE ? undefined : numaNode })),
+        ),
+      );
+
+/** Returns the healthy devices, once for each of their NUMA nodes. */
+const allocatableDevices = ({ resources }: Pick<DevicePool, 'resources'> = { resources: [] }): ListedDevice[] =>
+  resources.flatMap((resource) => {
+    const healthyIds = new Set(healthyDevices(resource));
+    return resource.devices
+      .filter(({ id }) => healthyIds.has(id))
+      .flatMap(({ id, numaNodes }): ListedDevice[] =>
+        numaNodes.length === 0
+          ? [{ resource: resource.name, id }]
+          : numaNodes.map((numaNode) => ({ resource: resource.name, id, numaNode })),
+      );
+  });
 
 const method = <Request>(path: string, requestDeserialize: (bytes: Buffer) => Request) => ({
   path,

@@ -2,6 +2,7 @@ import { orderedPodIps } from '../../base/ipAddress.ts';
 import { isJsonEqual } from '../../base/values/isJsonEqual.ts';
 import type { PodPhase, PodStatus } from '../api/schema/status.ts';
 import { rfc3339 } from '../api/values/rfc3339.ts';
+import { withDeviceStatuses } from '../devices/deviceStatus.ts';
 import { effectiveResources } from '../resources/effectiveResources.ts';
 import { qosClass } from '../resources/qos.ts';
 import { isForeignCondition, podConditions } from './conditions.ts';
@@ -35,7 +36,12 @@ export function podStatus(observedView: PodView, options: PodStatusOptions): Pod
   const view = withUnknownRuns(observedView, previous);
   const observedGeneration = options.observedGeneration ?? view.pod.metadata.generation;
   const phase = podPhase(view, previous?.phase);
-  const { init, regular, ephemeral } = containerStatuses(view, { previous, runtimeName: options.runtimeName });
+  const {
+    init,
+    regular: regularWithoutDevices,
+    ephemeral,
+  } = containerStatuses(view, { previous, runtimeName: options.runtimeName });
+  const regular = withDeviceStatuses(regularWithoutDevices, view.devices);
   const statuses = [...init, ...regular];
   const startTime = previous?.startTime ?? (view.startedAt === undefined ? undefined : rfc3339(view.startedAt));
   const commonFields = {

@@ -7,6 +7,7 @@ import type { FailureReason } from '../../base/failure.ts';
 import type { Refusal } from '../admission/refusal.ts';
 import type { Pod, PodSpec } from '../api/schema/pod.ts';
 import type { PodCondition, PodStatus } from '../api/schema/status.ts';
+import type { DeviceStatus } from '../devices/devices.ts';
 import type { CreatedContainer, ObservedSandbox } from '../lifecycle/observed.ts';
 import type { ContainerSize } from '../resources/containerSize.ts';
 
@@ -145,6 +146,8 @@ export interface PodView {
   readonly sandbox?: ObservedSandbox;
   readonly containers: readonly ContainerView[];
   readonly volumes: readonly VolumeView[];
+  /** The devices of the pod's containers. Undefined if it has none. */
+  readonly devices?: readonly DeviceStatus[] | undefined;
   /** Why the node refuses the pod. Its phase is then Failed, with this reason. */
   readonly refusal?: Refusal;
   /** Why the node does not admit an update. The pod continues to run the version that was admitted before. */

@@ -4,9 +4,11 @@
  */
 import { assertEvent, assign, enqueueActions, setup } from 'xstate';
 import type { Decision } from '../../kubernetes/admission/decide.ts';
+import { deviceRefusal } from '../../kubernetes/devices/reserveDevices.ts';
 import type { PodRequests } from '../../kubernetes/resources/requests.ts';
 import { namespacedName } from '../../kubernetes/shownName.ts';
 import { NODE_NEVER_DELETED } from '../shared/coverageGaps.ts';
+import type { DeviceStatusReport } from '../shared/events/deviceEvents.ts';
 import type { AdmissionEvent, AdmissionFact, AdmissionResult } from '../shared/events/events.ts';
 import type { MachineDecision, ResizeTrigger } from '../shared/events/machineDecision.ts';
 import { type PortTypes, port } from '../shared/ports.ts';
@@ -20,6 +22,7 @@ import {
   awaitsSave,
   findEntry,
   hasDeferredResize,
+  isUnconfirmed,
   markNodeReadDone,
   markNodeReadStarted,
   needsNodeRead,
@@ -35,6 +38,15 @@ import {
   withSaved,
   withUnconfirmed,
 } from './context.ts';
+import {
+  changedDeviceHealth,
+  choosePreferredDevices,
+  deviceReport,
+  withAllocatedDevices,
+  withDeviceResources,
+  withoutConfirmed,
+  withReportedBook,
+} from './devices.ts';
 import { withItem } from './indexed.ts';
 
 const podNames = (requests: readonly Request[]): string[] => requests.map(({ pod }) => namespacedName(pod));
@@ -59,7 +71,7 @@ const hostPortsOnly = (allocated: PodRequests | null): PodRequests | null =>
     ? null
     : { ...allocated, cpuMillis: 0, memoryBytes: 0, extra: {} };
 
-/** Releases the CPUs and the memory of a pod whose containers have stopped. */
+/** Releases the CPUs, the memory and the devices of a pod whose containers have stopped. */
 const withoutResourcesOf = (context: AdmissionContext, uid: string): AdmissionContext =>
   withoutResources(context, (podUid) => podUid === uid);
 
@@ -165,10 +177,11 @@ export const admissionMachine = setup({
           continue;
         }
         if (decision.kind === 'doubted') continue;
-        if (awaitsSave(previousContext, nextContext)) {
+        if (awaitsSave(previousContext, nextContext))
           nextContext = withUnconfirmed(previousContext, nextContext, request);
-          continue;
-        }
+        if (isUnconfirmed(nextContext, request.uid)) continue;
+        const report = decision.kind === 'admitted' ? deviceReport(nextContext, request.uid) : undefined;
+        if (report !== undefined) enqueue.sendTo(parent<DeviceStatusReport>(), report);
         const holder = actorAt<AdmissionResult>(self, request.holder);
         if (holder !== undefined) enqueue.sendTo(holder, admissionResult(decision));
       }
@@ -185,12 +198,76 @@ export const admissionMachine = setup({
       }
       if (nextContext !== context) enqueue.assign(nextContext);
     }),
+    /** Sends the device manager the reservations to allocate, the allocations to save, and the pods that are gone. */
+    reportDevices: enqueueActions(({ context, enqueue }) => {
+      const { devices } = context;
+      if (devices === undefined) return;
+      for (const uid of devices.cancelledUids)
+        enqueue.sendTo(sharedActor('devices'), { type: 'devices.released', uid });
+      for (const { uid, pod, reservations, isSent } of devices.pending)
+        if (!isSent) enqueue.sendTo(sharedActor('devices'), { type: 'devices.reserved', uid, pod, reservations });
+      const { revision, reportedRevision, pool } = devices;
+      if (revision > reportedRevision) {
+        const allocations = pool.allocations.filter(({ edits }) => edits !== undefined);
+        enqueue.sendTo(sharedActor('devices'), { type: 'devices.assigned', allocations, revision });
+      }
+      const nextContext = withReportedBook(context);
+      if (nextContext !== context) enqueue.assign(nextContext);
+    }),
+    recordDeviceResources: enqueueActions(({ context, event, enqueue }) => {
+      assertEvent(event, 'admission.devicesChanged');
+      const nextContext = withDeviceResources(context, event.resources);
+      enqueue.assign(nextContext);
+      for (const uid of changedDeviceHealth(context, nextContext)) {
+        const report = deviceReport(nextContext, uid);
+        if (report !== undefined) enqueue.sendTo(parent<DeviceStatusReport>(), report);
+      }
+    }),
+    choosePreferred: enqueueActions(({ context, event, enqueue }) => {
+      assertEvent(event, 'admission.devicesPreferred');
+      const { type: _, preferred, ...key } = event;
+      const choice = choosePreferredDevices(context, key, preferred);
+      if (choice === undefined) return;
+      enqueue.assign(choice.context);
+      enqueue.sendTo(sharedActor('devices'), { type: 'devices.chosen', ...key, devices: choice.devices });
+    }),
+    recordDevices: assign(({ context, event }) => {
+      assertEvent(event, 'admission.devicesAllocated');
+      return withAllocatedDevices(context, event, event.edits);
+    }),
+    /** Refuses a pod whose devices could not be allocated, and releases its resources. */
+    refuseForDevices: enqueueActions(({ context, event, enqueue, self }) => {
+      assertEvent(event, 'admission.devicesFailed');
+      const { uid, problem } = event;
+      const pending = context.devices?.pending.find((each) => each.uid === uid);
+      const entry = findEntry(context, uid);
+      if (pending === undefined || entry === undefined) return;
+      const nextContext = withEntry(withoutResourcesOf(context, uid), { ...entry, allocated: null, holdsName: false });
+      enqueue.assign(withRequeuedUpdates(nextContext, uid));
+      const holder = actorAt<AdmissionResult>(self, pending.holder);
+      if (holder !== undefined) enqueue.sendTo(holder, { type: 'admission.refused', ...deviceRefusal(problem) });
+    }),
+    /** Admits the pods whose devices are durable now. */
+    confirmDevices: enqueueActions(({ context, event, enqueue, self }) => {
+      assertEvent(event, 'admission.devicesSaved');
+      const nextContext = withoutConfirmed(context, event.revision);
+      enqueue.assign(nextContext);
+      for (const { uid, holder } of context.devices?.pending ?? []) {
+        if (nextContext.devices?.pending.some((each) => each.uid === uid)) continue;
+        const report = deviceReport(nextContext, uid);
+        if (report !== undefined) enqueue.sendTo(parent<DeviceStatusReport>(), report);
+        if (isUnconfirmed(nextContext, uid)) continue;
+        const pod = actorAt<AdmissionResult>(self, holder);
+        if (pod !== undefined) enqueue.sendTo(pod, { type: 'admission.admitted' });
+      }
+    }),
     /** Admits the pods whose CPUs and memory are durable now. */
     confirm: enqueueActions(({ context, event, enqueue, self }) => {
       assertEvent(event, ['admission.cpusSaved', 'admission.memorySaved']);
       const resource = event.type === 'admission.cpusSaved' ? 'cpus' : 'memory';
       const { context: nextContext, admitted } = withSaved(context, resource, event.revision);
-      for (const { holder } of admitted) {
+      for (const { uid, holder } of admitted) {
+        if (isUnconfirmed(nextContext, uid)) continue;
         const pod = actorAt<AdmissionResult>(self, holder);
         if (pod !== undefined) enqueue.sendTo(pod, { type: 'admission.admitted' });
       }
@@ -242,17 +319,22 @@ export const admissionMachine = setup({
   context: ({ input }) => ({ ...input, entries: [], waitingRequests: [], refusedUpdates: [], deferralCount: 0 }),
   initial: 'open',
   on: {
-    'admission.request': { actions: ['recordRequest', 'decideRequests'] },
-    'admission.addTerminating': { actions: ['recordTerminatingPod', 'decideRequests'] },
-    'admission.leave': { actions: ['recordLeavingPod', 'decideRequests'] },
-    'admission.containersStopped': { actions: ['releaseAllButPorts', 'decideRequests'] },
-    'admission.releaseResources': { actions: ['releaseResources', 'decideRequests'] },
-    'admission.release': { actions: ['removeEntry', 'decideRequests'] },
+    'admission.request': { actions: ['recordRequest', 'decideRequests', 'reportDevices'] },
+    'admission.addTerminating': { actions: ['recordTerminatingPod', 'decideRequests', 'reportDevices'] },
+    'admission.leave': { actions: ['recordLeavingPod', 'decideRequests', 'reportDevices'] },
+    'admission.containersStopped': { actions: ['releaseAllButPorts', 'decideRequests', 'reportDevices'] },
+    'admission.releaseResources': { actions: ['releaseResources', 'decideRequests', 'reportDevices'] },
+    'admission.release': { actions: ['removeEntry', 'decideRequests', 'reportDevices'] },
     'admission.cpusSaved': { actions: 'confirm' },
     'admission.memorySaved': { actions: 'confirm' },
-    'admission.initialized': { actions: ['releaseInitMemory', 'decideRequests'] },
-    'admission.podsKnown': { actions: ['releaseUnknown', 'decideRequests'] },
-    'admission.nodeChanged': { actions: ['recordNodeChange', 'decideRequests'] },
+    'admission.initialized': { actions: ['releaseInitMemory', 'decideRequests', 'reportDevices'] },
+    'admission.devicesChanged': { actions: 'recordDeviceResources' },
+    'admission.devicesPreferred': { actions: 'choosePreferred' },
+    'admission.devicesAllocated': { actions: ['recordDevices', 'reportDevices'] },
+    'admission.devicesFailed': { actions: ['refuseForDevices', 'decideRequests', 'reportDevices'] },
+    'admission.devicesSaved': { actions: 'confirmDevices' },
+    'admission.podsKnown': { actions: ['releaseUnknown', 'decideRequests', 'reportDevices'] },
+    'admission.nodeChanged': { actions: ['recordNodeChange', 'decideRequests', 'reportDevices'] },
   },
   states: {
     open: {
@@ -269,9 +351,9 @@ export const admissionMachine = setup({
       invoke: {
         src: 'readNode',
         input: null,
-        onDone: { target: 'open', actions: ['recordNodeRead', 'decideRequests'] },
+        onDone: { target: 'open', actions: ['recordNodeRead', 'decideRequests', 'reportDevices'] },
         // If the read fails, decide with the labels that the node already has.
-        onError: { target: 'open', actions: ['recordNodeRead', 'decideRequests'] },
+        onError: { target: 'open', actions: ['recordNodeRead', 'decideRequests', 'reportDevices'] },
       },
     },
   },

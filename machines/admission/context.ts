@@ -17,11 +17,19 @@ import {
   releaseCpus,
 } from '../../kubernetes/cpus/cpuPolicy.ts';
 import type { TopologyPolicy } from '../../kubernetes/cpus/topologyHints.ts';
+import {
+  capacityForPod,
+  deviceRefusal,
+  type PodReservation,
+  releaseDevices,
+  reserveDevices,
+} from '../../kubernetes/devices/reserveDevices.ts';
 import type { MemoryAssignments, MemoryPolicy } from '../../kubernetes/numaMemory/memoryAssignments.ts';
 import { hasResizedMemory, releaseMemory } from '../../kubernetes/numaMemory/memoryPolicy.ts';
 import { type Capacity, type PodRequests, resourceConflict } from '../../kubernetes/resources/requests.ts';
 import { infeasibleRefusal, toPendingRefusal } from '../../kubernetes/resources/resize.ts';
 import type { ActorPath } from '../shared/events/slots.ts';
+import { type DeviceBook, deviceWait, withoutDevices, withPendingDevices } from './devices.ts';
 import { findByName, findByUid, withItem, withoutItem } from './indexed.ts';
 
 export interface AdmissionInput {
@@ -36,6 +44,8 @@ export interface AdmissionInput {
   readonly cpus?: CpuAllocation | undefined;
   /** Undefined if the node does not assign memory of NUMA nodes. */
   readonly memory?: MemoryAllocation | undefined;
+  /** Undefined if the node has no device plugins. */
+  readonly devices?: DeviceBook;
 }
 
 /** The exclusive CPUs of the node's containers, and the policies by which they are assigned. */
@@ -241,13 +251,13 @@ export const withoutRequests = (context: AdmissionContext, uid: string): Admissi
 
 /** Explains why a pod with an undecided request is waiting. */
 export function waitDescription(
-  { waitingRequests, entries, cpus, memory }: AdmissionContext,
+  { waitingRequests, entries, cpus, memory, devices }: AdmissionContext,
   uid: string,
 ): string | undefined {
   if (cpus?.unconfirmed.some((each) => each.uid === uid)) return 'the assignment of its exclusive CPUs to be saved';
   if (memory?.unconfirmed.some((each) => each.uid === uid)) return 'the assignment of its memory to be saved';
   const request = findByUid(waitingRequests, uid);
-  if (request === undefined) return undefined;
+  if (request === undefined) return devices && deviceWait(devices, uid);
   if (isReadingNode(request))
     return 'the API server to return the labels of the node, because the known ones do not match';
   const nameHolder = findByName(entries, request.fullName).find((each) => each.holdsName && each.uid !== uid);
@@ -287,6 +297,8 @@ export interface RequestDecision {
    * The CPUs and memory that a new pod gets, or why it gets none. Undefined if the decision does not depend on them.
    */
   readonly allocation?: PodAllocation | undefined;
+  /** The devices that are reserved for a new pod. Undefined if the decision does not depend on devices. */
+  readonly reservation?: Extract<PodReservation, { readonly pool: unknown }> | undefined;
 }
 
 /**
@@ -297,12 +309,38 @@ export function nextDecision(context: AdmissionContext): RequestDecision | undef
   const earlierRequests: Request[] = [];
   for (const request of context.waitingRequests) {
     if (request.awaitsName) continue;
-    const requestDecision = isReadingNode(request) ? undefined : decideOnResources(context, request, earlierRequests);
+    const requestDecision = isReadingNode(request) ? undefined : decideOnDevices(context, request, earlierRequests);
     if (requestDecision !== undefined)
       return { ...requestDecision, decision: postponeDoubtfulRefusal(context, request, requestDecision.decision) };
     earlierRequests.push(request);
   }
   return undefined;
+}
+
+/**
+ * Decides on a request, and reserves devices for a new pod. Like missing CPUs, missing devices are the reason for the
+ * refusal even if other resources are missing too. A pod that is already running retains the devices that it has.
+ */
+function decideOnDevices(
+  context: AdmissionContext,
+  request: Request,
+  earlierRequests: readonly Request[],
+): ReturnType<typeof decideOnResources> {
+  const decision = decideOnResources(context, request, earlierRequests);
+  const { devices } = context;
+  if (devices === undefined || request.isAdopted || isForAdmittedPod(context, request)) return decision;
+  if (
+    decision?.decision.kind === 'preempting' ||
+    (decision?.allocation !== undefined && 'refusal' in decision.allocation)
+  )
+    return decision;
+  if (decision?.decision.kind === 'refused' && decision.decision.reason === 'SysctlForbidden') return decision;
+  const reservation = reserveDevices(devices.pool, request.pod);
+  if ('pool' in reservation) return decision && { ...decision, reservation };
+  const leavingUids = new Set(context.entries.filter(isLeaving).map(({ uid }) => uid));
+  const poolAfterwards = releaseDevices(devices.pool, (podUid) => leavingUids.has(podUid));
+  if ('pool' in reserveDevices(poolAfterwards, request.pod)) return undefined;
+  return { request, decision: { kind: 'refused', ...deviceRefusal(reservation.problem) } };
 }
 
 /**
@@ -413,8 +451,13 @@ const nextRevision = <T>({ revision }: DurableAssignments<T>, assignments: T) =>
   revision: revision + 1,
 });
 
-/** Releases the CPUs and the memory of pods that no longer run. */
-export function withoutResources(context: AdmissionContext, isReleased: (podUid: string) => boolean): AdmissionContext {
+/** Releases the CPUs, the memory and the devices of pods that no longer run. */
+export const withoutResources = (
+  context: AdmissionContext,
+  isReleased: (podUid: string) => boolean,
+): AdmissionContext => withoutDevices(withoutAssignments(context, isReleased), isReleased);
+
+function withoutAssignments(context: AdmissionContext, isReleased: (podUid: string) => boolean): AdmissionContext {
   const confirmableContext = {
     ...context,
     cpus: context.cpus && withoutUnconfirmed(context.cpus, ({ uid }) => isReleased(uid)),
@@ -498,6 +541,14 @@ function withUnconfirmedPod<T extends DurableAssignments<unknown>>(
 }
 
 /**
+ * Whether an admitted pod has to wait until its CPUs and its memory are durable, or until its devices are allocated and
+ * durable.
+ */
+export const isUnconfirmed = (context: AdmissionContext, uid: string): boolean =>
+  unconfirmedPods(context).some((each) => each.uid === uid) ||
+  context.devices?.pending.some((each) => each.uid === uid) === true;
+
+/**
  * Postpones a refusal if the node's labels are its only reason, because another client may just have changed them to
  * make the pod fit.
  */
@@ -533,17 +584,26 @@ function decideRequest(
     ({ isPreempted, isLeaving }) => !isPreempted && (isUpdate || !isLeaving),
   );
   const node = { ...context.node, ...request.observedNode };
-  const nodeState = { ...context, node, occupants: stayingOccupants, reserved: requestsOf(reservingRequests) };
+  const capacity = context.devices
+    ? capacityForPod(context.devices.pool, request.uid, context.capacity)
+    : context.capacity;
+  const nodeState = {
+    ...context,
+    capacity,
+    node,
+    occupants: stayingOccupants,
+    reserved: requestsOf(reservingRequests),
+  };
   const decision = isUpdate ? decideOnUpdate(request, nodeState) : decideAdmission(request, nodeState);
   // Only an admission can depend on resources that leaving pods have yet to release.
   if (decision.kind !== 'admitted' || stayingOccupants.length === otherOccupants.length) return decision;
   const allRequests = [...requestsOf(otherOccupants), ...nodeState.reserved];
-  return resourceConflict(requests, allRequests, context.capacity) === undefined ? decision : undefined;
+  return resourceConflict(requests, allRequests, capacity) === undefined ? decision : undefined;
 }
 
 /** Returns the context after a decision has been applied. */
 export function afterDecision(context: AdmissionContext, requestDecision: RequestDecision): AdmissionContext {
-  const { request, decision, allocation } = requestDecision;
+  const { request, decision, allocation, reservation } = requestDecision;
   if (decision.kind === 'preempting') return { ...context, entries: markPreempted(context.entries, decision.uids) };
   if (decision.kind === 'doubted')
     return { ...context, waitingRequests: withItem(context.waitingRequests, { ...request, nodeRead: 'due' }) };
@@ -565,7 +625,11 @@ export function afterDecision(context: AdmissionContext, requestDecision: Reques
   }
   const isGranted = decision.kind === 'admitted' && allocation !== undefined && 'assignments' in allocation;
   const grantedContext = isGranted ? withAssignments(context, allocation.assignments) : context;
-  const nextContext = withEntry({ ...grantedContext, waitingRequests }, { ...nextEntry, deferralNumber: undefined });
+  const reservingContext =
+    decision.kind === 'admitted' && reservation !== undefined
+      ? withPendingDevices(grantedContext, reservation, request)
+      : grantedContext;
+  const nextContext = withEntry({ ...reservingContext, waitingRequests }, { ...nextEntry, deferralNumber: undefined });
   return entry.allocated === null ? nextContext : withRequeuedUpdates(nextContext, uid);
 }
 

@@ -8,6 +8,7 @@ import { rfc3339 } from '../../kubernetes/api/values/rfc3339.ts';
 import { type EventMessages, involvedNode, recordedEvents } from '../../kubernetes/events/recordedEvent.ts';
 import { alternativeNamesOf } from '../../kubernetes/node/alternativeNames.ts';
 import { changedPressure, conditionEvents, withPressure } from '../../kubernetes/node/nodeConditions.ts';
+import { initialDeviceBook } from '../admission/devices.ts';
 import type { LimiterInput } from '../limiter/chart.ts';
 import { noMirrors } from '../mirror/mirrorRecords.ts';
 import { NO_ACTOR_FAILS, RARELY_TAKEN } from '../shared/coverageGaps.ts';
@@ -23,6 +24,7 @@ import {
   type NodeContext,
   type NodeInput,
   networkOf,
+  nodeResources,
   runningContainers,
   sparableContainers,
 } from './context.ts';
@@ -54,7 +56,7 @@ const REQUIRED_FEEDS: readonly FeedName[] = ['pleg', 'runtimeHealth', 'ticker'];
 
 /** Returns the context of a node that has not received any fact yet. */
 const initialContext = (
-  input: Omit<NodeInput, 'startSlots' | 'pullSlots' | 'pullLimitMs' | 'slowPullMs' | 'sinks'>,
+  input: Omit<NodeInput, 'startSlots' | 'pullSlots' | 'pullLimitMs' | 'slowPullMs' | 'sinks' | 'devices'>,
   sinks: readonly string[],
 ): NodeContext => ({
   ...input,
@@ -121,7 +123,11 @@ const chartSetup = nodeSetup
       forwardFactsToAdmission: enqueueActions(({ context, event, enqueue }) => {
         assertEvent(event, 'node.factsChanged');
         const { allocatable = context.allocatable, admissionNode: own } = event;
-        const nodeChanges = { capacity: podCapacity(context, allocatable), node: admissionLabels(context, own) };
+        const resources = nodeResources({ ...context, allocatable });
+        const nodeChanges = {
+          capacity: podCapacity(context, resources.allocatable),
+          node: admissionLabels(context, own),
+        };
         enqueue.sendTo('admission', { type: 'admission.nodeChanged', ...nodeChanges });
       }),
       recordRuntimeHealth: enqueueActions(({ context, event, enqueue }) => {
@@ -145,6 +151,11 @@ const chartSetup = nodeSetup
           enqueue.sendTo(podId(uid), { type: 'pod.terminate', termination: preemptionOf(pod, context.lastFactAt) });
           enqueue.emit({ type: 'decision.counted', decision: 'preempted', uid, resource: event.resource });
         }
+      }),
+      forwardDevices: enqueueActions(({ context, event, enqueue }) => {
+        assertEvent(event, 'admission.devicesReported');
+        const { uid, devices } = event;
+        if (Object.hasOwn(context.pods, uid)) enqueue.sendTo(podId(uid), { type: 'pod.devicesChanged', devices });
       }),
       recordUnreadableSource: assign(({ context, event }) => {
         assertEvent(event, 'config.sourceUnread');
@@ -173,7 +184,7 @@ const chartSetup = nodeSetup
         if (event.type !== 'cluster.nodeSeen') return;
         const clusterState = { ownNode: event.node };
         const nodeChanges = {
-          capacity: podCapacity(clusterState, context.allocatable),
+          capacity: podCapacity(clusterState, nodeResources(context).allocatable),
           node: admissionLabels(clusterState, admissionNode(context)),
         };
         enqueue.sendTo('admission', { type: 'admission.nodeChanged', ...nodeChanges });
@@ -276,6 +287,13 @@ const chartSetup = nodeSetup
         type: 'cpus.listed',
         containers: runningContainers(context),
       })),
+      recordDeviceCounts: enqueueActions(({ context, event, enqueue }) => {
+        assertEvent(event, 'devices.counted');
+        const { counts: deviceCounts } = event;
+        enqueue.assign({ deviceCounts });
+        const { allocatable } = nodeResources({ ...context, deviceCounts });
+        enqueue.sendTo('admission', { type: 'admission.nodeChanged', capacity: podCapacity(context, allocatable) });
+      }),
       sendActivePods: sendTo('imageGarbage', ({ self }) => ({
         type: 'images.podsListed',
         activePodUids: childrenOf<PodRef>(self.getSnapshot(), 'pod/').flatMap((pod) => {
@@ -291,7 +309,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
   description: 'The node: discovers what is running, runs the wanted pods, and drains.',
   meta: { deadlines, facts },
   context: ({
-    input: { startSlots, pullSlots, pullLimitMs, slowPullMs, cpus, memory, sinks = [], ...input },
+    input: { startSlots, pullSlots, pullLimitMs, slowPullMs, cpus, memory, devices, sinks = [], ...input },
     spawn,
   }) => {
     const spawnLimiter = (name: 'startLimiter' | 'pullLimiter', limits: LimiterInput) =>
@@ -311,6 +329,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
         hasCluster: input.cluster !== undefined,
         ...(cpus === undefined ? {} : { cpus: initialCpuAllocation(cpus) }),
         ...(memory === undefined ? {} : { memory: initialMemoryAllocation(memory) }),
+        ...(devices === undefined ? {} : { devices: initialDeviceBook(devices) }),
       },
     });
     const { nodeName, cluster, eviction, shutdown } = input;
@@ -328,6 +347,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
       const { assignments } = memory;
       spawn('memoryManager', { id: 'memoryManager', systemId: 'memoryManager', input: { assignments } });
     }
+    if (devices !== undefined) spawn('devices', { id: 'devices', systemId: 'devices', input: devices });
     if (cluster !== undefined) {
       spawn('watches', { id: 'watches' });
       spawn('registration', { id: 'registration', input: { nodeName } });
@@ -420,6 +440,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
     'images.podsRequested': { actions: 'sendActivePods' },
     'logs.requested': { actions: 'sendRunningLogs' },
     'cpus.requested': { actions: 'sendRunningContainers' },
+    'devices.counted': { actions: ['recordDeviceCounts', 'reportNodeStatus'] },
     'runtime.healthChanged': [
       {
         guard: 'hasRuntimeReturned',
@@ -428,6 +449,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
       { actions: ['recordRuntimeHealth', 'recordReadiness', 'reportNodeStatus'] },
     ],
     'admission.preempting': { actions: 'preemptPods' },
+    'admission.devicesReported': { actions: 'forwardDevices' },
     'eviction.podsRequested': { actions: 'sendEvictionCandidates' },
     'eviction.podsChosen': { actions: 'evictPods' },
     'eviction.pressureChanged': { actions: ['recordPressure', 'reportNodeStatus'] },

@@ -8,6 +8,8 @@ import { safeSysctls } from '../../kubernetes/admission/sysctls.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
 import type { CpuAssignments } from '../../kubernetes/cpus/cpuPolicy.ts';
+import type { DeviceCount } from '../../kubernetes/devices/devices.ts';
+import type { DevicePool } from '../../kubernetes/devices/reserveDevices.ts';
 import type { ImageGarbagePolicy } from '../../kubernetes/images/imageGarbage.ts';
 import type { BackOff } from '../../kubernetes/lifecycle/backoff.ts';
 import {
@@ -88,6 +90,8 @@ export interface NodeInput {
    * The memory manager's policies and persisted assignments. Undefined if the node does not assign memory of NUMA nodes.
    */
   readonly memory?: MemoryInput;
+  /** Resources and allocations of the previous agent's device plugins. Undefined if the node has no device plugins. */
+  readonly devices?: DevicePool;
   readonly startSlots: number;
   readonly pullSlots: number;
   /** Time limit of one pull, in milliseconds. Undefined if there is none. */
@@ -147,8 +151,13 @@ export interface NodeInput {
 }
 
 export interface NodeContext
-  extends Omit<NodeInput, 'startSlots' | 'pullSlots' | 'pullLimitMs' | 'slowPullMs' | 'sinks' | 'cpus' | 'memory'>,
+  extends Omit<
+      NodeInput,
+      'startSlots' | 'pullSlots' | 'pullLimitMs' | 'slowPullMs' | 'sinks' | 'cpus' | 'memory' | 'devices'
+    >,
     ClusterState {
+  /** The devices of the node by resource. Undefined if the node has no device plugins. */
+  readonly deviceCounts?: readonly DeviceCount[];
   /** Names of the status sinks. */
   readonly sinks: readonly string[];
   readonly mirrors: MirrorRecords;
@@ -208,13 +217,30 @@ export type ChangeableFacts = Required<
   Pick<NodeContext, 'hostIps' | 'capacity' | 'allocatable' | 'conditions' | 'admissionNode'>
 >;
 
-export const changeableFacts = ({
-  hostIps,
+export const changeableFacts = (context: NodeContext): ChangeableFacts => {
+  const { hostIps, conditions = [], admissionNode = {} } = context;
+  return { hostIps, ...nodeResources(context), conditions, admissionNode };
+};
+
+/** Returns the resources of the node, including the devices of its plugins. */
+export const nodeResources = ({
   capacity,
   allocatable,
-  conditions = [],
-  admissionNode = {},
-}: NodeContext): ChangeableFacts => ({ hostIps, capacity, allocatable, conditions, admissionNode });
+  deviceCounts = [],
+}: Pick<NodeContext, 'capacity' | 'allocatable' | 'deviceCounts'>): Pick<NodeContext, 'capacity' | 'allocatable'> => ({
+  capacity: withDeviceCounts(capacity, deviceCounts, 'capacity'),
+  allocatable: withDeviceCounts(allocatable, deviceCounts, 'allocatable'),
+});
+
+function withDeviceCounts(
+  resources: Capacity,
+  counts: readonly DeviceCount[],
+  kind: 'capacity' | 'allocatable',
+): Capacity {
+  if (counts.length === 0) return resources;
+  const deviceAmounts = Object.fromEntries(counts.map((count) => [count.resource, count[kind]] as const));
+  return { ...resources, extra: { ...resources.extra, ...deviceAmounts } };
+}
 
 export const emptyObservedPod = ({ uid, namespace, name }: PodIdentity): ObservedPod => ({
   uid,

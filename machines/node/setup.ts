@@ -8,6 +8,7 @@ import { admissionMachine } from '../admission/chart.ts';
 import { certificateMachine } from '../certificate/chart.ts';
 import { cgroupsMachine } from '../cgroups/chart.ts';
 import { cpusMachine } from '../cpus/chart.ts';
+import { devicesMachine } from '../devices/chart.ts';
 import { evictionMachine } from '../eviction/chart.ts';
 import { imageGarbageMachine } from '../imageGarbage/chart.ts';
 import { leaseMachine } from '../lease/chart.ts';
@@ -75,6 +76,7 @@ export const nodeSetup = setup({
         | 'admission'
         | 'cgroups'
         | 'cpus'
+        | 'devices'
         | 'eviction'
         | 'garbage'
         | 'imageGarbage'
@@ -93,6 +95,7 @@ export const nodeSetup = setup({
     cgroups: cgroupsMachine,
     eviction: evictionMachine,
     cpus: cpusMachine,
+    devices: devicesMachine,
     garbage: garbageMachine,
     imageGarbage: imageGarbageMachine,
     logRotation: logRotationMachine,

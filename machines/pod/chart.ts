@@ -100,6 +100,10 @@ const chartSetup = podSetup
         assertEvent(event, 'runtime.networkChanged');
         return { networkNotReady: event.networkNotReady };
       }),
+      recordDevices: assign(({ event }) => {
+        assertEvent(event, 'pod.devicesChanged');
+        return { devices: event.devices };
+      }),
       recordActorFailure: assign(({ event }) => ({ failure: failureOf(event) })),
       /**
        * Sends a newly mounted volume to the containers that already have an actor. This happens if an update has added
@@ -191,6 +195,7 @@ export const podMachine = chartSetup.createMachine({
     'runtime.containerSeen': { actions: 'recordObservedContainer' },
     'runtime.returned': { actions: 'forwardRuntimeReturn' },
     'runtime.networkChanged': { actions: 'recordNetworkStatus' },
+    'pod.devicesChanged': { actions: 'recordDevices' },
     'admission.admitted': { actions: 'applyAdmittedUpdate' },
     'admission.refused': { actions: ['recordUpdateRefusal', 'recordResizeRefusal', 'applyUpdateWithoutResize'] },
     // A child actor has failed with an internal error. The node rebuilds the whole pod from facts.

@@ -6,6 +6,7 @@ import type { Refusal } from '../../kubernetes/admission/refusal.ts';
 import { containersOf } from '../../kubernetes/api/pods/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { PodCondition, PodStatus } from '../../kubernetes/api/schema/status.ts';
+import type { DeviceStatus } from '../../kubernetes/devices/devices.ts';
 import type { BackOff } from '../../kubernetes/lifecycle/backoff.ts';
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../kubernetes/lifecycle/observed.ts';
 import type { MountedVolume, MountedVolumes } from '../../kubernetes/mountedVolume.ts';
@@ -78,6 +79,8 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
   /** The deadline of the termination being counted down, in milliseconds since the epoch. */
   readonly killDeadline?: number | undefined;
   readonly networkNotReady?: NetworkNotReady | undefined;
+  /** The devices of the pod's containers. Undefined if it has none. */
+  readonly devices?: readonly DeviceStatus[] | undefined;
   /**
    * Restart counts of containers whose runs the runtime has lost, including the next run. They are dropped once the
    * containers have actors. A terminating pod retains them, because its last status is computed without container

@@ -17,6 +17,8 @@ import {
 import type { Failure } from '../../base/failure.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { CpuAssignments } from '../../kubernetes/cpus/cpuPolicy.ts';
+import type { PreferenceRequest } from '../../kubernetes/devices/chooseDevices.ts';
+import type { ContainerEdits, DeviceAllocation, DeviceResource } from '../../kubernetes/devices/devices.ts';
 import type { EventMessage } from '../../kubernetes/events/recordedEvent.ts';
 import type { DiskLayout } from '../../kubernetes/eviction/layout.ts';
 import type { Observations } from '../../kubernetes/eviction/pressure.ts';
@@ -267,6 +269,21 @@ export interface PortTypes extends CertificatePorts {
   reconcileCpus: {
     input: { containers: readonly ContainerRun[] };
     output: { updatedCount: number };
+  };
+  /** Requests the devices that the plugin of a resource prefers. */
+  preferDevices: {
+    input: { resource: string; request: PreferenceRequest };
+    output: { preferred: readonly string[] };
+  };
+  /** Has a plugin allocate devices for a container. Has no time limit, as in a kubelet. */
+  allocateDevices: {
+    input: { uid: string; pod: string; container: string; resource: string; devices: readonly string[] };
+    output: { edits: ContainerEdits };
+  };
+  /** Makes the allocated devices durable, in the kubelet's format, and uses them for new containers. Idempotent. */
+  saveDevices: {
+    input: { allocations: readonly DeviceAllocation[]; resources: readonly DeviceResource[] };
+    output: null;
   };
   /**
    * Rotates the logs that have grown too large. If one log cannot be rotated, the failure is reported and the remaining

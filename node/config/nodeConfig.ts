@@ -31,6 +31,8 @@ export interface NodeConfig extends HousekeepingConfig, ServedEndpoints {
   readonly podCidr?: string;
   readonly rootDirectory: string;
   readonly podLogsDirectory: string;
+  /** Directory in which device plugins register. */
+  readonly devicePluginDirectory: string;
   /** The directory `containers` next to the directory of the pods' logs. It contains symlinks to the log files. */
   readonly containerLogsDirectory: string;
   /** The path of a manifest or of a directory of manifests. */
@@ -115,6 +117,8 @@ export interface ConfigDefaults {
   readonly rootDirectory: string;
   /** Directory of the pods' logs. Undefined for the default of `run`. */
   readonly podLogsDirectory?: string;
+  /** Directory of device plugins. Undefined for the default of `run`. */
+  readonly devicePluginDirectory?: string;
   readonly staticPodPath?: string;
   /**
    * Whether the host is dedicated to the node, so that its kernel parameters and iptables chains are set by default.
@@ -180,6 +184,7 @@ function compilePathsAndSources(values: SettingValues, defaults: ConfigDefaults)
   return {
     rootDirectory,
     podLogsDirectory,
+    devicePluginDirectory: resolve(values['--device-plugin-dir']),
     containerLogsDirectory: join(dirname(podLogsDirectory), 'containers'),
     ...(staticPodPath ? { staticPodPath: resolve(staticPodPath) } : {}),
     ...(values['--runtime-class-path'] ? { runtimeClassPath: resolve(values['--runtime-class-path']) } : {}),
@@ -202,13 +207,14 @@ export function compileConfig(configSources: {
   defaults: ConfigDefaults;
 }): NodeConfig {
   const { flags, file, defaults } = configSources;
-  const { rootDirectory, podLogsDirectory } = defaults;
+  const { rootDirectory, podLogsDirectory, devicePluginDirectory } = defaults;
   const values = settingValues({
     flags,
     file: file?.config,
     defaults: {
       '--root-dir': rootDirectory,
       ...(podLogsDirectory === undefined ? {} : { podLogsDir: podLogsDirectory }),
+      ...(devicePluginDirectory === undefined ? {} : { '--device-plugin-dir': devicePluginDirectory }),
     },
   });
   return compileValues(values, {

@@ -19,7 +19,7 @@ export function maskedCommandLine(words: readonly string[]): string[] {
 
 type DisplayedConfig = Pick<
   NodeConfig,
-  'userInput' | 'rootDirectory' | 'podLogsDirectory' | 'containerRuntimeEndpoint'
+  'userInput' | 'rootDirectory' | 'podLogsDirectory' | 'devicePluginDirectory' | 'containerRuntimeEndpoint'
 >;
 
 /**
@@ -49,6 +49,7 @@ const computedDefaults = (config: DisplayedConfig): ReadonlyMap<string, string> 
     ['--container-runtime-endpoint', config.containerRuntimeEndpoint],
     ['--root-dir', config.rootDirectory],
     ['--pod-log-dir', config.podLogsDirectory],
+    ['--device-plugin-dir', config.devicePluginDirectory],
     ['--cert-dir', join(config.rootDirectory, 'pki')],
   ]);
 

@@ -68,7 +68,13 @@ export async function readHostConfig(
     allocatable: allocatableResources(hostCapacity, config.resources.reservedResources),
     admissionNode,
     limitedSwap: canPodsSwap(facts.cgroups),
-    ...(host.isSimulated ? {} : { eviction: config.resources.eviction, ...shutdownSettings(config) }),
+    ...(host.isSimulated
+      ? {}
+      : {
+          eviction: config.resources.eviction,
+          devicePluginDir: config.devicePluginDirectory,
+          ...shutdownSettings(config),
+        }),
   } satisfies NodeAgentConfig;
 }
 

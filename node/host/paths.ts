@@ -48,11 +48,13 @@ export function defaultStateDirectory(): string {
 export function stateLayout(stateDirectory: string): {
   readonly rootDirectory: string;
   readonly podLogsDirectory: string;
+  readonly devicePluginDirectory: string;
   readonly containerdDirectory: string;
 } {
   return {
     rootDirectory: join(stateDirectory, 'kubelet'),
     podLogsDirectory: join(stateDirectory, 'log', 'pods'),
+    devicePluginDirectory: join(stateDirectory, 'device-plugins'),
     containerdDirectory: join(stateDirectory, 'containerd'),
   };
 }

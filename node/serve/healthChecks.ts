@@ -26,7 +26,7 @@ export const healthChecks = (dependencies: HealthCheckDependencies): readonly He
 /** Always passes, because log lines are written synchronously. */
 const LOG_CHECK: HealthCheck = { name: 'log', runCheck: () => {} };
 
-/** Always passes, because the node has no device plugins. */
+/** Always passes, because the node retries until device plugins can register, and explains why they cannot. */
 const DEVICE_PLUGINS_CHECK: HealthCheck = { name: 'device-plugin', runCheck: () => {} };
 
 const MIN_IDLE_LIMIT_MS = 300_000;

@@ -20,6 +20,7 @@ export function servePodResources({
   pods,
   cpus,
   memory,
+  devices,
   onRequest,
 }: PodResourcesSocketDependencies): {
   close(): Promise<void>;
@@ -29,7 +30,7 @@ export function servePodResources({
     startService: async () => {
       await preparePath(path);
       const { listenPodResources } = await import('../../kubelet-api/podResources/server.ts');
-      const { close } = await listenPodResources(path, { pods, cpus, memory, clock, onRequest });
+      const { close } = await listenPodResources(path, { pods, cpus, memory, devices, clock, onRequest });
       return {
         close: async () => {
           await close();

@@ -37,7 +37,7 @@ import { servePodResources } from './podResources.ts';
 
 export interface NodeApiDependencies {
   readonly config: NodeConfig;
-  readonly agent: Pick<NodeAgent, 'knownPods' | 'pods' | 'cpus' | 'memory' | 'health' | 'subscribe'>;
+  readonly agent: Pick<NodeAgent, 'knownPods' | 'pods' | 'cpus' | 'memory' | 'devices' | 'health' | 'subscribe'>;
   readonly cri: Cri;
   /** Client for access reviews, and notifications of renewed serving certificates. Undefined without a cluster. */
   readonly cluster?: { readonly reviewClient: KubeClient; followServing(listener: () => void): void } | undefined;
@@ -77,6 +77,7 @@ export async function serveNodeApi(dependencies: NodeApiDependencies): Promise<N
       pods: dependencies.agent.pods,
       cpus: dependencies.agent.cpus,
       memory: dependencies.agent.memory,
+      devices: dependencies.agent.devices,
       onRequest: dependencies.metrics?.podResourcesListener,
     }),
   ];

@@ -1,6 +1,7 @@
 /** Creates the node with the cgroups, credentials, files and cluster of this host. */
 import type { Logger } from 'pino';
 import { createNodeDescriber } from '../../actors/cluster/node/nodeDescriber.ts';
+import { HostDevicePlugins } from '../../actors/devices/hostDevicePlugins.ts';
 import { createNode } from '../../actors/node/createNode.ts';
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import type { NodeParts } from '../../actors/node/nodeParts.ts';
@@ -10,6 +11,7 @@ import { systemClock } from '../../base/time/clock.ts';
 import type { Cgroups } from '../../host/cgroup/cgroups.ts';
 import { ContainerOomKills } from '../../host/cgroup/containerOomKills.ts';
 import { type Hierarchy, readHierarchies } from '../../host/cgroup/hierarchies.ts';
+import { hostFiles } from '../../host/files/fileSystem.ts';
 import { hostKernelLog } from '../../host/kernelLog/kernelLog.ts';
 import { hostLogind } from '../../host/logind/hostLogind.ts';
 import { type EventMessage, warning } from '../../kubernetes/events/recordedEvent.ts';
@@ -100,6 +102,11 @@ export async function createHostNode(
           kernelLog: hostKernelLog(),
           logind: hostLogind(),
           ...(config.resources.reportsProcessOomKills ? { countOomKills: oomKillCounter(host, hierarchies) } : {}),
+          devicePlugins: new HostDevicePlugins({
+            directory: config.devicePluginDirectory,
+            files: hostFiles,
+            clock: systemClock,
+          }),
           resourceMeter,
           cgroups: createPodCgroups({ config, node: host, hierarchies, maxProcesses: pids, logger }),
           findCredentials: await createCredentialFinder(config, {

@@ -77,7 +77,6 @@ export const exclusionReasons: readonly ExclusionReason[] = [
     names: ['kubelet_cri_losing_support'],
     text: 'the node works with runtimes that do not have the call, and will continue to do so',
   },
-  { names: ['kubelet_device_plugin_*'], text: 'the node does not support device plugins' },
   {
     names: ['kubelet_imagemanager_inmemory_*'],
     text: 'all records of pulls are in memory, where they have no limit that a percentage could be of',

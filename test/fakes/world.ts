@@ -4,6 +4,7 @@ import { type FailureReason, NodeFailure } from '../../base/failure.ts';
 import { containerHash } from '../../kubernetes/api/pods/containerHash.ts';
 import { containersOf } from '../../kubernetes/api/pods/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import { NO_EDITS } from '../../kubernetes/devices/devices.ts';
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../kubernetes/lifecycle/observed.ts';
 import { sizeOf } from '../../machines/container/context.ts';
 import type { Answers } from './ports.ts';
@@ -121,6 +122,9 @@ export class FakeWorld {
     measurePods: () => ({ usages: {}, at: this.#now() }),
     saveCpus: () => null,
     saveMemory: () => null,
+    preferDevices: () => ({ preferred: [] }),
+    allocateDevices: () => ({ edits: NO_EDITS }),
+    saveDevices: () => null,
     reconcileCpus: () => ({ updatedCount: 0 }),
     surveyDisk: () => ({ left: [], foreign: [] }),
     inspectContainer: ({ id }) => this.containers.get(this.#idNow(id)) ?? null,

@@ -24,6 +24,7 @@ const CONFIG: { readonly [Key in keyof Config]-?: true } = {
   cpuManager: true,
   memoryManager: true,
   crashLoop: true,
+  devicePluginDir: true,
   endsAll: true,
   eviction: true,
   fileCheckMs: true,

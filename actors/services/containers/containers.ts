@@ -25,6 +25,8 @@ import type { KnownContainer, PortTypes } from '../../../machines/shared/ports.t
 import type { Mounter } from '../../../volume/mount/mounter.ts';
 import type { PortServices } from '../../boundary.ts';
 import type { ServiceVariables } from '../../cluster/services.ts';
+import type { DeviceManagerState } from '../../devices/deviceManagerState.ts';
+import type { DevicePlugins } from '../../devices/devicePlugins.ts';
 import type { FindOomKill } from '../../feeds/oomWatcher.ts';
 import { prepareMounts } from '../disk/prepareMounts.ts';
 import { createImageUserFinder, type FindImageUser } from '../images/imageUserFinder.ts';
@@ -50,6 +52,9 @@ export interface ContainerServiceDependencies {
   readonly findHandler: FindRuntimeHandler;
   readonly serviceVariables: ServiceVariables;
   readonly variableObjects: ContainerObjects;
+  /** Undefined if the node has no device plugins. */
+  readonly devicePlugins?: Pick<DevicePlugins, 'preStart'> | undefined;
+  readonly deviceState?: Pick<DeviceManagerState, 'devicesToPrepare'> | undefined;
   readonly findOomKill?: FindOomKill | undefined;
   readonly onError: (source: string, error: unknown) => void;
 }
@@ -104,6 +109,24 @@ async function linkLog(
   if (signal.aborted && layout.files.lstatSync(logFile) === undefined) await removeLogSymlink(layout, logLink);
 }
 
+/**
+ * Has the plugins of a container's devices prepare them before the container is created
+ * (`callPreStartContainerIfNeeded` in `pkg/kubelet/cm/devicemanager/manager.go`).
+ */
+async function prepareDevices(
+  { devicePlugins, deviceState }: ContainerServiceDependencies,
+  podUid: string,
+  container: string,
+  options: CallOptions,
+): Promise<void> {
+  for (const { resource, devices } of deviceState?.devicesToPrepare(podUid, container) ?? []) {
+    await devicePlugins?.preStart(resource, devices, options).catch((cause: unknown) => {
+      const message = `device plugin PreStartContainer rpc failed with err: ${messageOf(cause)}`;
+      throw new NodeFailure('CreateContainerConfigError', message, { cause });
+    });
+  }
+}
+
 export function findContainer(pod: Pod, name: string): Container {
   const matchingContainer = containersOf(pod.spec).find(({ container }) => container.name === name);
   if (matchingContainer !== undefined) return matchingContainer.container;
@@ -121,6 +144,7 @@ async function create(
   const container = findContainer(pod, input.container);
   const nodeFacts = node();
   const sandboxIps = orderedPodIps(sandbox.ips ?? [], nodeFacts.hostIps);
+  await prepareDevices(dependencies, uid, container.name, { signal });
   // This call occupies a start slot, so run independent steps in parallel.
   const [user, now, target, terminationLog] = await Promise.all([
     findImageUserIfNeeded(findImageUser, { pod, container, imageRef }, { signal }),

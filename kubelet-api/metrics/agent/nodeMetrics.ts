@@ -28,6 +28,7 @@ import { registerKubeRequestMetrics, registerServedRequestMetrics } from '../req
 import { registerRelistMetrics, registerRuntimeCallMetrics } from '../requests/runtimeMetrics.ts';
 import { type AgentGaugesParts, registerAgentGauges } from './agentGauges.ts';
 import { type CpuMetrics, registerCpuMetrics } from './cpuMetrics.ts';
+import { type DeviceMetrics, registerDeviceMetrics } from './deviceMetrics.ts';
 import { type FeatureGate, registerGateMetrics } from './gateMetrics.ts';
 import { type NodeGaugesParts, registerNodeGauges } from './nodeGauges.ts';
 import { registerProcessMetrics, registerStartTimeGauge } from './processMetrics.ts';
@@ -82,18 +83,23 @@ export function nodeMetrics({ clock, isInCluster, bootedAt, gates = [], onError 
   const pods = new TrackedPods();
   const resizeMetrics = new ResizeMetrics(nodeRegistry);
   const cpuMetrics = registerCpuMetrics(nodeRegistry);
+  const deviceMetrics = registerDeviceMetrics(nodeRegistry);
   const podTracking = createPodObservers(
-    { registry: nodeRegistry, probeRegistry: probes, pods, resizeMetrics, cpuMetrics },
+    { registry: nodeRegistry, probeRegistry: probes, pods, resizeMetrics, cpuMetrics, deviceMetrics },
     { clock, isInCluster, bootedAt },
   );
   for (const registry of [probes, slis]) registerStartTimeGauge(registry);
   registerProcessMetrics(nodeRegistry);
   registerGateMetrics(nodeRegistry, gates);
+  const observeServiceAction = registerServiceActionMetrics(nodeRegistry);
   const now = () => clock.now();
   return {
     observers: {
       ...podTracking.observers,
-      onServiceAction: registerServiceActionMetrics(nodeRegistry),
+      onServiceAction: (action) => {
+        observeServiceAction(action);
+        deviceMetrics.onServiceAction(action);
+      },
       onRelisted: registerRelistMetrics(nodeRegistry),
     },
     onRuntimeCall: registerRuntimeCallMetrics(nodeRegistry),
@@ -134,10 +140,11 @@ interface PodRegistries {
   readonly pods: TrackedPods;
   readonly resizeMetrics: ResizeMetrics;
   readonly cpuMetrics: CpuMetrics;
+  readonly deviceMetrics: DeviceMetrics;
 }
 
 function createPodObservers(
-  { registry, probeRegistry, pods, resizeMetrics, cpuMetrics }: PodRegistries,
+  { registry, probeRegistry, pods, resizeMetrics, cpuMetrics, deviceMetrics }: PodRegistries,
   { clock, isInCluster, bootedAt = () => undefined }: Pick<NodeMetricsParts, 'clock' | 'isInCluster' | 'bootedAt'>,
 ) {
   const podMetrics = new PodMetrics({ registry, pods, resizeMetrics, now: () => clock.now(), isInCluster });
@@ -157,6 +164,7 @@ function createPodObservers(
       callMetrics.recordPortOutcome(answer);
       certificates(answer);
       observeStartup(answer);
+      deviceMetrics.onPortOutcome(answer);
     },
     onStateChange: (move) => podMetrics.recordStateChange(move),
     onDecision: (decision) => {

@@ -97,11 +97,11 @@ const actions = {
     enqueue.assign({ pods: withPods(context, edits, false) });
   }),
   /**
-   * Releases the exclusive CPUs and the memory of pods that are gone, e.g. because they were removed while no agent was
+   * Releases the exclusive CPUs, the memory and the devices of pods that are gone, e.g. because they were removed while no agent was
    * running.
    */
   releaseUnknownResources: nodeSetup.enqueueActions(({ context, enqueue, system }) => {
-    if (system.get('cpus') === undefined && system.get('memoryManager') === undefined) return;
+    if (['cpus', 'memoryManager', 'devices'].every((id) => system.get(id) === undefined)) return;
     const { pods, observed = {}, left } = context;
     const uids = [...Object.keys(pods), ...Object.keys(observed), ...left.map(({ uid }) => uid)];
     enqueue.sendTo('admission', { type: 'admission.podsKnown', uids });

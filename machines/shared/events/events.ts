@@ -9,6 +9,7 @@ import type { AdmissionNode } from '../../../kubernetes/admission/node.ts';
 import type { Refusal } from '../../../kubernetes/admission/refusal.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { PodCondition } from '../../../kubernetes/api/schema/status.ts';
+import type { DeviceStatus } from '../../../kubernetes/devices/devices.ts';
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../../kubernetes/lifecycle/observed.ts';
 import type { OomKill } from '../../../kubernetes/lifecycle/oomKill.ts';
 import type { ObservedMirror } from '../../../kubernetes/mirror.ts';
@@ -23,6 +24,7 @@ import type { PlegState } from '../../node/runtime/pleg.ts';
 import type { PodCidrState } from '../../node/runtime/podCidr.ts';
 import type { WaitingReason } from '../views/waitingReason.ts';
 import type { ClusterFact } from './clusterFacts.ts';
+import type { DeviceCountReport, DeviceFact, DeviceReport, DeviceStatusReport } from './deviceEvents.ts';
 import type { EvictionReport, MemoryFact, TerminationReport } from './evictionEvents.ts';
 import type { LogindFact, ShutdownReport } from './shutdownEvents.ts';
 import type { ActorPath, SlotGranted, TimerEvent } from './slots.ts';
@@ -78,7 +80,8 @@ export type AdmissionEvent =
    * Properties of the node have changed. Waiting requests and refused updates are decided again. Undefined properties
    * have not changed.
    */
-  | { type: 'admission.nodeChanged'; capacity?: Capacity; node?: Partial<Omit<AdmissionNode, 'name'>> };
+  | { type: 'admission.nodeChanged'; capacity?: Capacity; node?: Partial<Omit<AdmissionNode, 'name'>> }
+  | DeviceReport;
 
 /** Requests the termination of pods to make room for a critical pod, which waits (C24). */
 export type AdmissionFact = { type: 'admission.preempting'; uids: readonly string[]; resource: string };
@@ -206,6 +209,8 @@ export type PodEvent =
   | { type: 'pod.rewanted' }
   /** A ConfigMap or Secret of the pod has changed. */
   | { type: 'pod.objectsChanged' }
+  /** The pod has been allocated devices, or their health has changed. */
+  | { type: 'pod.devicesChanged'; devices: readonly DeviceStatus[] }
   | { type: 'pod.terminate'; termination: Termination }
   /** A ConfigMap or Secret of the pod has changed or been created. */
   | { type: 'pod.objectsChanged' }
@@ -314,7 +319,8 @@ export type FeedName =
   | 'oomWatcher'
   | 'memory'
   | 'shutdownSignals'
-  | 'shutdownLock';
+  | 'shutdownLock'
+  | 'devicePlugins';
 
 /** Facts from the feeds. They are plain data, with a timestamp (ms since the epoch) if a decision needs it. */
 export type NodeFact =
@@ -365,6 +371,7 @@ export type NodeFact =
   | { type: 'node.oomWatchChanged'; failure?: Failure; at: number }
   | MemoryFact
   | LogindFact
+  | DeviceFact
   | { type: 'node.ticked'; at: number }
   /** A feed has stopped unexpectedly. `failure` is undefined if the feed has returned without an error. */
   | { type: 'feed.ended'; feed: FeedName; failure?: Failure; at: number }
@@ -380,6 +387,8 @@ export type NodeEvent =
   | TerminationReport
   | ImageGarbageReport
   | CpusReport
+  | DeviceCountReport
+  | DeviceStatusReport
   | RegistrationReport
   | AdmissionFact
   | TimerEvent

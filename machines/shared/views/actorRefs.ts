@@ -4,6 +4,7 @@
  */
 import type { ActorSystem, ActorSystemInfo, AnyActorRef, EventObject } from 'xstate';
 import { lookUp } from '../../../base/values/lookUp.ts';
+import type { DevicesEvent } from '../events/deviceEvents.ts';
 import type { AdmissionEvent, Ref } from '../events/events.ts';
 import type { ActorPath, LimiterEvent } from '../events/slots.ts';
 import type { CpusEvent, MemoryManagerEvent } from '../events/upkeepEvents.ts';
@@ -15,6 +16,8 @@ interface SharedActors {
   readonly cpus: CpusEvent;
   /** Exists only if the node assigns memory of NUMA nodes. */
   readonly memoryManager: MemoryManagerEvent;
+  /** Exists only if the node has device plugins. */
+  readonly devices: DevicesEvent;
   readonly startLimiter: LimiterEvent;
   readonly pullLimiter: LimiterEvent;
 }

@@ -49,6 +49,7 @@ export function podView(ref: PodRef): PodView {
     tags: [...snapshot.tags],
     conditions: context.conditions,
     ...(sandbox ? { sandbox } : {}),
+    ...(context.devices ? { devices: context.devices } : {}),
     startedAt: context.startedAt,
     ...(refusal ? { refusal } : {}),
     ...(updateRefusal ? { updateRefusal, pendingGeneration: context.pendingResize?.generation } : {}),

@@ -39,6 +39,15 @@ export const directorySettings = () =>
         upDefault: 'log/pods in the state directory',
       },
     },
+    '--device-plugin-dir': {
+      type: directorySchema,
+      default: '/var/lib/kubelet/device-plugins',
+      flag: {
+        argument: '<directory>',
+        help: 'directory in which device plugins register and have their sockets; only one agent on the host can use it (default: {default})',
+        upDefault: 'device-plugins in the state directory',
+      },
+    },
     '--runtime-class-path': {
       type: pathSchema,
       flag: {

@@ -155,3 +155,19 @@ test('C42: containers with memory of their own, those that get none, and all adm
   // Without a topology policy, the topology manager refuses nothing.
   expect(await count('topology_manager_admission_errors')).toBe(0);
 });
+
+test('C42: registrations and allocations of device plugins count by resource', async () => {
+  const { metrics } = await countedNode();
+  for (const resource of ['example.com/gpu', 'example.com/gpu', 'cpu'])
+    metrics.observers.onServiceAction({ action: 'devicePluginRegistered', resource });
+  const input = { uid: 'u', pod: 'default/a', container: 'main', resource: 'example.com/gpu', devices: ['g0'] };
+  for (const ms of [500, 1_500]) metrics.observers.onPortOutcome({ port: 'allocateDevices', input, ms });
+  const samples = await samplesOf(metrics.registries.all);
+  const registrations = (resource: string) =>
+    samples.get(`kubelet_device_plugin_registration_total{resource_name="${resource}"}`);
+  const duration = (suffix: string) =>
+    samples.get(`kubelet_device_plugin_alloc_duration_seconds_${suffix}{resource_name="example.com/gpu"}`);
+  expect([registrations('example.com/gpu'), registrations('cpu'), duration('count'), duration('sum')]).toEqual([
+    2, 1, 2, 2,
+  ]);
+});

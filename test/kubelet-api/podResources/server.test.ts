@@ -23,6 +23,7 @@ let client: Client;
 let clock: SimulatedClock;
 let close: () => Promise<void>;
 let pods: Pod[];
+let devices: ReturnType<Parameters<typeof listenPodResources>[1]['devices']>;
 let cpus: ReturnType<Parameters<typeof listenPodResources>[1]['cpus']>;
 let memory: ReturnType<Parameters<typeof listenPodResources>[1]['memory']>;
 let registry: Registry;
@@ -31,11 +32,12 @@ beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'resources-'));
   const socket = join(directory, 'kubelet.sock');
   [clock, pods, registry] = [new SimulatedClock(), [web, over], new Registry()];
-  [cpus, memory] = [undefined, undefined];
+  [cpus, memory, devices] = [undefined, undefined, undefined];
   ({ close } = await listenPodResources(socket, {
     pods: () => pods,
     cpus: () => cpus,
     memory: () => memory,
+    devices: () => devices,
     clock,
     onRequest: registerPodResourcesMetrics(registry),
   }));
@@ -93,6 +95,45 @@ test('C44: shows the memory of containers by NUMA node, and the memory that cont
     allocatableBytes('hugepages-2Mi', '\x01', 0) +
       allocatableBytes('hugepages-2Mi', '\x01', 1) +
       allocatableBytes('memory', '\x02', 1),
+  );
+});
+
+test('C44: shows the devices of containers with their NUMA nodes, and the healthy devices', async () => {
+  const gpu = { name: 'x.io/gpu', options: { needsPreStart: false, hasPreferences: false }, isConnected: true };
+  devices = {
+    resources: [
+      {
+        ...gpu,
+        devices: [
+          { id: 'g0', isHealthy: true, numaNodes: [0, 1] },
+          { id: 'g1', isHealthy: false, numaNodes: [] },
+          { id: 'g2', isHealthy: true, numaNodes: [] },
+        ],
+      },
+    ],
+    allocations: [
+      {
+        podUid: web.metadata.uid,
+        container: 'main',
+        resource: 'x.io/gpu',
+        devicesByNode: [
+          { numaNode: -1, ids: ['g2'] },
+          { numaNode: 1, ids: ['g0'] },
+        ],
+      },
+    ],
+  };
+  const device = (id: string, node = '') => bytes(1, 'x.io/gpu') + bytes(2, id) + node;
+  const onNode = (id: string) => bytes(3, bytes(1, id));
+  const main = bytes(3, bytes(1, 'main') + bytes(2, device('g2')) + bytes(2, device('g0', onNode('\x08\x01'))));
+  const pod = bytes(1, bytes(1, 'web') + bytes(2, 'default') + bytes(3, bytes(1, 'proxy')) + main);
+  expect(await call('/v1.PodResourcesLister/List')).toBe(pod);
+  expect(await call('/v1.PodResourcesLister/GetAllocatableResources')).toBe(
+    bytes(1, device('g0', onNode(''))) + bytes(1, device('g0', onNode('\x08\x01'))) + bytes(1, device('g2')),
+  );
+  const alpha = bytes(3, bytes(1, 'main') + bytes(2, device('g2')) + bytes(2, device('g0')));
+  expect(await call('/v1alpha1.PodResourcesLister/List')).toBe(
+    bytes(1, bytes(1, 'web') + bytes(2, 'default') + alpha) + podBytes('over', ['main']),
   );
 });
 

@@ -32,6 +32,7 @@ function served() {
     pods: () => [],
     cpus: () => undefined,
     memory: () => undefined,
+    devices: () => undefined,
   };
   const { close } = servePodResources(parts);
   ends.push(close);

@@ -41,6 +41,9 @@ const PORTS: Readonly<Record<Exclude<PortName, ClusterPort | MirrorPort | keyof 
   measurePods: 'asked',
   saveCpus: 'asked',
   saveMemory: 'asked',
+  preferDevices: 'asked',
+  allocateDevices: 'asked',
+  saveDevices: 'asked',
   reconcileCpus: 'asked',
   runHook: 'asked',
   runProbe: 'asked',
@@ -99,7 +102,14 @@ test('every port is asked in a simulation, and answers', async () => {
   const node = await simulateNode({
     seed: 1,
     records: true,
-    config: { crashLoop, isLenient: true, cpuManager, memoryManager: simulatedMemoryManager('laptop'), eviction, shutdown },
+    config: {
+      crashLoop,
+      isLenient: true,
+      cpuManager,
+      memoryManager: simulatedMemoryManager('laptop'),
+      eviction,
+      shutdown,
+    },
     faults,
   });
   const found = new Set<string>();

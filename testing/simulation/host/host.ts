@@ -25,6 +25,7 @@ import { MANIFEST_HOST, ManifestSources } from './manifestSources.ts';
 import { podRemains } from './podRemains.ts';
 import { REGISTRIES, writeProvidedFiles } from './providedFiles.ts';
 import { serverOfContainer } from './servers.ts';
+import { SimulatedDevices } from './simulatedDevices.ts';
 import { writeFile } from './writeFile.ts';
 
 /** Paths on the simulated disk. */
@@ -78,6 +79,7 @@ export class SimulatedHost {
   /** The processes that the OOM killer has killed since the last boot. */
   oomKills: readonly OomKill[] = [];
   readonly resources: HostResources;
+  readonly devices: SimulatedDevices;
   /** The addresses of the host. The first is the primary one. */
   addresses: readonly string[] = [HOST_IP];
   /** Returns the fault of a call while the disk has a fault. */
@@ -119,6 +121,7 @@ export class SimulatedHost {
     writeProvidedFiles(this.disk, PATHS);
     this.manifests = new ManifestSources(this.disk, PATHS.manifests);
     this.#temporaryFaults = new TemporaryFaults(clock);
+    this.devices = new SimulatedDevices(this.#temporaryFaults);
     this.watches = new DirectoryWatches(clock, this.#temporaryFaults);
     this.runtimeFaults = new RuntimeFaults(this.runtime, {
       clock,

@@ -6,6 +6,7 @@ import { imagesInUse } from './containers/imagesInUse.ts';
 import { oneLiveContainer } from './containers/oneLiveContainer.ts';
 import { runsAsWanted } from './containers/runsAsWanted.ts';
 import { startOrder } from './containers/startOrder.ts';
+import { allocatedDevices, exclusiveDevices } from './devices.ts';
 import { evictionInvariants } from './evictions.ts';
 import { exclusiveCpus } from './exclusiveCpus.ts';
 import type { Invariant } from './invariant.ts';
@@ -28,6 +29,8 @@ import { objectsShown } from './volumes/objectsShown.ts';
 export const invariants: readonly Invariant[] = [
   oneLiveContainer,
   exclusiveCpus,
+  exclusiveDevices,
+  allocatedDevices,
   startOrder,
   forwardOnly,
   graceShrinks,

@@ -29,6 +29,7 @@ import { callError } from '../faults/failures.ts';
 import { gatedFiles } from '../host/gatedFiles.ts';
 import { gatedRuntime } from '../host/gatedRuntime.ts';
 import { PATHS, type SimulatedHost } from '../host/host.ts';
+import { gatedDevicePlugins } from '../host/simulatedDevices.ts';
 import { gatedStatusSink, targetGate } from '../host/targetGate.ts';
 import type { SimulationOptions } from '../options.ts';
 import type { Random } from '../random.ts';
@@ -253,6 +254,7 @@ export class AgentRun {
       tokens: undefined,
       trustBundles: undefined,
       mounter: new SimulatedMounter(host.disk, targetGate('mounts', this.#gate)),
+      devicePlugins: gatedDevicePlugins(host.devices, this.#gate),
       network: new SimulatedNetwork({
         clock,
         findServer: (address, port) => host.serverAt(address, port),

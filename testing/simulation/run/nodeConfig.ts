@@ -19,6 +19,9 @@ export const NODE_PATHS = {
   staticPodPath: PATHS.manifests,
   cgroups: CGROUP_FACTS,
 };
+/** The directory of device plugins, and the file in it that contains the allocated devices. */
+export const DEVICE_PLUGIN_DIR = `${PATHS.root}/device-plugins`;
+export const DEVICE_CHECKPOINT = `${DEVICE_PLUGIN_DIR}/kubelet_internal_checkpoint`;
 /** Defaults that the options of a simulation can override. */
 export const NODE_DEFAULTS = {
   fileCheckMs: 20_000,

@@ -5,6 +5,7 @@ import { invariants } from '../invariants/invariants.ts';
 import { type Outcome, play } from '../stories/play.ts';
 import { adoptions } from '../stories/pointed/adoptions.ts';
 import { ambiguousStates } from '../stories/pointed/ambiguousStates.ts';
+import { devices } from '../stories/pointed/devices.ts';
 import { corruptedManifests } from '../stories/pointed/files.ts';
 import { temporaryPods } from '../stories/pointed/foreignPods.ts';
 import { images } from '../stories/pointed/images.ts';
@@ -30,11 +31,11 @@ const pointed = Object.values({
 });
 
 /** Stories with their own number range, so that the numbers of drawn stories do not change. */
-const further = Object.values({ ...objects, ...largePods, ...recreations, ...images, ...shutdowns });
+const further = Object.values({ ...objects, ...largePods, ...recreations, ...images, ...shutdowns, ...devices });
 
 /**
  * First number of the further pointed stories: of nodes of a cluster, of large pods, of Deployments that are recreated, of
- * images, and of hosts that shut down.
+ * images, of hosts that shut down, and of devices.
  * New ones are added at the end, because seeded faults name stories by number.
  */
 export const FIRST_FURTHER = 1_000;

@@ -89,6 +89,8 @@ const FIELDS: { readonly [K in Action['kind']]: OwnFields<Action & { readonly ki
   shutdown: { isCancelled: z.boolean() },
   logindDown: span,
   pressure: { ...span, resource: z.enum(HOST_RESOURCES), share },
+  pluginDown: span,
+  deviceDown: { ...span, which },
   jump: { ms: z.number() },
   stopAgent: { ...down, drains: z.boolean() },
   killAgent: down,

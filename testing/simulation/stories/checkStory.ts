@@ -37,6 +37,7 @@ const STORY: { readonly [Field in keyof Story]-?: z.ZodMiniType } = {
   cgroups: z.optional(z.enum(['writable', 'readOnly', 'unused'])),
   machine: z.optional(z.enum(SIMULATED_MACHINES)),
   assignsMemory: z.optional(yesOrNo),
+  hasPlugin: yesOrNo,
   evicts: z.optional(yesOrNo),
   followsShutdown: z.optional(yesOrNo),
   objects: z.optional(z.enum(['Watch', 'Cache', 'Get'])),

@@ -82,6 +82,8 @@ const performers: { readonly [K in Action['kind']]: Performer<K> } = {
   shutdown: ({ host }, { isCancelled }) => host.logind.announce(!isCancelled),
   logindDown: ({ host }, { forMs }) => host.stopLogind(forMs),
   pressure: ({ host }, { resource, share, forMs }) => host.usePartly(resource, share, forMs),
+  pluginDown: ({ host }, { forMs }) => host.devices.stopPlugin(forMs),
+  deviceDown: ({ host }, { which, forMs }) => host.devices.breakDevice(which, forMs),
   jump: (simulation, { ms }) => simulation.setClock(ms),
   powerCut: (simulation, { downMs }) => {
     simulation.cutPower();

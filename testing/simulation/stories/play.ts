@@ -8,6 +8,7 @@ import { MANIFEST_URL } from '../host/manifestSources.ts';
 import type { Invariant, Violation } from '../invariants/invariant.ts';
 import { InvariantViolated } from '../invariants/invariant.ts';
 import type { FaultPlan } from '../run/gate.ts';
+import { DEVICE_PLUGIN_DIR } from '../run/nodeConfig.ts';
 import { Simulation } from '../simulateNode.ts';
 import type { Story } from './story.ts';
 
@@ -83,6 +84,7 @@ export async function play(story: Story, options: PlayOptions): Promise<Outcome>
       crashLoop: { baseMs: 2_000, maxMs: 20_000 },
       ...(story.machine === undefined ? {} : { cpuManager: simulatedCpuManager(story.machine) }),
       ...(story.machine && story.assignsMemory ? { memoryManager: simulatedMemoryManager(story.machine) } : {}),
+      ...(story.hasPlugin ? { devicePluginDir: DEVICE_PLUGIN_DIR } : {}),
       ...(story.evicts ? { eviction: EVICTION } : {}),
       ...(story.followsShutdown ? { shutdown: SHUTDOWN } : {}),
       ...sourcesOf(story),

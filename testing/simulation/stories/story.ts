@@ -117,8 +117,13 @@ type LogindAction =
   /** Stops logind for `forMs`. */
   | { readonly kind: 'logindDown'; readonly forMs: number };
 
+/** Stops the device plugin for `forMs`, or makes one of its devices unhealthy. Only nodes with a plugin react. */
+type DeviceAction =
+  | { readonly kind: 'pluginDown'; readonly forMs: number }
+  | { readonly kind: 'deviceDown'; readonly which: number; readonly forMs: number };
+
 /** An action on the node or its surroundings. */
-export type Action = NodeAction | PressureAction | LogindAction | ClusterAction;
+export type Action = NodeAction | DeviceAction | PressureAction | LogindAction | ClusterAction;
 /** The actions that every node supports. */
 export type NodeAction = UserAction | ContainerAction | RuntimeAction | HostAction;
 
@@ -153,6 +158,8 @@ export interface Story {
   readonly machine?: SimulatedMachine;
   /** Whether the node also assigns the memory of the machine's NUMA nodes. Default: false. */
   readonly assignsMemory?: boolean;
+  /** Whether the host has a device plugin. Default: false. */
+  readonly hasPlugin?: boolean;
   /** Whether the node evicts pods when its resources run short. Default: false. */
   readonly evicts?: boolean;
   /** Whether the node delays the shutdown of its host. Default: false. */

@@ -19,6 +19,7 @@ export const MACHINES_WITH_CHART: readonly string[] = [
   'admission',
   'cgroups',
   'cpus',
+  'devices',
   'garbage',
   'imageGarbage',
   'eviction',

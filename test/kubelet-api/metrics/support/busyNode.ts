@@ -27,6 +27,12 @@ const answers: readonly PortOutcome[] = [
   { port: 'runSandbox', input: { pod, attempt: 0 }, ms: 5, failure },
   { port: 'startContainer', input: { pod, container: 'main', id: 'c', attempt: 0 }, ms: 5, failure },
   { port: 'prepareCgroup', input: { pod }, ms: 5, output: null },
+  {
+    port: 'allocateDevices',
+    input: { uid: 'u', pod: 'default/fed', container: 'main', resource: 'example.com/gpu', devices: ['g0'] },
+    ms: 5,
+    failure,
+  },
   { port: 'requestCertificate', input: { name: 'client', names: NO_NAMES, resumes: false }, ms: 5, failure },
 ];
 
@@ -116,6 +122,7 @@ export async function busyNode() {
       numaFailures: 1,
     },
   });
+  metrics.observers.onServiceAction({ action: 'devicePluginRegistered', resource: 'example.com/gpu' });
   metrics.observers.onServiceAction({ action: 'volumeMeasured', ms: 3 });
   for (const result of ['credentialPolicyAllowed', 'error'] as const)
     metrics.observers.onServiceAction({ action: 'pullChecked', result });

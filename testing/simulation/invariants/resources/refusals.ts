@@ -4,6 +4,7 @@ import type { Pod, PodSpec } from '../../../../kubernetes/api/schema/pod.ts';
 import { hostPortsOf } from '../../../../kubernetes/resources/requests.ts';
 import { podRequest } from '../../../../kubernetes/resources/resources.ts';
 import { isTerminalPhase } from '../../../../kubernetes/status/phase.ts';
+import { DEVICE_RESOURCE } from '../../host/simulatedDevices.ts';
 import type { Watched } from '../invariant.ts';
 
 /** The largest requests of a pod so far. */
@@ -63,6 +64,8 @@ export class Refusals {
     const reason = pod.status?.reason ?? '';
     // All other reasons for a rejection are in the pod's own manifest.
     if (!reason.startsWith('OutOf') && reason !== 'UnexpectedAdmissionError' && reason !== 'NodePorts') return true;
+    // The plugin may fail to allocate devices, and this class does not count them.
+    if (reason === 'UnexpectedAdmissionError' && podRequest(pod.spec, DEVICE_RESOURCE) > 0) return true;
     const ports = hostPortsOf(pod.spec).map(({ port }) => port);
     const others = this.#holders(uid, at);
     const isTaken = others.some((each) => each.ports.some((port) => ports.includes(port)));

@@ -2,6 +2,7 @@
 import { adoptions } from './adoptions.ts';
 import { ambiguousStates } from './ambiguousStates.ts';
 import { adoptedRestarts, earlyExits, lostRuns, overlaps, runtimeRestarts, sharedCgroups } from './coincidences.ts';
+import { devices } from './devices.ts';
 import { corruptedManifests, unusualFileNames } from './files.ts';
 import { temporaryPods, unusualHosts } from './foreignPods.ts';
 import { images } from './images.ts';
@@ -48,4 +49,5 @@ export const pointedStories: Readonly<Record<string, PointedStory>> = {
   ...images,
   ...shortages,
   ...shutdowns,
+  ...devices,
 };

@@ -1,0 +1,117 @@
+/**
+ * Stores the allocated devices in the kubelet's checkpoint file, so that a kubelet and this agent can continue from each
+ * other's allocations.
+ */
+import { join } from 'node:path';
+import { messageOf, NodeFailure } from '../../base/failure.ts';
+import { isMissing } from '../../host/files/fileErrors.ts';
+import type { FileSystem } from '../../host/files/fileSystem.ts';
+import { syncDirectory } from '../../host/files/syncDirectory.ts';
+import { formatDeviceCheckpoint, parseDeviceCheckpoint } from '../../kubernetes/devices/deviceCheckpoint.ts';
+import {
+  type ContainerEdits,
+  deviceIdsOf,
+  findResource,
+  healthyDevices,
+  mergeEdits,
+} from '../../kubernetes/devices/devices.ts';
+import { allocationsOf, type DevicePool } from '../../kubernetes/devices/reserveDevices.ts';
+import { decodeEdits, encodeEdits } from './pluginMessages.ts';
+
+export const CHECKPOINT_NAME = 'kubelet_internal_checkpoint';
+
+/** The devices of a container of one resource. */
+export interface ContainerDevices {
+  readonly resource: string;
+  readonly devices: readonly string[];
+}
+
+/** The durable allocations, from which new containers get their devices. */
+export class DeviceManagerState {
+  readonly #files: FileSystem;
+  readonly #directory: string;
+  #pool: DevicePool = { allocations: [], resources: [] };
+  #lastSave: Promise<void> = Promise.resolve();
+
+  /** `directory` is the directory of device plugins. */
+  constructor(files: FileSystem, directory: string) {
+    this.#files = files;
+    this.#directory = directory;
+  }
+
+  /** The allocations, and the resources that were saved last. */
+  get pool(): DevicePool {
+    return this.#pool;
+  }
+
+  /**
+   * Reads the allocations of the previous agent. The resources have no devices until their plugins register. A damaged
+   * file counts as missing, as in a kubelet, and `onProblem` receives the reason.
+   */
+  async load(onProblem: (failure: NodeFailure) => void): Promise<void> {
+    try {
+      const { entries, registered } = parseDeviceCheckpoint(await this.#files.readFile(this.#path));
+      this.#pool = {
+        allocations: entries.map(({ response, ...entry }) => ({ ...entry, edits: decodeEdits(response) })),
+        resources: registered.map(({ resource: name }) => ({
+          name,
+          devices: [],
+          options: { needsPreStart: false, hasPreferences: false },
+          isConnected: false,
+        })),
+      };
+    } catch (cause) {
+      if (isMissing(cause)) return;
+      const message = `the allocated devices in ${this.#path} cannot be read: ${messageOf(cause)}`;
+      onProblem(new NodeFailure('StoreDamaged', message, { cause }));
+    }
+  }
+
+  get #path(): string {
+    return join(this.#directory, CHECKPOINT_NAME);
+  }
+
+  /** Replaces the allocations, durably and atomically, after all earlier replacements. */
+  save(pool: DevicePool): Promise<void> {
+    const save = this.#lastSave.then(() => this.#write(pool));
+    this.#lastSave = save.catch(() => {});
+    return save;
+  }
+
+  async #write(pool: DevicePool): Promise<void> {
+    const { allocations, resources } = pool;
+    await this.#files.mkdir(this.#directory, { recursive: true, mode: 0o750 });
+    const temporaryPath = join(this.#directory, `.${CHECKPOINT_NAME}.tmp`);
+    const handle = await this.#files.open(temporaryPath, 'w', 0o600);
+    try {
+      await handle.writeFile(
+        formatDeviceCheckpoint({
+          entries: allocations.flatMap(({ edits, ...entry }) =>
+            edits === undefined ? [] : [{ ...entry, response: encodeEdits(edits) }],
+          ),
+          registered: resources.map((resource) => ({ resource: resource.name, healthyIds: healthyDevices(resource) })),
+        }),
+      );
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await this.#files.rename(temporaryPath, this.#path);
+    await syncDirectory(this.#files, this.#directory);
+    this.#pool = pool;
+  }
+
+  /** Returns the devices of a container whose plugins require `PreStartContainer`, by resource. */
+  devicesToPrepare(podUid: string, container: string): readonly ContainerDevices[] {
+    const { resources } = this.#pool;
+    return allocationsOf(this.#pool, podUid, container)
+      .filter(({ resource }) => findResource(resources, resource)?.options.needsPreStart)
+      .map((allocation) => ({ resource: allocation.resource, devices: deviceIdsOf(allocation) }));
+  }
+
+  /** Returns the changes of a container's configuration that the plugins of its devices require. */
+  editsOf(podUid: string, container: string): ContainerEdits {
+    const allocations = allocationsOf(this.#pool, podUid, container);
+    return mergeEdits(allocations.flatMap(({ edits }) => (edits === undefined ? [] : [edits])));
+  }
+}

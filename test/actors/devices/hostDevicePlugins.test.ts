@@ -1,0 +1,171 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { HostDevicePlugins } from '../../../actors/devices/hostDevicePlugins.ts';
+import { systemClock } from '../../../base/time/clock.ts';
+import { hostFiles } from '../../../host/files/fileSystem.ts';
+import { eventually } from '../../e2e/support/eventually.ts';
+import { type FakePluginOptions, startDevicePlugin } from '../../fakes/devicePlugin.ts';
+
+const GPU = 'example.com/gpu';
+
+let directory: string;
+let controller: AbortController;
+let closers: (() => void)[];
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'statelet-devices-'));
+  controller = new AbortController();
+  closers = [];
+});
+
+afterEach(async () => {
+  controller.abort();
+  for (const close of closers) close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** The node's side, and what it has heard. */
+async function follow() {
+  const heard: unknown[][] = [];
+  const hear =
+    (name: string) =>
+    (...args: unknown[]) =>
+      void heard.push([name, ...args]);
+  const plugins = new HostDevicePlugins({ directory, files: hostFiles, clock: systemClock });
+  const listener = {
+    onConnected: hear('connected'),
+    onDevices: hear('devices'),
+    onDisconnected: hear('disconnected'),
+    onRegistration: hear('registration'),
+    onProblem: hear('problem'),
+  };
+  void plugins.follow(listener, { signal: controller.signal });
+  await eventually('it listens or says why not', () => heard.length > 0 || undefined);
+  return { plugins, heard, until: (name: string) => eventually(name, () => heard.find(([each]) => each === name)) };
+}
+
+async function startPlugin(options: Partial<FakePluginOptions> = {}, socketName = 'plugin.sock') {
+  const given = { resource: GPU, devices: [{ id: 'g0' }], ...options };
+  const plugin = await startDevicePlugin(directory, given, { socketName });
+  closers.push(plugin.close);
+  return plugin;
+}
+
+const { signal } = new AbortController();
+
+test('follows a plugin that registers: its options, its devices and its end', async () => {
+  const { heard, until } = await follow();
+  const devices = [
+    { id: 'g0', numaNodes: [1, 0] },
+    { id: 'g1', healthy: false },
+  ];
+  const plugin = await startPlugin({ devices, preStart: true, prefers: [] });
+  await plugin.register();
+  expect(await until('connected')).toEqual(['connected', GPU, { needsPreStart: true, hasPreferences: true }]);
+  expect(await until('devices')).toEqual([
+    'devices',
+    GPU,
+    [
+      { id: 'g0', isHealthy: true, numaNodes: [0, 1] },
+      { id: 'g1', isHealthy: false, numaNodes: [] },
+    ],
+  ]);
+  plugin.list([{ id: 'g2' }]);
+  await eventually('the new list', () => JSON.stringify(heard.at(-1)).includes('"g2"') || undefined);
+  plugin.close();
+  expect(await until('disconnected')).toEqual(['disconnected', GPU]);
+});
+
+test('a plugin that registers again replaces its earlier connection, which is no loss', async () => {
+  const { heard, plugins } = await follow();
+  const first = await startPlugin({}, 'first.sock');
+  await first.register();
+  const second = await startPlugin({ devices: [{ id: 'other' }] }, 'second.sock');
+  await second.register();
+  await eventually('the devices of the second', () => JSON.stringify(heard.at(-1)).includes('"other"') || undefined);
+  first.close();
+  await plugins.allocate(GPU, ['other'], { signal });
+  expect(second.calls).toContainEqual({ method: 'Allocate', devices: ['other'] });
+  expect(heard.filter(([name]) => name === 'disconnected')).toEqual([]);
+});
+
+test('passes requests to the plugin, and decodes what it answers', async () => {
+  const { plugins } = await follow();
+  const plugin = await startPlugin({
+    devices: [{ id: 'g0' }, { id: 'g1' }],
+    prefers: ['g1'],
+    hostPath: '/dev/null',
+    mount: '/etc/hostname',
+    cdiKind: 'example.com/gpu',
+  });
+  await plugin.register();
+  const request = { available: ['g0', 'g1'], mustInclude: ['g0'], count: 2 };
+  expect(await plugins.preferredDevices(GPU, request, { signal })).toEqual(['g1']);
+  expect(await plugins.allocate(GPU, ['g0', 'g1'], { signal })).toEqual({
+    envs: [['DEVICES', 'g0,g1']],
+    mounts: [{ containerPath: '/etc/hostname', hostPath: '/etc/hostname', isReadOnly: true }],
+    devices: [
+      { containerPath: '/dev/g0', hostPath: '/dev/null', permissions: 'rw' },
+      { containerPath: '/dev/g1', hostPath: '/dev/null', permissions: 'rw' },
+    ],
+    annotations: [[`${GPU}.devices`, 'g0,g1']],
+    cdiDevices: ['example.com/gpu=g0', 'example.com/gpu=g1'],
+  });
+  await plugins.preStart(GPU, ['g0'], { signal });
+  expect(plugin.calls.slice(1)).toEqual([
+    { method: 'GetPreferredAllocation', devices: ['g0', 'g1'], mustInclude: ['g0'], size: 2 },
+    { method: 'Allocate', devices: ['g0', 'g1'] },
+    { method: 'PreStartContainer', devices: ['g0'] },
+  ]);
+});
+
+test('the error of a plugin is reported as a kubelet does', async () => {
+  const { plugins } = await follow();
+  const plugin = await startPlugin({ refusal: 'the driver is broken' });
+  await plugin.register();
+  await expect(plugins.allocate(GPU, ['g0'], { signal })).rejects.toThrow(
+    'rpc error: code = Unknown desc = the driver is broken',
+  );
+  await expect(plugins.allocate('example.com/other', ['x'], { signal })).rejects.toThrow(
+    'endpoint for resource example.com/other has been stopped',
+  );
+});
+
+test.each([
+  [
+    { version: 'v1alpha' },
+    'requested API version "v1alpha" is not supported by kubelet. Supported version is ["v1beta1"]',
+  ],
+  [{ resource: 'cpu' }, 'the ResourceName "cpu" is invalid'],
+  [{ resource: 'kubernetes.io/gpu' }, 'the ResourceName "kubernetes.io/gpu" is invalid'],
+])('rejects a registration, which counts nevertheless: %j', async (options, message) => {
+  const { heard } = await follow();
+  const plugin = await startPlugin(options);
+  await expect(plugin.register()).rejects.toThrow(message);
+  expect(heard.map(([name]) => name)).toEqual(['problem', 'registration']);
+});
+
+test('removes the sockets of plugins when it starts, so that they register again, and no other file', async () => {
+  const plugin = await startPlugin();
+  await writeFile(join(directory, 'kubelet_internal_checkpoint'), '{}');
+  await writeFile(join(directory, 'other'), '');
+  await follow();
+  expect(
+    ['plugin.sock', 'kubelet_internal_checkpoint', 'other'].map((name) => existsSync(join(directory, name))),
+  ).toEqual([false, true, true]);
+  plugin.close();
+});
+
+test('leaves the sockets of another agent in place, and says what is wrong', async () => {
+  const other = createServer().listen(join(directory, 'kubelet.sock'));
+  await new Promise((resolve) => other.once('listening', resolve));
+  closers.push(() => other.close());
+  await startPlugin();
+  const { heard } = await follow();
+  expect(heard).toEqual([['problem', `${join(directory, 'kubelet.sock')} is in use by another process`]]);
+  expect(existsSync(join(directory, 'plugin.sock'))).toBe(true);
+});

@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, expect, test } from '@jest/globals';
+import type { FakeDevice, FakePluginOptions } from '../fakes/devicePlugin.ts';
+import { eventually } from './support/eventually.ts';
+import { forAllTests } from './support/forAllTests.ts';
+import { hearing, podManifest } from './support/manifests.ts';
+import { containerOf, runNode } from './support/node.ts';
+
+const node = await forAllTests(() => runNode());
+const directory = join(node.directory, 'device-plugins');
+const start = () => node.start({ args: ['--device-plugin-dir', directory] });
+
+const processes: ChildProcess[] = [];
+afterAll(() => {
+  for (const each of processes) each.kill('SIGKILL');
+});
+
+/** A plugin as a process of its own; its calls as lines. */
+function startPlugin(options: FakePluginOptions) {
+  const program = join(import.meta.dirname, '..', 'fakes', 'devicePluginProgram.ts');
+  const child = spawn(process.execPath, [program, directory, JSON.stringify(options)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  processes.push(child);
+  const lines: string[] = [];
+  createInterface({ input: child.stdout }).on('line', (line) => lines.push(line));
+  return {
+    calls: (method: string) => lines.filter((line) => line.includes(`"method":"${method}"`)),
+    registrations: () => lines.filter((line) => line === '"registered"').length,
+    list: (devices: readonly FakeDevice[]) => void child.stdin.write(JSON.stringify(devices)),
+    end: () => child.kill('SIGKILL'),
+  };
+}
+
+const RESOURCE = 'example.com/null';
+
+/** Prints its variable and its device, and then waits. */
+const requesting = (name: string, count: number) =>
+  podManifest(name, [hearing('main', { resources: { limits: { [RESOURCE]: String(count) } } })]);
+
+const healthOf = (pod: Parameters<typeof containerOf>[0]) => containerOf(pod).allocatedResourcesStatus;
+
+test('a container gets the device of a plugin, and retains it when agent and plugin restart', async () => {
+  await mkdir(directory, { recursive: true });
+  const agent = await start();
+  const devices = [{ id: 'n0' }, { id: 'n1' }];
+  const plugin = startPlugin({ resource: RESOURCE, devices, hostPath: '/dev/null', preStart: true, prefers: ['n1'] });
+  await eventually('the node reports the devices', async () => {
+    return JSON.stringify(await node.ask('/api/v1/nodes')).includes(`"${RESOURCE}":"2"`) || undefined;
+  });
+  await node.write('a', requesting('a', 1));
+  const pod = await node.running('a');
+  expect(plugin.calls('Allocate')).toEqual(['{"method":"Allocate","devices":["n1"]}']);
+  expect(plugin.calls('PreStartContainer')).toEqual(['{"method":"PreStartContainer","devices":["n1"]}']);
+  expect(healthOf(pod)).toEqual([{ name: RESOURCE, resources: [{ resourceID: 'n1', health: 'Healthy' }] }]);
+
+  await node.write('b', requesting('b', 2));
+  const refused = await node.until('is refused', 'b', (each) => each.status?.phase === 'Failed' && each);
+  expect(refused.status).toMatchObject({
+    reason: 'UnexpectedAdmissionError',
+    message: expect.stringContaining(
+      `Allocate failed due to requested number of devices unavailable for ${RESOURCE}. Requested: 2, Available: 1, which is unexpected`,
+    ),
+  });
+
+  agent.kill('SIGKILL');
+  await agent.ended;
+  await start();
+  await eventually('the plugin registers again', () => plugin.registrations() === 2 || undefined);
+  const again = await node.running('a');
+  expect(containerOf(again).containerID).toBe(containerOf(pod).containerID);
+  expect(plugin.calls('Allocate')).toHaveLength(1);
+
+  plugin.list([{ id: 'n0' }, { id: 'n1', healthy: false }]);
+  await node.until('its device is unhealthy', 'a', (each) =>
+    JSON.stringify(healthOf(each) ?? []).includes('"health":"Unhealthy"'),
+  );
+});

@@ -1,0 +1,271 @@
+import { expect, test } from '@jest/globals';
+import type { Container } from '../../../kubernetes/api/schema/container.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import { deviceStatuses, podsWithChangedHealth, withDeviceStatuses } from '../../../kubernetes/devices/deviceStatus.ts';
+import {
+  countDevices,
+  type DeviceAllocation,
+  type DeviceResource,
+  deviceIdsOf,
+  mergeEdits,
+  NO_EDITS,
+} from '../../../kubernetes/devices/devices.ts';
+import {
+  capacityForPod,
+  type DevicePool,
+  deviceRefusal,
+  releaseDevices,
+  reserveDevices,
+  withEdits,
+  withPreferredDevices,
+} from '../../../kubernetes/devices/reserveDevices.ts';
+import { containerWith, podWith } from '../../fakes/pods.ts';
+
+const GPU = 'example.com/gpu';
+const FPGA = 'example.com/fpga';
+
+const resource = (name: string, ids: readonly string[], more: Partial<DeviceResource> = {}): DeviceResource => ({
+  name,
+  devices: ids.map((id) => ({ id, isHealthy: true, numaNodes: [] })),
+  options: { needsPreStart: false, hasPreferences: false },
+  isConnected: true,
+  ...more,
+});
+
+const allocation = (podUid: string, container: string, name: string, ...ids: string[]): DeviceAllocation => ({
+  podUid,
+  container,
+  resource: name,
+  devicesByNode: [{ numaNode: -1, ids }],
+  edits: NO_EDITS,
+});
+
+const requesting = (name: string, limits: Readonly<Record<string, string>>, more: Partial<Container> = {}): Container =>
+  containerWith(name, { resources: { limits: { ...limits } }, ...more });
+
+function podOf(uid: string, spec: Partial<Pod['spec']>): Pod {
+  const pod = podWith(uid, { containers: [containerWith('main')], ...spec });
+  return { ...pod, metadata: { ...pod.metadata, uid } };
+}
+
+const pool: DevicePool = { resources: [resource(GPU, ['g0', 'g1', 'g2', 'g3'])], allocations: [] };
+
+/** The devices of each container, or the problem. */
+function reserved(from: DevicePool, pod: Pod): Record<string, readonly string[]> | string {
+  const result = reserveDevices(from, pod);
+  if ('problem' in result) return result.problem;
+  return Object.fromEntries(result.reservations.map(({ container, devices }) => [container, devices]));
+}
+
+const gpus = (name: string, count: string, more: Partial<Container> = {}) => requesting(name, { [GPU]: count }, more);
+
+test('containers of a pod get different devices', () => {
+  const pod = podOf('a', { containers: [gpus('one', '2'), gpus('two', '1')] });
+  expect(reserved(pool, pod)).toEqual({ one: ['g0', 'g1'], two: ['g2'] });
+});
+
+test('a container reuses the devices of earlier init containers', () => {
+  const pod = podOf('a', {
+    initContainers: [gpus('first', '3'), gpus('second', '1')],
+    containers: [gpus('main', '2'), gpus('other', '2')],
+  });
+  expect(reserved(pool, pod)).toEqual({
+    first: ['g0', 'g1', 'g2'],
+    second: ['g0'],
+    main: ['g1', 'g2'],
+    other: ['g0', 'g3'],
+  });
+});
+
+test('a container does not reuse the devices of a sidecar', () => {
+  const sidecar = gpus('sidecar', '1', { restartPolicy: 'Always' });
+  const pod = podOf('a', { initContainers: [gpus('init', '2'), sidecar], containers: [gpus('main', '2')] });
+  expect(reserved(pool, pod)).toEqual({ init: ['g0', 'g1'], sidecar: ['g0'], main: ['g1', 'g2'] });
+});
+
+test('devices of other pods are not available', () => {
+  const taken = { ...pool, allocations: [allocation('other', 'main', GPU, 'g0', 'g2')] };
+  expect(reserved(taken, podOf('a', { containers: [gpus('main', '2')] }))).toEqual({ main: ['g1', 'g3'] });
+  expect(reserved(taken, podOf('a', { containers: [gpus('main', '3')] }))).toBe(
+    `requested number of devices unavailable for ${GPU}. Requested: 3, Available: 2`,
+  );
+});
+
+test('a pod that cannot get all of its devices gets none', () => {
+  const result = reserveDevices(pool, podOf('a', { containers: [gpus('one', '3'), gpus('two', '2')] }));
+  expect(result).toEqual({
+    problem: `requested number of devices unavailable for ${GPU}. Requested: 2, Available: 1`,
+  });
+});
+
+test('resources without a plugin are none of its business', () => {
+  const pod = podOf('a', { containers: [requesting('main', { [FPGA]: '1', cpu: '1' })] });
+  expect(reserved(pool, pod)).toEqual({});
+});
+
+test('a resource of which devices are allocated still counts when its plugin is gone', () => {
+  const gone = { resources: [], allocations: [allocation('other', 'main', FPGA, 'f0')] };
+  const pod = podOf('a', { containers: [requesting('main', { [FPGA]: '1' })] });
+  expect(reserved(gone, pod)).toBe(`cannot allocate unregistered device ${FPGA}`);
+});
+
+test('devices that the scheduler has allocated by a claim are left to it', () => {
+  const pod = podOf('a', { containers: [gpus('main', '1')] });
+  const mapping = { containerName: 'main', resourceName: GPU, requestName: 'r' };
+  const status = {
+    extendedResourceClaimStatus: { requestMappings: [mapping], resourceClaimName: 'claim' },
+  };
+  expect(reserved(pool, { ...pod, status })).toEqual({});
+});
+
+test.each<[title: string, count: string, resources: readonly DeviceResource[], expected: object | string]>([
+  ['are retained', '2', pool.resources, {}],
+  [
+    'must be as many as requested',
+    '1',
+    pool.resources,
+    `pod "a" container "main" changed request for resource "${GPU}" from 2 to 1`,
+  ],
+  [
+    'must be healthy',
+    '2',
+    [resource(GPU, ['g1', 'g2'])],
+    `previously allocated devices are no longer healthy; cannot allocate unhealthy devices ${GPU}`,
+  ],
+  [
+    'need their plugin',
+    '2',
+    [resource(GPU, ['g0', 'g1'], { isConnected: false })],
+    `no healthy devices present; cannot allocate unhealthy devices ${GPU}`,
+  ],
+])('the devices of an earlier admission %s', (_, count, resources, expected) => {
+  const earlier = { resources, allocations: [allocation('a', 'main', GPU, 'g0', 'g1')] };
+  expect(reserved(earlier, podOf('a', { containers: [gpus('main', count)] }))).toEqual(expected);
+});
+
+test('reserved devices are replaced by the preferred ones that are still free', () => {
+  const choosy = { ...pool, resources: [resource(GPU, ['g0', 'g1', 'g2', 'g3'], choosing)] };
+  const first = reserveDevices(choosy, podOf('a', { containers: [gpus('main', '2')] }));
+  if ('problem' in first) throw new Error(first.problem);
+  const second = reserveDevices(first.pool, podOf('b', { containers: [gpus('main', '1')] }));
+  const [reservation] = first.reservations;
+  if ('problem' in second || reservation === undefined) throw new Error('nothing was reserved');
+  expect(reservation.preferenceRequest).toEqual({ available: ['g0', 'g1', 'g2', 'g3'], mustInclude: [], count: 2 });
+  // The other pod has got g2 meanwhile.
+  const { devices, pool: after } = withPreferredDevices(second.pool, 'a', reservation, ['g2', 'g3']);
+  expect(devices).toEqual(['g3', 'g0']);
+  expect(after.allocations.map((each) => [each.podUid, deviceIdsOf(each)])).toEqual([
+    ['a', ['g3', 'g0']],
+    ['b', ['g2']],
+  ]);
+});
+const choosing = { options: { needsPreStart: false, hasPreferences: true } };
+
+test('devices are free again when their pod is gone', () => {
+  const taken = { ...pool, allocations: [allocation('gone', 'main', GPU, 'g0'), allocation('b', 'main', GPU, 'g1')] };
+  expect(releaseDevices(taken, (uid) => uid === 'gone').allocations.map(({ podUid }) => podUid)).toEqual(['b']);
+  expect(releaseDevices(taken, () => false)).toBe(taken);
+});
+
+test('only the response of the same container and resource is recorded', () => {
+  const before = { ...pool, allocations: [{ ...allocation('a', 'main', GPU, 'g0'), edits: undefined }] };
+  const edits = { ...NO_EDITS, cdiDevices: ['example.com/gpu=0'] };
+  const key = { podUid: 'a', container: 'main', resource: GPU, edits };
+  expect(withEdits(before, key).allocations[0]?.edits).toBe(edits);
+  expect(withEdits(before, { ...key, container: 'other' }).allocations[0]?.edits).toBeUndefined();
+  expect(withEdits(before, { ...key, resource: FPGA }).allocations[0]?.edits).toBeUndefined();
+});
+
+test('a pod with devices is not refused for a capacity that its missing plugin does not report', () => {
+  const taken = { resources: [], allocations: [allocation('a', 'main', GPU, 'g0', 'g1')] };
+  const capacity = { cpuMillis: 1, memoryBytes: 1, pods: 1, extra: { [GPU]: 0, [FPGA]: 1 } };
+  expect(capacityForPod(taken, 'a', capacity).extra).toEqual({ [GPU]: 2, [FPGA]: 1 });
+  expect(capacityForPod(taken, 'new', capacity)).toBe(capacity);
+});
+
+test('all devices count as capacity, and the healthy ones as allocatable', () => {
+  const devices = [
+    { id: 'g0', isHealthy: true, numaNodes: [] },
+    { id: 'g1', isHealthy: false, numaNodes: [] },
+  ];
+  expect(countDevices(resource(GPU, [], { devices }))).toEqual({ resource: GPU, capacity: 2, allocatable: 1 });
+  const lost = resource(GPU, [], { devices, isConnected: false });
+  expect(countDevices(lost)).toEqual({ resource: GPU, capacity: 2, allocatable: 0 });
+});
+
+test('the first of two conflicting edits applies', () => {
+  const first = {
+    envs: [['A', '1']],
+    mounts: [{ containerPath: '/m', hostPath: '/first', isReadOnly: true }],
+    devices: [{ containerPath: '/dev/d', hostPath: '/dev/first', permissions: 'r' }],
+    annotations: [['a', '1']],
+    cdiDevices: ['x=0'],
+  } as const;
+  const second = {
+    envs: [
+      ['A', '2'],
+      ['B', '2'],
+    ],
+    mounts: [{ containerPath: '/m', hostPath: '/second', isReadOnly: false }],
+    devices: [{ containerPath: '/dev/d', hostPath: '/dev/second', permissions: 'w' }],
+    annotations: [['a', '2']],
+    cdiDevices: ['x=0', 'x=1'],
+  } as const;
+  expect(mergeEdits([first, second])).toEqual({
+    ...first,
+    envs: [
+      ['A', '1'],
+      ['B', '2'],
+    ],
+    cdiDevices: ['x=0', 'x=1'],
+  });
+});
+
+test('a refusal has the reason and the message of a kubelet', () => {
+  expect(deviceRefusal('it is broken')).toEqual({
+    reason: 'UnexpectedAdmissionError',
+    message: 'Allocate failed due to it is broken, which is unexpected',
+  });
+});
+
+const unhealthyG1 = [
+  {
+    ...resource(GPU, []),
+    devices: [
+      { id: 'g0', isHealthy: true, numaNodes: [] },
+      { id: 'g1', isHealthy: false, numaNodes: [] },
+    ],
+  },
+];
+const withHealth: DevicePool = {
+  resources: unhealthyG1,
+  allocations: [allocation('a', 'main', GPU, 'g0', 'g1', 'g9')],
+};
+
+test('the statuses of containers have the health of their devices; unknown ones count as healthy', () => {
+  const statuses = [{ name: 'main' }, { name: 'other' }].map(({ name }) => {
+    return { name, ready: true, restartCount: 0, image: '', imageID: '' };
+  });
+  expect(withDeviceStatuses(statuses, deviceStatuses(withHealth, 'a'))).toEqual([
+    {
+      ...statuses[0],
+      allocatedResourcesStatus: [
+        {
+          name: GPU,
+          resources: [
+            { resourceID: 'g0', health: 'Healthy' },
+            { resourceID: 'g1', health: 'Unhealthy' },
+            { resourceID: 'g9', health: 'Healthy' },
+          ],
+        },
+      ],
+    },
+    statuses[1],
+  ]);
+});
+
+test('a lost plugin does not change the health of its devices', () => {
+  const lost = { ...withHealth, resources: unhealthyG1.map((each) => ({ ...each, isConnected: false })) };
+  expect(podsWithChangedHealth(withHealth, lost)).toEqual([]);
+  expect(podsWithChangedHealth({ ...withHealth, resources: pool.resources }, withHealth)).toEqual(['a']);
+});

@@ -1,0 +1,257 @@
+import { expect, test } from '@jest/globals';
+import { createActor, fromCallback, setup } from 'xstate';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import { type DeviceAllocation, type DeviceResource, NO_EDITS } from '../../../kubernetes/devices/devices.ts';
+import { requestsOf } from '../../../kubernetes/resources/requests.ts';
+import { admissionMachine } from '../../../machines/admission/chart.ts';
+import { waitDescription } from '../../../machines/admission/context.ts';
+import { initialDeviceBook } from '../../../machines/admission/devices.ts';
+import { containerWith, podWith } from '../../fakes/pods.ts';
+
+const GPU = 'example.com/gpu';
+
+const gpu: DeviceResource = {
+  name: GPU,
+  devices: ['g0', 'g1'].map((id) => ({ id, isHealthy: true, numaNodes: [] })),
+  options: { needsPreStart: false, hasPreferences: false },
+  isConnected: true,
+};
+
+/** A pod with one container that requests devices. */
+function withGpus(uid: string, count: number): Pod {
+  const amounts = { [GPU]: String(count) };
+  const pod = podWith(uid, {
+    containers: [containerWith('main', { resources: { requests: amounts, limits: amounts } })],
+  });
+  return { ...pod, metadata: { ...pod.metadata, uid } };
+}
+
+interface Heard {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+/** Admission between a device manager, a node and pods that record what they hear. */
+function admissionStory({
+  resources = [gpu],
+  allocations = [],
+}: {
+  resources?: readonly DeviceResource[];
+  allocations?: readonly DeviceAllocation[];
+} = {}) {
+  const heard: { by: string; event: Heard }[] = [];
+  const ear = fromCallback<Heard, string>(({ receive, input: by }) =>
+    receive((event) => void heard.push({ by, event })),
+  );
+  const node = setup({ actors: { admission: admissionMachine, ear } }).createMachine({
+    context: ({ spawn }) => {
+      for (const id of ['devices', 'a', 'b', 'c']) spawn('ear', { id, systemId: id, input: id });
+      spawn('admission', {
+        id: 'admission',
+        input: {
+          capacity: { cpuMillis: 8_000, memoryBytes: 2 ** 40, pods: 110, extra: { [GPU]: 2 } },
+          node: {
+            name: 'node-1',
+            labels: {},
+            taints: [],
+            sysctls: [],
+            appArmor: true,
+            strictGroups: false,
+            pressure: [],
+            isShuttingDown: false,
+          },
+          devices: initialDeviceBook({ resources, allocations }),
+        },
+      });
+      return {};
+    },
+    on: { '*': { actions: ({ event }) => void heard.push({ by: 'node', event }) } },
+  });
+  const root = createActor(node).start();
+  const admission = root.getSnapshot().children.admission as ReturnType<typeof createActor<typeof admissionMachine>>;
+  const eventsOf = (by: string) => heard.filter((each) => each.by === by).map(({ event }) => event);
+  return {
+    send: admission.send.bind(admission),
+    request: (pod: Pod, isAdopted = false) => {
+      const { uid } = pod.metadata;
+      const requests = requestsOf(pod);
+      admission.send({ type: 'admission.request', uid, fullName: uid, pod, requests, isAdopted, holder: [uid] });
+    },
+    allocated: (uid: string) =>
+      admission.send({ type: 'admission.devicesAllocated', uid, container: 'main', resource: GPU, edits: NO_EDITS }),
+    saved: (revision: number) => admission.send({ type: 'admission.devicesSaved', revision }),
+    answers: (uid: string) => eventsOf(uid).map(({ type, message }) => message ?? type),
+    orders: () => eventsOf('devices'),
+    reports: () => eventsOf('node'),
+    waitOf: (uid: string) => waitDescription(admission.getSnapshot().context, uid),
+    pool: () => admission.getSnapshot().context.devices?.pool.allocations.map(({ podUid }) => podUid),
+    entryOf: (uid: string) => admission.getSnapshot().context.entries.find((each) => each.uid === uid),
+  };
+}
+
+test('reserves devices at once, and admits the pod when they are allocated and saved', () => {
+  const story = admissionStory();
+  story.request(withGpus('a', 2));
+  expect(story.orders()).toMatchObject([
+    {
+      type: 'devices.reserved',
+      uid: 'a',
+      pod: 'default/a',
+      reservations: [{ container: 'main', devices: ['g0', 'g1'] }],
+    },
+  ]);
+  expect(story.waitOf('a')).toBe(`the device plugin of ${GPU} to allocate 2 devices to container main`);
+  story.allocated('a');
+  expect(story.waitOf('a')).toBe('the allocation of its devices to be saved');
+  expect(story.orders().at(-1)).toMatchObject({
+    type: 'devices.assigned',
+    revision: 1,
+    allocations: [{ podUid: 'a' }],
+  });
+  expect(story.answers('a')).toEqual([]);
+  story.saved(1);
+  expect([story.answers('a'), story.waitOf('a')]).toEqual([['admission.admitted'], undefined]);
+  expect(story.reports()).toEqual([
+    {
+      type: 'admission.devicesReported',
+      uid: 'a',
+      devices: [
+        {
+          container: 'main',
+          resource: GPU,
+          devices: [
+            { id: 'g0', isHealthy: true },
+            { id: 'g1', isHealthy: true },
+          ],
+        },
+      ],
+    },
+  ]);
+});
+
+test('reserved devices are not available to a later pod, which is refused at once', () => {
+  const story = admissionStory();
+  story.request(withGpus('a', 1));
+  story.request(withGpus('b', 2));
+  expect(story.answers('b')).toEqual([
+    `Allocate failed due to requested number of devices unavailable for ${GPU}. Requested: 2, Available: 1, which is unexpected`,
+  ]);
+});
+
+test('a pod without devices waits for no plugin', () => {
+  const story = admissionStory();
+  story.request(withGpus('a', 2));
+  const pod = podWith('b', { containers: [containerWith('main')] });
+  story.request({ ...pod, metadata: { ...pod.metadata, uid: 'b' } });
+  expect([story.answers('a'), story.answers('b')]).toEqual([[], ['admission.admitted']]);
+});
+
+test('a pod is refused when its plugin fails, and its devices are free again', () => {
+  const story = admissionStory();
+  story.request(withGpus('a', 2));
+  story.send({ type: 'admission.devicesFailed', uid: 'a', problem: 'the driver is broken' });
+  expect(story.answers('a')).toEqual(['Allocate failed due to the driver is broken, which is unexpected']);
+  expect([story.pool(), story.entryOf('a')]).toMatchObject([[], { allocated: null, holdsName: false }]);
+  story.request(withGpus('b', 2));
+  expect(story.orders().at(-1)).toMatchObject({ type: 'devices.reserved', uid: 'b' });
+});
+
+test('reserves the devices that the plugin prefers', () => {
+  const story = admissionStory({ resources: [{ ...gpu, options: { needsPreStart: false, hasPreferences: true } }] });
+  story.request(withGpus('a', 1));
+  const key = { uid: 'a', container: 'main', resource: GPU };
+  story.send({ type: 'admission.devicesPreferred', ...key, preferred: ['g1'] });
+  expect(story.orders().at(-1)).toEqual({ type: 'devices.chosen', ...key, devices: ['g1'] });
+  story.request(withGpus('b', 1));
+  expect(story.orders().at(-1)).toMatchObject({ uid: 'b', reservations: [{ devices: ['g0'] }] });
+});
+
+test.each(['admission.containersStopped', 'admission.releaseResources', 'admission.release'] as const)(
+  'the allocation of a pod is cancelled by %s, and its devices are free',
+  (type) => {
+    const story = admissionStory();
+    story.request(withGpus('a', 2));
+    story.send({ type, uid: 'a' });
+    expect(story.orders().at(-1)).toEqual({ type: 'devices.released', uid: 'a' });
+    expect(story.pool()).toEqual([]);
+    story.allocated('a');
+    story.saved(1);
+    expect(story.answers('a')).toEqual([]);
+  },
+);
+
+test('the devices of a pod that has stopped are saved as free', () => {
+  const story = admissionStory();
+  story.request(withGpus('a', 2));
+  story.allocated('a');
+  story.saved(1);
+  story.send({ type: 'admission.containersStopped', uid: 'a' });
+  expect(story.orders().at(-1)).toEqual({ type: 'devices.assigned', allocations: [], revision: 2 });
+});
+
+const earlier: DeviceAllocation = {
+  podUid: 'a',
+  container: 'main',
+  resource: GPU,
+  devicesByNode: [{ numaNode: -1, ids: ['g0', 'g1'] }],
+  edits: NO_EDITS,
+};
+
+test('a running pod of the previous agent is admitted at once with its devices, also without its plugin', () => {
+  const story = admissionStory({ resources: [{ ...gpu, devices: [], isConnected: false }], allocations: [earlier] });
+  story.request(withGpus('a', 2), true);
+  expect([story.answers('a'), story.orders()]).toEqual([['admission.admitted'], []]);
+  expect(story.reports()).toMatchObject([{ type: 'admission.devicesReported', uid: 'a' }]);
+});
+
+test('a pod that does not run any more is refused until its plugin has registered', () => {
+  const story = admissionStory({ resources: [{ ...gpu, devices: [], isConnected: false }], allocations: [earlier] });
+  story.request(withGpus('a', 2));
+  expect(story.answers('a')).toEqual([
+    `Allocate failed due to no healthy devices present; cannot allocate unhealthy devices ${GPU}, which is unexpected`,
+  ]);
+});
+
+test('a pod that starts again retains its devices, without another allocation', () => {
+  const story = admissionStory({ allocations: [earlier] });
+  story.request(withGpus('a', 2));
+  expect([story.answers('a'), story.orders()]).toEqual([['admission.admitted'], []]);
+});
+
+test('the devices of pods that nobody knows are released', () => {
+  const story = admissionStory({ allocations: [earlier] });
+  story.send({ type: 'admission.podsKnown', uids: ['b'] });
+  expect([story.pool(), story.orders()]).toEqual([[], [{ type: 'devices.assigned', allocations: [], revision: 1 }]]);
+});
+
+test('a pod waits for the devices of a pod that is leaving', () => {
+  const story = admissionStory();
+  story.request(withGpus('a', 2));
+  story.allocated('a');
+  story.saved(1);
+  story.send({ type: 'admission.leave', uid: 'a' });
+  story.request(withGpus('b', 1));
+  expect(story.answers('b')).toEqual([]);
+  story.send({ type: 'admission.containersStopped', uid: 'a' });
+  expect(story.orders().at(-2)).toMatchObject({ type: 'devices.reserved', uid: 'b' });
+});
+
+test('reports the health of devices when it changes, and only then', () => {
+  const story = admissionStory({ allocations: [earlier] });
+  const devices = gpu.devices.map((each) => (each.id === 'g1' ? { ...each, isHealthy: false } : each));
+  story.send({ type: 'admission.devicesChanged', resources: [{ ...gpu, devices }] });
+  story.send({ type: 'admission.devicesChanged', resources: [{ ...gpu, devices, isConnected: false }] });
+  expect(story.reports()).toMatchObject([
+    {
+      uid: 'a',
+      devices: [
+        {
+          devices: [
+            { id: 'g0', isHealthy: true },
+            { id: 'g1', isHealthy: false },
+          ],
+        },
+      ],
+    },
+  ]);
+});
