@@ -18,6 +18,14 @@ export type ServiceAction =
   | { readonly action: 'devicePluginRegistered'; readonly resource: string }
   /** The usage of a volume was measured, or the measurement failed. */
   | { readonly action: 'volumeMeasured'; readonly ms: number }
+  /** A DRA driver was called. `code` is the name of the gRPC status code. */
+  | {
+      readonly action: 'driverCalled';
+      readonly driver: string;
+      readonly method: string;
+      readonly code: string;
+      readonly ms: number;
+    }
   | { readonly action: 'eventStreamOpened' | 'eventStreamFailed' }
   /** `latencyMs` is the time since the runtime created the event. */
   | { readonly action: 'runtimeEventReceived'; readonly latencyMs: number };

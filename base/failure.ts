@@ -18,7 +18,7 @@ export const failureReasons = [
   ] as const),
   // Reasons for pod failures.
   ...(['FailedCreatePodContainer', 'FailedCreatePodSandBox', 'FailedKillPod', 'FailedPodSandBoxStatus'] as const),
-  ...(['FailedPrepareDynamicResources'] as const),
+  ...(['FailedPrepareDynamicResources', 'FailedUnprepareDynamicResources'] as const),
   ...(['FailedMount', 'FailedUnmount', 'FailedValidation', 'NetworkNotReady', 'ResizePodInPlaceError'] as const),
   // Reasons for container failures.
   ...(['ErrImagePull', 'InvalidImageName', 'RegistryUnavailable', 'SignatureValidationFailed'] as const),
@@ -26,7 +26,13 @@ export const failureReasons = [
   ...(['FailedPreStopHook', 'PostStartHookError', 'Unhealthy'] as const),
   // Reasons for failures of the node or the agent.
   ...(['AgentFailed', 'AgentGone', 'AgentRunning', 'AgentSilent', 'NoAgent', 'InternalError'] as const),
-  ...(['FailedNodeAllocatableEnforcement', 'FailedRead', 'LogindFailed', 'RootDirectoryUnusable', 'RootInUse'] as const),
+  ...([
+    'FailedNodeAllocatableEnforcement',
+    'FailedRead',
+    'LogindFailed',
+    'RootDirectoryUnusable',
+    'RootInUse',
+  ] as const),
   ...([
     'StatusNotSent',
     'EventNotSent',

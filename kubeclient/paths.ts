@@ -17,6 +17,7 @@ export const SERVICE_ACCOUNT_TYPE: ObjectType = { apiVersion: 'v1', kind: 'Servi
 export const LEASE_TYPE: ObjectType = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' };
 export const CSI_NODE_TYPE: ObjectType = { apiVersion: 'storage.k8s.io/v1', kind: 'CSINode' };
 export const RUNTIME_CLASS_TYPE: ObjectType = { apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass' };
+export const RESOURCE_CLAIM_TYPE: ObjectType = { apiVersion: 'resource.k8s.io/v1', kind: 'ResourceClaim' };
 export const CERTIFICATE_SIGNING_REQUEST_TYPE: ObjectType = {
   apiVersion: 'certificates.k8s.io/v1',
   kind: 'CertificateSigningRequest',
@@ -47,6 +48,10 @@ export const leasePath = (name: string): string => `${LEASES_PATH}/${encodeSegme
 
 export const CSI_NODES_PATH = '/apis/storage.k8s.io/v1/csinodes';
 export const csiNodePath = (name: string): string => `${CSI_NODES_PATH}/${encodeSegment(name)}`;
+
+export const RESOURCE_SLICES_PATH = '/apis/resource.k8s.io/v1/resourceslices';
+export const resourceClaimPath = (claim: { readonly namespace: string; readonly name: string }): string =>
+  `/apis/resource.k8s.io/v1/namespaces/${encodeSegment(claim.namespace)}/resourceclaims/${encodeSegment(claim.name)}`;
 
 export const RUNTIME_CLASSES_PATH = '/apis/node.k8s.io/v1/runtimeclasses';
 

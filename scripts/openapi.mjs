@@ -34,6 +34,7 @@ const KINDS_BY_DOCUMENT = {
   'apis__events.k8s.io__v1': ['Event'],
   'apis__node.k8s.io__v1': ['RuntimeClass'],
   apis__policy__v1: ['PodDisruptionBudget'],
+  'apis__resource.k8s.io__v1': ['ResourceClaim', 'ResourceSlice'],
   'apis__scheduling.k8s.io__v1': ['PriorityClass'],
   'apis__storage.k8s.io__v1': ['CSIDriver', 'CSINode', 'VolumeAttachment'],
 };
@@ -51,6 +52,7 @@ const GO_PACKAGE_PATHS = {
   'io.k8s.api.events.v1': 'api/events/v1',
   'io.k8s.api.node.v1': 'api/node/v1',
   'io.k8s.api.policy.v1': 'api/policy/v1',
+  'io.k8s.api.resource.v1': 'api/resource/v1',
   'io.k8s.api.scheduling.v1': 'api/scheduling/v1',
   'io.k8s.api.storage.v1': 'api/storage/v1',
   'io.k8s.apimachinery.pkg.apis.meta.v1': 'apimachinery/pkg/apis/meta/v1',

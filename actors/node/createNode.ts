@@ -15,6 +15,9 @@ import { withUnwrittenFiles } from '../../show/explain/explainNode.ts';
 import { hostMounter } from '../../volume/mount/hostMounter.ts';
 import type { ClusterContent } from '../../volume/plugins/plugin.ts';
 import { createBoundary, type NodeEnvironment } from '../boundary.ts';
+import { ClaimManager } from '../claims/claimManager.ts';
+import { claimReader, claimServices } from '../claims/claimServices.ts';
+import { noDrivers } from '../claims/resourceDrivers.ts';
 import { createClusterCaches } from '../cluster/caches.ts';
 import { CertificateManager } from '../cluster/certificates/certificates.ts';
 import { ClusterNode, noCertificates, noCluster } from '../cluster/node/clusterNode.ts';
@@ -77,6 +80,7 @@ interface NodeDependencies
   readonly lastShutdown: ShutdownTimes | undefined;
   /** Undefined if the node has no device plugins. */
   readonly deviceState: DeviceManagerState | undefined;
+  readonly claimManager: ClaimManager;
   /** Manifest files of the static pods by UID. */
   readonly manifestFiles: { now: ReadonlyMap<string, string> };
 }
@@ -93,6 +97,7 @@ export async function createNode(config: NodeAgentConfig, parts: NodeParts): Pro
     await dependencies.cpuState.load(fullConfig.cpuManager?.cpuPolicy);
     await dependencies.memoryState.load(fullConfig.memoryManager?.memoryPolicy);
     await dependencies.deviceState?.load((failure) => dependencies.onError('devices', failure));
+    await dependencies.claimManager.load();
     return findPodsOnDisk(fullConfig, durableFacts, { ...config, files, onAdopted: dependencies.onAdopted });
   };
   const podsOnDisk = await loadLeftovers().catch(async (error) => {
@@ -238,6 +243,13 @@ async function openDependencies(config: FullConfig, parts: NodeParts): Promise<N
     config.devicePluginDir === undefined || parts.devicePlugins === undefined
       ? undefined
       : new DeviceManagerState(files, config.devicePluginDir);
+  const claimManager = new ClaimManager({
+    files,
+    rootDir: config.rootDir,
+    clock,
+    drivers: parts.drivers ?? noDrivers,
+    ...claimReader(parts.cluster),
+  });
   const commonDependencies = {
     clock,
     files,
@@ -253,6 +265,7 @@ async function openDependencies(config: FullConfig, parts: NodeParts): Promise<N
     shutdownState,
     lastShutdown: lastShutdown ?? undefined,
     deviceState,
+    claimManager,
   };
   const { objects, tokens, trustBundles, ...others } = parts;
   const contentOverrides = withoutUndefined({ objects, tokens, trustBundles });
@@ -327,6 +340,7 @@ function createEnvironment(
     ports: {
       ...ports,
       ...clusterPorts(dependencies, agent),
+      ...claimServices({ ...dependencies, client: dependencies.cluster?.client, nodeName: config.nodeName }),
       putStatus: createStatusSender({ sinks: dependencies.sinks ?? [], ledger, clock: dependencies.clock }),
       ...withoutUndefined(dependencies.ports ?? {}),
     },

@@ -5,6 +5,7 @@ import type { EvictionInput } from '../../machines/eviction/context.ts';
 import type { NodeFact, RuntimeHealth } from '../../machines/shared/events/events.ts';
 import { createAlarm } from '../alarm.ts';
 import type { NodeEnvironment } from '../boundary.ts';
+import type { ClaimManager } from '../claims/claimManager.ts';
 import { type ClusterCaches, clusterWatches } from '../cluster/watches.ts';
 import { createAddressFeed, type HostAddresses } from '../feeds/addresses.ts';
 import { createDevicePluginFeed } from '../feeds/devicePlugins.ts';
@@ -39,6 +40,7 @@ interface FeedDependencies
   readonly ownership: Pick<Ownership, 'observe'>;
   readonly relistRequests: RelistRequests;
   readonly oomWatcher: OomWatcher;
+  readonly claimManager: ClaimManager;
 }
 
 export const createNodeFeeds = (dependencies: FeedDependencies, serviceActivity: ServiceActivity): NodeFeeds => ({
@@ -50,6 +52,7 @@ export const createNodeFeeds = (dependencies: FeedDependencies, serviceActivity:
   watches: clusterWatches(dependencies),
   ...createLogindFeeds(dependencies),
   devicePlugins: createDevicePluginFeed(dependencies),
+  drivers: dependencies.claimManager.feed,
   memory: createMemoryFeed({ ...dependencies, thresholds: dependencies.eviction?.thresholds ?? [] }),
 });
 

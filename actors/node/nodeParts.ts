@@ -23,6 +23,7 @@ import type { MachineDecision } from '../../machines/shared/events/machineDecisi
 import type { Mounter } from '../../volume/mount/mounter.ts';
 import type { ClusterContent } from '../../volume/plugins/plugin.ts';
 import type { CallListener, InputRecorder, NodeEnvironment } from '../boundary.ts';
+import type { ResourceDrivers } from '../claims/resourceDrivers.ts';
 import type { CertificateDependencies } from '../cluster/certificates/certificates.ts';
 import type { PodCache } from '../cluster/pods/podCache.ts';
 import type { DevicePlugins } from '../devices/devicePlugins.ts';
@@ -121,6 +122,8 @@ interface HostAccess {
   readonly readClasses?: () => Promise<RuntimeClasses>;
   /** The node's registry credentials. Undefined if there are none. */
   readonly findCredentials?: FindCredentials | undefined;
+  /** The drivers of dynamic resource allocation. Defaults to none. */
+  readonly drivers?: ResourceDrivers | undefined;
   /** Undefined if the runtime is not private to this node. */
   readonly restartRuntime?: RestartRuntime | undefined;
 }

@@ -13,6 +13,8 @@ import type { CertificatePorts } from '../../machines/certificate/ports.ts';
 import type { Mounter } from '../../volume/mount/mounter.ts';
 import type { ClusterContent } from '../../volume/plugins/plugin.ts';
 import type { PortService, PortServices } from '../boundary.ts';
+import type { ClaimManager } from '../claims/claimManager.ts';
+import type { ClaimPort } from '../claims/claimServices.ts';
 import type { ClusterPort } from '../cluster/node/clusterNode.ts';
 import type { MirrorPort } from '../cluster/pods/mirrorPods.ts';
 import type { ServiceVariables } from '../cluster/services.ts';
@@ -74,6 +76,7 @@ export interface NodeServiceDependencies
   readonly memoryState: MemoryManagerState;
   readonly shutdownState: ShutdownState;
   readonly deviceState: DeviceManagerState | undefined;
+  readonly claimManager: ClaimManager;
   readonly findOomKill: FindOomKill;
   readonly findHandler: FindRuntimeHandler;
   readonly serviceVariables: ServiceVariables;
@@ -126,7 +129,7 @@ const saveMemoryPort =
   };
 
 export function nodeServices(dependencies: NodeServiceDependencies): {
-  readonly ports: Omit<PortServices, 'putStatus' | ClusterPort | MirrorPort | keyof CertificatePorts>;
+  readonly ports: Omit<PortServices, 'putStatus' | ClaimPort | ClusterPort | MirrorPort | keyof CertificatePorts>;
   readonly serviceActivity: ServiceActivity;
   readonly imageCollector: Pick<ImageCollector, 'uses'>;
 } {

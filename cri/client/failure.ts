@@ -70,7 +70,13 @@ export function runtimeMessageWithCode(failure: NodeFailure): string {
 export function formatRpcError(failure: NodeFailure): string {
   const { cause } = failure;
   if (!isServiceError(cause)) return failure.message;
-  return `rpc error: code = ${CODE_NAMES[cause.code] ?? 'Unknown'} desc = ${cause.details}`;
+  return `rpc error: code = ${rpcCodeName(failure)} desc = ${cause.details}`;
+}
+
+/** Returns Go's name of the status code with which a call has failed. */
+export function rpcCodeName(error: unknown): string {
+  const cause = error instanceof NodeFailure ? error.cause : error;
+  return (isServiceError(cause) ? CODE_NAMES[cause.code] : undefined) ?? 'Unknown';
 }
 
 /** Go's names for the gRPC status codes. */

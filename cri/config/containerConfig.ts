@@ -37,6 +37,8 @@ export interface ContainerConfigInput {
   readonly targetId?: string;
   /** ID range of the pod's user namespace. Undefined if the pod runs in the host's user namespace. */
   readonly userRange?: UserRange;
+  /** CDI names of devices that the runtime adds to the container. Defaults to none. */
+  readonly cdiDevices?: readonly string[];
   readonly node: NodeDescription;
 }
 
@@ -45,7 +47,7 @@ export interface ContainerConfigInput {
  * configured.
  */
 export function containerConfig(input: ContainerConfigInput): ContainerConfig {
-  const { pod, container, attempt, imageRef, imageUser, targetId, userRange, node } = input;
+  const { pod, container, attempt, imageRef, imageUser, targetId, userRange, cdiDevices = [], node } = input;
   const edits = node.editsOf?.(pod.metadata.uid, container.name) ?? NO_EDITS;
   const environment = withDeviceVariables(input.environment, edits);
   const securityContext = buildContainerSecurityContext(pod, container, node, imageUser, userRange);
@@ -60,7 +62,7 @@ export function containerConfig(input: ContainerConfigInput): ContainerConfig {
       withIdMappings(mount, userRange),
     ),
     devices: [...edits.devices, ...containerDevices(input)],
-    CDIDevices: edits.cdiDevices.map((name) => ({ name })),
+    CDIDevices: [...edits.cdiDevices, ...cdiDevices].map((name) => ({ name })),
     labels: containerLabels(pod, container),
     annotations: { ...Object.fromEntries(edits.annotations), ...containerAnnotations(pod, container, attempt) },
     logPath: `${container.name}/${attempt}.log`,

@@ -41,4 +41,11 @@ export const REVIEW_BUCKETS = [0.25, 0.5, 0.7, 1, 1.5, 3, 5, 10];
 /** Buckets of the age at which certificates are replaced. */
 export const AGE_BUCKETS = [3_600, 14_400, 86_400, 604_800, 2_592_000, 7_776_000, 15_552_000, 31_104_000, 124_416_000];
 
+/** Buckets of operations on claims, from 0.1 s to 40 s, because a call to a driver takes at most 45 s. */
+export const CLAIM_BUCKETS = [
+  0.1, 0.1534127404634391, 0.23535468936502524, 0.36106407876409946, 0.5539182980610752, 0.8497812409839365,
+  1.3036726897376782, 2, 3.0682548092687814, 4.707093787300507, 7.221281575281991, 11.078365961221504,
+  16.99562481967872, 26.073453794753576, 40,
+];
+
 export const REQUEST_BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];

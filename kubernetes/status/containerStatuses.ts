@@ -7,6 +7,7 @@ import type { PodSpec } from '../api/schema/pod.ts';
 import type { ContainerState, ContainerStatus, PodStatus } from '../api/schema/status.ts';
 import { formatQuantity } from '../api/values/quantity.ts';
 import { rfc3339 } from '../api/values/rfc3339.ts';
+import { claimResourceStatuses } from '../claims/containerDevices.ts';
 import type { ContainerSize } from '../resources/containerSize.ts';
 import { canonicalAmounts } from '../resources/effectiveResources.ts';
 import { hasSameSize } from '../resources/resize.ts';
@@ -46,7 +47,9 @@ export function containerStatuses(
       });
   const statuses = {
     init: statusesForRoles('init', 'sidecar'),
-    regular: statusesForRoles('regular').sort(compareByName),
+    regular: statusesForRoles('regular')
+      .sort(compareByName)
+      .map((status) => withDeviceHealth(view, status)),
     ephemeral: statusesForRoles('ephemeral').sort(compareByName),
   };
   if (view.refusal) return onlyRunContainers(statuses);
@@ -54,6 +57,14 @@ export function containerStatuses(
   // removed.
   const hasEnded = view.hasEnded || isTerminalPhase(previous?.phase);
   return limitMessages(hasEnded ? terminatedStatuses(view, statuses) : statuses);
+}
+
+/** Adds the health of the devices that a regular container gets through claims. */
+function withDeviceHealth({ pod, claims = [] }: PodView, status: ContainerStatus): ContainerStatus {
+  if (claims.length === 0) return status;
+  const container = pod.spec.containers.find(({ name }) => name === status.name);
+  const statuses = container === undefined ? [] : claimResourceStatuses(pod, container, claims);
+  return statuses.length === 0 ? status : { ...status, allocatedResourcesStatus: statuses };
 }
 
 /**

@@ -7,6 +7,7 @@ import type { FailureReason } from '../../base/failure.ts';
 import type { Refusal } from '../admission/refusal.ts';
 import type { Pod, PodSpec } from '../api/schema/pod.ts';
 import type { PodCondition, PodStatus } from '../api/schema/status.ts';
+import type { ClaimState } from '../claims/claimState.ts';
 import type { DeviceStatus } from '../devices/devices.ts';
 import type { CreatedContainer, ObservedSandbox } from '../lifecycle/observed.ts';
 import type { ContainerSize } from '../resources/containerSize.ts';
@@ -162,6 +163,8 @@ export interface PodView {
   readonly resizeGeneration?: number | undefined;
   /** Last error of the resize in progress, which an earlier agent may have persisted. */
   readonly resizeFailure?: string | undefined;
+  /** The claims that are prepared for the pod, with the health of their devices. */
+  readonly claims?: readonly ClaimState[];
   readonly termination?: Termination;
   /** Whether the pod is completing on its own, so that none of its containers will run again. */
   readonly isCompleting?: boolean;

@@ -5,6 +5,7 @@
 import { assertEvent, assign, enqueueActions, sendTo } from 'xstate';
 import { lookUp } from '../../base/values/lookUp.ts';
 import { rfc3339 } from '../../kubernetes/api/values/rfc3339.ts';
+import { mayHaveClaims } from '../../kubernetes/claims/podClaims.ts';
 import { type EventMessages, involvedNode, recordedEvents } from '../../kubernetes/events/recordedEvent.ts';
 import { alternativeNamesOf } from '../../kubernetes/node/alternativeNames.ts';
 import { changedPressure, conditionEvents, withPressure } from '../../kubernetes/node/nodeConditions.ts';
@@ -29,9 +30,10 @@ import {
   sparableContainers,
 } from './context.ts';
 import { deadlines, facts } from './facts.ts';
+import { changedPodClaims, claimPodUids } from './pods/claims.ts';
 import { preemptionOf, shutdownTerminationOf } from './pods/endings.ts';
 import { mirrorImplementations } from './pods/mirrors.ts';
-import { haveAllSourcesResponded } from './pods/wanted.ts';
+import { haveAllSourcesListed, haveAllSourcesResponded } from './pods/wanted.ts';
 import { systemOomEvents } from './runtime/oomWatch.ts';
 import { initialPleg } from './runtime/pleg.ts';
 import { withProcessKill } from './runtime/processKills.ts';
@@ -74,6 +76,7 @@ const initialContext = (
   takenOverUids: input.left.flatMap(({ uid, isTakenOver }) => (isTakenOver ? [uid] : [])),
   pods: {},
   processKills: [],
+  claims: [],
   arrivalCount: 0,
   isShuttingDown: false,
   drainStartedAt: 0,
@@ -294,6 +297,24 @@ const chartSetup = nodeSetup
         const { allocatable } = nodeResources({ ...context, deviceCounts });
         enqueue.sendTo('admission', { type: 'admission.nodeChanged', capacity: podCapacity(context, allocatable) });
       }),
+      recordClaims: enqueueActions(({ context, event, enqueue }) => {
+        assertEvent(event, 'claims.changed');
+        enqueue.assign({ claims: event.claims });
+        enqueue.sendTo('claims', event);
+        for (const [uid, claims] of changedPodClaims(context, event.claims))
+          if (Object.hasOwn(context.pods, uid)) enqueue.sendTo(podId(uid), { type: 'pod.claimsChanged', claims });
+      }),
+      /** Notifies the claims' actor, and the pods whose claims may have to wait for a driver. */
+      recordDrivers: enqueueActions(({ context, event, enqueue }) => {
+        assertEvent(event, 'drivers.changed');
+        enqueue.sendTo('claims', event);
+        for (const [uid, { pod }] of Object.entries(context.pods))
+          if (mayHaveClaims(pod)) enqueue.sendTo(podId(uid), { type: 'pod.driversChanged' });
+      }),
+      sendClaimPods: sendTo('claims', ({ context, self }) => ({
+        type: 'claims.podsListed',
+        activePodUids: haveAllSourcesListed(context) ? claimPodUids(context, self.getSnapshot()) : undefined,
+      })),
       sendActivePods: sendTo('imageGarbage', ({ self }) => ({
         type: 'images.podsListed',
         activePodUids: childrenOf<PodRef>(self.getSnapshot(), 'pod/').flatMap((pod) => {
@@ -350,6 +371,8 @@ export const nodeAgentMachine = chartSetup.createMachine({
     if (devices !== undefined) spawn('devices', { id: 'devices', systemId: 'devices', input: devices });
     if (cluster !== undefined) {
       spawn('watches', { id: 'watches' });
+      spawn('drivers', { id: 'drivers' });
+      spawn('claims', { id: 'claims' });
       spawn('registration', { id: 'registration', input: { nodeName } });
       spawn('nodeStatus', { id: 'nodeStatus', input: { nodeName, checkMs: cluster.statusCheckMs } });
       for (const certificate of cluster.certificates ?? [])
@@ -438,6 +461,9 @@ export const nodeAgentMachine = chartSetup.createMachine({
     ],
     'status.changed': { actions: 'routeStatus' },
     'images.podsRequested': { actions: 'sendActivePods' },
+    'claims.changed': { actions: 'recordClaims' },
+    'drivers.changed': { actions: 'recordDrivers' },
+    'claims.podsRequested': { actions: 'sendClaimPods' },
     'logs.requested': { actions: 'sendRunningLogs' },
     'cpus.requested': { actions: 'sendRunningContainers' },
     'devices.counted': { actions: ['recordDeviceCounts', 'reportNodeStatus'] },

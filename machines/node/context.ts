@@ -7,6 +7,7 @@ import { type AdmissionNode, nodeLabels } from '../../kubernetes/admission/node.
 import { safeSysctls } from '../../kubernetes/admission/sysctls.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
+import type { ClaimState } from '../../kubernetes/claims/claimState.ts';
 import type { CpuAssignments } from '../../kubernetes/cpus/cpuPolicy.ts';
 import type { DeviceCount } from '../../kubernetes/devices/devices.ts';
 import type { DevicePool } from '../../kubernetes/devices/reserveDevices.ts';
@@ -187,6 +188,8 @@ export interface NodeContext
   readonly podCidr?: PodCidrState;
   /** OOM kills for which it is not yet known whether the container continues to run. */
   readonly processKills: readonly PendingProcessKill[];
+  /** The claims that are, or are about to be, prepared on the node. */
+  readonly claims: readonly ClaimState[];
   /** State of the search for OOM kills. Undefined if the node does not search for them. */
   readonly oomWatch?: OomWatch;
   /**

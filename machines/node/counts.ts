@@ -45,6 +45,8 @@ export interface NodeCounts {
   readonly cpus?: CpuCounts;
   /** Undefined if the host has not shut down while the node delayed that. */
   readonly lastShutdown?: ShutdownTimes | undefined;
+  /** Number of prepared claims by driver. The undefined driver stands for all drivers together. */
+  readonly claims: ReadonlyMap<string | undefined, number>;
   /** Expiry of the certificates that the node manages, by name, in milliseconds since the epoch. */
   readonly certificates: ReadonlyMap<string, number>;
 }
@@ -60,8 +62,17 @@ export function nodeCounts(root: ActorRefFrom<typeof nodeAgentMachine>): NodeCou
     mirrors: snapshot.context.mirrors.observedMirrors.length,
     ...cpuCounts(snapshot.children.admission?.getSnapshot().context.cpus),
     lastShutdown: snapshot.children.shutdown?.getSnapshot().context.lastShutdown,
+    claims: preparedClaimCounts(snapshot.context),
     certificates: certificateExpiries(childrenOf(snapshot, 'certificate/')),
   };
+}
+
+function preparedClaimCounts({ claims }: NodeContext): NodeCounts['claims'] {
+  const preparedClaims = claims.filter(({ isPrepared }) => isPrepared);
+  const counts = new Map<string | undefined, number>([[undefined, preparedClaims.length]]);
+  for (const { drivers } of preparedClaims)
+    for (const { name } of drivers) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return counts;
 }
 
 function cpuCounts(allocation: CpuAllocation | undefined): Pick<NodeCounts, 'cpus'> {

@@ -7,6 +7,7 @@ import { conditionEvents } from '../../kubernetes/node/nodeConditions.ts';
 import { admissionMachine } from '../admission/chart.ts';
 import { certificateMachine } from '../certificate/chart.ts';
 import { cgroupsMachine } from '../cgroups/chart.ts';
+import { claimsMachine } from '../claims/chart.ts';
 import { cpusMachine } from '../cpus/chart.ts';
 import { devicesMachine } from '../devices/chart.ts';
 import { evictionMachine } from '../eviction/chart.ts';
@@ -75,6 +76,7 @@ export const nodeSetup = setup({
       [Id in
         | 'admission'
         | 'cgroups'
+        | 'claims'
         | 'cpus'
         | 'devices'
         | 'eviction'
@@ -93,6 +95,7 @@ export const nodeSetup = setup({
     limiter: limiterMachine,
     admission: admissionMachine,
     cgroups: cgroupsMachine,
+    claims: claimsMachine,
     eviction: evictionMachine,
     cpus: cpusMachine,
     devices: devicesMachine,
@@ -113,6 +116,7 @@ export const nodeSetup = setup({
     watches: feedPort('watches'),
     podCidr: feedPort('podCidr'),
     oomWatcher: feedPort('oomWatcher'),
+    drivers: feedPort('drivers'),
     pleg: feedPort('pleg'),
     runtimeHealth: feedPort('runtimeHealth'),
     timer: timerPort(),

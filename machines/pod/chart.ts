@@ -80,6 +80,10 @@ const chartSetup = podSetup
         assertEvent(event, 'pod.conditionsChanged');
         return { conditions: event.conditions };
       }),
+      recordClaims: assign(({ event }) => {
+        assertEvent(event, 'pod.claimsChanged');
+        return { claims: event.claims };
+      }),
       recordVolume: assign(({ context, event }) => {
         assertEvent(event, 'volume.changed');
         const { name, lifecycle, mountedVolume } = event;
@@ -184,6 +188,7 @@ export const podMachine = chartSetup.createMachine({
     'pod.metadataChanged': { actions: ['forwardMetadata', 'recordMetadata'] },
     'pod.conditionsChanged': { actions: 'recordConditions' },
     'pod.objectsChanged': { actions: 'forwardObjectChange' },
+    'pod.claimsChanged': { actions: 'recordClaims' },
     'pod.rewanted': { actions: 'recordRewanted' },
     'pod.terminate': { target: '.terminating', actions: ['recordTermination', recordTerminationEvent] },
     'pod.deadlineExceeded': { target: '.terminating', actions: ['recordExceededDeadline', recordDeadlineEvent] },

@@ -6,6 +6,7 @@ import type { Refusal } from '../../kubernetes/admission/refusal.ts';
 import { containersOf } from '../../kubernetes/api/pods/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { PodCondition, PodStatus } from '../../kubernetes/api/schema/status.ts';
+import type { ClaimState } from '../../kubernetes/claims/claimState.ts';
 import type { DeviceStatus } from '../../kubernetes/devices/devices.ts';
 import type { BackOff } from '../../kubernetes/lifecycle/backoff.ts';
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../kubernetes/lifecycle/observed.ts';
@@ -35,6 +36,8 @@ export interface PodInput {
   readonly crashLoop: BackOff;
   /** Whether pods may use the node's swap. */
   readonly limitedSwap?: boolean | undefined;
+  /** The claims that are prepared for the pod, possibly by an earlier agent. */
+  readonly claims?: readonly ClaimState[] | undefined;
   /** Set while the runtime has no network for pods. */
   readonly networkNotReady?: NetworkNotReady;
   /** Whether an earlier agent left, or may have left, logs of the pod. */

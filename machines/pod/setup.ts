@@ -4,6 +4,7 @@ import { isJsonEqual } from '../../base/values/isJsonEqual.ts';
 import { containersOf } from '../../kubernetes/api/pods/containers.ts';
 import { fullName } from '../../kubernetes/api/pods/staticPod.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import { mayHaveClaims } from '../../kubernetes/claims/podClaims.ts';
 import {
   type EventMessages,
   involvedPod,
@@ -131,6 +132,8 @@ export const podSetup = setup({
     resizePod: port('resizePod'),
     removeCgroup: port('removeCgroup'),
     removePodData: port('removePodData'),
+    prepareClaims: port('prepareClaims'),
+    unprepareClaims: port('unprepareClaims'),
     runSandbox: port('runSandbox'),
     inspectSandbox: port('inspectSandbox'),
     stopSandboxes: port('stopSandboxes'),
@@ -149,6 +152,7 @@ export const podSetup = setup({
       assertEvent(event, 'pod.killLimitExceeded');
       return event.deadline === context.killDeadline;
     },
+    mayHaveClaims: ({ context }) => mayHaveClaims(context.allocated),
     needsNoSandbox: ({ context }) => decideSandbox(context) === 'none',
     isComplete: ({ context }) => isComplete(context),
     changesNetworkMode: ({ context: { requestedPod, allocated } }) =>

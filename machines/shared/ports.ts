@@ -286,6 +286,23 @@ export interface PortTypes extends CertificatePorts {
     output: null;
   };
   /**
+   * Prepares the pod's ResourceClaims through their drivers, before its sandbox is created. Has a time limit per driver.
+   * Idempotent.
+   */
+  prepareClaims: { input: { pod: Pod }; output: null };
+  /**
+   * Reverts the preparation of the pod's ResourceClaims that no other pod uses, after its containers have stopped. Has a
+   * time limit per driver. Idempotent.
+   */
+  unprepareClaims: { input: { pod: Pod }; output: null };
+  /**
+   * Reverts the preparation of ResourceClaims whose pods are not among the given ones. Tries all of them and then rejects
+   * with the first failure. Idempotent.
+   */
+  unprepareLeftoverClaims: { input: { activePodUids: readonly string[] }; output: null };
+  /** Deletes the node's ResourceSlices, by default those of all drivers. Has a time limit. Idempotent. */
+  deleteResourceSlices: { input: { driver?: string | undefined }; output: null };
+  /**
    * Rotates the logs that have grown too large. If one log cannot be rotated, the failure is reported and the remaining
    * logs are still rotated.
    */

@@ -1,5 +1,7 @@
 /** Creates the node with the cgroups, credentials, files and cluster of this host. */
+import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { PluginDrivers } from '../../actors/claims/pluginDrivers.ts';
 import { createNodeDescriber } from '../../actors/cluster/node/nodeDescriber.ts';
 import { HostDevicePlugins } from '../../actors/devices/hostDevicePlugins.ts';
 import { createNode } from '../../actors/node/createNode.ts';
@@ -106,6 +108,13 @@ export async function createHostNode(
             directory: config.devicePluginDirectory,
             files: hostFiles,
             clock: systemClock,
+          }),
+          drivers: new PluginDrivers({
+            directory: join(config.rootDirectory, 'plugins_registry'),
+            files: hostFiles,
+            clock: systemClock,
+            onError: (error) => errorLog.onError('drivers', error),
+            onServiceAction: observers.onServiceAction,
           }),
           resourceMeter,
           cgroups: createPodCgroups({ config, node: host, hierarchies, maxProcesses: pids, logger }),

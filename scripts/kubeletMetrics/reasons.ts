@@ -63,7 +63,6 @@ export const exclusionReasons: readonly ExclusionReason[] = [
     text: 'no metric can be disabled, hidden, or limited to an allow-list of labels',
   },
   { names: ['csi_operations_seconds'], text: 'the node has no CSI drivers' },
-  { names: ['dra_*'], text: 'the node does not support dynamic resource allocation' },
   {
     names: ['force_cleaned_failed_volume_*', 'reconstruct_volume_*'],
     text: 'volumes are not reconstructed from directories: a new agent mounts them again, and removes those of no pod',

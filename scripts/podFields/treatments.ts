@@ -335,8 +335,12 @@ const containerFields: [string, FieldTreatment][] = [
     ),
   ],
   [
-    'containers[].resources.claims[]',
-    blockingField('kubernetes/resources/devices.ts', 'FailedPrepareDynamicResources, with the claim of the pod'),
+    'containers[].resources.claims[].name',
+    takesEffect('kubernetes/claims/containerDevices.ts', 'the container gets the devices of this claim'),
+  ],
+  [
+    'containers[].resources.claims[].request',
+    takesEffect('kubernetes/claims/containerDevices.ts', 'only the devices of this request'),
   ],
   ['containers[].resizePolicy[].resourceName', takesEffect('kubernetes/resources/resize.ts', 'resource of the policy')],
   [
@@ -532,12 +536,14 @@ const pod: [string, FieldTreatment][] = [
   ],
   ['overhead{}', takesEffect('cri/config/linuxResources.ts', 'added to the requests and to the cgroup of the pod')],
   ['os.name', takesEffect('kubernetes/admission/decide.ts', 'PodOSNotSupported if it is `windows`')],
+  ['resourceClaims[].name', takesEffect('kubernetes/claims/podClaims.ts', 'name for the containers of the pod')],
   [
-    'resourceClaims[]',
-    blockingField(
-      'kubernetes/resources/devices.ts',
-      'FailedPrepareDynamicResources: this node does not support devices; rejected in static pods',
-    ),
+    'resourceClaims[].resourceClaimName',
+    takesEffect('kubernetes/claims/podClaims.ts', 'claim that is prepared by its drivers; rejected in static pods'),
+  ],
+  [
+    'resourceClaims[].resourceClaimTemplateName',
+    takesEffect('kubernetes/claims/podClaims.ts', 'the claim in the status is prepared; rejected in static pods'),
   ],
   ['resources.limits{}', takesEffect('kubernetes/resources/resources.ts', 'limits of the cgroup of the pod')],
   [

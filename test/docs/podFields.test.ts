@@ -91,14 +91,6 @@ const EXAMPLES: ReadonlyMap<string, Partial<PodSpec>> = new Map([
     },
   ],
   ['containers[].lifecycle.postStart.tcpSocket', main({ lifecycle: { postStart: { tcpSocket: { port: 1 } } } })],
-  ['resourceClaims[]', { resourceClaims: [{ name: 'gpu', resourceClaimName: 'gpu-1' }] }],
-  [
-    'containers[].resources.claims[]',
-    {
-      resourceClaims: [{ name: 'gpu', resourceClaimName: 'a' }],
-      ...main({ resources: { claims: [{ name: 'gpu' }] } }),
-    },
-  ],
   ['resources.claims[]', { resources: { claims: [{ name: 'gpu' }] } }],
   ['schedulingGates[]', { nodeName: 'node-1', schedulingGates: [{ name: 'a/b' }] }],
   ['securityContext.windowsOptions', { securityContext: { windowsOptions: { runAsUserName: 'u' } } }],

@@ -111,6 +111,10 @@ export class FakeWorld {
     },
     collectImages: () => ({ imageCount: 0, unusedCount: 0, removed: [] }),
     removeUnusedImages: () => ({ removed: [] }),
+    prepareClaims: () => null,
+    unprepareClaims: () => null,
+    unprepareLeftoverClaims: () => null,
+    deleteResourceSlices: () => null,
     rotateLogs: () => null,
     measureResources: () => ({
       layout: 'single',

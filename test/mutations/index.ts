@@ -2,6 +2,7 @@
  * One way at least to break each rule of docs/conformance.md that is kept: `npm run conformance -- --mutate` makes each
  * mutation in a copy of the package and sees a test of that rule go red. What survives is a rule that nothing holds.
  */
+import { claimMutations } from './claims.ts';
 import { clusterMutations } from './cluster.ts';
 import { containerMutations } from './container.ts';
 import { evictionMutations } from './eviction.ts';
@@ -21,4 +22,5 @@ export const mutations: readonly Mutation[] = [
   ...imageMutations,
   ...evictionMutations,
   ...shutdownMutations,
+  ...claimMutations,
 ];

@@ -34,8 +34,8 @@ export const nodeMutations: readonly Mutation[] = [
     rule: 'C15',
     breaks: 'PodReadyToStartContainers stays True without a sandbox',
     file: 'machines/pod/states/terminating.ts',
-    find: "actions: ['markSandboxStopped', 'releaseAllResources']",
-    put: "actions: 'releaseAllResources'",
+    find: "const stoppedActions = ['markSandboxStopped', 'releaseAllResources'] as const;",
+    put: "const stoppedActions = ['releaseAllResources'] as const;",
   },
   {
     rule: 'C24',
@@ -148,13 +148,6 @@ export const nodeMutations: readonly Mutation[] = [
     file: 'actors/store/factWriter.ts',
     find: 'pendingWrites.length > 0 ? withMaxDelay(',
     put: 'pendingWrites.length < 0 ? withMaxDelay(',
-  },
-  {
-    rule: 'C46',
-    breaks: 'a pod with resource claims runs without its devices',
-    file: 'actors/services/sandboxes/sandboxes.ts',
-    find: 'requireNoDevices(pod);',
-    put: '',
   },
   {
     rule: 'C46',

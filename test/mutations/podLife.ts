@@ -160,8 +160,8 @@ export const podLifeMutations: readonly Mutation[] = [
     rule: 'C9',
     breaks: 'a pod keeps its place until its volumes are unmounted',
     file: 'machines/pod/states/terminating.ts',
-    find: "actions: ['markSandboxStopped', 'releaseAllResources']",
-    put: "actions: 'markSandboxStopped'",
+    find: "const stoppedActions = ['markSandboxStopped', 'releaseAllResources'] as const;",
+    put: "const stoppedActions = ['markSandboxStopped'] as const;",
   },
   {
     rule: 'C9',

@@ -1,6 +1,7 @@
 /** Faults put into the node on purpose: `npm run soak -- --faulty` shows that a simulation finds each of them. */
 
 import type { SeededFault } from './seededFault.ts';
+import { faultsOfClaims } from './simulatedClaims.ts';
 import { faultsOfMachines } from './simulatedMachines.ts';
 import { faultsOfObjects } from './simulatedObjects.ts';
 
@@ -238,4 +239,9 @@ const others: readonly SeededFault[] = [
   },
 ];
 
-export const seededFaults: readonly SeededFault[] = [...faultsOfMachines, ...faultsOfObjects, ...others];
+export const seededFaults: readonly SeededFault[] = [
+  ...faultsOfMachines,
+  ...faultsOfObjects,
+  ...faultsOfClaims,
+  ...others,
+];

@@ -62,6 +62,11 @@ export class PodCache {
     return this.#removedUids.has(uid);
   }
 
+  /** Returns the pod as the server last reported it. Undefined if the server does not have it. */
+  find(uid: string): KubeObject | undefined {
+    return this.#objects?.get(uid);
+  }
+
   /** Whether the server has the pod according to the watch. */
   has(pod: PodIdentity): boolean {
     return this.#objects?.has(pod.uid) === true || this.isMirrored(pod);

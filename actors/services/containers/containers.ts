@@ -19,11 +19,13 @@ import { containerHash } from '../../../kubernetes/api/pods/containerHash.ts';
 import { containersOf } from '../../../kubernetes/api/pods/containers.ts';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import { mayHaveClaims } from '../../../kubernetes/claims/podClaims.ts';
 import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.ts';
 import { hasRunReason } from '../../../kubernetes/lifecycle/restart.ts';
 import type { KnownContainer, PortTypes } from '../../../machines/shared/ports.ts';
 import type { Mounter } from '../../../volume/mount/mounter.ts';
 import type { PortServices } from '../../boundary.ts';
+import type { ClaimManager } from '../../claims/claimManager.ts';
 import type { ServiceVariables } from '../../cluster/services.ts';
 import type { DeviceManagerState } from '../../devices/deviceManagerState.ts';
 import type { DevicePlugins } from '../../devices/devicePlugins.ts';
@@ -55,6 +57,7 @@ export interface ContainerServiceDependencies {
   /** Undefined if the node has no device plugins. */
   readonly devicePlugins?: Pick<DevicePlugins, 'preStart'> | undefined;
   readonly deviceState?: Pick<DeviceManagerState, 'devicesToPrepare'> | undefined;
+  readonly claimManager: Pick<ClaimManager, 'cdiIds'>;
   readonly findOomKill?: FindOomKill | undefined;
   readonly onError: (source: string, error: unknown) => void;
 }
@@ -172,6 +175,7 @@ async function create(
     volumes,
     sandboxIps,
     terminationLog,
+    cdiDevices: claimedDevices(dependencies.claimManager, pod, container),
     node: nodeFacts,
     ...resolvedParts,
   };
@@ -189,6 +193,16 @@ async function create(
   return retryWhileReserved(createNewContainer, adoptExisting, { clock, signal }).catch((error) => {
     throw toCreateFailure(error);
   });
+}
+
+/** Returns the CDI names of the devices that the container gets through claims. */
+function claimedDevices(claimManager: Pick<ClaimManager, 'cdiIds'>, pod: Pod, container: Container): string[] {
+  if (!mayHaveClaims(pod)) return [];
+  try {
+    return claimManager.cdiIds(pod, container);
+  } catch (cause) {
+    throw new NodeFailure('CreateContainerConfigError', messageOf(cause), { cause });
+  }
 }
 
 /**

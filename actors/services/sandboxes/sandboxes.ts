@@ -14,7 +14,6 @@ import type { UserNamespaces } from '../../../host/pods/userNamespaces.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { hasChangedId } from '../../../kubernetes/lifecycle/changedId.ts';
 import { foreignSandboxReason, type ObservedSandbox } from '../../../kubernetes/lifecycle/observed.ts';
-import { requireNoDevices } from '../../../kubernetes/resources/devices.ts';
 import { waitOnce } from '../../alarm.ts';
 import type { PortServices } from '../../boundary.ts';
 import type { Ownership } from '../../store/ownership.ts';
@@ -63,7 +62,6 @@ export function sandboxServices(dependencies: SandboxServiceDependencies): Sandb
   };
   return {
     runSandbox: async ({ pod, attempt }, { signal }) => {
-      requireNoDevices(pod);
       const node = await withResolver(dependencies.node());
       const id = await runSandbox(dependencies, node, { pod, attempt, signal });
       const sandbox = await inspect(dependencies, id, { signal });

@@ -36,7 +36,7 @@ export interface SimulatedContainer {
   readonly imageName: string;
   readonly imageId: string;
   /** Configuration of the container, with its current resources. */
-  readonly config: Readonly<Pick<ContainerConfig, 'command' | 'args' | 'envs' | 'linux'>>;
+  readonly config: Readonly<Pick<ContainerConfig, 'command' | 'args' | 'envs' | 'linux' | 'CDIDevices'>>;
   readonly mounts: readonly Readonly<Mount>[];
   readonly createdAt: number;
   /** Start time. Undefined if the container has not been started. */

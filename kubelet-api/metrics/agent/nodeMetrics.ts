@@ -27,6 +27,7 @@ import { type ProviderObserver, registerProviderMetrics } from '../requests/prov
 import { registerKubeRequestMetrics, registerServedRequestMetrics } from '../requests/requestMetrics.ts';
 import { registerRelistMetrics, registerRuntimeCallMetrics } from '../requests/runtimeMetrics.ts';
 import { type AgentGaugesParts, registerAgentGauges } from './agentGauges.ts';
+import { type ClaimMetrics, registerClaimMetrics } from './claimMetrics.ts';
 import { type CpuMetrics, registerCpuMetrics } from './cpuMetrics.ts';
 import { type DeviceMetrics, registerDeviceMetrics } from './deviceMetrics.ts';
 import { type FeatureGate, registerGateMetrics } from './gateMetrics.ts';
@@ -84,8 +85,9 @@ export function nodeMetrics({ clock, isInCluster, bootedAt, gates = [], onError 
   const resizeMetrics = new ResizeMetrics(nodeRegistry);
   const cpuMetrics = registerCpuMetrics(nodeRegistry);
   const deviceMetrics = registerDeviceMetrics(nodeRegistry);
+  const claimMetrics = registerClaimMetrics(nodeRegistry);
   const podTracking = createPodObservers(
-    { registry: nodeRegistry, probeRegistry: probes, pods, resizeMetrics, cpuMetrics, deviceMetrics },
+    { registry: nodeRegistry, probeRegistry: probes, pods, resizeMetrics, cpuMetrics, deviceMetrics, claimMetrics },
     { clock, isInCluster, bootedAt },
   );
   for (const registry of [probes, slis]) registerStartTimeGauge(registry);
@@ -123,6 +125,7 @@ export function nodeMetrics({ clock, isInCluster, bootedAt, gates = [], onError 
         const agentCounts = agent.counts();
         for (const update of gaugeUpdaters) update(agentCounts);
         cpuMetrics.update(agentCounts);
+        claimMetrics.update(agentCounts);
         resizeMetrics.collect(agent.pods());
         podTracking.sweep();
       });
@@ -141,10 +144,11 @@ interface PodRegistries {
   readonly resizeMetrics: ResizeMetrics;
   readonly cpuMetrics: CpuMetrics;
   readonly deviceMetrics: DeviceMetrics;
+  readonly claimMetrics: ClaimMetrics;
 }
 
 function createPodObservers(
-  { registry, probeRegistry, pods, resizeMetrics, cpuMetrics, deviceMetrics }: PodRegistries,
+  { registry, probeRegistry, pods, resizeMetrics, cpuMetrics, deviceMetrics, claimMetrics }: PodRegistries,
   { clock, isInCluster, bootedAt = () => undefined }: Pick<NodeMetricsParts, 'clock' | 'isInCluster' | 'bootedAt'>,
 ) {
   const podMetrics = new PodMetrics({ registry, pods, resizeMetrics, now: () => clock.now(), isInCluster });
@@ -162,6 +166,7 @@ function createPodObservers(
   const observers: Pick<NodeMetrics['observers'], 'onPortOutcome' | 'onStateChange' | 'onDecision'> = {
     onPortOutcome: (answer) => {
       callMetrics.recordPortOutcome(answer);
+      claimMetrics.recordPortOutcome(answer);
       certificates(answer);
       observeStartup(answer);
       deviceMetrics.onPortOutcome(answer);

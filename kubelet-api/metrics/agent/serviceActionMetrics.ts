@@ -1,6 +1,6 @@
 /** Measures the actions that services report, e.g. opening an event stream or measuring a volume. */
 import type { ServiceAction } from '../../../actors/serviceAction.ts';
-import { DEFAULT_BUCKETS } from '../buckets.ts';
+import { CLAIM_BUCKETS, DEFAULT_BUCKETS } from '../buckets.ts';
 import { alpha, type Registry } from '../registry.ts';
 
 /** Creates the listener for service actions. */
@@ -16,6 +16,14 @@ export function registerServiceActionMetrics(registry: Registry): (action: Servi
   const collectedImages = registry.counter(
     alpha('kubelet_image_garbage_collected_total', 'Unused images that were removed, by reason.', ['reason']),
   );
+  const driverCalls = registry.histogram(
+    alpha('dra_grpc_operations_duration_seconds', 'Duration of the calls to DRA drivers.', [
+      'driver_name',
+      'method_name',
+      'grpc_status_code',
+    ]),
+    CLAIM_BUCKETS,
+  );
   return (action) => {
     switch (action.action) {
       case 'eventStreamOpened':
@@ -27,6 +35,8 @@ export function registerServiceActionMetrics(registry: Registry): (action: Servi
       case 'volumeMeasured':
         // Every volume is a directory tree, which a kubelet measures like `du` (`pkg/volume/util/fs/fs.go`).
         return volumeMeasurements.observe(['du'], action.ms / 1_000);
+      case 'driverCalled':
+        return driverCalls.observe([action.driver, action.method, action.code], action.ms / 1_000);
       case 'imageCollected':
         return collectedImages.add([action.reason]);
       case 'pullChecked':

@@ -161,10 +161,17 @@ export function podInput(context: NodeContext, pod: Pod, observed: ObservedPod):
     observed,
     arrivalOrder: 0,
     ...networkOf(health),
+    ...claimsInput(context, pod),
     ...(restoredStatus ? { restored: restoredStatus } : {}),
     ...(containerEnds ? { containerEnds } : {}),
     ...(mayHaveLogs(context, pod.metadata.uid) ? { hasLogs: true } : {}),
   };
+}
+
+/** Returns the claims that an earlier agent has prepared for the pod. */
+function claimsInput({ claims }: NodeContext, { metadata: { uid } }: Pod): Pick<PodInput, 'claims'> {
+  const podClaims = claims.filter(({ podUids }) => podUids.includes(uid));
+  return podClaims.length === 0 ? {} : { claims: podClaims };
 }
 
 /**

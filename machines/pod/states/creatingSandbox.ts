@@ -1,7 +1,7 @@
 /**
  * Creates the pod's sandbox once the runtime has a network and a start slot is free. Part of the chart in chart.ts.
  */
-import { assign, not } from 'xstate';
+import { and, assign, not } from 'xstate';
 import type { Failure } from '../../../base/failure.ts';
 import type { ObservedSandbox } from '../../../kubernetes/lifecycle/observed.ts';
 import { namespacedName } from '../../../kubernetes/shownName.ts';
@@ -26,6 +26,12 @@ import { type PodArgs, podSetup } from '../setup.ts';
  * second, which soon exhausts its own rate limit for events about a pod.
  */
 const EVENT_INTERVAL_MS = 10_000;
+
+/**
+ * Interval in milliseconds between two attempts to prepare claims. A kubelet considers such a pod synchronized and
+ * synchronizes it again after this time (`SyncPod` in `kuberuntime_manager.go`, `--sync-frequency`).
+ */
+const CLAIMS_RETRY_MS = 60_000;
 
 const slotKey = (context: PodContext): string => `${context.allocated.metadata.uid}/:sandbox/start`;
 
@@ -76,7 +82,11 @@ export const creatingSandbox = podSetup.extend(creatingSandboxImplementations).c
     choosing: {
       description: 'It is decided whether the network of the runtime has to be awaited.',
       tags: 'working',
-      always: [{ guard: 'isNetworkMissing', target: 'awaitingNetwork' }, { target: 'queued' }],
+      always: [
+        { guard: 'isNetworkMissing', target: 'awaitingNetwork' },
+        { guard: 'mayHaveClaims', target: 'preparingClaims' },
+        { target: 'queued' },
+      ],
     },
     awaitingNetwork: {
       description:
@@ -88,8 +98,36 @@ export const creatingSandbox = podSetup.extend(creatingSandboxImplementations).c
         { type: 'recordEvent', params: ({ context }) => podFailureEvents(networkFailure(context)) },
       ],
       invoke: after(EVENT_INTERVAL_MS),
-      always: { guard: not('isNetworkMissing'), target: 'queued' },
+      always: [
+        { guard: and([not('isNetworkMissing'), 'mayHaveClaims']), target: 'preparingClaims' },
+        { guard: not('isNetworkMissing'), target: 'queued' },
+      ],
       on: { 'timer.elapsed': { target: 'awaitingNetwork', reenter: true } },
+    },
+    preparingClaims: {
+      description: 'The drivers prepare the devices of the ResourceClaims that the pod uses.',
+      tags: 'working',
+      meta: { waitsFor: 'its resource claims to be prepared', rules: ['C50'] },
+      invoke: {
+        src: 'prepareClaims',
+        input: ({ context }) => ({ pod: context.allocated }),
+        onDone: { target: 'queued', actions: assign({ failure: undefined }) },
+        onError: {
+          target: 'awaitingClaims',
+          actions: [
+            'recordFailure',
+            { type: 'recordEvent', params: ({ event }) => podFailureEvents(failureOf(event)) },
+          ],
+        },
+      },
+    },
+    awaitingClaims: {
+      description:
+        'The resource claims could not be prepared. Another attempt follows after the interval of a kubelet, or when a driver has registered.',
+      tags: 'retrying',
+      meta: { waitsFor: 'another attempt to prepare its resource claims', afterMs: CLAIMS_RETRY_MS, rules: ['C50'] },
+      invoke: after(CLAIMS_RETRY_MS),
+      on: { 'timer.elapsed': 'preparingClaims', 'pod.driversChanged': 'preparingClaims' },
     },
     queued: {
       description: 'All start slots of the node are taken. The pod waits for one of them.',

@@ -120,6 +120,9 @@ const actions = {
 
 export const terminatingImplementations = { guards, actions };
 
+/** Actions after the sandbox and everything in it has stopped. */
+const stoppedActions = ['markSandboxStopped', 'releaseAllResources'] as const;
+
 const overdueTransition = { guard: 'isCurrentKillLimit', actions: recordExceededGraceEvent } as const;
 
 export const terminating = podSetup.extend(terminatingImplementations).createStateConfig({
@@ -202,7 +205,10 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       invoke: {
         src: 'stopSandboxes',
         input: ({ context }) => ({ pod: context.allocated, ids: allSandboxIds(context) }),
-        onDone: { target: 'unmountingVolumes', actions: ['markSandboxStopped', 'releaseAllResources'] },
+        onDone: [
+          { guard: 'mayHaveClaims', target: 'unpreparingClaims', actions: stoppedActions },
+          { target: 'unmountingVolumes', actions: stoppedActions },
+        ],
         onError: {
           target: 'awaitingStopRetry',
           actions: [
@@ -221,6 +227,30 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       on: {
         'timer.elapsed': 'stoppingSandbox',
         'runtime.returned': { guard: 'wasRuntimeUnavailable', target: 'stoppingSandbox' },
+        'pod.killLimitExceeded': overdueTransition,
+      },
+    },
+    unpreparingClaims: {
+      description:
+        'The drivers revert the preparation of claims that no other pod uses, before the terminal status releases the claims for other pods.',
+      tags: 'working',
+      meta: { waitsFor: 'its resource claims to be unprepared', rules: ['C50'] },
+      invoke: {
+        src: 'unprepareClaims',
+        input: ({ context }) => ({ pod: context.allocated }),
+        onDone: { target: 'unmountingVolumes', actions: assign({ failure: undefined }) },
+        onError: { target: 'awaitingUnprepareRetry', actions: 'recordFailure' },
+      },
+      on: { 'pod.killLimitExceeded': overdueTransition },
+    },
+    awaitingUnprepareRetry: {
+      ...retryWaitState({
+        description: 'The resource claims could not be unprepared. Another attempt follows after a delay.',
+        waitsFor: 'another attempt to unprepare its resource claims',
+      }),
+      on: {
+        'timer.elapsed': 'unpreparingClaims',
+        'pod.driversChanged': 'unpreparingClaims',
         'pod.killLimitExceeded': overdueTransition,
       },
     },

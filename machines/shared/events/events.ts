@@ -9,6 +9,7 @@ import type { AdmissionNode } from '../../../kubernetes/admission/node.ts';
 import type { Refusal } from '../../../kubernetes/admission/refusal.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { PodCondition } from '../../../kubernetes/api/schema/status.ts';
+import type { ClaimState } from '../../../kubernetes/claims/claimState.ts';
 import type { DeviceStatus } from '../../../kubernetes/devices/devices.ts';
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../../kubernetes/lifecycle/observed.ts';
 import type { OomKill } from '../../../kubernetes/lifecycle/oomKill.ts';
@@ -28,7 +29,14 @@ import type { DeviceCountReport, DeviceFact, DeviceReport, DeviceStatusReport } 
 import type { EvictionReport, MemoryFact, TerminationReport } from './evictionEvents.ts';
 import type { LogindFact, ShutdownReport } from './shutdownEvents.ts';
 import type { ActorPath, SlotGranted, TimerEvent } from './slots.ts';
-import type { CpusReport, GarbageReport, ImageGarbageReport, LogsReport } from './upkeepEvents.ts';
+import type {
+  ClaimsFact,
+  ClaimsReport,
+  CpusReport,
+  GarbageReport,
+  ImageGarbageReport,
+  LogsReport,
+} from './upkeepEvents.ts';
 
 /**
  * An actor typed only by the events that it accepts, so that the types of parent and child do not depend on each other.
@@ -211,6 +219,10 @@ export type PodEvent =
   | { type: 'pod.objectsChanged' }
   /** The pod has been allocated devices, or their health has changed. */
   | { type: 'pod.devicesChanged'; devices: readonly DeviceStatus[] }
+  /** The claims that are prepared for the pod, with the health of their devices. */
+  | { type: 'pod.claimsChanged'; claims: readonly ClaimState[] }
+  /** The drivers of claims have changed, so that claims may be prepared now. */
+  | { type: 'pod.driversChanged' }
   | { type: 'pod.terminate'; termination: Termination }
   /** A ConfigMap or Secret of the pod has changed or been created. */
   | { type: 'pod.objectsChanged' }
@@ -317,6 +329,7 @@ export type FeedName =
   | 'watches'
   | 'podCidr'
   | 'oomWatcher'
+  | 'drivers'
   | 'memory'
   | 'shutdownSignals'
   | 'shutdownLock'
@@ -372,6 +385,7 @@ export type NodeFact =
   | MemoryFact
   | LogindFact
   | DeviceFact
+  | ClaimsFact
   | { type: 'node.ticked'; at: number }
   /** A feed has stopped unexpectedly. `failure` is undefined if the feed has returned without an error. */
   | { type: 'feed.ended'; feed: FeedName; failure?: Failure; at: number }
@@ -389,6 +403,7 @@ export type NodeEvent =
   | CpusReport
   | DeviceCountReport
   | DeviceStatusReport
+  | ClaimsReport
   | RegistrationReport
   | AdmissionFact
   | TimerEvent

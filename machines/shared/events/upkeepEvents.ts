@@ -1,4 +1,5 @@
 /** Defines the events between the node and its garbage collections, log rotation and CPU and memory managers. */
+import type { ClaimState, RegisteredDriver } from '../../../kubernetes/claims/claimState.ts';
 import type { CpuAssignments } from '../../../kubernetes/cpus/cpuPolicy.ts';
 import type { DeadContainer } from '../../../kubernetes/lifecycle/garbage.ts';
 import type { ContainerRun, ForeignPod, LeftoverPod } from '../../../kubernetes/lifecycle/observed.ts';
@@ -45,6 +46,25 @@ export type ImageGarbageReport = { type: 'images.podsRequested' };
 export type ImageGarbageEvent =
   /** UIDs of the pods that may still create containers. */
   { type: 'images.podsListed'; activePodUids: readonly string[] } | TimerEvent;
+
+/** The request that the claims' actor sends to the node. */
+export type ClaimsReport = { type: 'claims.podsRequested' };
+
+/** Facts about ResourceClaims and their drivers. */
+export type ClaimsFact =
+  /** All claims that are, or are about to be, prepared on the node. */
+  | { type: 'claims.changed'; claims: readonly ClaimState[] }
+  /** All registered drivers. */
+  | { type: 'drivers.changed'; drivers: readonly RegisteredDriver[]; at: number };
+
+export type ClaimsEvent =
+  | ClaimsFact
+  /** UIDs of the pods that may use claims. Undefined while a source has not listed its pods. */
+  | { type: 'claims.podsListed'; activePodUids: readonly string[] | undefined }
+  | TimerEvent;
+
+/** Whether a plugin of the driver is connected has changed. */
+export type DriverEvent = { type: 'driver.changed'; isConnected: boolean } | TimerEvent;
 
 /** The request that the CPU manager sends to the node. */
 export type CpusReport = { type: 'cpus.requested' };

@@ -61,6 +61,7 @@ export function podView(ref: PodRef): PodView {
     ...(termination?.reason === 'Completed' ? { isCompleting: true } : {}),
     ...(termination && termination.reason !== 'Completed' ? { termination } : {}),
     ...(termination?.exceedsDeadline ? { exceedsDeadline: true } : {}),
+    ...(context.claims && context.claims.length > 0 ? { claims: context.claims } : {}),
     ...(restoredStatus ? { restoredStatus } : {}),
     ...(context.containerEnds ? { containerEnds: context.containerEnds } : {}),
     ...(context.restarts ? { restarts: context.restarts } : {}),

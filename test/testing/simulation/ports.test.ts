@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import type { ClaimPort } from '../../../actors/claims/claimServices.ts';
 import type { ClusterPort } from '../../../actors/cluster/node/clusterNode.ts';
 import type { MirrorPort } from '../../../actors/cluster/pods/mirrorPods.ts';
 import type { CertificatePorts } from '../../../machines/certificate/ports.ts';
@@ -9,7 +10,9 @@ import { container, manifest } from '../../../testing/simulation/stories/manifes
 import { planTargetedFaults } from '../../../testing/simulation/stories/variants/targetedFaults.ts';
 
 /** Every port but those of a cluster: one that is new has to be simulated, and to be told of here. */
-const PORTS: Readonly<Record<Exclude<PortName, ClusterPort | MirrorPort | keyof CertificatePorts>, 'asked'>> = {
+const PORTS: Readonly<
+  Record<Exclude<PortName, ClaimPort | ClusterPort | MirrorPort | keyof CertificatePorts>, 'asked'>
+> = {
   putStatus: 'asked',
   preparePod: 'asked',
   setUpCgroups: 'asked',

@@ -74,7 +74,10 @@ const csiNode: Rule = (node, { verb, subresource, name }) => {
   return ALLOWED;
 };
 
-const slices: Rule = () => denied('can only list/watch/deletecollection resourceslices with nodeName field selector');
+const slices: Rule = (node, { verb, fieldSelector }) =>
+  includesVerb(['list', 'watch', 'deletecollection'], verb) && fieldSelector.get('spec.nodeName') === node
+    ? ALLOWED
+    : denied('can only list/watch/deletecollection resourceslices with nodeName field selector');
 
 const nodeObject: Rule = (node, { verb, subresource, name }) => {
   if (subresource === 'status') return includesVerb(WRITE, verb) ? ALLOWED : denied();
@@ -109,6 +112,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map([
   ['/serviceaccounts', account],
   ['coordination.k8s.io/leases', lease],
   ['storage.k8s.io/csinodes', csiNode],
+  ['resource.k8s.io/resourceclaims', gettable],
   ['resource.k8s.io/resourceslices', slices],
   ['/nodes', nodeObject],
   ['/pods', pod],

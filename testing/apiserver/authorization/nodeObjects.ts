@@ -44,9 +44,21 @@ function namesIn(pod: JsonObject, resource: string, store: Store): string[] {
       return claimsOf(spec);
     case 'persistentvolumes':
       return claimsOf(spec).map((claim) => volumeOf(claim, metadataOf(pod).namespace, store));
+    case 'resourceclaims':
+      return resourceClaimsOf(pod);
     default:
       return [];
   }
+}
+
+/** The ResourceClaims that a pod names, and those that were created for it. */
+function resourceClaimsOf(pod: JsonObject): string[] {
+  const status = objectAt(pod, 'status');
+  return [
+    ...objectsAt(specOf(pod), 'resourceClaims'),
+    ...objectsAt(status, 'resourceClaimStatuses'),
+    objectAt(status, 'extendedResourceClaimStatus'),
+  ].map((each) => textAt(each, 'resourceClaimName'));
 }
 
 const claimsOf = (spec: JsonObject): string[] =>

@@ -126,6 +126,13 @@ export const resources: readonly Resource[] = [
     shortNames: ['pdb'],
     subresources: [status('PodDisruptionBudget')],
   }),
+  resource('resource.k8s.io', 'v1', {
+    name: 'resourceclaims',
+    kind: 'ResourceClaim',
+    isNamespaced: true,
+    subresources: [status('ResourceClaim')],
+  }),
+  resource('resource.k8s.io', 'v1', { name: 'resourceslices', kind: 'ResourceSlice' }),
   resource('scheduling.k8s.io', 'v1', { name: 'priorityclasses', kind: 'PriorityClass', shortNames: ['pc'] }),
   resource('storage.k8s.io', 'v1', { name: 'csidrivers', kind: 'CSIDriver' }),
   resource('storage.k8s.io', 'v1', { name: 'csinodes', kind: 'CSINode' }),

@@ -82,6 +82,7 @@ const SPECIAL_TYPES: ReadonlyMap<string, Scalar> = new Map([
   ['io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1', 'any'],
   ['io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime', 'time'],
   ['io.k8s.apimachinery.pkg.apis.meta.v1.Time', 'time'],
+  ['io.k8s.apimachinery.pkg.runtime.RawExtension', 'any'],
   ['io.k8s.apimachinery.pkg.util.intstr.IntOrString', 'intOrString'],
 ]);
 

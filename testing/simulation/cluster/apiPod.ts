@@ -1,5 +1,6 @@
 /** The fields of a pod at the API server that a simulation needs. */
 import { type JsonObject, objectAt, textAt } from '../../apiserver/json.ts';
+import { objectsAt } from '../../apiserver/registry/strategies/parts.ts';
 import { metadataOf } from '../../apiserver/store/metadata.ts';
 
 export interface ApiPod {
@@ -15,6 +16,8 @@ export interface ApiPod {
   /** Empty if no phase has been reported. */
   readonly phase: string;
   readonly status: JsonObject;
+  /** The ResourceClaims that the pod names. */
+  readonly claims: readonly string[];
 }
 
 /**
@@ -36,6 +39,7 @@ export function apiPodOf(object: JsonObject): ApiPod {
     name,
     pod: `${namespace}/${name}`,
     status,
+    claims: objectsAt(objectAt(object, 'spec'), 'resourceClaims').map((claim) => textAt(claim, 'resourceClaimName')),
     phase: textAt(status, 'phase'),
     node: textAt(objectAt(object, 'spec'), 'nodeName'),
     isDeleted: deletionTimestamp !== undefined,

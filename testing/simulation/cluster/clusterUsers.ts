@@ -5,6 +5,7 @@
 import { configMapsPath, podPath, secretsPath } from '../../../kubeclient/paths.ts';
 import type { Api } from '../../apiserver/api.ts';
 import { type JsonObject, objectAt, textAt } from '../../apiserver/json.ts';
+import { listAt } from '../../apiserver/registry/strategies/parts.ts';
 import type { User } from '../../apiserver/requests/request.ts';
 import { withMetadata } from '../../apiserver/store/metadata.ts';
 import { NODE_NAME } from '../host/host.ts';
@@ -14,6 +15,9 @@ import { type ApiObject, jsonOfObject, OBJECT_RESOURCES, type ObjectKind } from 
 const ADMIN: User = { name: 'admin', groups: ['system:masters'] };
 const NAMESPACE = 'default';
 const PODS = `/api/v1/namespaces/${NAMESPACE}/pods`;
+const CLAIMS = `/apis/resource.k8s.io/v1/namespaces/${NAMESPACE}/resourceclaims`;
+/** The driver that has allocated all claims. */
+export const CLAIM_DRIVER = 'gpu.example.com';
 const ACCOUNTS = `/api/v1/namespaces/${NAMESPACE}/serviceaccounts`;
 
 /** The reason of a pod that is failed by a controller. */
@@ -33,8 +37,33 @@ export class ClusterUsers {
 
   /** Creates a pod that is bound to the node. */
   create(pod: Manifest): void {
-    const spec = { automountServiceAccountToken: false, ...pod.spec, nodeName: NODE_NAME };
-    this.#enqueueRequest('POST', PODS, { ...pod, metadata: { ...pod.metadata, namespace: NAMESPACE }, spec });
+    const { resourceClaims = [] } = pod.spec;
+    const metadata = { ...pod.metadata, namespace: NAMESPACE };
+    const spec = { automountServiceAccountToken: false, ...pod.spec };
+    if (resourceClaims.length === 0) {
+      this.#enqueueRequest('POST', PODS, { ...pod, metadata, spec: { ...spec, nodeName: NODE_NAME } });
+      return;
+    }
+    // Like a scheduler, reserve the claims before the pod is bound to the node.
+    this.#enqueueRequest('POST', PODS, { ...pod, metadata, spec });
+    for (const { resourceClaimName } of resourceClaims) this.#reserveClaim(resourceClaimName, metadata.name);
+    const target = { kind: 'Node', name: NODE_NAME };
+    this.#enqueueRequest('POST', `${PODS}/${metadata.name}/binding`, { metadata: { name: metadata.name }, target });
+  }
+
+  /** Reserves a claim for a pod, after creating and allocating it if it does not exist. */
+  #reserveClaim(claim: string, pod: string): void {
+    const requests = [{ name: 'any', exactly: { deviceClassName: 'gpu' } }];
+    this.#enqueueRequest('POST', CLAIMS, { metadata: { name: claim }, spec: { devices: { requests } } });
+    this.#enqueue(() => {
+      const stored = this.#api.registry.store.get('resource.k8s.io/resourceclaims', NAMESPACE, claim) ?? {};
+      const uid = textAt(objectAt(this.#storedPod(`${NAMESPACE}/${pod}`), 'metadata'), 'uid');
+      const results = [{ request: 'any', driver: CLAIM_DRIVER, pool: 'pool', device: claim }];
+      const reserved = listAt(objectAt(stored, 'status'), 'reservedFor');
+      const reservedFor = [...reserved, { resource: 'pods', name: pod, uid }];
+      const status = { allocation: { devices: { results } }, reservedFor };
+      return this.#request('PUT', `${CLAIMS}/${claim}/status`, { ...stored, status });
+    });
   }
 
   /** `graceSeconds` 0 removes the pod at once, even if it is running. */

@@ -48,6 +48,9 @@ const API_REFUSALS = ['500', '503', '429', '403'] as const;
 export const isRejectionCode = (code: string): boolean => ['503', '429', '403'].includes(code);
 const NETWORK = ['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'EMFILE', 'ENFILE'] as const;
 
+/** The gRPC codes of a driver that is restarting, overloaded or broken. */
+const DRIVERS = ['UNAVAILABLE', 'DEADLINE_EXCEEDED', 'INTERNAL'] as const;
+
 const CODES: Readonly<Record<CallTarget, (call: OutsideCall) => readonly string[]>> = {
   runtime: ({ name }) => [...RUNTIME, ...(lookUp(CALL_CODES, name) ?? [])],
   disk: ({ name, writes }) => (name === 'watch' ? WATCHES : writes ? DISK_WRITES : DISK_READS),
@@ -56,6 +59,7 @@ const CODES: Readonly<Record<CallTarget, (call: OutsideCall) => readonly string[
   network: () => NETWORK,
   sink: () => ['UNAVAILABLE'],
   api: () => ['ECONNREFUSED', 'ECONNRESET', ...API_REFUSALS],
+  drivers: () => DRIVERS,
 };
 
 /** Every code of the targets of a node without a cluster. */
@@ -136,6 +140,7 @@ export function callError(call: OutsideCall, code: string | undefined): Error {
   const own = (code !== undefined && known.includes(code) ? code : known[way % known.length]) ?? 'EIO';
   // The codes of this target are gRPC codes.
   if (call.target === 'runtime') return runtimeError(call.name, own as CodeName);
+  if (call.target === 'drivers') return new Error(`rpc error: code = ${own} desc = the driver has failed`);
   if (call.target === 'sink') return new Error('the API server is not available');
   if (call.target === 'api') return own.startsWith('E') ? dialError(API_SERVER, own) : new ApiRefusal(Number(own));
   if (call.target === 'network') return dialError(call.about, own);

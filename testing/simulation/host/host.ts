@@ -1,6 +1,7 @@
 /** The host, which outlives its agents: the runtime with its containers, the disk and the manifests. */
 import { dirname } from 'node:path';
 import type { SimulatedServer } from '../../../actors/simulated/connection.ts';
+import { SimulatedDriverHost } from '../../../actors/simulated/simulatedDrivers.ts';
 import { createPidGenerator } from '../../../cri/simulated/objects/ids.ts';
 import type { RuntimeEffect, SimulatedContainer, SimulatedSandbox } from '../../../cri/simulated/objects/views.ts';
 import { createSimulatedRuntime, type SimulatedRuntime } from '../../../cri/simulated/runtime.ts';
@@ -73,6 +74,8 @@ export class SimulatedHost {
   readonly manifests: ManifestSources;
   readonly kernelLog: SimulatedKernelLog;
   readonly logind = new SimulatedLogind();
+  /** The drivers of resource claims. */
+  readonly drivers = new SimulatedDriverHost();
   readonly runtimeFaults: RuntimeFaults;
   /** The directories that agents watch. */
   readonly watches: DirectoryWatches;

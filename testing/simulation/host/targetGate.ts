@@ -14,7 +14,7 @@ export const gatedStatusSink =
 
 /** Returns the gate of a room. */
 export const targetGate =
-  (target: 'mounts' | 'cgroups' | 'network', gate: Gate): RoomGate =>
+  (target: 'mounts' | 'cgroups' | 'network' | 'drivers', gate: Gate): RoomGate =>
   (call, act, partly) =>
     gate.pass(
       { target, ...call },

@@ -1,3 +1,4 @@
+import { preparedClaims } from './claims.ts';
 import { containersContinue } from './containers/containersContinue.ts';
 import { deadlineGrace } from './containers/deadlineGrace.ts';
 import { foreignUnchanged } from './containers/foreignUnchanged.ts';
@@ -31,6 +32,7 @@ export const invariants: readonly Invariant[] = [
   exclusiveCpus,
   exclusiveDevices,
   allocatedDevices,
+  ...preparedClaims,
   startOrder,
   forwardOnly,
   graceShrinks,

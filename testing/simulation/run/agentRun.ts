@@ -269,6 +269,7 @@ export class AgentRun {
       findCredentials: nodeCredentials({ rootDir: PATHS.root, ...HOMES, files, onUnusable: () => {} }),
       logind: host.logind.open(targetGate('network', this.#gate)),
       resourceMeter: simulatedMeter(host.resources, targetGate('cgroups', this.#gate)),
+      drivers: host.drivers.accessThrough(targetGate('drivers', this.#gate)),
       restartRuntime: () =>
         this.#gate.passSync(RESTART_RUNTIME, {
           act: () => host.restartRuntime(),

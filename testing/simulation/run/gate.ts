@@ -4,8 +4,8 @@ import type { Random } from '../random.ts';
 
 /** The targets of the calls of every node. */
 export const HOST_TARGETS = ['runtime', 'disk', 'mounts', 'cgroups', 'network', 'sink'] as const;
-/** A node of a cluster also calls its API server. */
-export const CALL_TARGETS = [...HOST_TARGETS, 'api'] as const;
+/** A node of a cluster also calls its API server and the drivers of resource claims. */
+export const CALL_TARGETS = [...HOST_TARGETS, 'api', 'drivers'] as const;
 export type CallTarget = (typeof CALL_TARGETS)[number];
 
 export interface OutsideCall {

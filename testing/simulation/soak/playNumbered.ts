@@ -5,6 +5,7 @@ import { invariants } from '../invariants/invariants.ts';
 import { type Outcome, play } from '../stories/play.ts';
 import { adoptions } from '../stories/pointed/adoptions.ts';
 import { ambiguousStates } from '../stories/pointed/ambiguousStates.ts';
+import { claims } from '../stories/pointed/claims.ts';
 import { devices } from '../stories/pointed/devices.ts';
 import { corruptedManifests } from '../stories/pointed/files.ts';
 import { temporaryPods } from '../stories/pointed/foreignPods.ts';
@@ -31,11 +32,15 @@ const pointed = Object.values({
 });
 
 /** Stories with their own number range, so that the numbers of drawn stories do not change. */
-const further = Object.values({ ...objects, ...largePods, ...recreations, ...images, ...shutdowns, ...devices });
+const furtherStories = { ...objects, ...largePods, ...recreations, ...images, ...shutdowns, ...devices, ...claims };
+const further = Object.values(furtherStories);
+
+/** The titles of the further pointed stories, in the order of their numbers. */
+export const furtherTitles: readonly string[] = Object.keys(furtherStories);
 
 /**
- * First number of the further pointed stories: of nodes of a cluster, of large pods, of Deployments that are recreated, of
- * images, of hosts that shut down, and of devices.
+ * First number of the further pointed stories: of nodes of a cluster, of large pods, of Deployments that are recreated, of images,
+ * of hosts that shut down, of devices, and of claims.
  * New ones are added at the end, because seeded faults name stories by number.
  */
 export const FIRST_FURTHER = 1_000;

@@ -95,6 +95,8 @@ const FIELDS: { readonly [K in Action['kind']]: OwnFields<Action & { readonly ki
   stopAgent: { ...down, drains: z.boolean() },
   killAgent: down,
   powerCut: down,
+  connectDriver: { driver: text },
+  disconnectDriver: { driver: text },
   createPod: { pod: aManifest },
   deletePod: { pod, graceSeconds: z.optional(z.int().check(z.gte(0))) },
   replacePod: { pod: aManifest },

@@ -47,6 +47,7 @@ export interface ManifestSpec {
   readonly hostNetwork?: boolean;
   readonly runtimeClassName?: string;
   readonly shareProcessNamespace?: boolean;
+  readonly resourceClaims?: readonly { readonly name: string; readonly resourceClaimName: string }[];
   readonly priority?: number;
   readonly priorityClassName?: string;
   readonly securityContext?: object;

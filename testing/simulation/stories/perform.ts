@@ -89,6 +89,8 @@ const performers: { readonly [K in Action['kind']]: Performer<K> } = {
     simulation.cutPower();
     simulation.startAgentIn(downMs);
   },
+  connectDriver: ({ host }, { driver }) => host.drivers.connect(driver),
+  disconnectDriver: ({ host }, { driver }) => host.drivers.disconnect(driver),
   createPod: (simulation, { pod }) => clusterOf(simulation).users.create(pod),
   deletePod: (simulation, { pod, graceSeconds }) => clusterOf(simulation).users.delete(pod, graceSeconds),
   replacePod: (simulation, { pod }) => {

@@ -75,8 +75,13 @@ type HostAction =
 
 /** Actions on a node of a cluster. Pods are given by their full names. */
 export type ClusterAction =
-  /** Creates a pod that is bound to the node. Does nothing if a pod with this name exists. */
+  /**
+   * Creates a pod that is bound to the node, after its resource claims have been allocated and reserved for it. Does
+   * nothing if a pod with this name exists.
+   */
   | { readonly kind: 'createPod'; readonly pod: Manifest }
+  /** Connects a driver of resource claims, which registers first if necessary, or breaks its connection. */
+  | { readonly kind: 'connectDriver' | 'disconnectDriver'; readonly driver: string }
   /** Deletes a pod. A grace period of 0 removes it from the API at once. */
   | { readonly kind: 'deletePod'; readonly pod: string; readonly graceSeconds?: number }
   /** Force-deletes a pod and creates a new one with the same name. */

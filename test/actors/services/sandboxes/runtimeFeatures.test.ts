@@ -183,19 +183,6 @@ describe('C46: the signal that stops a container', () => {
   });
 });
 
-test('C46: a pod that requests devices stays Pending without a sandbox, and says what it needs', async () => {
-  const resourceClaims = [{ name: 'gpu', resourceClaimName: 'gpu-1' }];
-  const main = containerWith('main', { resources: { claims: [{ name: 'gpu' }] } });
-  const node = await simulatedNode({ pods: [podWith('web', { resourceClaims, containers: [main] })] });
-  await node.advance('30s');
-  expect(node.pod('web').phase).toBe('Pending');
-  expect(node.container('web').state?.waiting?.reason).toBe('ContainerCreating');
-  expect(node.calls('runPodSandbox')).toEqual([]);
-  expect(node.agent.explain('web')?.answer).toMatch(
-    /FailedPrepareDynamicResources: Failed to prepare dynamic resources: .*does not support devices.*"gpu"/,
-  );
-});
-
 describe('user namespaces', () => {
   const handlers = [
     { name: '', features: { recursiveReadOnlyMounts: false, userNamespaces: true } },

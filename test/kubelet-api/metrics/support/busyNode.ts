@@ -33,6 +33,7 @@ const answers: readonly PortOutcome[] = [
     ms: 5,
     failure,
   },
+  { port: 'prepareClaims', input: { pod }, ms: 5, failure },
   { port: 'requestCertificate', input: { name: 'client', names: NO_NAMES, resumes: false }, ms: 5, failure },
 ];
 
@@ -124,6 +125,7 @@ export async function busyNode() {
   });
   metrics.observers.onServiceAction({ action: 'devicePluginRegistered', resource: 'example.com/gpu' });
   metrics.observers.onServiceAction({ action: 'volumeMeasured', ms: 3 });
+  metrics.observers.onServiceAction({ action: 'driverCalled', driver: 'gpu', method: '/Prepare', code: 'OK', ms: 3 });
   for (const result of ['credentialPolicyAllowed', 'error'] as const)
     metrics.observers.onServiceAction({ action: 'pullChecked', result });
   for (const reason of ['age', 'space'] as const)

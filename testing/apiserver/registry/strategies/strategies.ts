@@ -19,6 +19,7 @@ import { ephemeralContainersStrategy } from './pods/ephemeralContainers.ts';
 import { podStrategy } from './pods/pods.ts';
 import { resizeStrategy } from './pods/resize.ts';
 import { podStatusStrategy } from './pods/status.ts';
+import { resourceClaimStrategy, resourceSliceStrategy } from './resources.ts';
 import { serviceStatusStrategy, serviceStrategy } from './services.ts';
 import {
   signingRequestApprovalStrategy,
@@ -52,6 +53,8 @@ const STRATEGIES: ReadonlyMap<string, Strategy> = new Map([
   ['events.k8s.io/v1/events', newEventStrategy],
   ['node.k8s.io/v1/runtimeclasses', runtimeClassStrategy],
   ['policy/v1/poddisruptionbudgets', disruptionBudgetStrategy],
+  ['resource.k8s.io/v1/resourceclaims', resourceClaimStrategy],
+  ['resource.k8s.io/v1/resourceslices', resourceSliceStrategy],
   ['scheduling.k8s.io/v1/priorityclasses', priorityClassStrategy],
   ['storage.k8s.io/v1/csinodes', csiNodeStrategy],
 ]);

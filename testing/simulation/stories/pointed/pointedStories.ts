@@ -1,6 +1,7 @@
 /** Stories for situations that drawn stories rarely reach, because several events have to coincide. */
 import { adoptions } from './adoptions.ts';
 import { ambiguousStates } from './ambiguousStates.ts';
+import { claims } from './claims.ts';
 import { adoptedRestarts, earlyExits, lostRuns, overlaps, runtimeRestarts, sharedCgroups } from './coincidences.ts';
 import { devices } from './devices.ts';
 import { corruptedManifests, unusualFileNames } from './files.ts';
@@ -50,4 +51,5 @@ export const pointedStories: Readonly<Record<string, PointedStory>> = {
   ...shortages,
   ...shutdowns,
   ...devices,
+  ...claims,
 };

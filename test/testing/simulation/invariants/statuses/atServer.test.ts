@@ -14,6 +14,7 @@ const web: ApiPod = {
   isDeleted: false,
   phase: 'Running',
   status: { phase: 'Running', podIP: '10.0.0.1' },
+  claims: [],
 };
 const own = (status: object) => ({ metadata: { uid: 'uid-1', namespace: 'default', name: 'web' }, status });
 const MINUTE = 60_000;

@@ -1,0 +1,18 @@
+/** Runs tasks that share a key sequentially, and other tasks concurrently. */
+export class KeyLocks {
+  /** The last task of each key. */
+  readonly #lastTasks = new Map<string, Promise<unknown>>();
+
+  /** Runs a task after all earlier tasks with any of the keys, whether these succeed or fail. */
+  async run<T>(keys: readonly string[], task: () => Promise<T>): Promise<T> {
+    // The keys are taken at once and in the order of the calls, so that tasks cannot wait for each other.
+    const precedingTasks = keys.map((key) => this.#lastTasks.get(key));
+    const running = Promise.allSettled(precedingTasks).then(task);
+    for (const key of keys) this.#lastTasks.set(key, running);
+    try {
+      return await running;
+    } finally {
+      for (const key of keys) if (this.#lastTasks.get(key) === running) this.#lastTasks.delete(key);
+    }
+  }
+}

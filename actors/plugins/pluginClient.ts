@@ -1,0 +1,54 @@
+/** Connects to the sockets of plugins over gRPC. */
+import { Client, connectivityState, credentials } from '@grpc/grpc-js';
+import { messageOf, NodeFailure } from '../../base/failure.ts';
+import { createSystemTurnLimiter } from '../../base/time/clock.ts';
+import { formatRpcError, isCallTimeoutMessage, rpcCodeName } from '../../cri/client/failure.ts';
+import type { PacedClient } from '../../cri/client/unaryCall.ts';
+
+/** Maximum number of calls that start in one turn of the event loop. */
+const MAX_CALLS_PER_TURN = 32;
+
+/** Creates a client for a plugin's socket. The first call connects, and later calls reconnect if necessary. */
+export const connectPlugin = (socketPath: string): PacedClient => ({
+  client: new Client(`unix:${socketPath}`, credentials.createInsecure(), {
+    'grpc.initial_reconnect_backoff_ms': 100,
+    'grpc.max_reconnect_backoff_ms': 3000,
+    'grpc.enable_retries': 0,
+    'grpc.enable_channelz': 0,
+    'grpc.use_local_subchannel_pool': 1,
+  }),
+  turnScheduler: createSystemTurnLimiter(MAX_CALLS_PER_TURN),
+});
+
+/**
+ * Connects now, reconnects after each loss of the connection, and reports whether the client is connected. Returns a
+ * function that stops the reports.
+ */
+export function followConnection({ client }: PacedClient, onChange: (isConnected: boolean) => void): () => void {
+  const channel = client.getChannel();
+  let isStopped = false;
+  const follow = () => {
+    if (isStopped) return;
+    const state = channel.getConnectivityState(true);
+    onChange(state === connectivityState.READY);
+    channel.watchConnectivityState(state, Number.POSITIVE_INFINITY, follow);
+  };
+  follow();
+  return () => {
+    isStopped = true;
+  };
+}
+
+/** Returns Go's name of the gRPC status code with which a call to a plugin has failed. */
+export const pluginErrorCode = (error: unknown): string => (isTimeout(error) ? 'DeadlineExceeded' : rpcCodeName(error));
+
+/** Formats the failure of a call to a plugin as Go's gRPC library does. */
+export function pluginErrorMessage(error: unknown): string {
+  if (!(error instanceof NodeFailure)) return messageOf(error);
+  if (error.reason === 'Cancelled') return 'rpc error: code = Canceled desc = context canceled';
+  return isTimeout(error)
+    ? 'rpc error: code = DeadlineExceeded desc = context deadline exceeded'
+    : formatRpcError(error);
+}
+
+const isTimeout = (error: unknown): boolean => error instanceof NodeFailure && isCallTimeoutMessage(error.message);

@@ -1,0 +1,187 @@
+/**
+ * Registers the plugins whose sockets appear in the directory `plugins_registry` below the root directory
+ * (`pkg/kubelet/pluginmanager`).
+ */
+import { join } from 'node:path';
+import { messageOf } from '../../base/failure.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { createUnaryCall, type PacedClient } from '../../cri/client/unaryCall.ts';
+import { isMissing } from '../../host/files/fileErrors.ts';
+import type { FileSystem } from '../../host/files/fileSystem.ts';
+import { waitOnce } from '../alarm.ts';
+import { connectPlugin, pluginErrorMessage } from './pluginClient.ts';
+import { getInfo, notifyRegistrationStatus, type PluginInfo } from './registrationMessages.ts';
+
+/** Interval between two scans of the directory (`loopSleepDuration` in `plugin_manager.go`). */
+const SCAN_INTERVAL_MS = 1_000;
+const GET_INFO_TIMEOUT_MS = 1_000;
+const NOTIFY_TIMEOUT_MS = 5_000;
+/** Delays between two attempts to register a plugin (`util/goroutinemap/exponentialbackoff`). */
+const [FIRST_RETRY_MS, MAX_RETRY_MS] = [500, 122_000];
+/** Mode of the directory, in which plugins create their sockets. */
+const DIRECTORY_MODE = 0o755;
+
+/** Handles the registration of plugins of one type. */
+export interface PluginHandler {
+  /** Throws an error if the plugin cannot be used. */
+  validate(plugin: PluginInfo): void;
+  /** Throws an error if the plugin cannot be registered. */
+  register(plugin: PluginInfo): void;
+  deregister(plugin: Pick<PluginInfo, 'name' | 'endpoint'>): void;
+}
+
+export interface PluginRegistryDependencies {
+  readonly directory: string;
+  readonly files: FileSystem;
+  readonly clock: Clock;
+  /** The handlers by the type of plugin. */
+  readonly handlers: ReadonlyMap<string, PluginHandler>;
+  readonly onError: (error: unknown) => void;
+}
+
+/** A socket in the directory and the progress of its registration. */
+interface PluginSocket {
+  /** Identifies the socket, because another plugin may have created a new one at the same path. */
+  readonly identity: string;
+  registration?: { readonly plugin: PluginInfo; readonly handler: PluginHandler };
+  isPending: boolean;
+  failureCount: number;
+  retryAt: number;
+}
+
+/** Follows the directory until the signal aborts. Creates it if it does not exist. */
+export async function followPlugins(dependencies: PluginRegistryDependencies, signal: AbortSignal): Promise<void> {
+  const { directory, files, clock, onError } = dependencies;
+  const sockets = new Map<string, PluginSocket>();
+  let lastProblem = '';
+  while (!signal.aborted) {
+    try {
+      await files.mkdir(directory, { recursive: true, mode: DIRECTORY_MODE });
+      const identities = await findSockets(files, directory);
+      if (signal.aborted) break;
+      updateSockets(dependencies, sockets, identities, signal);
+      lastProblem = '';
+    } catch (error) {
+      // Report a lasting problem only once.
+      if (messageOf(error) !== lastProblem) onError(error);
+      lastProblem = messageOf(error);
+    }
+    if (!signal.aborted) await waitOnce(clock.now() + SCAN_INTERVAL_MS, clock, signal);
+  }
+  for (const { registration } of sockets.values()) registration?.handler.deregister(registration.plugin);
+}
+
+/** Returns the identities of the sockets in a directory and its subdirectories, by path. */
+async function findSockets(files: FileSystem, directory: string): Promise<Map<string, string>> {
+  const identities = new Map<string, string>();
+  for (const entry of await files.entries(directory)) {
+    if (entry.name.startsWith('.')) continue;
+    const path = join(directory, entry.name);
+    if (entry.isDirectory())
+      for (const [nested, identity] of await findSockets(files, path)) identities.set(nested, identity);
+    else {
+      const stats = await files.lstat(path).catch(ignoreMissing);
+      // Unlike the time of the last status change, the time of modification does not change with the mode.
+      if (stats?.isSocket()) identities.set(path, `${stats.dev}:${stats.ino}:${stats.mtimeMs}`);
+    }
+  }
+  return identities;
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (!isMissing(error)) throw error;
+}
+
+/** Deregisters the plugins whose sockets are gone, and starts the registration of new ones. */
+function updateSockets(
+  dependencies: PluginRegistryDependencies,
+  sockets: Map<string, PluginSocket>,
+  identities: ReadonlyMap<string, string>,
+  signal: AbortSignal,
+): void {
+  for (const [path, socket] of sockets) {
+    if (identities.get(path) === socket.identity) continue;
+    sockets.delete(path);
+    socket.registration?.handler.deregister(socket.registration.plugin);
+  }
+  for (const [path, identity] of identities) {
+    const socket = sockets.get(path) ?? { identity, isPending: false, failureCount: 0, retryAt: 0 };
+    sockets.set(path, socket);
+    const isDue = dependencies.clock.now() >= socket.retryAt;
+    if (socket.registration !== undefined || socket.isPending || !isDue) continue;
+    const isCurrent = () => !signal.aborted && sockets.get(path) === socket;
+    void registerSocket(dependencies, path, { socket, isCurrent, signal });
+  }
+}
+
+interface RegistrationAttempt {
+  readonly socket: PluginSocket;
+  /** Whether the socket still exists. */
+  readonly isCurrent: () => boolean;
+  readonly signal: AbortSignal;
+}
+
+async function registerSocket(
+  { handlers, clock, onError }: PluginRegistryDependencies,
+  path: string,
+  { socket, isCurrent, signal }: RegistrationAttempt,
+): Promise<void> {
+  socket.isPending = true;
+  const client = connectPlugin(path);
+  try {
+    const plugin = await readPluginInfo(client, path, signal);
+    if (!isCurrent()) return;
+    const handler = handlers.get(plugin.type);
+    const refusal = registrationProblem(plugin, handler, path);
+    if (refusal !== undefined || handler === undefined) {
+      await notify(client, refusal ?? '', signal);
+      throw new Error(refusal);
+    }
+    socket.registration = { plugin, handler };
+    await notify(client, '', signal).catch((error) => {
+      if (socket.registration !== undefined && isCurrent()) handler.deregister(plugin);
+      delete socket.registration;
+      throw error;
+    });
+    socket.failureCount = 0;
+  } catch (error) {
+    if (!isCurrent()) return;
+    if (socket.failureCount === 0) onError(error);
+    socket.retryAt = clock.now() + Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** socket.failureCount);
+    socket.failureCount += 1;
+  } finally {
+    socket.isPending = false;
+    client.client.close();
+  }
+}
+
+/** Registers the plugin at its handler. Returns the reason if that is not possible, in the kubelet's words. */
+function registrationProblem(plugin: PluginInfo, handler: PluginHandler | undefined, path: string): string | undefined {
+  if (handler === undefined)
+    return `RegisterPlugin error -- no handler registered for plugin type: ${plugin.type} at socket ${path}`;
+  try {
+    handler.validate(plugin);
+  } catch (error) {
+    return `RegisterPlugin error -- plugin validation failed with err: ${messageOf(error)}`;
+  }
+  try {
+    handler.register(plugin);
+  } catch (error) {
+    return `RegisterPlugin error -- plugin registration failed with err: ${messageOf(error)}`;
+  }
+  return undefined;
+}
+
+async function readPluginInfo(client: PacedClient, path: string, signal: AbortSignal): Promise<PluginInfo> {
+  const call = createUnaryCall(client, getInfo, () => GET_INFO_TIMEOUT_MS);
+  const plugin = await call({}, { signal }).catch((cause: unknown) => {
+    const message = `RegisterPlugin error -- failed to get plugin info using RPC GetInfo at socket ${path}, err: ${pluginErrorMessage(cause)}`;
+    throw new Error(message, { cause });
+  });
+  return plugin.endpoint === '' ? { ...plugin, endpoint: path } : plugin;
+}
+
+async function notify(client: PacedClient, error: string, signal: AbortSignal): Promise<void> {
+  const call = createUnaryCall(client, notifyRegistrationStatus, () => NOTIFY_TIMEOUT_MS);
+  await call({ isRegistered: error === '', error }, { signal });
+}

@@ -1,0 +1,107 @@
+/** Determines the devices that a container gets through claims, and their health. */
+import { lookUp } from '../../base/values/lookUp.ts';
+import type { Container } from '../api/schema/container.ts';
+import type { Pod } from '../api/schema/pod.ts';
+import type { ContainerStatus } from '../api/schema/status.ts';
+import { nanosOf } from '../api/values/quantity.ts';
+import type { ClaimDevice, ClaimState } from './claimState.ts';
+import { podClaims } from './podClaims.ts';
+
+/** A claim that a container names. */
+interface ContainerClaim {
+  readonly claimName: string;
+  /** The request whose devices the container gets. Empty for the devices of all requests. */
+  readonly request: string;
+}
+
+/** Returns the claims of a container, in the order of the pod's claims (`GetResources` in `cm/dra/manager.go`). */
+function containerClaims(pod: Pod, { name, resources }: Pick<Container, 'name' | 'resources'>): ContainerClaim[] {
+  const { claims = [], requests = {} } = resources ?? {};
+  const { requestMappings = [] } = pod.status?.extendedResourceClaimStatus ?? {};
+  return podClaims(pod).flatMap(({ podClaimName, claimName }) => {
+    if (podClaimName !== '') {
+      const namedClaims = claims.filter((claim) => claim.name === podClaimName);
+      return namedClaims.map(({ request = '' }) => ({ claimName, request }));
+    }
+    const mappings = requestMappings.filter(({ containerName, resourceName }) => {
+      const amount = lookUp(requests, resourceName);
+      return containerName === name && amount !== undefined && nanosOf(String(amount)) > 0n;
+    });
+    return mappings.map(({ requestName: request }) => ({ claimName, request }));
+  });
+}
+
+/**
+ * Returns the CDI names of the devices that a container gets. Throws an error with the kubelet's message if a claim has
+ * not been prepared. `findClaim` returns a claim in the pod's namespace.
+ */
+export function containerCdiIds(
+  pod: Pod,
+  container: Pick<Container, 'name' | 'resources'>,
+  findClaim: (claimName: string) => ClaimState | undefined,
+): string[] {
+  const ids = containerClaims(pod, container).flatMap(({ claimName, request }) => {
+    const claim = findClaim(claimName);
+    if (claim === undefined) {
+      const { namespace } = pod.metadata;
+      throw new Error(
+        `internal error: unable to get claim info for ResourceClaim ${claimName} in namespace ${namespace}`,
+      );
+    }
+    const devices = claim.drivers.flatMap((driver) => driver.devices);
+    return devices.filter((device) => isOfRequest(device, request)).flatMap(({ cdiIds }) => cdiIds);
+  });
+  // Two requests may be fulfilled by the same device, which the runtime must add only once.
+  return [...new Set(ids)];
+}
+
+const isOfRequest = ({ requestNames }: ClaimDevice, request: string): boolean =>
+  request === '' || requestNames.length === 0 || requestNames.includes(request);
+
+type ResourceStatus = NonNullable<ContainerStatus['allocatedResourcesStatus']>[number];
+
+/**
+ * Returns the health of the devices that a container gets through the claims in its spec
+ * (`UpdateAllocatedResourcesStatus` in `cm/dra/manager.go`). `claims` are the claims of the pod.
+ */
+export function claimResourceStatuses(
+  pod: Pod,
+  { resources }: Pick<Container, 'resources'>,
+  claims: readonly ClaimState[],
+): ResourceStatus[] {
+  return (resources?.claims ?? []).flatMap(({ name, request = '' }) => {
+    const claimName = resolvedName(pod, name);
+    const claim = claims.find((each) => each.name === claimName);
+    if (claim === undefined) return [];
+    // Devices name the requests of the claim, but not the alternatives of a request.
+    const [baseRequest = ''] = request.split('/');
+    const healths = claim.drivers.flatMap((driver) =>
+      driver.devices
+        .filter((device) => isOfRequest(device, baseRequest))
+        .map((device) => deviceHealth(driver.name, device)),
+    );
+    const distinctHealths = healths.filter(
+      ({ resourceID }, index) => healths.findIndex((each) => each.resourceID === resourceID) === index,
+    );
+    if (distinctHealths.length === 0) return [];
+    return [{ name: request === '' ? `claim:${name}` : `claim:${name}/${request}`, resources: distinctHealths }];
+  });
+}
+
+function resolvedName(pod: Pod, podClaimName: string): string | undefined {
+  try {
+    return podClaims(pod).find((claim) => claim.podClaimName === podClaimName)?.claimName;
+  } catch {
+    // A claim of the pod does not exist yet, so its devices have no health.
+    return undefined;
+  }
+}
+
+function deviceHealth(driver: string, { poolName, deviceName, cdiIds, health }: ClaimDevice) {
+  const { status = 'Unknown', message = '' } = health ?? {};
+  return {
+    resourceID: cdiIds[0] ?? `${driver}/${poolName}/${deviceName}`,
+    health: status,
+    ...(message === '' ? {} : { message }),
+  };
+}

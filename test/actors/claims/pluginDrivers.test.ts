@@ -1,0 +1,200 @@
+/** Drivers as real processes, over real sockets. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { chmod, mkdir, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { PluginDrivers } from '../../../actors/claims/pluginDrivers.ts';
+import type { DeviceHealthReport } from '../../../actors/claims/resourceDrivers.ts';
+import type { ServiceAction } from '../../../actors/serviceAction.ts';
+import { systemClock } from '../../../base/time/clock.ts';
+import { hostFiles } from '../../../host/files/fileSystem.ts';
+import type { RegisteredDriver } from '../../../kubernetes/claims/claimState.ts';
+import { DraDriver, type DriverBehaviour } from '../../fakes/draDriver/draDriver.ts';
+
+const GPU = 'gpu.example.com';
+const claim = (name: string) => ({ namespace: 'default', uid: `uid-${name}`, name });
+
+let root: string;
+let controller: AbortController;
+let drivers: PluginDrivers;
+let registered: readonly RegisteredDriver[];
+let health: Record<string, readonly DeviceHealthReport[] | 'lost'>;
+let actions: ServiceAction[];
+let errors: string[];
+let gpu: DraDriver;
+let following: Promise<void>;
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'dra-'));
+  controller = new AbortController();
+  [registered, health, actions, errors] = [[], {}, [], []];
+  gpu = new DraDriver(GPU, root);
+  drivers = new PluginDrivers({
+    directory: join(root, 'plugins_registry'),
+    files: hostFiles,
+    clock: systemClock,
+    onError: (error) => void errors.push(String(error)),
+    onServiceAction: (action) => void actions.push(action),
+  });
+  const listener = {
+    driversChanged: (changed: readonly RegisteredDriver[]) => {
+      registered = changed;
+    },
+    healthReported: (driver: string, devices: readonly DeviceHealthReport[]) =>
+      void Object.assign(health, { [driver]: devices }),
+    healthLost: (driver: string) => void Object.assign(health, { [driver]: 'lost' }),
+  };
+  following = drivers.follow(listener, controller.signal);
+});
+afterEach(async () => {
+  controller.abort();
+  await following;
+  await gpu.stop();
+  rmSync(root, { recursive: true, force: true });
+});
+
+/** Waits for a condition, as sockets take their time. */
+async function until(what: string, isTrue: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    if (isTrue()) return;
+    await pause(50);
+  }
+  throw new Error(`${what} has not happened: ${JSON.stringify({ registered, errors, calls: gpu.calls() })}`);
+}
+
+const isConnected = () => registered.some(({ name, isConnected: connected }) => name === GPU && connected);
+
+async function connected(behaviour: DriverBehaviour = {}): Promise<void> {
+  await gpu.start(behaviour);
+  await until('the connection', isConnected);
+}
+
+const options = () => ({ signal: controller.signal });
+const prepare = (...names: readonly string[]) => drivers.prepare(GPU, names.map(claim), options());
+
+describe('C50: a DRA driver', () => {
+  test('registers over its socket, is notified, and prepares and unprepares claims', async () => {
+    await connected({ cdiIds: ['example.com/gpu=0', 'example.com/gpu=1'], requests: ['any'] });
+    await until('the notification', () => gpu.calls().length > 0);
+    expect(registered).toEqual([{ name: GPU, isConnected: true, service: 'v1.DRAPlugin', endpoints: [gpu.endpoint] }]);
+    const device = { poolName: 'pool', requestNames: ['any'], cdiIds: ['example.com/gpu=0', 'example.com/gpu=1'] };
+    expect(await prepare('a', 'b')).toEqual([
+      { uid: 'uid-a', error: '', devices: [{ ...device, deviceName: 'a', shareId: undefined }] },
+      { uid: 'uid-b', error: '', devices: [{ ...device, deviceName: 'b', shareId: undefined }] },
+    ]);
+    expect(await drivers.unprepare(GPU, [claim('a')], options())).toEqual([{ uid: 'uid-a', error: '' }]);
+    expect(gpu.calls()).toEqual([
+      { call: 'notify', isRegistered: true, error: '' },
+      { call: 'prepare', version: 'v1', claims: ['a', 'b'] },
+      { call: 'unprepare', version: 'v1', claims: ['a'] },
+    ]);
+    expect(actions).toMatchObject([
+      { driver: GPU, method: '/k8s.io.kubelet.pkg.apis.dra.v1.DRAPlugin/NodePrepareResources', code: 'OK' },
+      { driver: GPU, method: '/k8s.io.kubelet.pkg.apis.dra.v1.DRAPlugin/NodeUnprepareResources', code: 'OK' },
+    ]);
+  });
+
+  test('of an older version is called at the service that it has', async () => {
+    await connected({ versions: ['v9.DRAPlugin', 'v1beta1.DRAPlugin'] });
+    await prepare('a');
+    expect(gpu.calls().at(-1)).toEqual({ call: 'prepare', version: 'v1beta1', claims: ['a'] });
+  });
+
+  test('reports errors of claims and of calls, whose status code is measured', async () => {
+    await connected({ claimErrors: { a: 'no such device' } });
+    expect(await prepare('a')).toMatchObject([{ uid: 'uid-a', error: 'no such device' }]);
+    await gpu.behave({ fails: 'out of order' });
+    await expect(prepare('a')).rejects.toThrow('rpc error: code = Internal desc = out of order');
+    expect(actions.at(-1)).toMatchObject({ code: 'Internal' });
+  });
+
+  test('that does not answer is given up with the caller', async () => {
+    await connected({ hangs: true });
+    const abandoned = new AbortController();
+    const calling = drivers.prepare(GPU, [claim('a')], { signal: abandoned.signal });
+    await until('the call', () => gpu.calls().some(({ call }) => call === 'prepare'));
+    abandoned.abort();
+    await expect(calling).rejects.toThrow('rpc error: code = Canceled desc = context canceled');
+  });
+
+  test.each([
+    [{ versions: [] }, 'empty list of supported gRPC services (aka supported versions)'],
+    [
+      { versions: ['v2.DRAPlugin'] },
+      'none of services supported by the plugin (["v2.DRAPlugin"]) are supported by the kubelet (["v1.DRAPlugin" "v1beta1.DRAPlugin"])',
+    ],
+  ])('with the versions of %j is refused, and told why', async (behaviour, reason) => {
+    await gpu.start(behaviour);
+    await until('the refusal', () => gpu.calls().length > 0);
+    const message = `RegisterPlugin error -- plugin validation failed with err: invalid supported gRPC versions of DRA driver plugin ${GPU} at endpoint ${gpu.endpoint}: ${reason}`;
+    expect(gpu.calls()[0]).toEqual({ call: 'notify', isRegistered: false, error: message });
+    expect(() => drivers.requireRegistered(GPU)).toThrow(`DRA driver ${GPU} is not registered`);
+  });
+
+  test('is tried again if it could not be registered', async () => {
+    await gpu.start({ versions: [] });
+    await until('the refusal', () => gpu.calls().length > 0);
+    await gpu.behave({});
+    await until('the connection', isConnected);
+  });
+
+  test('of another type is refused', async () => {
+    await gpu.start({ type: 'CSIPlugin' });
+    await until('the refusal', () => gpu.calls().length > 0);
+    const error = `RegisterPlugin error -- no handler registered for plugin type: CSIPlugin at socket ${gpu.registrationSocket}`;
+    expect(gpu.calls()[0]).toEqual({ call: 'notify', isRegistered: false, error });
+  });
+
+  test('that dies stays registered without a connection, and is registered again when it is back', async () => {
+    await connected();
+    await gpu.stop();
+    await until('the loss', () => !isConnected());
+    expect(registered).toHaveLength(1);
+    await expect(prepare('a')).rejects.toThrow(/^rpc error: code = Unavailable desc = /);
+    await connected();
+    expect(await prepare('a')).toHaveLength(1);
+  });
+
+  test('whose registration socket is removed is not registered any more', async () => {
+    await connected();
+    await rm(gpu.registrationSocket);
+    await until('the end of the registration', () => registered.length === 0);
+    await expect(prepare('a')).rejects.toThrow(`DRA driver ${GPU} is not registered`);
+  });
+
+  test('is not registered again because the mode of its socket has changed', async () => {
+    await connected();
+    await until('the notification', () => gpu.calls().length > 0);
+    await chmod(gpu.registrationSocket, 0o600);
+    await pause(2_500);
+    expect(gpu.calls()).toHaveLength(1);
+  });
+
+  test('registers from a subdirectory, and not under a hidden name', async () => {
+    await gpu.start();
+    await until('the registration', () => registered.length === 1);
+    const nested = join(root, 'plugins_registry', 'nested');
+    await mkdir(nested);
+    await rename(gpu.registrationSocket, join(root, 'plugins_registry', '.hidden.sock'));
+    await until('the end of the registration', () => registered.length === 0);
+    await rename(join(root, 'plugins_registry', '.hidden.sock'), join(nested, 'reg.sock'));
+    await until('the registration', () => registered.length === 1);
+  });
+
+  test('reports the health of its devices until it is gone', async () => {
+    const reports = [
+      { device: 'a', healthStatus: 2, message: 'too hot', timeoutSeconds: 60 },
+      { device: 'b', healthStatus: 1 },
+    ];
+    await connected({ health: reports });
+    await until('the report', () => health[GPU] !== undefined);
+    expect(health[GPU]).toEqual([
+      { poolName: 'pool', deviceName: 'a', status: 'Unhealthy', message: 'too hot', timeoutSeconds: 60 },
+      { poolName: 'pool', deviceName: 'b', status: 'Healthy', message: '', timeoutSeconds: 0 },
+    ]);
+    await gpu.stop();
+    await until('the loss', () => health[GPU] === 'lost');
+  });
+});

@@ -1,0 +1,96 @@
+/** Starts a DRA driver as a process, and says how it behaves. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+export interface DriverBehaviour {
+  /** Errors of claims, by their names. */
+  readonly claimErrors?: Readonly<Record<string, string>>;
+  /** The CDI names of each prepared device. */
+  readonly cdiIds?: readonly string[];
+  /** The requests that each prepared device fulfils. */
+  readonly requests?: readonly string[];
+  /** Whether calls are never answered. */
+  readonly hangs?: boolean;
+  /** The error of whole calls. */
+  readonly fails?: string;
+  /** The claims that are missing in the answers. */
+  readonly skips?: readonly string[];
+  readonly type?: string;
+  readonly versions?: readonly string[];
+  readonly health?: readonly {
+    readonly device: string;
+    /** As in the API: 1 is healthy, 2 unhealthy. */
+    readonly healthStatus: number;
+    readonly message?: string;
+    readonly timeoutSeconds?: number;
+  }[];
+}
+
+export interface DriverCall {
+  readonly call: 'prepare' | 'unprepare' | 'notify';
+  readonly version?: string;
+  readonly claims?: readonly string[];
+  readonly isRegistered?: boolean;
+  readonly error?: string;
+}
+
+export class DraDriver {
+  readonly #name: string;
+  readonly #registryDirectory: string;
+  readonly #directory: string;
+  #process: ChildProcess | undefined;
+
+  /** `root` is the root directory of the node. */
+  constructor(name: string, root: string) {
+    this.#name = name;
+    this.#registryDirectory = join(root, 'plugins_registry');
+    this.#directory = join(root, 'plugins', name);
+  }
+
+  get endpoint(): string {
+    return join(this.#directory, 'dra.sock');
+  }
+
+  get registrationSocket(): string {
+    return join(this.#registryDirectory, `${this.#name}-reg.sock`);
+  }
+
+  async start(behaviour: DriverBehaviour = {}): Promise<void> {
+    await this.behave(behaviour);
+    const program = join(import.meta.dirname, 'program.ts');
+    const args = [program, this.#name, this.#registryDirectory, this.#directory];
+    this.#process = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    const { stdout } = this.#process;
+    if (stdout === null) throw new Error('the driver has no output');
+    await once(stdout, 'data');
+  }
+
+  async behave(behaviour: DriverBehaviour): Promise<void> {
+    await mkdir(this.#directory, { recursive: true });
+    const next = join(this.#directory, 'next.json');
+    await writeFile(next, JSON.stringify(behaviour));
+    await rename(next, join(this.#directory, 'behaviour.json'));
+  }
+
+  /** All calls so far, also of its earlier processes. */
+  calls(): DriverCall[] {
+    const path = join(this.#directory, 'calls.jsonl');
+    if (!existsSync(path)) return [];
+    return readFileSync(path, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+  }
+
+  /** Ends its process, whose sockets stay. */
+  async stop(): Promise<void> {
+    const running = this.#process;
+    this.#process = undefined;
+    if (running === undefined || running.exitCode !== null) return;
+    running.kill('SIGKILL');
+    await once(running, 'exit');
+  }
+}
