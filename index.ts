@@ -58,6 +58,9 @@ export { certificateMachine } from './machines/certificate/chart.ts';
 export { cgroupsMachine } from './machines/cgroups/chart.ts';
 export { containerMachine } from './machines/container/chart.ts';
 export { cpusMachine } from './machines/cpus/chart.ts';
+export { deviceAllocationMachine } from './machines/devices/allocation.ts';
+export { devicesMachine } from './machines/devices/chart.ts';
+export { devicePluginMachine } from './machines/devices/plugin.ts';
 export { type Chart, createCharts } from './machines/drawing/charts.ts';
 export { evictionMachine } from './machines/eviction/chart.ts';
 export { imageMachine } from './machines/image/chart.ts';
@@ -79,6 +82,7 @@ export { probeMachine } from './machines/probe/chart.ts';
 export { registrationMachine } from './machines/registration/chart.ts';
 /** The events of the machines. */
 export type { CertificateEvent, LeaseEvent, RegistrationEvent } from './machines/shared/events/clusterFacts.ts';
+export type { DeviceAllocationEvent, DevicePluginEvent, DevicesEvent } from './machines/shared/events/deviceEvents.ts';
 export type {
   AdmissionEvent,
   ContainerEvent,
@@ -93,6 +97,7 @@ export type {
   VolumeEvent,
 } from './machines/shared/events/events.ts';
 export type { EvictionEvent } from './machines/shared/events/evictionEvents.ts';
+export type { ShutdownEvent } from './machines/shared/events/shutdownEvents.ts';
 export type { LimiterEvent, TimerEvent } from './machines/shared/events/slots.ts';
 export type {
   CpusEvent,
@@ -102,6 +107,7 @@ export type {
   MemoryManagerEvent,
 } from './machines/shared/events/upkeepEvents.ts';
 export type { PortName, PortTypes } from './machines/shared/ports.ts';
+export { shutdownMachine } from './machines/shutdown/chart.ts';
 export { statusSinkMachine } from './machines/statusSink/chart.ts';
 export { volumeMachine } from './machines/volume/chart.ts';
 export type { ActorNode } from './show/actors/actorNode.ts';

@@ -129,10 +129,17 @@ test('the events of every machine have an exported type', () => {
     garbage: true satisfies IsSame<EventFromLogic<typeof library.garbageMachine>, library.GarbageEvent>,
     imageGarbage: true satisfies IsSame<EventFromLogic<typeof library.imageGarbageMachine>, library.ImageGarbageEvent>,
     eviction: true satisfies IsSame<EventFromLogic<typeof library.evictionMachine>, library.EvictionEvent>,
+    shutdown: true satisfies IsSame<EventFromLogic<typeof library.shutdownMachine>, library.ShutdownEvent>,
     cpus: true satisfies IsSame<EventFromLogic<typeof library.cpusMachine>, library.CpusEvent>,
     memoryManager: true satisfies IsSame<
       EventFromLogic<typeof library.memoryManagerMachine>,
       library.MemoryManagerEvent
+    >,
+    devices: true satisfies IsSame<EventFromLogic<typeof library.devicesMachine>, library.DevicesEvent>,
+    devicePlugin: true satisfies IsSame<EventFromLogic<typeof library.devicePluginMachine>, library.DevicePluginEvent>,
+    deviceAllocation: true satisfies IsSame<
+      EventFromLogic<typeof library.deviceAllocationMachine>,
+      library.DeviceAllocationEvent
     >,
     logRotation: true satisfies IsSame<EventFromLogic<typeof library.logRotationMachine>, library.LogsEvent>,
     statusSink: true satisfies IsSame<EventFromLogic<typeof library.statusSinkMachine>, library.StatusSinkEvent>,

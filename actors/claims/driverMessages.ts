@@ -11,7 +11,7 @@ const fieldTag = (number: number): number => number * 8 + 2;
 const numberTag = (number: number): number => number * 8;
 
 /** Encodes the request of either call, a list of claims. */
-export function encodeClaims(claims: readonly ClaimReference[]): Buffer {
+function encodeClaims(claims: readonly ClaimReference[]): Buffer {
   const writer = new BinaryWriter();
   for (const { namespace, uid, name } of claims) {
     writer.uint32(fieldTag(1)).fork();
@@ -121,7 +121,7 @@ function decodeDeviceName(bytes: Uint8Array): Pick<DeviceHealthReport, 'poolName
   return { poolName, deviceName };
 }
 
-export function decodeHealthReports(bytes: Uint8Array): DeviceHealthReport[] {
+function decodeHealthReports(bytes: Uint8Array): DeviceHealthReport[] {
   const reports: DeviceHealthReport[] = [];
   readFields(bytes, (tag, reader) => {
     if (tag !== fieldTag(1)) return false;

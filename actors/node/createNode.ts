@@ -414,6 +414,7 @@ const INPUT_FIELDS: Readonly<
   crashLoop: true,
   limitedSwap: true,
   reportsProcessOomKills: true,
+  reservedCgroups: true,
   garbage: true,
   eviction: true,
   imageGarbage: true,

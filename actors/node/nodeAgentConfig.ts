@@ -65,7 +65,7 @@ export interface NodeAgentConfig
   readonly cpuManager?: CpuManagerConfig;
   /** The policies of the memory manager. Undefined if no container gets memory of its own. */
   readonly memoryManager?: MemoryManagerConfig;
-  /** How long groups of pods may take to terminate when the host shuts down. Undefined if the node does not follow that. */
+  /** Times of the groups of pods before the host shuts down. Undefined if the node does not delay the shutdown. */
   readonly shutdown?: Pick<ShutdownInput, 'periods'>;
   /** The directory of device plugins and their sockets. Undefined if the node has no device plugins. */
   readonly devicePluginDir?: string;

@@ -20,7 +20,7 @@ interface RegistrationStatus {
 /** Returns the tag of a length-delimited field. */
 const fieldTag = (number: number): number => number * 8 + 2;
 
-export function decodePluginInfo(bytes: Uint8Array): PluginInfo {
+function decodePluginInfo(bytes: Uint8Array): PluginInfo {
   const reader = new BinaryReader(bytes);
   let [type, name, endpoint] = ['', '', ''];
   const supportedVersions: string[] = [];

@@ -4,14 +4,14 @@ interface CallOptions {
   readonly signal: AbortSignal;
 }
 
-export interface WatchOptions extends CallOptions {
+interface WatchOptions extends CallOptions {
   /** Called once when signals are received from now on. */
   readonly onWatching: () => void;
   /** Called when a shutdown is announced, and when it is cancelled. */
   readonly onChange: (isShuttingDown: boolean) => void;
 }
 
-export interface LockOptions extends CallOptions {
+interface LockOptions extends CallOptions {
   /** Called once when the lock is held. */
   readonly onLocked: () => void;
 }

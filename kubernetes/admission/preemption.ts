@@ -15,7 +15,7 @@ export interface Occupant {
   readonly currentRequests: PodRequests;
 }
 
-interface ResourceNeed {
+export interface ResourceNeed {
   readonly resource: string;
   readonly amount: number;
 }
@@ -65,7 +65,7 @@ export function isPreemptable(preemptor: PodRequests, candidate: PodRequests): b
 }
 
 /** Returns the needs that remain after the victims have terminated. */
-function remainingNeeds(needs: readonly ResourceNeed[], victims: readonly Occupant[]): ResourceNeed[] {
+export function remainingNeeds(needs: readonly ResourceNeed[], victims: readonly Occupant[]): ResourceNeed[] {
   return needs
     .map(({ resource, amount }) => ({
       resource,
@@ -100,15 +100,21 @@ function isBetterFit(candidate: Occupant, current: Occupant, needs: readonly Res
  * Returns the normalized distance between the needs and the resources that the pod would free. Each need has the same
  * weight.
  */
-function distanceOf({ requests }: Occupant, needs: readonly ResourceNeed[]): number {
+export function distanceOf({ requests }: Occupant, needs: readonly ResourceNeed[]): number {
   return needs.reduce((sum, { resource, amount }) => {
     const missingAmount = amount - amountRequested(requests, resource);
     return missingAmount > 0 ? sum + (missingAmount / amount) ** 2 : sum;
   }, 0);
 }
 
-function isNoLarger(candidate: PodRequests, current: PodRequests): boolean {
+/**
+ * Whether a pod requests at most as much as another one. Memory is compared first, then CPU. If two pods are equal, the
+ * one that is later in the list is preferred, like in the kubelet.
+ */
+export function isNoLarger(
+  candidate: Pick<PodRequests, 'memoryBytes' | 'cpuMillis'>,
+  current: Pick<PodRequests, 'memoryBytes' | 'cpuMillis'>,
+): boolean {
   if (candidate.memoryBytes !== current.memoryBytes) return candidate.memoryBytes < current.memoryBytes;
-  // If two pods are equal, prefer the one that is later in the list, like the kubelet.
   return candidate.cpuMillis <= current.cpuMillis;
 }

@@ -6,6 +6,7 @@ import type { Refusal } from '../admission/refusal.ts';
 import { isSidecar } from '../api/pods/containers.ts';
 import type { Container } from '../api/schema/container.ts';
 import type { Pod } from '../api/schema/pod.ts';
+import type { PodDeviceAllocator } from '../devices/reserveDevices.ts';
 import { findMemory, type MemoryAssignments, type MemoryPolicy } from '../numaMemory/memoryAssignments.ts';
 import {
   assignMemory,
@@ -104,8 +105,16 @@ interface Allocation {
   readonly reusableMemory: ReusableMemory;
 }
 
-/** Allocates resources to all containers of a pod, or to none. Containers that already have resources keep them. */
-export function allocatePod(managers: ResourceManagers, previous: ResourceAssignments, pod: Pod): PodAllocation {
+/**
+ * Allocates CPUs and memory to all containers of a pod, or to none. Containers that already have resources keep them.
+ * Reserves the devices of the containers on the same NUMA nodes. The caller obtains the result from `devices`.
+ */
+export function allocatePod(
+  managers: ResourceManagers,
+  previous: ResourceAssignments,
+  pod: Pod,
+  devices?: PodDeviceAllocator,
+): PodAllocation {
   const { topologyPolicy } = managers;
   const guaranteesAlignment = topologyPolicy.name === 'single-numa-node';
   let counts: AllocationCounts = { ...NO_COUNTS, isPerPod: topologyPolicy.isPerPod };
@@ -117,18 +126,25 @@ export function allocatePod(managers: ResourceManagers, previous: ResourceAssign
     return { refusal, counts: withCounts(counts, { topologyErrors: isByTopologyManager }) };
   };
   let allocation: Allocation = { assignments: previous, reusableCpus: NO_CPUS, reusableMemory: [] };
-  const podHint = topologyPolicy.isPerPod ? chooseNumaNodes(managers, podHints(managers, previous, pod)) : undefined;
+  const podHint = topologyPolicy.isPerPod
+    ? chooseNumaNodes(managers, [...podHints(managers, previous, pod), ...(devices?.podHints() ?? [])])
+    : undefined;
   if (podHint?.isAdmitted === false) {
     addCounts({ numaFailures: guaranteesAlignment });
     return refuse(TOPOLOGY_REFUSAL);
   }
   for (const container of [...(pod.spec.initContainers ?? []), ...pod.spec.containers]) {
     const { hint, isAdmitted } =
-      podHint ?? chooseNumaNodes(managers, containerHints(managers, allocation, { pod, container }));
+      podHint ??
+      chooseNumaNodes(managers, [
+        ...containerHints(managers, allocation, { pod, container }),
+        ...(devices?.containerHints(container) ?? []),
+      ]);
     if (!isAdmitted) {
       addCounts({ numaFailures: guaranteesAlignment });
       return refuse(TOPOLOGY_REFUSAL);
     }
+    devices?.reserve(container, hint.nodes);
     for (const allocate of [allocateCpus, allocateMemory]) {
       const result = allocate(managers, allocation, { pod, container, hint });
       addCounts(result.changes);
@@ -268,7 +284,7 @@ function chooseNumaNodes(managers: ResourceManagers, hints: readonly ResourceHin
 }
 
 /** Returns the NUMA nodes of the host, including those without CPUs. */
-function numaNodesOf({ cpuPolicy, memoryPolicy }: ResourceManagers): NumaNodes {
+export function numaNodesOf({ cpuPolicy, memoryPolicy }: ResourceManagers): NumaNodes {
   const cpuNodes = partsOf(cpuPolicy?.topology.cpus ?? [], 'numaNode');
   const ids = unionOf(cpuNodes, memoryPolicy?.nodes.map(({ id }) => id) ?? []);
   const distances = cpuPolicy?.topology.numaDistances ?? memoryPolicy?.numaDistances;

@@ -44,10 +44,10 @@ export function withDeviceStatuses(
       name: resource,
       resources: each.map(({ id, isHealthy }) => ({ resourceID: id, health: isHealthy ? 'Healthy' : 'Unhealthy' })),
     }));
-    return {
-      ...status,
-      allocatedResourcesStatus: [...(status.allocatedResourcesStatus ?? []), ...allocatedResourcesStatus],
-    };
+    const otherResources = (status.allocatedResourcesStatus ?? []).filter(
+      ({ name }) => !ownDevices.some(({ resource }) => resource === name),
+    );
+    return { ...status, allocatedResourcesStatus: [...otherResources, ...allocatedResourcesStatus] };
   });
 }
 

@@ -8,10 +8,12 @@ import { isSidecar } from '../api/pods/containers.ts';
 import type { Container } from '../api/schema/container.ts';
 import type { Pod } from '../api/schema/pod.ts';
 import type { CpuSet } from '../cpus/cpuSet.ts';
+import type { ResourceHints } from '../cpus/topologyHints.ts';
 import { isAllocatedAsDevice } from '../resources/devices.ts';
 import type { Capacity } from '../resources/requests.ts';
-import { amountOf } from '../resources/resources.ts';
+import { amountOf, podRequest } from '../resources/resources.ts';
 import { chooseDevices, type PreferenceRequest, unusableResource } from './chooseDevices.ts';
+import { deviceHints } from './deviceHints.ts';
 import {
   type DeviceAllocation,
   type DeviceResource,
@@ -46,41 +48,97 @@ export type PodReservation =
   /** The kubelet's message about a request that cannot be satisfied. */
   | { readonly problem: string };
 
-/** Returns the NUMA nodes that the topology manager has chosen for a container. */
-type AffinityOf = (container: string) => CpuSet | undefined;
+/** Reserves devices for the containers of a pod, one after the other. */
+export class PodDeviceAllocator {
+  readonly #pod: Pod;
+  /** The NUMA nodes of the host. */
+  readonly #hostNodes: CpuSet;
+  #pool: DevicePool;
+  #problem: string | undefined;
+  readonly #reservations: DeviceReservation[] = [];
+  /** Devices of earlier init containers, by resource. */
+  readonly #reusable = new Map<string, readonly string[]>();
 
-/** Reserves devices for all containers of a pod, or for none. Containers that already have devices retain them. */
-export function reserveDevices(
-  previousPool: DevicePool,
-  pod: Pod,
-  affinityOf: AffinityOf = () => undefined,
-): PodReservation {
-  const { initContainers = [], containers } = pod.spec;
-  let pool = previousPool;
-  const reservations: DeviceReservation[] = [];
-  const reusable = new Map<string, readonly string[]>();
-  for (const container of [...initContainers, ...containers]) {
-    for (const [resourceName, count] of requestedDevices(pool, pod, container)) {
-      const result = reserveForContainer(pool, {
-        podUid: pod.metadata.uid,
+  constructor(pool: DevicePool, pod: Pod, hostNodes: CpuSet = []) {
+    this.#pool = pool;
+    this.#pod = pod;
+    this.#hostNodes = hostNodes;
+  }
+
+  /** Returns the hints for the NUMA nodes of a container's devices. */
+  containerHints(container: Container): readonly ResourceHints[] {
+    return requestedDevices(this.#pool, this.#pod, container).map(([resource, count]) =>
+      this.#hints(resource, { count, container: container.name, reusable: this.#reusable.get(resource) ?? [] }),
+    );
+  }
+
+  /** Returns the hints for the NUMA nodes of all devices of the pod. */
+  podHints(): readonly ResourceHints[] {
+    const { spec } = this.#pod;
+    const requests = [...(spec.initContainers ?? []), ...spec.containers].flatMap((container) =>
+      requestedDevices(this.#pool, this.#pod, container),
+    );
+    const names = [...new Set(requests.map(([resource]) => resource))];
+    return names.map((resource) => this.#hints(resource, { count: podRequest(spec, resource), reusable: [] }));
+  }
+
+  #hints(
+    resourceName: string,
+    { count, container, reusable }: { count: number; container?: string; reusable: readonly string[] },
+  ): ResourceHints {
+    const resource = findResource(this.#pool.resources, resourceName);
+    if (resource === undefined) return undefined;
+    const existing = allocationsOf(this.#pool, this.#pod.metadata.uid, container)
+      .filter((each) => each.resource === resourceName)
+      .flatMap(deviceIdsOf);
+    const inUse = devicesInUse(this.#pool, resourceName);
+    return deviceHints({ resource, count, inUse, reusable, existing, hostNodes: this.#hostNodes });
+  }
+
+  /** Reserves the devices of a container. `numaNodes` is undefined if any NUMA node is as good as another. */
+  reserve(container: Container, numaNodes?: CpuSet): void {
+    const { metadata, spec } = this.#pod;
+    for (const [resourceName, count] of requestedDevices(this.#pool, this.#pod, container)) {
+      if (this.#problem !== undefined) return;
+      const result = reserveForContainer(this.#pool, {
+        podUid: metadata.uid,
         container: container.name,
         resourceName,
         count,
-        reusable: reusable.get(resourceName) ?? [],
-        numaNodes: affinityOf(container.name),
+        reusable: this.#reusable.get(resourceName) ?? [],
+        numaNodes,
       });
-      if ('problem' in result) return result;
-      pool = result.pool;
-      if (result.reservation !== undefined) reservations.push(result.reservation);
+      if ('problem' in result) {
+        this.#problem = result.problem;
+        return;
+      }
+      this.#pool = result.pool;
+      if (result.reservation !== undefined) this.#reservations.push(result.reservation);
     }
-    const canBeReused = initContainers.includes(container) && !isSidecar(container);
-    for (const allocation of allocationsOf(pool, pod.metadata.uid, container.name)) {
+    const canBeReused = spec.initContainers?.includes(container) === true && !isSidecar(container);
+    for (const allocation of allocationsOf(this.#pool, metadata.uid, container.name)) {
       const ids = deviceIdsOf(allocation);
-      const otherIds = (reusable.get(allocation.resource) ?? []).filter((id) => !ids.includes(id));
-      reusable.set(allocation.resource, canBeReused ? [...otherIds, ...ids] : otherIds);
+      const otherIds = (this.#reusable.get(allocation.resource) ?? []).filter((id) => !ids.includes(id));
+      this.#reusable.set(allocation.resource, canBeReused ? [...otherIds, ...ids] : otherIds);
     }
   }
-  return { pool, reservations };
+
+  /** Returns the reservations of all containers, or why there are none. */
+  result(): PodReservation {
+    return this.#problem === undefined
+      ? { pool: this.#pool, reservations: this.#reservations }
+      : { problem: this.#problem };
+  }
+}
+
+/**
+ * Reserves devices on any NUMA nodes for all containers of a pod, or for none. Containers that already have devices
+ * retain them.
+ */
+export function reserveDevices(pool: DevicePool, pod: Pod): PodReservation {
+  const allocator = new PodDeviceAllocator(pool, pod);
+  for (const container of [...(pod.spec.initContainers ?? []), ...pod.spec.containers]) allocator.reserve(container);
+  return allocator.result();
 }
 
 interface ContainerDeviceRequest {

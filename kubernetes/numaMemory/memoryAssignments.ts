@@ -143,8 +143,8 @@ export function withBlock(
   { numaNodes, resource, bytes }: MemoryBlock,
 ): readonly MemoryNode[] {
   return updateNodes(nodes, { numaNodes, resource, bytes }, (node, table, remainingBytes) => {
-    const taken = Math.max(0, Math.min(table?.free ?? 0, remainingBytes));
-    return { node: { ...node, blockCount: node.blockCount + 1, group: numaNodes }, change: taken };
+    const usedBytes = Math.max(0, Math.min(table?.free ?? 0, remainingBytes));
+    return { node: { ...node, blockCount: node.blockCount + 1, group: numaNodes }, change: usedBytes };
   });
 }
 

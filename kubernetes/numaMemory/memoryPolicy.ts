@@ -58,15 +58,15 @@ const requestOf = (requests: MemoryRequests, resource: string): number =>
  * (`getPodRequestedResources`).
  */
 export function podMemoryRequests({ initContainers = [], containers }: PodSpec): MemoryRequests | undefined {
-  const all = [...initContainers, ...containers].map((container) => {
+  const podContainers = [...initContainers, ...containers].map((container) => {
     return { container, requests: containerRequests(container) };
   });
-  const regularRequests = all.slice(initContainers.length);
+  const regularRequests = podContainers.slice(initContainers.length);
   const resources = new Set(regularRequests.flatMap(({ requests = [] }) => requests.map(({ resource }) => resource)));
-  if (all.some(({ requests }) => requests === undefined)) return undefined;
+  if (podContainers.some(({ requests }) => requests === undefined)) return undefined;
   return [...resources].map((resource) => {
     let [sidecarBytes, initBytes] = [0, 0];
-    for (const { container, requests = [] } of all.slice(0, initContainers.length)) {
+    for (const { container, requests = [] } of podContainers.slice(0, initContainers.length)) {
       const bytes = requestOf(requests, resource);
       if (isSidecar(container)) sidecarBytes += bytes;
       else initBytes = Math.max(initBytes, sidecarBytes + bytes);
@@ -189,9 +189,9 @@ export function assignMemory(
   if ('problem' in choice) return refuse(choice.problem);
   const { ids } = choice;
   const blocks = requests.map(({ resource, bytes }) => ({ numaNodes: ids, resource, bytes }));
-  const nodes = blocks.reduce<readonly MemoryNode[]>((all, block) => {
+  const nodes = blocks.reduce<readonly MemoryNode[]>((nodesSoFar, block) => {
     const bytes = Math.max(0, block.bytes - reusableBytes(reusable, ids, block.resource));
-    return withBlock(all, { ...block, bytes });
+    return withBlock(nodesSoFar, { ...block, bytes });
   }, assignments.nodes);
   const containers = assignments.containers.concat({ ...identity, blocks });
   return { assignments: { nodes, containers: withoutReused(containers, pod, container, blocks) }, blocks };

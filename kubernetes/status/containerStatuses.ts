@@ -49,7 +49,7 @@ export function containerStatuses(
     init: statusesForRoles('init', 'sidecar'),
     regular: statusesForRoles('regular')
       .sort(compareByName)
-      .map((status) => withDeviceHealth(view, status)),
+      .map((status) => withClaimHealth(view, status)),
     ephemeral: statusesForRoles('ephemeral').sort(compareByName),
   };
   if (view.refusal) return onlyRunContainers(statuses);
@@ -60,7 +60,7 @@ export function containerStatuses(
 }
 
 /** Adds the health of the devices that a regular container gets through claims. */
-function withDeviceHealth({ pod, claims = [] }: PodView, status: ContainerStatus): ContainerStatus {
+function withClaimHealth({ pod, claims = [] }: PodView, status: ContainerStatus): ContainerStatus {
   if (claims.length === 0) return status;
   const container = pod.spec.containers.find(({ name }) => name === status.name);
   const statuses = container === undefined ? [] : claimResourceStatuses(pod, container, claims);

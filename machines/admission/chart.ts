@@ -28,6 +28,7 @@ import {
   needsNodeRead,
   nextDecision,
   type Request,
+  withCompletedResize,
   withEntry,
   withNameCheck,
   withoutEntry,
@@ -91,6 +92,8 @@ function resizeTrigger(event: AdmissionEvent, { uid }: Request): ResizeTrigger {
   switch (event.type) {
     case 'admission.request':
       return event.uid === uid ? 'pod_updated' : 'pod_resized';
+    case 'admission.resizeCompleted':
+      return 'pod_resized';
     case 'admission.release':
       return 'pods_removed';
     case 'admission.containersStopped':
@@ -127,6 +130,7 @@ export const admissionMachine = setup({
         allocated: existingEntry?.allocated ?? (allocated ? { ...allocated, pod: requests.pod } : null),
         holdsName: existingEntry?.holdsName ?? false,
         isPreempted: false,
+        occupied: existingEntry?.occupied,
         deferralNumber: existingEntry?.deferralNumber,
       };
       const nextContext = withEntry(withoutRequests(context, uid), entry);
@@ -291,7 +295,8 @@ export const admissionMachine = setup({
       assertEvent(event, 'admission.containersStopped');
       const entry = findEntry(context, event.uid);
       if (entry === undefined) return {};
-      const remainingEntry = { ...entry, desired: null, allocated: hostPortsOnly(entry.allocated) };
+      const allocated = hostPortsOnly(entry.allocated);
+      const remainingEntry = { ...entry, desired: null, allocated, occupied: undefined };
       const nextContext = withoutResourcesOf(context, entry.uid);
       return withRequeuedUpdates(withEntry(nextContext, remainingEntry), entry.uid);
     }),
@@ -300,7 +305,14 @@ export const admissionMachine = setup({
       const entry = findEntry(context, event.uid);
       if (entry === undefined) return {};
       const nextContext = withoutResourcesOf(context, entry.uid);
-      return withRequeuedUpdates(withEntry(nextContext, { ...entry, allocated: null, isPreempted: false }), entry.uid);
+      return withRequeuedUpdates(
+        withEntry(nextContext, { ...entry, allocated: null, occupied: undefined, isPreempted: false }),
+        entry.uid,
+      );
+    }),
+    recordCompletedResize: assign(({ context, event }) => {
+      assertEvent(event, 'admission.resizeCompleted');
+      return withCompletedResize(context, event.uid);
     }),
     recordNodeChange: assign(({ context, event }) => {
       assertEvent(event, 'admission.nodeChanged');
@@ -324,6 +336,7 @@ export const admissionMachine = setup({
     'admission.leave': { actions: ['recordLeavingPod', 'decideRequests', 'reportDevices'] },
     'admission.containersStopped': { actions: ['releaseAllButPorts', 'decideRequests', 'reportDevices'] },
     'admission.releaseResources': { actions: ['releaseResources', 'decideRequests', 'reportDevices'] },
+    'admission.resizeCompleted': { actions: ['recordCompletedResize', 'decideRequests', 'reportDevices'] },
     'admission.release': { actions: ['removeEntry', 'decideRequests', 'reportDevices'] },
     'admission.cpusSaved': { actions: 'confirm' },
     'admission.memorySaved': { actions: 'confirm' },

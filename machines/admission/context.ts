@@ -5,6 +5,7 @@ import { isPreemptable, type Occupant } from '../../kubernetes/admission/preempt
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import {
   allocatePod,
+  numaNodesOf,
   type PodAllocation,
   type ResourceAssignments,
   type ResourceManagers,
@@ -20,6 +21,7 @@ import type { TopologyPolicy } from '../../kubernetes/cpus/topologyHints.ts';
 import {
   capacityForPod,
   deviceRefusal,
+  PodDeviceAllocator,
   type PodReservation,
   releaseDevices,
   reserveDevices,
@@ -77,6 +79,11 @@ export interface AdmissionEntry {
   /** Null if the pod is leaving, because no source wants it or none of its containers will run again. */
   readonly desired: PodRequests | null;
   readonly allocated: PodRequests | null;
+  /**
+   * The resources that the pod occupies while it is being resized, i.e. the larger of the former and the admitted ones.
+   * Undefined unless it is.
+   */
+  readonly occupied?: PodRequests | undefined;
   /**
    * True from the pod's admission until it is completely removed. During this time no other pod with the same full name
    * starts (C24).
@@ -268,11 +275,11 @@ export function waitDescription(
 
 function listOccupants({ entries }: AdmissionContext, isOther: (uid: string) => boolean): EntryOccupant[] {
   const occupants: EntryOccupant[] = [];
-  for (const { uid, allocated, desired, isPreempted } of entries) {
+  for (const { uid, allocated, occupied, desired, isPreempted } of entries) {
     if (allocated === null || !isOther(uid)) continue;
     occupants.push({
       uid,
-      requests: allocated,
+      requests: occupied ?? allocated,
       currentRequests: desired ?? allocated,
       isPreempted,
       isLeaving: desired === null,
@@ -317,6 +324,26 @@ export function nextDecision(context: AdmissionContext): RequestDecision | undef
   return undefined;
 }
 
+/** Returns a predicate for the pods whose resources will be free soon. */
+function isLeavingPod({ entries }: AdmissionContext): (podUid: string) => boolean {
+  const leavingUids = new Set(entries.filter(isLeaving).map(({ uid }) => uid));
+  return (podUid) => leavingUids.has(podUid);
+}
+
+/** Creates the allocator of a pod's devices, or undefined if the node has no device plugins. */
+function deviceAllocator(
+  context: AdmissionContext,
+  pod: Pod,
+  isReleased?: (podUid: string) => boolean,
+): PodDeviceAllocator | undefined {
+  const { devices } = context;
+  if (devices === undefined) return undefined;
+  const managers = managersOf(context);
+  const hostNodes = managers.topologyPolicy.name === 'none' ? [] : numaNodesOf(managers).ids;
+  const pool = isReleased === undefined ? devices.pool : releaseDevices(devices.pool, isReleased);
+  return new PodDeviceAllocator(pool, pod, hostNodes);
+}
+
 /**
  * Decides on a request, and reserves devices for a new pod. Like missing CPUs, missing devices are the reason for the
  * refusal even if other resources are missing too. A pod that is already running retains the devices that it has.
@@ -326,8 +353,9 @@ function decideOnDevices(
   request: Request,
   earlierRequests: readonly Request[],
 ): ReturnType<typeof decideOnResources> {
-  const decision = decideOnResources(context, request, earlierRequests);
   const { devices } = context;
+  const allocator = deviceAllocator(context, request.pod);
+  const decision = decideOnResources(context, request, { earlierRequests, devices: allocator });
   if (devices === undefined || request.isAdopted || isForAdmittedPod(context, request)) return decision;
   if (
     decision?.decision.kind === 'preempting' ||
@@ -335,10 +363,13 @@ function decideOnDevices(
   )
     return decision;
   if (decision?.decision.kind === 'refused' && decision.decision.reason === 'SysctlForbidden') return decision;
-  const reservation = reserveDevices(devices.pool, request.pod);
+  // Only the allocation of CPUs reserves devices on the same NUMA nodes.
+  const reservation =
+    allocator === undefined || decision?.allocation === undefined
+      ? reserveDevices(devices.pool, request.pod)
+      : allocator.result();
   if ('pool' in reservation) return decision && { ...decision, reservation };
-  const leavingUids = new Set(context.entries.filter(isLeaving).map(({ uid }) => uid));
-  const poolAfterwards = releaseDevices(devices.pool, (podUid) => leavingUids.has(podUid));
+  const poolAfterwards = releaseDevices(devices.pool, isLeavingPod(context));
   if ('pool' in reserveDevices(poolAfterwards, request.pod)) return undefined;
   return { request, decision: { kind: 'refused', ...deviceRefusal(reservation.problem) } };
 }
@@ -352,7 +383,7 @@ function decideOnDevices(
 function decideOnResources(
   context: AdmissionContext,
   request: Request,
-  earlierRequests: readonly Request[],
+  { earlierRequests, devices }: { earlierRequests: readonly Request[]; devices: PodDeviceAllocator | undefined },
 ): (Omit<RequestDecision, 'decision'> & { readonly decision: Decision }) | undefined {
   const decision = decideRequest(context, request, earlierRequests);
   if (isForAdmittedPod(context, request)) {
@@ -362,12 +393,13 @@ function decideOnResources(
   if (decision?.kind === 'preempting' || (decision?.kind === 'refused' && decision.reason === 'SysctlForbidden'))
     return { request, decision };
   const [managers, assignments] = [managersOf(context), assignmentsOf(context)];
-  const allocation = allocatePod(managers, assignments, request.pod);
+  const allocation = allocatePod(managers, assignments, request.pod, devices);
   if ('assignments' in allocation) return decision && { request, decision, allocation };
   if (request.isAdopted) return { request, decision: { kind: 'admitted' }, allocation };
-  const leavingUids = new Set(context.entries.filter(isLeaving).map(({ uid }) => uid));
-  const assignmentsAfterwards = releaseResources(assignments, (uid) => leavingUids.has(uid));
-  if ('assignments' in allocatePod(managers, assignmentsAfterwards, request.pod)) return undefined;
+  const isReleased = isLeavingPod(context);
+  const assignmentsAfterwards = releaseResources(assignments, isReleased);
+  const devicesAfterwards = deviceAllocator(context, request.pod, isReleased);
+  if ('assignments' in allocatePod(managers, assignmentsAfterwards, request.pod, devicesAfterwards)) return undefined;
   return { request, decision: { kind: 'refused', ...allocation.refusal }, allocation };
 }
 
@@ -613,7 +645,12 @@ export function afterDecision(context: AdmissionContext, requestDecision: Reques
   const isUpdate = isForAdmittedPod(context, request);
   const allocated = decision.kind === 'admitted' ? grantedRequests(request, entry) : isUpdate ? entry.allocated : null;
   const waitingRequests = withoutItem(context.waitingRequests, uid);
-  const nextEntry = { ...entry, allocated, holdsName: allocated !== null };
+  const nextEntry = {
+    ...entry,
+    allocated,
+    occupied: occupiedAfter(requestDecision, entry, allocated),
+    holdsName: allocated !== null,
+  };
   // An infeasible resize is final. As in a kubelet, only a different resize is decided again.
   if (isUpdate && decision.kind === 'refused' && decision.reason === 'Infeasible')
     return withEntry({ ...context, waitingRequests }, { ...nextEntry, deferralNumber: undefined });
@@ -631,6 +668,32 @@ export function afterDecision(context: AdmissionContext, requestDecision: Reques
       : grantedContext;
   const nextContext = withEntry({ ...reservingContext, waitingRequests }, { ...nextEntry, deferralNumber: undefined });
   return entry.allocated === null ? nextContext : withRequeuedUpdates(nextContext, uid);
+}
+
+/**
+ * Returns what a pod occupies after a decision. The pod has its former resources until its resize is complete, as in a
+ * kubelet, which counts the resources in the status (`CalculateResource` in `pkg/scheduler/framework/types.go`).
+ */
+function occupiedAfter(
+  { request: { isResize = false }, decision }: RequestDecision,
+  { occupied, allocated: former }: AdmissionEntry,
+  allocated: PodRequests | null,
+): PodRequests | undefined {
+  if (allocated === null) return undefined;
+  if (!isResize || decision.kind !== 'admitted' || former === null) return occupied;
+  const { cpuMillis, memoryBytes } = occupied ?? former;
+  return {
+    ...allocated,
+    cpuMillis: Math.max(cpuMillis, allocated.cpuMillis),
+    memoryBytes: Math.max(memoryBytes, allocated.memoryBytes),
+  };
+}
+
+/** Records that a pod has exactly its admitted resources. */
+export function withCompletedResize(context: AdmissionContext, uid: string): AdmissionContext {
+  const entry = findEntry(context, uid);
+  if (entry?.occupied === undefined) return context;
+  return withRequeuedUpdates(withEntry(context, { ...entry, occupied: undefined }), uid);
 }
 
 /** Returns the granted resources. A pod that is already running retains the resources that it was admitted with. */

@@ -26,7 +26,11 @@ import { after } from '../shared/waiting/waits.ts';
 const CHECK_INTERVAL_MS = 60_000;
 
 // Type aliases, because generated declaration files can expand an alias but can refer to an interface only by name.
-type CgroupsInput = { readonly nodeName: string };
+type CgroupsInput = {
+  readonly nodeName: string;
+  /** Sentences about the cgroups of daemons whose limits are set. */
+  readonly reservedCgroups: readonly string[];
+};
 
 type CgroupsContext = CgroupsInput & {
   /** Warnings, one sentence each. */
@@ -120,7 +124,11 @@ const waitingState = (waitsFor: string, tag: StateTag) =>
 export const cgroupsMachine = cgroupsSetup.createMachine({
   id: 'cgroups',
   description: 'The parent cgroups of pods, and the limit of all pods.',
-  meta: { facts: ({ snapshot: { context } }: ActorInfo<CgroupsContext>) => ({ facts: context.warnings }) },
+  meta: {
+    facts: ({ snapshot: { context } }: ActorInfo<CgroupsContext>) => ({
+      facts: [...context.warnings, ...context.reservedCgroups],
+    }),
+  },
   context: ({ input }) => ({ ...input, warnings: [], failure: undefined }),
   initial: 'settingUp',
   states: {

@@ -40,6 +40,11 @@ export interface ContainerInput {
    * (C5). A reported count must never decrease.
    */
   readonly reportedRestarts?: number | undefined;
+  /**
+   * The restart count in the pod's last published status. It may include a run that the runtime has lost, and is still
+   * published then.
+   */
+  readonly publishedRestarts?: number | undefined;
   /** Results of the container's probes from before a restart of the agent. */
   readonly probed?: ProbeResults | undefined;
 }

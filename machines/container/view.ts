@@ -61,7 +61,7 @@ export function facts({ snapshot }: ContainerInfo): ReportedDetails {
   const { role, earlierRun } = snapshot.context;
   const lastRun = reportedRun(snapshot) ?? earlierRun;
   const isLongRunning = role === 'sidecar' || role === 'regular';
-  const restarts = reportedRestartCount(snapshot);
+  const restarts = Math.max(reportedRestartCount(snapshot), snapshot.context.publishedRestarts ?? 0);
   return {
     kind: role,
     facts: [

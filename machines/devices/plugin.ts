@@ -7,7 +7,7 @@ import { parent } from '../shared/views/actorRefs.ts';
 import { after } from '../shared/waiting/waits.ts';
 
 /** Time in milliseconds for which the devices of a missing plugin count (`endpointStopGracePeriod` in `types.go`). */
-export const PLUGIN_GRACE_MS = 300_000;
+const PLUGIN_GRACE_MS = 300_000;
 
 export type DevicePluginInput = {
   readonly resource: string;

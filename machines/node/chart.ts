@@ -397,7 +397,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
     {
       src: 'cgroups',
       id: 'cgroups',
-      input: ({ context: { nodeName } }) => ({ nodeName }),
+      input: ({ context: { nodeName, reservedCgroups = [] } }) => ({ nodeName, reservedCgroups }),
       onError: { meta: { coverageGap: NO_ACTOR_FAILS } },
     },
     {

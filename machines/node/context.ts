@@ -107,6 +107,8 @@ export interface NodeInput {
   readonly limitedSwap?: boolean;
   /** Whether the node reports OOM kills of processes whose container continues to run. */
   readonly reportsProcessOomKills?: boolean;
+  /** Sentences about the cgroups of daemons whose limits are set, for display. Undefined if there are none. */
+  readonly reservedCgroups?: readonly string[];
   /** Terminal statuses that pods had reached before a restart of the agent, by UID. */
   readonly statuses: Readonly<Record<string, PodStatus>>;
   /** Allocations from before a restart of the agent, or from before a pod's actor failed, by UID of the pod. */

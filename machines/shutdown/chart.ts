@@ -9,7 +9,7 @@ import {
   type RecordedEvent,
   recordedEvent,
 } from '../../kubernetes/events/recordedEvent.ts';
-import { RARELY_TAKEN } from '../shared/coverageGaps.ts';
+import { RARELY_TAKEN, SERVICE_NEVER_FAILS } from '../shared/coverageGaps.ts';
 import type { ShutdownEvent, ShutdownReport } from '../shared/events/shutdownEvents.ts';
 import { feedPort, type PortTypes, port, timerPort } from '../shared/ports.ts';
 import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
@@ -129,7 +129,8 @@ export const shutdownMachine = setup({
   meta: {
     rules: ['C49'],
     facts,
-    deadlines: ({ snapshot: { context } }: ActorInfo<ShutdownContext>) => ({
+    deadlines: ({ since, snapshot: { context } }: ActorInfo<ShutdownContext>) => ({
+      retryAt: since + pollIntervalMs(context),
       deadline: context.groupStartedAt + groupLimitMs(context),
     }),
   },
@@ -180,7 +181,7 @@ export const shutdownMachine = setup({
     awaitingDelay: {
       description: 'logind reloads its configuration asynchronously, so the delay is read again after an interval.',
       tags: 'waiting',
-      meta: { waitsFor: 'logind to apply the longer delay' },
+      meta: { waitsFor: 'logind to apply the longer delay', until: 'retryAt' },
       invoke: after((context: ShutdownContext) => pollIntervalMs(context)),
       on: { 'timer.elapsed': { target: 'readingDelay', actions: 'countPoll' } },
     },
@@ -281,6 +282,7 @@ export const shutdownMachine = setup({
                     onError: {
                       target: 'stoppingGroup',
                       actions: { type: 'startGroup', params: ({ context }) => context.lastShutdown?.startedAt ?? 0 },
+                      meta: { coverageGap: SERVICE_NEVER_FAILS },
                     },
                   },
                 },

@@ -58,7 +58,7 @@ export interface NodeConfig extends HousekeepingConfig, ServedEndpoints {
   readonly resources: NodeResources;
   readonly admission: NodeAdmission;
   readonly resourceManagers: ResourceManagerSettings;
-  /** How long groups of pods may take to terminate before the host shuts down. Empty if the node does not delay that. */
+  /** Times of the groups of pods before the host shuts down. Empty if the node does not delay the shutdown. */
   readonly shutdownPeriods: readonly ShutdownPeriod[];
   readonly fileCheckFrequencyMs: number;
   /** Interval in milliseconds of a kubelet's sync loop, from which the health check derives its limit. */

@@ -14,6 +14,7 @@ import { type MachineInfo, readMachine, readPageBytes } from '../../host/usage/m
 import { allocatableResources, subtractReserved } from '../../kubernetes/resources/allocatable.ts';
 import type { MemoryQos } from '../../kubernetes/resources/memoryQos.ts';
 import type { Capacity } from '../../kubernetes/resources/requests.ts';
+import { describeEnforced } from '../../kubernetes/resources/reservedCgroups.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
 import { listThermalThrottlePaths, readAdmissionFacts, readDiskAndHugePageCapacity } from './admissionFacts.ts';
 import { canPodsSwap, machineCapacity, readCgroupFacts } from './cgroups.ts';
@@ -114,6 +115,8 @@ function agentSettings(config: NodeConfig, machine: MachineInfo) {
     ...(config.manifestUrl ? { manifestUrl: config.manifestUrl } : {}),
     isLenient: config.lenientManifests,
     reportsProcessOomKills: config.resources.reportsProcessOomKills,
+    // The node does not start unless these limits can be set.
+    reservedCgroups: config.resources.reservedCgroups.map(describeEnforced),
     fileCheckMs: config.fileCheckFrequencyMs,
   };
 }

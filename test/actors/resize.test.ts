@@ -280,6 +280,23 @@ describe('C25: in-place resize', () => {
     expect(node.runtime.resourcesOf(node.containerId('web'))?.memoryLimitInBytes).toBe(BigInt(32 * Mi));
   });
 
+  test('memory that a pod still uses is not given to another one, although less was admitted for the first', async () => {
+    const node = await running(sized('500m', '64Mi'), { cpuMillis: 2_000, memoryBytes: 96 * Mi, pods: 5 });
+    node.apply(sized('500m', '32Mi', {}, 'other'));
+    await node.advance('5s');
+    node.runtime.setMemoryUsage(node.containerId('web'), 48 * Mi);
+    node.apply(sized('500m', '32Mi'), sized('500m', '64Mi', {}, 'other'));
+    await node.advance('1s');
+    expect([conditionOf(node, 'PodResizeInProgress'), conditionOf(node, 'PodResizePending', 'other')]).toEqual([
+      expect.stringContaining('Error cannot decrease memory limits'),
+      expect.stringContaining('Deferred'),
+    ]);
+    node.runtime.setMemoryUsage(node.containerId('web'), 8 * Mi);
+    await node.advance('20s');
+    expect(node.container('other').resources?.limits?.memory).toBe('64Mi');
+    expect(conditionOf(node, 'PodResizePending', 'other')).toBeUndefined();
+  });
+
   test('over a restart of the agent neither what was deferred nor what was under way is lost', async () => {
     const node = await running(sized('500m', '64Mi'));
     const { release } = node.runtime.faults.add({ call: 'updateContainerResources', hang: true, times: Infinity });

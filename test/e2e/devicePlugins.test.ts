@@ -6,7 +6,7 @@ import { afterAll, expect, test } from '@jest/globals';
 import type { FakeDevice, FakePluginOptions } from '../fakes/devicePlugin.ts';
 import { eventually } from './support/eventually.ts';
 import { forAllTests } from './support/forAllTests.ts';
-import { hearing, podManifest } from './support/manifests.ts';
+import { podManifest, shell, steadily } from './support/manifests.ts';
 import { containerOf, runNode } from './support/node.ts';
 
 const node = await forAllTests(() => runNode());
@@ -37,9 +37,10 @@ function startPlugin(options: FakePluginOptions) {
 
 const RESOURCE = 'example.com/null';
 
-/** Prints its variable and its device, and then waits. */
+/** Prints its variable and the kind of its device, and then waits. */
+const printing = 'echo $DEVICES; stat -c %F /dev/n1; echo printed';
 const requesting = (name: string, count: number) =>
-  podManifest(name, [hearing('main', { resources: { limits: { [RESOURCE]: String(count) } } })]);
+  podManifest(name, [shell('main', steadily(printing), { resources: { limits: { [RESOURCE]: String(count) } } })]);
 
 const healthOf = (pod: Parameters<typeof containerOf>[0]) => containerOf(pod).allocatedResourcesStatus;
 
@@ -54,6 +55,7 @@ test('a container gets the device of a plugin, and retains it when agent and plu
   await node.write('a', requesting('a', 1));
   const pod = await node.running('a');
   expect(plugin.calls('Allocate')).toEqual(['{"method":"Allocate","devices":["n1"]}']);
+  expect(await node.log(pod, 'main', 'printed')).toEqual(['n1', 'character special file']);
   expect(plugin.calls('PreStartContainer')).toEqual(['{"method":"PreStartContainer","devices":["n1"]}']);
   expect(healthOf(pod)).toEqual([{ name: RESOURCE, resources: [{ resourceID: 'n1', health: 'Healthy' }] }]);
 

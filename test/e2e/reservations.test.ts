@@ -8,6 +8,7 @@ import { supportsTmpfsNoswap } from '../../node/host/tmpfsNoswap.ts';
 import { eventually } from './support/eventually.ts';
 import { hearing, podManifest } from './support/manifests.ts';
 import { runNode } from './support/node.ts';
+import { statelet } from './support/statelet.ts';
 
 /** A cgroup for daemons that does not belong to the agent. */
 const daemons = `statelet-daemons-${process.pid}`;
@@ -44,6 +45,8 @@ test('C25: a node limits the existing cgroup of the system daemons, and mounts v
         messages.includes('Updated Node Allocatable limit across pods')
       );
     });
+    const { out } = await statelet('explain', 'node', '--root-dir', node.rootDir);
+    expect(out.replaceAll(/\s+/g, ' ')).toContain(`Updated limits on system reserved cgroup /${daemons}`);
     const volumes = [{ name: 'fast', emptyDir: { medium: 'Memory' } }];
     await node.write('fast', podManifest('fast', [hearing('main')], { volumes }));
     const { uid } = (await node.running('fast')).metadata;

@@ -2,10 +2,16 @@ import { readFileSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { isJsonEqual } from '../../base/values/isJsonEqual.ts';
 import { layoutOf } from '../../cri/managed/layout.ts';
 import { findHierarchy } from '../../host/cgroup/hierarchies.ts';
 import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import {
+  ACTUATED_CHECKPOINT,
+  ALLOCATED_CHECKPOINT,
+  parseResourceCheckpoint,
+} from '../../kubernetes/resources/resourceCheckpoint.ts';
 import { noAbort } from './support/containerd.ts';
 import { eventually } from './support/eventually.ts';
 import { forAllTests } from './support/forAllTests.ts';
@@ -90,6 +96,121 @@ describe('C25: in-place resize, as the kernel has it', () => {
   });
 });
 
+/** Waits until the named containers of a pod have these limits, and until the resize has completed. */
+const untilResized = (name: string, limits: Readonly<Record<string, Readonly<Record<string, string>>>>) =>
+  node.until('is resized', name, (pod) => {
+    const { initContainerStatuses = [], containerStatuses = [], conditions = [] } = pod.status ?? {};
+    const statuses = [...initContainerStatuses, ...containerStatuses];
+    const isDone = !conditions.some(({ type }) => type === 'PodResizeInProgress');
+    const haveLimits = Object.entries(limits).every(([container, wanted]) =>
+      isJsonEqual(statuses.find((each) => each.name === container)?.resources?.limits, wanted),
+    );
+    return isDone && haveLimits && pod;
+  });
+
+/** The limits of a container's cgroup, whatever its role. */
+function limitsOfContainer(pod: Pod, name: string): string[] {
+  const { initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {};
+  const status = [...initContainerStatuses, ...containerStatuses].find((each) => each.name === name);
+  return limitsOf(`pod${pod.metadata.uid}/${status?.containerID?.replace(/^.*:\/\//, '')}`);
+}
+
+describe('C25: in-place resize of init containers and of whole pods', () => {
+  test('a sidecar and its main container exchange memory without a restart', async () => {
+    const exchanging = (sidecar: string, main: string): Pod =>
+      apiPod('exchanging', [hearing('main', { resources: { limits: { cpu: '100m', memory: main } } })], {
+        initContainers: [
+          hearing('side', { restartPolicy: 'Always', resources: { limits: { cpu: '100m', memory: sidecar } } }),
+        ],
+      });
+    node.want(exchanging('64Mi', '32Mi'));
+    const before = await node.running('exchanging');
+    node.want(exchanging('32Mi', '64Mi'));
+    const after = await untilResized('exchanging', {
+      side: { cpu: '100m', memory: '32Mi' },
+      main: { cpu: '100m', memory: '64Mi' },
+    });
+    expect(['side', 'main'].map((name) => limitsOfContainer(after, name)[1])).toEqual([`${32 * MI}`, `${64 * MI}`]);
+    expect(limitsOf(`pod${after.metadata.uid}`)).toEqual(['20000', `${96 * MI}`]);
+    expect(containerOf(after)).toMatchObject({ containerID: containerOf(before).containerID, restartCount: 0 });
+    expect(after.status?.initContainerStatuses?.[0]?.restartCount).toBe(0);
+  });
+
+  test('an init container gets more while it runs', async () => {
+    const initialized = (cpu: string): Pod =>
+      apiPod('initialized', [hearing('main', { resources: { limits: { cpu: '100m', memory: '32Mi' } } })], {
+        initContainers: [hearing('setup', { resources: { limits: { cpu, memory: '32Mi' } } })],
+      });
+    node.want(initialized('100m'));
+    const isInitializing = ({ status }: Pod) => status?.initContainerStatuses?.[0]?.state?.running !== undefined;
+    await node.until('initializes', 'initialized', isInitializing);
+    node.want(initialized('200m'));
+    const after = await untilResized('initialized', { setup: { cpu: '200m', memory: '32Mi' } });
+    expect(limitsOfContainer(after, 'setup')[0]).toBe('20000');
+    expect(after.status?.initContainerStatuses?.[0]?.restartCount).toBe(0);
+  });
+
+  test('a pod with limits of its own gets more and less of them', async () => {
+    const whole = (cpu: string, memory: string): Pod =>
+      apiPod('whole', [hearing('main')], { resources: { limits: { cpu, memory } } });
+    node.want(whole('200m', '64Mi'));
+    await node.running('whole');
+    for (const [cpu, memory, quota, bytes] of [
+      ['300m', '96Mi', '30000', 96 * MI],
+      ['100m', '48Mi', '10000', 48 * MI],
+    ] as const) {
+      node.want(whole(cpu, memory));
+      const after = await node.until('is resized', 'whole', (pod) => {
+        const isDone = !pod.status?.conditions?.some(({ type }) => type === 'PodResizeInProgress');
+        return isDone && isJsonEqual(pod.status?.resources?.limits, { cpu, memory }) && pod;
+      });
+      expect(bothOf(after)).toEqual([
+        [quota, String(bytes)],
+        [quota, String(bytes)],
+      ]);
+      expect(containerOf(after).restartCount).toBe(0);
+    }
+    const resources = { limits: { cpu: '100m', memory: '48Mi' }, requests: { cpu: '100m', memory: '48Mi' } };
+    const [allocated, actuated] = [ALLOCATED_CHECKPOINT, ACTUATED_CHECKPOINT].map((name) =>
+      parseResourceCheckpoint(readFileSync(join(node.runtime.directory, 'kubelet', name), 'utf8')).get('uid-whole'),
+    );
+    expect(allocated).toEqual({ pod: resources, containers: { main: {} } });
+    expect(actuated).toEqual({ pod: resources, containers: { main: { limits: resources.limits } } });
+  });
+
+  test('a memory limit below the usage is an error, and is applied once less is used', async () => {
+    // The shell holds 24 MiB until the file `/free` exists.
+    const script =
+      'x=$(head -c 24000000 /dev/zero | tr "\\0" x); while [ ! -e /free ]; do sleep 0.2; done; x=; exec sleep 1d';
+    const using = (memory: string): Pod =>
+      apiPod('using', [shell('main', script, { resources: { limits: { cpu: '1', memory } } })]);
+    node.want(using('128Mi'));
+    const before = await node.running('using');
+    const usage = async () => {
+      const id = containerOf(before).containerID?.replace(/^.*:\/\//, '') ?? '';
+      const { stats } = await node.runtime.cri.containerStats({ containerId: id }, { signal: noAbort });
+      return Number(stats?.memory?.usageBytes?.value ?? 0n);
+    };
+    await eventually('the container uses memory', async () => (await usage()) > 22 * MI);
+    node.want(using('16Mi'));
+    const failed = await node.until('fails', 'using', ({ status }) =>
+      status?.conditions?.find(({ type, reason }) => type === 'PodResizeInProgress' && reason === 'Error'),
+    );
+    expect(failed.message).toMatch(
+      /^cannot decrease memory limits: \[attempting to set pod memory limit \(16777216\) below current usage \(\d+\), attempting to set container "main" memory limit \(16777216\) below current usage \(\d+\)\]$/,
+    );
+    expect(bothOf(before)).toEqual([
+      ['100000', String(128 * MI)],
+      ['100000', String(128 * MI)],
+    ]);
+    const id = containerOf(before).containerID?.replace(/^.*:\/\//, '') ?? '';
+    await node.runtime.cri.execSync({ containerId: id, cmd: ['touch', '/free'], timeout: 10n }, { signal: noAbort });
+    const after = await node.until('is resized', 'using', hasResized('1', '16Mi'));
+    expect(bothOf(after)[1]).toEqual(['100000', String(16 * MI)]);
+    expect(containerOf(after).restartCount).toBe(0);
+  });
+});
+
 test("C25: a pod's own limits bound its containers together and each", async () => {
   const own = { limits: { cpu: '200m', memory: '48Mi' } };
   node.want(apiPod('own', [shell('main', steadily())], { resources: own }));
@@ -123,5 +244,6 @@ test('a RuntimeClass chooses the handler of a pod among those of the runtime; on
   await eventually('the runtime refuses it', () =>
     node.errors.some((error) => error.includes('no runtime for "nobody-has-it" is configured')),
   );
-  expect(node.errors.filter((error) => !error.includes('nobody-has-it'))).toEqual([]);
+  const isExpected = (error: string) => error.includes('nobody-has-it') || error.includes('cannot decrease memory');
+  expect(node.errors.filter((error) => !isExpected(error))).toEqual([]);
 });

@@ -11,6 +11,22 @@ const afterTenHours = (condition: string): string =>
 
 export const faultsOfMachines: readonly SeededFault[] = [
   {
+    name: 'preempted-higher',
+    breaks: 'a critical pod preempts pods of a higher priority',
+    file: 'kubernetes/admission/preemption.ts',
+    find: 'preemptor.priority > candidate.priority;',
+    put: 'preemptor.priority !== candidate.priority;',
+    story: 1037,
+  },
+  {
+    name: 'preempted-more',
+    breaks: 'a critical pod preempts all pods of lower priorities',
+    file: 'kubernetes/admission/preemption.ts',
+    find: '  return { victims: [...bestEffortVictims, ...burstableVictims, ...guaranteedVictims] };',
+    put: '  return { victims: [...bestEffortVictims, ...burstableVictims, ...guaranteedVictims].length > 0 ? candidates : [] };',
+    story: 1038,
+  },
+  {
     name: 'shutdown-release',
     breaks: 'the shutdown of the host is delayed only until its pods are told to terminate',
     file: 'machines/shutdown/chart.ts',

@@ -40,6 +40,7 @@ const CONFIG: { readonly [Key in keyof Config]-?: true } = {
   pullSlots: true,
   readResolvConf: true,
   reportsProcessOomKills: true,
+  reservedCgroups: true,
   resolvConf: true,
   seccompDefault: true,
   shutdown: true,

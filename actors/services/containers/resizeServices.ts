@@ -149,9 +149,9 @@ async function announceLimits(
   try {
     await cri.updatePodSandboxResources(request, options);
   } catch (error) {
-    // containerd 2.2 reports `not implemented yet` with an unspecific code.
+    // containerd 2.2 reports only in the message that it lacks the call.
     const isUnimplemented = error instanceof NodeFailure && error.reason === 'Unimplemented';
-    if (!isUnimplemented && !messageOf(error).includes('not implemented')) throw error;
+    if (!isUnimplemented && !/\bimplemented\b/.test(messageOf(error))) throw error;
   }
 }
 

@@ -133,6 +133,7 @@ function spawnAll(
 function containerInput(context: PodContext, name: string, { pod, restarts }: SpawnContainers): ContainerInput {
   const { arrivalOrder, crashLoop, sandbox } = context;
   const observedContainers = knownRuns(context, name);
+  const publishedStatus = pod.status ?? context.containerEnds ?? {};
   return {
     pod,
     arrivalOrder,
@@ -145,7 +146,8 @@ function containerInput(context: PodContext, name: string, { pod, restarts }: Sp
     size: observedContainers.length > 0 ? persistedSizes(context)(name) : undefined,
     probed: context.probed?.find(({ id }) => id === observedContainers[0]?.id),
     restarts: restarts && lookUp(restarts, name),
-    reportedRestarts: reportedRestarts(pod.status ?? context.containerEnds ?? {}).get(name),
+    reportedRestarts: reportedRestarts(publishedStatus).get(name),
+    publishedRestarts: allStatuses(publishedStatus).find((status) => status.name === name)?.restartCount,
   };
 }
 

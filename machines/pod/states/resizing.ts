@@ -16,6 +16,7 @@ import {
 } from '../../../kubernetes/resources/resize.ts';
 import type { ContainerEvent } from '../../shared/events/events.ts';
 import type { PortTypes } from '../../shared/ports.ts';
+import { sharedActor } from '../../shared/views/actorRefs.ts';
 import { failureOf } from '../../shared/waiting/failure.ts';
 import { retryWaitState } from '../../shared/waiting/waits.ts';
 import { sendCommands } from '../containers/commands.ts';
@@ -128,6 +129,10 @@ const actions = {
     if (isResizing(context)) return;
     const message = resizeMessage('Pod resize completed', context.allocated, generationOf(context.resize));
     enqueue.emit(resizeEvent(context.allocated, { reason: 'ResizeCompleted', message }));
+    enqueue.sendTo(sharedActor('admission'), {
+      type: 'admission.resizeCompleted',
+      uid: context.allocated.metadata.uid,
+    });
   }),
   /** Applies the rest of an update whose resize was refused or deferred. */
   applyUpdateWithoutResize: podSetup.enqueueActions(({ context, enqueue }) => {
@@ -174,9 +179,6 @@ export const awaitingResize = resizingSetup.createStateConfig({
   on: {
     'timer.elapsed': 'steady',
     'admission.admitted': { guard: not('changesNetworkMode'), target: 'steady', actions: admittedUpdateActions },
-    'runtime.returned': [
-      { guard: 'wasRuntimeUnavailable', target: 'steady', actions: 'forwardRuntimeReturn' },
-      { actions: 'forwardRuntimeReturn' },
-    ],
+    'runtime.returned': { guard: 'wasRuntimeUnavailable', target: 'steady', actions: 'forwardRuntimeReturn' },
   },
 });

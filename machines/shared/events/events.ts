@@ -62,6 +62,8 @@ export type AdmissionEvent =
       isFinished?: boolean;
       holder: ActorPath;
     }
+  /** The containers and the cgroup of a pod have the resources that were admitted last. */
+  | { type: 'admission.resizeCompleted'; uid: string }
   /** Adds a pod that only has to terminate. `requests` is null if it is no longer running. */
   | { type: 'admission.addTerminating'; uid: string; fullName: string; requests: PodRequests | null }
   /** No source wants the pod anymore. Other pods wait for its resources instead of being refused (C9). */

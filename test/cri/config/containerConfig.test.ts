@@ -4,6 +4,7 @@ import { buildEnvironment } from '../../../cri/config/environment.ts';
 import { ContainerConfig } from '../../../cri/generated/runtime.ts';
 import type { Container, EnvVar } from '../../../kubernetes/api/schema/container.ts';
 import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
+import { NO_EDITS } from '../../../kubernetes/devices/devices.ts';
 import { container, node, pod } from '../nodeAndPod.ts';
 
 function configOf(more: Partial<Container>, spec: Partial<PodSpec> = {}, input: Partial<ContainerConfigInput> = {}) {
@@ -21,6 +22,38 @@ function envOf(env: EnvVar[], more: Partial<Container> = {}, spec: Partial<PodSp
   const { envs } = configOf({ ...more, env }, spec);
   return Object.fromEntries(envs.map(({ key, value }) => [key, value.toString()]));
 }
+
+test('the edits of devices come before what the pod says, which overrides them', () => {
+  const edits = {
+    envs: [
+      ['DEVICES', 'g0'],
+      ['OWN', 'of the plugin'],
+    ],
+    mounts: [{ containerPath: '/driver', hostPath: '/opt/driver', isReadOnly: true }],
+    devices: [{ containerPath: '/dev/g0', hostPath: '/dev/null', permissions: 'rw' }],
+    annotations: [
+      ['example.com/devices', 'g0'],
+      ['io.kubernetes.container.restartCount', '99'],
+    ],
+    cdiDevices: ['example.com/gpu=g0'],
+  } as const;
+  const editsOf = (podUid: string, name: string) => (podUid === 'u-1' && name === 'main' ? edits : NO_EDITS);
+  const command = ['run', '$(DEVICES)', '$(OWN)'];
+  const environment = [{ name: 'OWN', value: 'of the pod' }];
+  const config = configOf({ command }, {}, { node: node({ editsOf }), environment });
+  expect(config.envs.map(({ key, value }) => [key, Buffer.from(value).toString()])).toEqual([
+    ['DEVICES', 'g0'],
+    ['OWN', 'of the pod'],
+  ]);
+  expect(config.command).toEqual(['run', 'g0', 'of the pod']);
+  expect(config.mounts[0]).toMatchObject({ containerPath: '/driver', hostPath: '/opt/driver', readonly: true });
+  expect(config.devices).toEqual(edits.devices);
+  expect(config.CDIDevices).toEqual([{ name: 'example.com/gpu=g0' }]);
+  expect(config.annotations).toMatchObject({
+    'example.com/devices': 'g0',
+    'io.kubernetes.container.restartCount': '3',
+  });
+});
 
 test('a minimal container', () => {
   expect(configOf({})).toEqual({

@@ -96,7 +96,9 @@ test('a limit below the usage is rejected', async () => {
   const agent = agentOn(tree);
   await agent.prepare(pod('one'));
   processes['kubepods/burstable/podone'] = [{ pid: 7, memoryBytes: 2 ** 25 }];
-  await expect(agent.trim(pod('one', '500m', '16Mi'), 'memory')).rejects.toMatchObject({ reason: 'FailedCreatePodContainer' });
+  await expect(agent.trim(pod('one', '500m', '16Mi'), 'memory')).rejects.toMatchObject({
+    reason: 'FailedCreatePodContainer',
+  });
   expect(tree.readFile('kubepods/burstable/podone', 'memory.limit_in_bytes')).toBe(String(2 ** 26));
 });
 

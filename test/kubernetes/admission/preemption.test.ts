@@ -1,7 +1,25 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Occupant, selectVictims } from '../../../kubernetes/admission/preemption.ts';
+import { decideAdmission } from '../../../kubernetes/admission/decide.ts';
+import {
+  distanceOf,
+  isNoLarger,
+  type Occupant,
+  type ResourceNeed,
+  remainingNeeds,
+  selectVictims,
+} from '../../../kubernetes/admission/preemption.ts';
 import type { PodRequests } from '../../../kubernetes/resources/requests.ts';
-import { requestsWith } from '../fixtures.ts';
+import { aPod, requestsWith } from '../fixtures.ts';
+import {
+  ADMISSIONS,
+  CHOICES,
+  DISTANCES,
+  type Need,
+  POD_FIGURES,
+  type PodName,
+  REMAINDERS,
+  SIZE_COMPARISONS,
+} from './preemptionVectors.ts';
 
 const MiB = 2 ** 20;
 
@@ -85,5 +103,105 @@ describe('C24: protected pods', () => {
     expect(chosen({ cpu: 100 }, [grown])).toBe('[(res: cpu, q: 100), ]');
     const shrunk = { ...burstable, currentRequests: requestsWith({ cpuMillis: 0 }) };
     expect(chosen({ cpu: 100 }, [shrunk])).toEqual(['burstable']);
+  });
+});
+
+describe('C24: the vectors of a kubelet', () => {
+  const requestsOf = (name: PodName): PodRequests => {
+    const figures: { qos: PodRequests['qos']; amount: number; priority?: number } = POD_FIGURES[name];
+    const { qos, amount, priority = null } = figures;
+    const amounts = { cpuMillis: amount, memoryBytes: amount * MiB };
+    return requestsWith({ ...amounts, qos, priority, critical: priority !== null });
+  };
+  const occupantOf = (name: PodName): Occupant => {
+    const requests = requestsOf(name);
+    return { uid: name, requests, currentRequests: requests };
+  };
+  const needsOf = ([cpu, memory, pods]: Need): ResourceNeed[] =>
+    [
+      { resource: 'cpu', amount: cpu },
+      { resource: 'memory', amount: memory * MiB },
+      { resource: 'pods', amount: pods },
+    ].filter(({ amount }) => amount > 0);
+  const shortagesOf = (need: Need) =>
+    needsOf(need).map(({ resource, amount }) => ({
+      resource,
+      requestedAmount: amount,
+      usedAmount: 0,
+      capacity: 0,
+      holders: [],
+    }));
+
+  test.each(CHOICES)('choose for a pod: $title', ({ preemptor, pods, need, victims }) => {
+    const choice = selectVictims(requestsOf(preemptor), shortagesOf(need), pods.map(occupantOf));
+    expect('victims' in choice ? choice.victims.map(({ uid }) => uid).toSorted() : undefined).toEqual(
+      victims?.toSorted(),
+    );
+  });
+
+  test.each(DISTANCES)('have the distance of %s', (_, need, pod, distance) => {
+    expect(distanceOf(occupantOf(pod), needsOf(need))).toBe(distance);
+  });
+
+  test.each(REMAINDERS)('leave of the needs: %s', (_, need, pod, remainder) => {
+    expect(remainingNeeds(needsOf(need), [occupantOf(pod)])).toEqual(needsOf(remainder));
+  });
+
+  test.each(SIZE_COMPARISONS)('compare sizes: %s', (_, [cpu, memory], [otherCpu, otherMemory], expected) => {
+    const size = (cpuMillis: number, mib: number) => ({ cpuMillis, memoryBytes: mib * MiB });
+    expect(isNoLarger(size(cpu, memory), size(otherCpu, otherMemory))).toBe(expected);
+  });
+
+  test.each(ADMISSIONS)('$title', ({ admitted, pods, need: [cpu, memory, podCount], hasOtherReason, outcome }) => {
+    const [requests, occupants] = [
+      requestsOf(admitted),
+      pods.map((name, index) => ({ ...occupantOf(name), uid: `${name}/${index}` })),
+    ];
+    const used = (amountOf: (each: PodRequests) => number) =>
+      [requests, ...occupants.map((each) => each.requests)].reduce((sum, each) => sum + amountOf(each), 0);
+    const decision = decideAdmission(
+      { pod: aPod(hasOtherReason ? { nodeName: 'other' } : {}), requests, wasAdmitted: false },
+      {
+        node: {
+          name: 'node',
+          labels: {},
+          taints: [],
+          sysctls: [],
+          appArmor: false,
+          strictGroups: false,
+          pressure: [],
+          isShuttingDown: false,
+        },
+        capacity: {
+          cpuMillis: used(({ cpuMillis }) => cpuMillis) - cpu,
+          memoryBytes: used(({ memoryBytes }) => memoryBytes) - memory * MiB,
+          pods: occupants.length + 1 - podCount,
+        },
+        occupants,
+        reserved: [],
+      },
+    );
+    if ('reason' in outcome) expect(decision).toMatchObject({ kind: 'refused', reason: outcome.reason });
+    else {
+      const uids = decision.kind === 'preempting' ? decision.uids.map((uid) => uid.split('/')[0]) : [];
+      expect(uids.toSorted()).toEqual(outcome.victims.toSorted());
+    }
+  });
+
+  test('admit no critical pod while the host shuts down, and preempt nothing for it', () => {
+    const node = {
+      name: 'node',
+      labels: {},
+      taints: [],
+      sysctls: [],
+      appArmor: false,
+      strictGroups: false,
+      pressure: [],
+      isShuttingDown: true,
+    };
+    const capacity = { cpuMillis: 100, memoryBytes: 100 * MiB, pods: 1 };
+    const candidate = { pod: aPod(), requests: requestsOf('clusterCritical'), wasAdmitted: false };
+    const decision = decideAdmission(candidate, { node, capacity, occupants: [occupantOf('burstable')], reserved: [] });
+    expect(decision).toMatchObject({ kind: 'refused', reason: 'NodeShutdown' });
   });
 });

@@ -9,6 +9,8 @@ export const kubeletHosts = {
     numaNodes: ['0,2,4,6,8,10', '1,3,5,7,9,11'],
     threads: 6,
   }),
+  /** The host of `topology_hints_test.go`. */
+  hintHost: topologyOf({ sockets: ['0-2,6-8', '3-5,9-11'], numaNodes: ['0-2,6-8', '3-5,9-11'], threads: 6 }),
   dualSocketUncore: topologyOf({
     sockets: ['0-7', '8-15'],
     numaNodes: ['0-15'],

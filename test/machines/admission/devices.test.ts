@@ -1,11 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { createActor, fromCallback, setup } from 'xstate';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import { initialAssignments } from '../../../kubernetes/cpus/cpuPolicy.ts';
 import { type DeviceAllocation, type DeviceResource, NO_EDITS } from '../../../kubernetes/devices/devices.ts';
 import { requestsOf } from '../../../kubernetes/resources/requests.ts';
 import { admissionMachine } from '../../../machines/admission/chart.ts';
-import { waitDescription } from '../../../machines/admission/context.ts';
+import { type CpuAllocation, waitDescription } from '../../../machines/admission/context.ts';
 import { initialDeviceBook } from '../../../machines/admission/devices.ts';
+import { simulatedCpuManager } from '../../../testing/simulation/host/cpuTopologies.ts';
 import { containerWith, podWith } from '../../fakes/pods.ts';
 
 const GPU = 'example.com/gpu';
@@ -35,9 +37,11 @@ interface Heard {
 function admissionStory({
   resources = [gpu],
   allocations = [],
+  cpus,
 }: {
   resources?: readonly DeviceResource[];
   allocations?: readonly DeviceAllocation[];
+  cpus?: CpuAllocation;
 } = {}) {
   const heard: { by: string; event: Heard }[] = [];
   const ear = fromCallback<Heard, string>(({ receive, input: by }) =>
@@ -60,6 +64,7 @@ function admissionStory({
             pressure: [],
             isShuttingDown: false,
           },
+          ...(cpus === undefined ? {} : { cpus }),
           devices: initialDeviceBook({ resources, allocations }),
         },
       });
@@ -254,4 +259,28 @@ test('reports the health of devices when it changes, and only then', () => {
       ],
     },
   ]);
+});
+
+test('devices are on the NUMA nodes that the topology policy chooses, or the pod is refused', () => {
+  const { cpuPolicy } = simulatedCpuManager('xeonGold');
+  const topologyPolicy = { name: 'single-numa-node', isPerPod: false, prefersClosest: false } as const;
+  const cpus = {
+    cpuPolicy,
+    topologyPolicy,
+    assignments: initialAssignments(cpuPolicy),
+    revision: 0,
+    reportedRevision: 0,
+    unconfirmed: [],
+  };
+  const devices = [
+    { id: 'far', isHealthy: true, numaNodes: [1] },
+    { id: 'taken', isHealthy: true, numaNodes: [0] },
+  ];
+  const taken = { ...earlier, podUid: 'other', devicesByNode: [{ numaNode: 0, ids: ['taken'] }] };
+  const story = admissionStory({ resources: [{ ...gpu, devices }], allocations: [taken], cpus });
+  story.request(withGpus('a', 1));
+  expect(story.orders().at(-1)).toMatchObject({ reservations: [{ devices: ['far'], numaNodes: [1] }] });
+  const both = admissionStory({ resources: [{ ...gpu, devices }], cpus });
+  both.request(withGpus('b', 2));
+  expect(both.answers('b')).toEqual(['Resources cannot be allocated with Topology locality']);
 });

@@ -92,6 +92,20 @@ describe('a node whose properties change', () => {
     expect(context().refusedUpdates.map(({ uid }) => uid)).toEqual(['less', 'more']);
   });
 
+  test('C25: defers a resize until another pod has actually given up what it was shrunk by', () => {
+    const { ask, send } = stand();
+    ask('a', 800);
+    ask('b', 200);
+    expect(ask('a', 300, {}, {}, true)()).toEqual(['admitted']);
+    const grown = ask('b', 500, {}, {}, true);
+    const deferred = ask('c', 100);
+    expect([grown(), deferred()]).toEqual([['Deferred'], ['OutOfcpu']]);
+    send({ type: 'admission.resizeCompleted', uid: 'b' });
+    expect(grown()).toEqual(['Deferred']);
+    send({ type: 'admission.resizeCompleted', uid: 'a' });
+    expect(grown()).toEqual(['Deferred', 'admitted']);
+  });
+
   test('C25: defers a resize while the node is under pressure, as it would refuse a new pod, and admits it afterwards', () => {
     const { ask, change } = stand();
     ask('a', 500);

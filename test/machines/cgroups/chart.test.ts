@@ -11,8 +11,8 @@ const IN_FORCE = 'Normal NodeAllocatableEnforced: Updated Node Allocatable limit
 const inTheWay = `Warning FailedNodeAllocatableEnforcement: ${why}`;
 
 /** A node whose cgroups are set up when the test says so. */
-function node() {
-  const story = nodeStory({ held: ['setUpCgroups'] });
+function node(options: Parameters<typeof nodeStory>[0] = {}) {
+  const story = nodeStory({ held: ['setUpCgroups'], ...options });
   story.list();
   story.want([]);
   story.told();
@@ -104,6 +104,12 @@ describe('C25: the parent cgroups of pods', () => {
     found({ outcome: 'forbidden', warnings: ['read-only'] });
     ports.advance(10 * MINUTE);
     expect([cgroups()?.state, cgroups()?.facts, looks(), told()]).toEqual(['forbidden', ['read-only'], 1, []]);
+  });
+
+  test('show beside them the cgroups of daemons whose limits are set', () => {
+    const { found, cgroups } = node({ reservedCgroups: ['Updated limits on system reserved cgroup /system'] });
+    found({ outcome: 'enforced', warnings: ['/pod lacks memory'] });
+    expect(cgroups()?.facts).toEqual(['/pod lacks memory', 'Updated limits on system reserved cgroup /system']);
   });
 
   test('are shown as unused if they are left to the runtime, without further checks', () => {

@@ -3,7 +3,7 @@ import { createActor, fromCallback, setup } from 'xstate';
 import { type DeviceAllocation, type DeviceResource, NO_EDITS } from '../../../kubernetes/devices/devices.ts';
 import type { DeviceReservation } from '../../../kubernetes/devices/reserveDevices.ts';
 import { devicesMachine } from '../../../machines/devices/chart.ts';
-import { PLUGIN_GRACE_MS } from '../../../machines/devices/plugin.ts';
+
 import { provideActors } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import { actorTree } from '../../../machines/shared/views/actorTree.ts';
@@ -11,6 +11,7 @@ import { FakePorts } from '../../fakes/ports.ts';
 import { START } from '../support/stand.ts';
 
 const GPU = 'example.com/gpu';
+const FIVE_MINUTES = 300_000;
 const options = { needsPreStart: false, hasPreferences: false };
 const healthy = [
   { id: 'g0', isHealthy: true, numaNodes: [] },
@@ -93,7 +94,7 @@ test('the devices of a lost plugin are unhealthy at once, and none are left afte
   story.disconnect();
   expect(story.counts()).toEqual([{ resource: GPU, capacity: 2, allocatable: 0 }]);
   expect(story.stateOf(`plugin/${GPU}`)).toBe('missing');
-  story.ports.advance(PLUGIN_GRACE_MS - 1);
+  story.ports.advance(FIVE_MINUTES - 1);
   expect(story.counts()).toEqual([{ resource: GPU, capacity: 2, allocatable: 0 }]);
   story.ports.advance(1);
   expect(story.counts()).toEqual([{ resource: GPU, capacity: 0, allocatable: 0 }]);
@@ -105,13 +106,13 @@ test('a plugin that registers in time keeps its resource, and one that registers
   story.connect();
   story.list();
   story.disconnect();
-  story.ports.advance(PLUGIN_GRACE_MS - 1);
+  story.ports.advance(FIVE_MINUTES - 1);
   story.connect();
   story.list();
-  story.ports.advance(PLUGIN_GRACE_MS);
+  story.ports.advance(FIVE_MINUTES);
   expect(story.counts()).toEqual([{ resource: GPU, capacity: 2, allocatable: 2 }]);
   story.disconnect();
-  story.ports.advance(PLUGIN_GRACE_MS);
+  story.ports.advance(FIVE_MINUTES);
   story.connect();
   story.list();
   expect(story.counts()).toEqual([{ resource: GPU, capacity: 2, allocatable: 2 }]);

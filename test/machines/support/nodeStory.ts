@@ -30,6 +30,7 @@ type Options = Partial<
     | 'imageGarbage'
     | 'eviction'
     | 'shutdown'
+    | 'reservedCgroups'
   >
 > & {
   readonly before?: (world: FakeWorld) => unknown;

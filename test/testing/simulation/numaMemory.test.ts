@@ -1,10 +1,12 @@
 import { expect, test } from '@jest/globals';
-import { allocatableMemory } from '../../../kubernetes/numaMemory/memoryAssignments.ts';
+import { allocatableMemory, withBlock } from '../../../kubernetes/numaMemory/memoryAssignments.ts';
+import { formatMemoryCheckpoint } from '../../../kubernetes/numaMemory/memoryCheckpoint.ts';
 import {
   SIMULATED_MACHINES,
   type SimulatedMachine,
   simulatedMemoryManager,
 } from '../../../testing/simulation/host/cpuTopologies.ts';
+import { NODE_PATHS } from '../../../testing/simulation/run/nodeConfig.ts';
 import { simulateNode } from '../../../testing/simulation/simulateNode.ts';
 import { container, manifest } from '../../../testing/simulation/stories/manifests.ts';
 
@@ -75,6 +77,24 @@ test('memory of a pod that is removed while no agent runs is released', async ()
   node.remove('gone');
   await node.startAgent();
   await node.advance(60_000);
+  node.apply(guaranteed('next', '15Gi'));
+  await node.advance(30_000);
+  expect(memoryNodes()).toEqual({ next: '0' });
+});
+
+test('memory of a pod of which nothing is left is released', async () => {
+  const { node, memoryNodes } = await memoryStory('laptop');
+  node.kill();
+  const { memoryPolicy } = simulatedMemoryManager('laptop');
+  const block = { numaNodes: [0], resource: 'memory', bytes: 10 * GIB };
+  const containers = [{ podUid: 'gone', container: 'main', blocks: [block] }];
+  const state = { nodes: withBlock(memoryPolicy.nodes, block), containers };
+  await node.host.files.writeFile(
+    `${NODE_PATHS.rootDir}/memory_manager_state`,
+    formatMemoryCheckpoint('Static', state),
+  );
+  await node.startAgent();
+  await node.advance(30_000);
   node.apply(guaranteed('next', '15Gi'));
   await node.advance(30_000);
   expect(memoryNodes()).toEqual({ next: '0' });

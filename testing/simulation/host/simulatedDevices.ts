@@ -31,6 +31,7 @@ export class SimulatedDevices {
 
   addListener(listener: DevicePluginListener): () => void {
     this.#listeners.add(listener);
+    listener.onProblem(undefined);
     if (this.#isConnected) this.#register(listener);
     return () => void this.#listeners.delete(listener);
   }

@@ -12,6 +12,7 @@ import { evictionInvariants } from './evictions.ts';
 import { exclusiveCpus } from './exclusiveCpus.ts';
 import type { Invariant } from './invariant.ts';
 import { numaMemory } from './numaMemory.ts';
+import { preemptionInvariants } from './preemptions.ts';
 import { nothingLeft } from './progress/nothingLeft.ts';
 import { steady } from './progress/steady.ts';
 import { bounded } from './resources/bounded.ts';
@@ -55,6 +56,7 @@ export const invariants: readonly Invariant[] = [
   imagesInUse,
   numaMemory,
   ...evictionInvariants,
+  ...preemptionInvariants,
   ...shutdownInvariants,
 ];
 

@@ -27,11 +27,14 @@ const noEarlyRelease: Invariant = {
       onAgentStarted: () => {
         announcedAt = undefined;
       },
+      // The node holds the lock at this time. It may release it in the same step.
+      onEvent: (event) => {
+        if (isShutdownAnnouncement(event)) announcedAt = watched.host.clock.elapsed;
+      },
       afterStep: () => {
         const { logind, clock } = watched.host;
         if (!logind.isShuttingDown || watched.agent === undefined) announcedAt = undefined;
-        else if (logind.isDelayed) announcedAt ??= clock.elapsed;
-        else if (announcedAt !== undefined) {
+        else if (announcedAt !== undefined && !logind.isDelayed) {
           const delayedMs = clock.elapsed - announcedAt;
           announcedAt = undefined;
           const [container] = ownRunning(watched);

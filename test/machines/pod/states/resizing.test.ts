@@ -113,8 +113,12 @@ describe('C25: a pod that is resized', () => {
     expect(story.context().sizes).toMatchObject({ main: { cpuLimit: 2_000 } });
   });
 
-  test('waits until a container that is being started with its old size has started', () => {
-    const story = podStory({ pod: sized('1'), held: ['startContainer'] });
+  test('waits until a container that is being restarted with its old size has started', () => {
+    const story = podStory({ pod: sized('1') });
+    story.ports.hold('startContainer');
+    story.world.end(story.context().containerIds.main ?? '', 1);
+    story.send({ type: 'runtime.podObserved', pod: story.world.observed(sized('1')) });
+    expect(story.context().containers).toEqual({ main: 'launching' });
     story.send(update(sized('2')));
     expect(story.ports.asked('resizePod')).toEqual([]);
     story.ports.answer('startContainer');

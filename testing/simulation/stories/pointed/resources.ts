@@ -27,6 +27,15 @@ export const preemptions: Readonly<Record<string, PointedStory>> = {
     apply(0, largePod('low', 0)),
     apply(6, largePod('high', 9)),
   ]),
+  'a pod of a lower priority does not take the place of another': pointedStory([
+    apply(0, largePod('high', 9)),
+    apply(6, largePod('low', 0)),
+  ]),
+  'a pod preempts only the smaller one of two': pointedStory([
+    apply(0, fixedPod('large', { containers: [sized('40')], priority: 0 })),
+    apply(1, fixedPod('small', { containers: [sized('20')], priority: 0 })),
+    apply(8, fixedPod('important', { containers: [sized('20')], priority: 9 })),
+  ]),
   'a pod that gives way to another ends late': pointedStory(
     [apply(0, largePod('low', 0)), apply(6, largePod('high', 9))],
     [faultAt('runtime', 'stopContainer', late(20))],
@@ -150,6 +159,10 @@ export const resizes: Readonly<Record<string, PointedStory>> = {
       apply(8, fixedPod('sized', { containers: [sized('200m')] })),
       runtimeDown(8.5, 4),
     ],
+    [faultAt('runtime', 'updateContainerResources', UNAVAILABLE)],
+  ),
+  'an init container is not resized as its runtime is away': pointedStory(
+    [apply(0, initialized('100m')), apply(8, initialized('200m')), runtimeDown(8.5, 4)],
     [faultAt('runtime', 'updateContainerResources', UNAVAILABLE)],
   ),
   'a container is restarted with other resources': pointedStory(
