@@ -1,26 +1,27 @@
-/** The library: the node agent, its machines, and the parts that they run on. */
+/** Entry point of the library, which exports the node agent, its machines and its dependencies. */
 
-// The first import, so that an old Node.js gets one sentence instead of an error deep in a module.
+// The first import, so that an outdated Node.js version fails with one clear sentence instead of an error deep in a
+// module.
 import './host/nodeVersion.ts';
 
-/** Recorded input of the actors, and the functions behind their ports and feeds. */
+/** Recorded input of the actors, and the implementations of their ports and feeds. */
 export type { FactFeed, InputRecorder, PortService, PortServices, RecordedInput } from './actors/boundary.ts';
 /** Records the events of the machines as core/v1 Events. */
 export { createEventRecorder, type EventChange, type EventRecorder } from './actors/events/eventRecorder.ts';
 export type { EventSink } from './actors/events/eventSink.ts';
-/** A node: pods in, statuses out. What it is told once, and what it is made of. */
+/** Creates a node, which runs the pods of its sources and reports their statuses. */
 export { createNode } from './actors/node/createNode.ts';
 export type { Keyframe, NodeAgent } from './actors/node/nodeAgent.ts';
 export type { NodeAgentConfig } from './actors/node/nodeAgentConfig.ts';
 export type { NodeParts } from './actors/node/nodeParts.ts';
 export type { NodeOverview } from './actors/node/overview.ts';
-/** A recording, fed to a fresh agent. */
+/** Replays a recording in a new agent. */
 export { createReplay, type Replay } from './actors/replay/replay.ts';
-/** The network of probes, hooks and the manifest URL. */
+/** The network used by probes, hooks and the manifest URL. */
 export type { Network } from './actors/services/http/network.ts';
-/** A clock for tests on the simulated runtime, which stands still until it is advanced. */
+/** A clock for tests on the simulated runtime. Time only passes when the clock is advanced. */
 export { SimulatedClock } from './actors/simulated/simulatedClock.ts';
-/** A whole node over the simulated runtime, in one call. */
+/** Starts a whole node on the simulated runtime. */
 export {
   type SimulatedNode,
   type SimulatedNodeOptions,
@@ -34,7 +35,7 @@ export { type DurableFacts, type NodeStore, openNodeStore } from './actors/store
 export { type Failure, NodeFailure } from './base/failure.ts';
 /** The source of time, and the system's clock. */
 export { type Clock, systemClock } from './base/time/clock.ts';
-/** A runtime over gRPC, and the fake: the simulated runtime, in this process or as a CRI server on a unix socket. */
+/** A runtime over gRPC or a simulated runtime, which runs in this process or as a CRI server on a unix socket. */
 export type { CallOptions, Cri, RuntimeEvent } from './cri/client/calls.ts';
 export { type CriEndpoints, connectCri } from './cri/client/connectCri.ts';
 export type { NodeDescription } from './cri/nodeDescription.ts';
@@ -43,7 +44,7 @@ export type { SimulatedRuntimeOptions } from './cri/simulated/options.ts';
 export { createSimulatedRuntime, type SimulatedRuntime } from './cri/simulated/runtime.ts';
 export { serveSimulatedRuntime } from './cri/simulated/serveSimulatedRuntime.ts';
 export { serveSimulatedStreams } from './cri/simulated/streams/serveSimulatedStreams.ts';
-/** The cgroups above containers: a part that a node over real containers is given. */
+/** The cgroups above those of containers, which a node with real containers requires. */
 export type { Cgroups } from './host/cgroup/cgroups.ts';
 export { type Hierarchy, readHierarchies } from './host/cgroup/hierarchies.ts';
 export { PodCgroups, type PodCgroupsParts } from './host/cgroup/podCgroups.ts';
@@ -51,7 +52,6 @@ export { callSystemd } from './host/cgroup/systemd.ts';
 export type { FileSystem } from './host/files/fileSystem.ts';
 export { type Pod, podSchema } from './kubernetes/api/schema/pod.ts';
 export type { PodStatus } from './kubernetes/api/schema/status.ts';
-/** The words: pods, failures, and what an explanation says. */
 export type { CoreEvent } from './kubernetes/events/event.ts';
 export { admissionMachine } from './machines/admission/chart.ts';
 export { certificateMachine } from './machines/certificate/chart.ts';
@@ -74,7 +74,7 @@ export type { NodeInput } from './machines/node/context.ts';
 export { garbageMachine } from './machines/node/upkeep/garbage.ts';
 export { logRotationMachine } from './machines/node/upkeep/logRotation.ts';
 export { nodeStatusMachine } from './machines/nodeStatus/chart.ts';
-/** The machines that `charts` draws. A port of theirs rejects until it is provided. */
+/** The state machines that `charts` draws. Each port of a machine rejects until its implementation is provided. */
 export { activeDeadlineMachine } from './machines/pod/activeDeadline.ts';
 export { podMachine } from './machines/pod/chart.ts';
 export { paceMachine } from './machines/pod/containers/pace.ts';

@@ -11,19 +11,21 @@ export default {
     '^.+\\.ts$': [
       '@swc/jest',
       {
-        // JSON is imported as what it is.
+        // JSON imports require their import attributes to be preserved.
         jsc: { parser: { syntax: 'typescript' }, target: 'es2024', experimental: { keepImportAttributes: true } },
         module: { type: 'es6' },
       },
     ],
   },
-  // Against a test that hangs, not against a slow machine.
+  // Guards against a hanging test, not against a slow machine.
   testTimeout: 60_000,
-  // More than there are cores in a small machine: the files that take long are those on a real containerd, and mostly wait.
+  // More workers than a small machine has cores, because the slowest files are tests on a real containerd, which mostly
+  // wait.
   maxWorkers: 3,
-  // Processors would idle while the tests on a real containerd wait, and be short afterwards.
+  // Interleaves CPU-bound tests with tests on a real containerd, so that processors are neither idle at first nor
+  // overloaded later.
   testSequencer: '<rootDir>/test/support/testOrder.ts',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
-  // Only `npm run vm` runs these, with test/vm/jest.config.mjs.
+  // These tests are run only by `npm run vm`, with test/vm/jest.config.mjs.
   testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/vm/'],
 };

@@ -29,10 +29,10 @@ export interface RecordedInput {
 
 export type InputRecorder = (entry: RecordedInput) => void;
 
-/** Called for each outgoing port call. */
+/** Called when a port call starts, and again if the call is cancelled. */
 export type CallListener = (call: PortCall) => void;
 
-/** Implements a port. Runs until the signal aborts, and rejects with a `NodeFailure`. */
+/** Implements a port. Must stop when the signal aborts, and reports a failure by rejecting with a `NodeFailure`. */
 export type PortService<K extends PortName> = (
   input: PortTypes[K]['input'],
   options: { readonly signal: AbortSignal },
@@ -93,8 +93,8 @@ const createElapsedEvent = (input: TimerInput) => ({
 
 /**
  * Creates the actor logic of ports, feeds and timers. Each input receives a timestamp, is recorded, and takes effect
- * one microtask later, so effects happen in the recorded order. Before facts, port responses and elapsed timers are
- * recorded, they may wait for a later turn of the event loop, because a burst must not block it.
+ * one microtask later, so effects happen in the recorded order. Facts, port responses and elapsed timers may be
+ * deferred to a later turn of the event loop before they are recorded, so that a burst does not block it.
  */
 export function createBoundary({ ports, feeds }: NodeEnvironment, options: BoundaryOptions): Boundary {
   const { clock, onInput, onPortCall, onPortOutcome, redaction = createRedaction(), onError } = options;
@@ -162,7 +162,7 @@ type EnterInput = (receiver: AnyActorRef | string, kind: RecordedInput['kind'], 
 const CLOCK_POLL_MS = 1_000;
 
 /**
- * Returns the delay until the next check of whether the wait is over, in milliseconds. Only a wait for a wall-clock
+ * Returns the time in milliseconds until a timer must next check whether its wait is over. Only a wait for a wall-clock
  * time needs more than one check.
  */
 function nextCheckDelay(input: TimerInput, clock: Clock): number {
@@ -172,7 +172,7 @@ function nextCheckDelay(input: TimerInput, clock: Clock): number {
   return Math.min(input.until - clock.now(), input.within ?? Infinity);
 }
 
-/** Calls `act` now, or in a later turn of the event loop if the budget of the current turn is used up. */
+/** Calls `act` now, or in a later turn of the event loop if the time budget of the current turn is used up. */
 function callInFreeTurn({ turns }: Clock, act: () => void): void {
   const nextTurn = turns?.acquire();
   if (nextTurn === undefined) act();

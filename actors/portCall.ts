@@ -85,7 +85,8 @@ const portDescriptions: PortDescriptions = {
 };
 
 /**
- * Returns a short detail, e.g. a container's name. Returns an empty string if the port and the actor identify the call.
+ * Returns a short detail, e.g. a container's name, or an empty string if the port and the actor already identify the
+ * call.
  */
 export const describeCall = <K extends PortName>(port: K, input: PortTypes[K]['input']): string =>
   portDescriptions[port](input);

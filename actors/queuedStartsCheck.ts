@@ -1,13 +1,17 @@
 import type { Clock } from '../base/time/clock.ts';
 import type { RootActor } from './node/rootActor.ts';
 
-/** Queued pod starts that make no progress for this long count as stalled. Other work then no longer yields to them. */
+/**
+ * Queued pod starts that make no progress for this long are considered stalled. Other work then no longer yields to
+ * them.
+ */
 const STALLED_MS = 2_000;
 
 /**
  * Returns a function that reports whether pod starts are queued, so less urgent work can yield to them. Once any start
  * has been queued, the function returns true until all slots are free, because the last starts are still in progress
- * when the queue is empty. Progress is only detected between two calls of the function.
+ * when the queue is empty. It returns false if the occupied slots have not changed for `STALLED_MS`, which it checks
+ * whenever it is called.
  */
 export function createQueuedStartsCheck(
   root: Pick<RootActor, 'getSnapshot'>,

@@ -10,7 +10,7 @@ export type PullCheckResult = 'credentialPolicyAllowed' | 'credentialRecordFound
 
 export type ServiceAction =
   | { readonly action: 'pullChecked'; readonly result: PullCheckResult }
-  /** The number of files after a pull record or a pull intent was written or removed. */
+  /** The numbers of record files and intent files after one of them was written or removed. */
   | { readonly action: 'pullRecordsChanged'; readonly records: number; readonly intents: number }
   /** An unused image was removed, because of its age or in order to free space. */
   | { readonly action: 'imageCollected'; readonly reason: 'age' | 'space' }

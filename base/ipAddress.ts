@@ -47,7 +47,7 @@ function parseV6Bytes(text: string): number[] | undefined {
   const tailBytes = parseGroups(tail ?? '', true);
   if (headBytes === undefined || tailBytes === undefined) return undefined;
   const missingBytes = V6_BYTES - headBytes.length - tailBytes.length;
-  // "::" stands for at least one group.
+  // "::" represents at least one group.
   if (tail === undefined ? missingBytes !== 0 : missingBytes < 2) return undefined;
   return [...headBytes, ...Array<number>(missingBytes).fill(0), ...tailBytes];
 }
@@ -138,14 +138,14 @@ export const isMulticastIp = (text: string): boolean => isIpInAnySubnet(text, ['
 export const isLinkLocalIp = (text: string): boolean => isIpInAnySubnet(text, ['169.254.0.0/16', 'fe80::/10']);
 
 /**
- * Whether the address is the unspecified address, which stands for all addresses of a host (`net.IP.IsUnspecified`).
+ * Whether the address is the unspecified address, which represents all addresses of a host (`net.IP.IsUnspecified`).
  */
 export const isUnspecifiedIp = (text: string): boolean => isIpInAnySubnet(text, ['0.0.0.0/32', '::/128']);
 
 /**
  * Orders a pod's addresses as they appear in its status, environment variables and hosts file: the first address of the
  * node's primary family, then the first address of the other family (`sortPodIPs` in `pkg/kubelet/kubelet_pods.go`). A
- * node without addresses counts as an IPv4 node.
+ * node without addresses is treated as an IPv4 node.
  */
 export function orderedPodIps(podIps: readonly string[], hostIps: readonly string[]): string[] {
   const primaryFamily = ipFamily(hostIps[0] ?? '') ?? 4;

@@ -1,6 +1,6 @@
 /**
  * Runs a CommonJS bundle, and saves the code that V8 has compiled, so that the next start can reuse it. Node's own
- * compile cache contains only the code compiled while modules load, which is little, because most functions are
+ * compile cache contains only the code compiled while modules load, which is a small part, because most functions are
  * compiled when they are first called.
  */
 import { hash, randomUUID } from 'node:crypto';
@@ -12,13 +12,13 @@ import { cachedDataVersionTag } from 'node:v8';
 import { Script } from 'node:vm';
 
 /**
- * Time after the start at which the code is saved, in milliseconds. By this time, a daemon has adopted its pods or
- * started the first ones.
+ * Time after the program's start at which the compiled code is saved, in milliseconds. By this time, a daemon has
+ * adopted its pods or started the first ones.
  */
 const SAVE_AFTER_MS = 10_000;
 /**
- * Number of starts that save code. The first start does not run the code that only a restart needs, and later starts
- * add little. Saving blocks the process for 100 ms or more.
+ * Number of program starts that save compiled code. The first start does not run the code that only a restart needs,
+ * and later starts add little. Saving blocks the process for 100 ms or more.
  */
 const MAX_SAVES = 3;
 
@@ -54,15 +54,15 @@ export function runCompiled(file, { directory, onSaved, afterMs = SAVE_AFTER_MS 
 }
 
 /**
- * Returns the checksum of a file of saved code without the checksum itself. V8 does not check the code, so one changed
- * byte would crash the process at every start.
+ * Returns the checksum of saved code. V8 does not verify the code, so one changed byte would crash the process at every
+ * start.
  */
 const checksumOf = (content) => hash('sha256', content, 'buffer');
 const CHECKSUM_LENGTH = 32;
 
 /**
- * Returns the code saved in a file and the number of starts that saved it, or undefined if the file is missing or
- * damaged.
+ * Returns the compiled code saved in a file and the number of program starts that have saved it, or undefined if the
+ * file is missing or damaged.
  */
 function readSavedCode(file) {
   try {
@@ -76,7 +76,7 @@ function readSavedCode(file) {
 }
 
 /**
- * Creates an empty file beside `path`. Returns its path, or undefined if the directory is read-only or cannot be
+ * Creates an empty file next to `path`. Returns its path, or undefined if the directory is read-only or cannot be
  * created.
  */
 async function createTemporaryFile(path) {
@@ -90,7 +90,10 @@ async function createTemporaryFile(path) {
   }
 }
 
-/** Saves code with the number of starts that saved it. After an error, the next start compiles the code again. */
+/**
+ * Writes the compiled code and the number of program starts that have saved it. A write error is ignored, because the
+ * next start can compile the code again.
+ */
 async function writeSavedCode(temporaryPath, path, code, saves) {
   const checkedContent = Buffer.concat([Buffer.of(saves), code]);
   try {

@@ -34,7 +34,7 @@ let onWriteError = (error: unknown): void => {
 };
 process.stdout.on('error', (error) => onWriteError(error));
 
-/** Prints the reason of a failed write and sets the exit code. A closed pipe (EPIPE) is not an error. */
+/** Prints the reason for a failed write and sets the exit code. A closed pipe (EPIPE) is not an error. */
 function reportWriteError(error: unknown): void {
   const reason = writeErrorMessage(error);
   if (reason === undefined) return;
@@ -42,7 +42,7 @@ function reportWriteError(error: unknown): void {
   process.exitCode = 1;
 }
 
-/** Lets a command with side effects complete although its output cannot be written. */
+/** Lets a command with side effects complete even if its output cannot be written. */
 function continueAfterWriteErrors(): void {
   let isReported = false;
   onWriteError = (error) => {

@@ -152,7 +152,10 @@ function callOnce(action: () => void): () => void {
   };
 }
 
-/** Fields of `ContainerEventResponse` that are decoded: the ID, the type and the time of creation. */
+/**
+ * Number of the last field of `ContainerEventResponse` to decode. Fields 1 to 3 are the ID, the type and the time of
+ * creation.
+ */
 const DECODED_FIELDS = 3;
 
 /** Decodes an event except for the statuses of the sandbox and the containers, which stay empty. */

@@ -5,7 +5,6 @@ import { EPHEMERAL_STORAGE } from '../kubernetes/resources/allocatable.ts';
 import type { CgroupRules } from '../kubernetes/resources/cgroupLimits.ts';
 import type { Capacity } from '../kubernetes/resources/requests.ts';
 
-/** Contents of a resolv.conf. */
 export interface ResolvConf {
   readonly servers: readonly string[];
   readonly searches: readonly string[];

@@ -5,8 +5,8 @@ import { constants } from 'node:os';
 import { startTimeLimit } from '../base/time/timeLimit.ts';
 
 /**
- * Interval between two inspections, in milliseconds. A connection that two consecutive inspections find reset is
- * destroyed, so its descriptor is released within twice this time.
+ * Interval between two inspections, in milliseconds. A connection is destroyed if two consecutive inspections detect a
+ * reset, so its descriptor is released within twice this time.
  */
 const INSPECTION_INTERVAL_MS = 4_000;
 
@@ -23,7 +23,7 @@ const KEEP_ALIVE_DELAY_MS = 140_000;
  * The write of the response then never completes, and the descriptor stays open as long as the process lives.
  */
 export class ResetWatcher {
-  /** Watched connections, with the result of the last inspection. */
+  /** Watched connections. The value is true if the last inspection detected a reset. */
   readonly #connections = new Map<Socket, boolean>();
   #isScheduled = false;
 
@@ -93,7 +93,10 @@ export function guardConnections(server: Server, { maxConnections, maxPerAddress
   });
 }
 
-/** Returns the key by which a client's connections are counted. A host usually has a whole /64 of IPv6 addresses. */
+/**
+ * Returns the key by which a client's connections are counted. For IPv6, this is the /64 prefix, because a host usually
+ * has all addresses of a /64.
+ */
 export function clientKey(address: string): string {
   if (!isIPv6(address)) return address;
   const [, mapped] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address) ?? [];

@@ -54,12 +54,12 @@ interface ProgramOptions {
   readonly timeoutMs: number;
   /** Signal for killing the program. Defaults to SIGKILL; use SIGTERM if the program must clean up. */
   readonly killSignal?: NodeJS.Signals;
-  /** Signal for killing the program. Defaults to SIGKILL, but a program that must clean up requires SIGTERM. */
+  /** Standard input of the program. If undefined, the program has no input. */
   readonly input?: Buffer | string | Readable;
   readonly environment?: Readonly<Record<string, string>>;
   /** File descriptor of this process that the program inherits as `PASSED_FD`. */
   readonly passedFd?: number;
-  /** Maximum size of the standard output in bytes. A program that writes more is killed and counts as failed. */
+  /** Maximum size of the standard output in bytes. A program that writes more is killed and treated as failed. */
   readonly maxOutputBytes?: number;
   /** Whether to kill the program's child processes with it. */
   readonly killsChildren?: boolean;
@@ -99,8 +99,8 @@ interface FailureDetails {
 }
 
 /**
- * Maximum size of the recorded standard error in bytes. Longer output is cut, because a program may print a line for
- * each of a million files.
+ * Maximum size of the recorded standard error in bytes. Longer output is truncated, because a program may print a line
+ * for each of a million files.
  */
 const MAX_STDERR_BYTES = 64 * 1024;
 /**

@@ -34,7 +34,7 @@ export async function isRunning({ pid, startedAt }: RunningProcess): Promise<boo
   return (await findProcess(pid))?.startedAt === startedAt;
 }
 
-/** Whether the process may still exist. If no file can be opened, it counts as running. */
+/** Whether the process may still exist. If no file can be opened, the process is assumed to be running. */
 export const mayBeRunning = (target: RunningProcess): Promise<boolean> => isRunning(target).catch(() => true);
 
 /**

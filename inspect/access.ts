@@ -1,7 +1,7 @@
 /**
- * Controls access to the page. Accepts only GET requests and, unless the page was explicitly opened to everyone, only
- * requests with the token in the page's link. Clients on the same host also need the token, because every local user
- * and every hostNetwork pod can reach a loopback address. Refuses cross-site requests from browsers.
+ * Controls access to the inspection page. Accepts only GET requests and, unless the page was explicitly opened to
+ * everyone, only requests with the token in the page's link. Clients on the same host also need the token, because
+ * every local user and every hostNetwork pod can reach a loopback address. Refuses cross-site requests from browsers.
  */
 import type { IncomingMessage } from 'node:http';
 import { authorityOf, type InspectAddress, isLoopback, isWildcard } from './address.ts';
@@ -86,9 +86,9 @@ function allowedOrigins({ address, scheme }: AccessRules): (string | undefined)[
 const cookieName = ({ port }: InspectAddress): string => `statelet-token-${port}`;
 
 /**
- * Returns the cookie that stores the token once its link was opened. With SameSite=Strict, a browser would not send the
- * cookie on the redirect after the user followed the link from a different site. Without TLS, not every browser accepts
- * a Secure cookie.
+ * Returns the cookie that stores the token once the user has opened the link that contains it. With SameSite=Strict, a
+ * browser would not send the cookie on the redirect after the user followed the link from a different site. Without
+ * TLS, not every browser accepts a Secure cookie.
  */
 export const tokenCookie = (token: string, { address, scheme }: Pick<AccessRules, 'address' | 'scheme'>): string =>
   `${cookieName(address)}=${token}; HttpOnly; ${scheme === 'https' ? 'Secure; ' : ''}SameSite=Lax; Path=/`;

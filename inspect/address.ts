@@ -39,7 +39,7 @@ function parseAddress(text: string): InspectAddress | undefined {
 /** Whether the address is reachable from this host only. */
 export const isLoopback = ({ host }: InspectAddress): boolean => host === 'localhost' || isLoopbackIp(host);
 
-/** Whether the address stands for all addresses of this host. */
+/** Whether the address represents all addresses of this host. */
 export const isWildcard = ({ host }: InspectAddress): boolean => isUnspecifiedIp(host);
 
 /** Formats the host and port as they appear in a URL. */

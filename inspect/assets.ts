@@ -1,4 +1,4 @@
-/** Reads the files of the page from the output directory of the build. */
+/** Reads the files of the inspection page from the output directory of the build. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMissing } from '../host/files/fileErrors.ts';

@@ -22,7 +22,7 @@ export interface DetailSources extends Pick<ActorDetail, 'path' | 'at' | 'events
   /** Explanation of the actor itself if it is a container or a volume. Undefined for all other actors. */
   readonly part?: PartExplanation | undefined;
   readonly node: NodeExplanation;
-  /** The actor tree of the pod, based only on the states of its machines. */
+  /** The actor tree of the pod, which also contains the actors that an explanation omits. */
   readonly tree: ActorNode | undefined;
 }
 

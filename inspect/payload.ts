@@ -3,7 +3,7 @@ import type { ShownPayload } from './protocol.ts';
 
 /** Names of the fields to include. All other fields are omitted and only counted. */
 const VISIBLE_FIELDS: ReadonlySet<string> = new Set([
-  // Fields that identify the subject.
+  // Fields that identify the subject of a payload.
   'type',
   'kind',
   'name',

@@ -22,9 +22,9 @@ export interface ShownPod {
   readonly name: string;
   readonly isStatic: boolean;
   readonly phase: string;
-  /** The value of kubectl's column STATUS. */
+  /** The value of kubectl's STATUS column. */
   readonly status: string;
-  /** The value of kubectl's column READY, e.g. `1/2`. */
+  /** The value of kubectl's READY column, e.g. `1/2`. */
   readonly ready: string;
   readonly restarts: number;
 }
@@ -123,7 +123,7 @@ export type StoryLine =
   | { readonly kind: 'gone'; readonly at: number; readonly uid: string }
   /** An agent started. */
   | { readonly kind: 'began'; readonly at: number }
-  /** The agent stopped properly, i.e. it was not killed. */
+  /** The agent stopped cleanly, i.e. it was not killed. */
   | { readonly kind: 'ended'; readonly at: number };
 
 /** An input of an actor: a fact from a feed, the response to a call, or a timer. */
@@ -186,7 +186,6 @@ export interface TriedRun {
   readonly waitedMs?: number;
 }
 
-/** The transitions that an actor has taken. */
 export interface TakenTransitions {
   /** Start of the period that the counts cover. */
   readonly from: number;
@@ -217,7 +216,7 @@ export interface ActorDetail {
   /** Problems in the manifest of the actor's pod. */
   readonly problems: readonly string[];
   readonly next: readonly NextTransition[];
-  /** Recent Kubernetes events. Undefined for a past state, because the history contains its events. */
+  /** Recent Kubernetes events. Undefined for a past state, whose events are part of the actor's history. */
   readonly events?: readonly ShownEvent[];
   /** The last lines of the container's log. */
   readonly log?: { readonly lines: readonly string[] };
@@ -323,7 +322,7 @@ export interface Drawing {
   readonly height: number;
   readonly states: readonly DrawnState[];
   readonly ways: readonly DrawnTransition[];
-  /** Transitions that lead out of the region or apply to all states, e.g. `container.stop → stopped`. */
+  /** Transitions that leave the region or apply to all states, e.g. `container.stop → stopped`. */
   readonly exits: readonly {
     readonly way: string;
     readonly from: string;

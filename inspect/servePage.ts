@@ -1,4 +1,4 @@
-/** Serves the page over HTTP, read-only. */
+/** Serves the inspection page over HTTP. Clients can only read. */
 import { constants } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';

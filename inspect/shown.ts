@@ -47,7 +47,7 @@ export const toShownGate = ({ capacity, held, queue }: LimiterView): ShownGate =
   queue,
 });
 
-/** An actor tree and the path of its parent, which the root does not have. */
+/** An actor tree and the path of its parent. The root has no parent. */
 export interface ShownTree {
   readonly tree: ActorNode;
   readonly parent?: string;

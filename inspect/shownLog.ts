@@ -16,7 +16,7 @@ const MAX_BYTES = 2 ** 19;
 /** Maximum number of bytes to read from the files, in which each line also has a timestamp and a stream name. */
 const MAX_FILE_BYTES = 2 * MAX_BYTES;
 
-/** Number of rotated files whose ends are cached, which suffices for the container that the page shows. */
+/** Number of rotated files whose ends are cached. It is enough for the container that the page shows. */
 const MAX_CACHED_TAILS = 4;
 
 /** Creates a cache for the ends of compressed files, which would otherwise be decompressed on each request. */

@@ -28,8 +28,8 @@ export function parseJsonBody(text: string, request: string): unknown {
 const JSON_TYPE = 'application/json';
 
 /**
- * Throws an `UnexpectedResponse` unless the `content-type` is JSON. A response without this header counts as JSON, as
- * in client-go (`transformResponse` in `rest/request.go`). `request` describes the request, e.g. `GET /api/v1/pods`.
+ * Throws an `UnexpectedResponse` unless the `content-type` is JSON. A response without this header is treated as JSON,
+ * as in client-go (`transformResponse` in `rest/request.go`). `request` describes the request, e.g. `GET /api/v1/pods`.
  */
 export function assertJsonType(headers: ReadonlyMap<string, string>, request: string): void {
   const contentType = headers.get('content-type') ?? JSON_TYPE;

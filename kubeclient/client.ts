@@ -34,7 +34,7 @@ export type PatchType = 'strategic-merge-patch' | 'merge-patch';
 
 const REQUEST_TIMEOUT_MS = 10_000;
 /**
- * Maximum number of attempts of a request that the server rejects with a retry-after header (`rest/request.go` of
+ * Maximum number of attempts for a request that the server rejects with a retry-after header (`rest/request.go` of
  * client-go).
  */
 const MAX_ATTEMPTS = 10;
@@ -60,22 +60,22 @@ export class KubeClient {
     return new KubeClient(options);
   }
 
-  /** Gets an object. Rejects with an `UnexpectedResponse` if the response has a different type. */
+  /** Gets an object. Rejects with an `UnexpectedResponse` if the response is not of the expected type. */
   get(path: string, options: TypedCallOptions): Promise<unknown> {
     return this.#requestObject({ method: 'GET', path }, options);
   }
 
-  /** Creates an object. Rejects with an `UnexpectedResponse` if the response has a different type. */
+  /** Creates an object. Rejects with an `UnexpectedResponse` if the response is not of the expected type. */
   create<Sent extends ObjectType>(path: string, object: Sent, options: CallOptions): Promise<unknown> {
     return this.#requestObject({ method: 'POST', path, ...toJsonRequest(object) }, { ...options, type: object });
   }
 
-  /** Replaces an object. Rejects with an `UnexpectedResponse` if the response has a different type. */
+  /** Replaces an object. Rejects with an `UnexpectedResponse` if the response is not of the expected type. */
   update<Sent extends ObjectType>(path: string, object: Sent, options: CallOptions): Promise<unknown> {
     return this.#requestObject({ method: 'PUT', path, ...toJsonRequest(object) }, { ...options, type: object });
   }
 
-  /** Patches an object. Rejects with an `UnexpectedResponse` if the response has a different type. */
+  /** Patches an object. Rejects with an `UnexpectedResponse` if the response is not of the expected type. */
   patch(path: string, patch: object, options: TypedCallOptions & { readonly patchType?: PatchType }): Promise<unknown> {
     const { patchType = 'strategic-merge-patch' } = options;
     return this.#requestObject(

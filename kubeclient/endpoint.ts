@@ -3,7 +3,7 @@ import type { SecureContext } from 'node:tls';
 
 /**
  * Source of credentials, e.g. files or a certificate that the agent renews. Each call has its own time limit, and
- * several callers can share it. A call rejects only if there have never been valid credentials.
+ * concurrent callers can share a call. A call rejects only if there have never been valid credentials.
  */
 export interface CredentialSource {
   /** Returns the current CA certificates and client certificate for a new connection. */
@@ -25,7 +25,7 @@ export interface KubeEndpoint {
   readonly isInsecure: boolean;
   /** URL of the proxy to the server. It may contain a password. Undefined for a direct connection. */
   readonly proxy?: URL;
-  /** Headers of each request besides the token, e.g. for impersonation or basic authentication. */
+  /** Headers to send with each request in addition to the token, e.g. for impersonation or basic authentication. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly credentials: CredentialSource;
 }

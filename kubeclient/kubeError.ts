@@ -43,12 +43,11 @@ export class KubeError extends Error {
 }
 
 const SECOND_MS = 1000;
-/** Pattern of a number of seconds. The limit of nine digits prevents an overflow of a timer. */
+/** Pattern of a number of seconds. The limit of nine digits prevents a timer overflow. */
 const SECONDS_PATTERN = /^\d{1,9}$/;
 /** Maximum number of characters of an error message. */
 const MAX_MESSAGE_LENGTH = 1024;
 
-/** Creates the error for an HTTP error response. */
 export function createErrorFromResponse(code: number, body: string, retryAfter: string | undefined): KubeError {
   const status = parseStatus(body);
   return new KubeError(
@@ -74,7 +73,7 @@ function parseErrorMessage(code: number, body: string): string {
   return code < 400 ? `${summary}: ${shortenText(line.trim())}` : shortenText(line.trim());
 }
 
-/** Limits the length of an external text and makes it printable. */
+/** Limits the length of external text and makes it printable. */
 function shortenText(text: string): string {
   const printableText = printableLine(text.slice(0, MAX_MESSAGE_LENGTH));
   return text.length > MAX_MESSAGE_LENGTH || printableText.length > MAX_MESSAGE_LENGTH

@@ -28,7 +28,7 @@ export function parsePemBlocks(text: string): PemBlock[] {
 }
 
 const PEM_LABEL_PATTERN = /^[A-Z0-9 ]+$/;
-/** Characters that indicate that a text was decoded from binary data. */
+/** Characters that indicate that text was decoded from binary data. */
 const BINARY_PATTERN = /[\0\ufffd]/;
 
 /** Describes unexpected contents without quoting them, because they may be secret. */

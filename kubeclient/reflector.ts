@@ -1,5 +1,5 @@
 /**
- * Lists the objects of a collection and watches their changes until it is aborted (`tools/cache/reflector.go` of
+ * Lists the objects of a collection and watches their changes until the signal aborts (`tools/cache/reflector.go` of
  * client-go). Objects are identified by their UIDs, so a recreated object is different from the deleted one with the
  * same name.
  */
@@ -28,7 +28,7 @@ export interface ReflectorOptions<Stored = KubeObject> {
   readonly client: KubeClient;
   /** Path of the collection, e.g. `/api/v1/pods`. */
   readonly path: string;
-  /** Type of the objects. A response with a different type counts as an error and changes nothing. */
+  /** Type of the objects. A response with a different type is treated as an error and changes nothing. */
   readonly type: ObjectType;
   readonly query?: Readonly<Record<string, string>>;
   /**
@@ -63,7 +63,7 @@ const MIN_WATCH_SECONDS = 300;
 /** Time after which the client closes a watch that the server has not closed at its timeout, in milliseconds. */
 const WATCH_GRACE_MS = 30_000;
 /**
- * Maximum duration of a short watch, in milliseconds. A short watch counts as failed if it sent no events or if the
+ * Maximum duration of a short watch, in milliseconds. A short watch is considered failed if it sent no events or if the
  * previous watch was short, too.
  */
 const SHORT_WATCH_MS = 1_000;
@@ -199,7 +199,8 @@ export class Reflector<Stored = KubeObject> {
         if (failure) break;
       }
     } catch (error) {
-      // A broken stream counts as ended, because the events before the break were valid. An invalid event is an error.
+      // A broken stream is treated as ended, because the events before the break were valid. An invalid event is an
+      // error.
       if (this.#options.signal.aborted || error instanceof UnexpectedResponse) throw error;
     }
     if (failure) throw failure.error;
@@ -289,7 +290,8 @@ export class Reflector<Stored = KubeObject> {
   async #recoverFromError(error: unknown): Promise<void> {
     this.#initialObjects = undefined;
     if (this.#shouldList && !this.#isVersionExpired && isExpiredVersionError(error)) {
-      // Retry immediately without a version, because any server can answer such a request.
+      // Retry immediately without a version, because every API server can answer such a request, however old its cached
+      // data is.
       this.#isVersionExpired = true;
       return;
     }

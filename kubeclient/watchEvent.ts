@@ -68,7 +68,7 @@ function parseBookmark(object: object, request: string): WatchEvent {
 
 /**
  * Returns the objects of a list. Throws an `UnexpectedResponse` unless all of them have the expected type and a UID.
- * Rejects a partly valid list as a whole, because missing objects would count as deleted.
+ * Rejects a partly valid list as a whole, because missing objects would be treated as deleted.
  */
 export function parseList(
   list: unknown,

@@ -1,5 +1,5 @@
 /**
- * Serves `POST /checkpoint/{ns}/{pod}/{container}`, with which the runtime writes an archive of a running container
+ * Serves `POST /checkpoint/{ns}/{pod}/{container}`, which makes the runtime write an archive of a running container
  * (`checkpoint` in `pkg/kubelet/server/server.go`).
  */
 import { join } from 'node:path';

@@ -33,7 +33,7 @@ export interface HttpResponse extends Writable {
  */
 export interface Upgrade {
   readonly request: IncomingMessage;
-  /** The response with which an upgrade can be refused. */
+  /** The response for refusing an upgrade. */
   readonly response: ServerResponse;
   readonly socket: Duplex;
   /** Bytes that arrived after the request's headers. */

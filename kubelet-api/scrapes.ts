@@ -6,7 +6,7 @@ export interface Scrape {
   /** Path of the route, e.g. `/metrics/cadvisor`. */
   readonly path: string;
   readonly count: number;
-  /** Number of requests without a complete response of status 200. */
+  /** Number of requests that did not receive a complete response with status 200. */
   readonly failed: number;
   /** Time of the last request, in milliseconds since the epoch. */
   readonly at: number;

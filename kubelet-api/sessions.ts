@@ -26,7 +26,7 @@ export class StreamSessions {
     return [...this.#openSessions];
   }
 
-  /** Adds a session until the returned function is called. */
+  /** Adds a session and returns a function that removes it. */
   start(session: StreamSession): () => void {
     this.#lastId += 1;
     const openSession = { ...session, id: this.#lastId };

@@ -1,5 +1,5 @@
 /**
- * Creates and reads mirror pods, which represent static pods at an API server. A change of a mirror pod does not affect
+ * Creates and reads mirror pods, which represent static pods at an API server. A change to a mirror pod does not affect
  * its static pod (`pkg/kubelet/pod/mirror_client.go`).
  */
 import * as z from 'zod/mini';

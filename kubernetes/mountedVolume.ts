@@ -12,7 +12,7 @@ export type MountedVolume =
 export interface MountedPath {
   readonly kind: 'path';
   readonly hostPath: string;
-  /** Whether this agent created the directory on a local disk, so that reading it cannot hang. */
+  /** Whether this agent created the directory on a local disk, in which case reading it cannot hang. */
   readonly own?: true;
   /**
    * Time at which the content should be refreshed, in milliseconds since the epoch. Undefined if the content does not

@@ -32,9 +32,9 @@ export interface FlightRecorderOptions extends RingOptions {
 type ObservedAgent = Pick<NodeAgent, 'input' | 'draftKeyframe' | 'now' | 'subscribe' | 'unpublishedUids'>;
 
 interface RecorderProgress {
-  /** Number of lines recorded since the start. */
+  /** Number of lines recorded since the agent started. */
   readonly lines: number;
-  /** Number of compressed bytes written since the start. */
+  /** Number of compressed bytes written since the agent started. */
   readonly bytes: number;
   /** Number of characters that have not been written yet. */
   readonly pendingLength: number;
@@ -55,8 +55,8 @@ export interface FlightRecorder {
   /** Writes the pending lines. Resolves once the write has succeeded or failed. */
   flush(): Promise<void>;
   /**
-   * Resolves when everything recorded so far is on disk, so that a reader can open the files. Resolves at once if the
-   * last write started less than a second ago or writes are failing, so callers need not limit their rate.
+   * Resolves when everything recorded so far is on disk, so that a reader can open the files. Resolves immediately if
+   * the last write started less than a second ago or writes are failing, so callers need not limit their rate.
    */
   waitUntilWritten(): Promise<void>;
   /** Writes the last lines. Must be called after the agent has stopped. */
@@ -68,8 +68,8 @@ const FLUSH_INTERVAL_MS = 1_000;
 /** Number of pending characters that triggers an immediate write. */
 const FLUSH_THRESHOLD_LENGTH = 2 ** 18;
 /**
- * Maximum number of pending characters. If there are more, the pending lines are dropped. The longest line does not
- * count, because a single manifest can be this long.
+ * Maximum number of pending characters. If there are more, the pending lines are dropped. The longest line is not
+ * counted, because a single manifest can be this long.
  */
 const MAX_PENDING_LENGTH = 2 ** 21;
 /**
@@ -175,7 +175,7 @@ class Recorder implements FlightRecorder {
   }
 
   /**
-   * Adds the final line, which includes the number of lost lines, because there is no later segment header that could.
+   * Adds the final line. It includes the number of lost lines, because no later segment header can report that number.
    */
   #addEndedLine(untold: readonly string[]): void {
     if (this.#needsKeyframe) this.#dropPending();
@@ -272,7 +272,9 @@ class Recorder implements FlightRecorder {
     this.#writtenTotals.bytes += member.length;
   }
 
-  /** Takes the pending lines. Also starts a keyframe if `inNew` is set or the last keyframe is old enough. */
+  /**
+   * Removes and returns the pending lines. Also starts a keyframe if `inNew` is set or the last keyframe is old enough.
+   */
   #takePending(inNew: boolean): {
     readonly pending?: PendingText | undefined;
     readonly header?: Promise<PendingText | undefined>;

@@ -16,7 +16,7 @@ interface StoryOptions {
 }
 
 /**
- * Yields the formatted lines of all lives of the agent up to the time `until`. A line that this version cannot read is
+ * Yields the formatted lines of all the agent's runs up to the time `until`. A line that this version cannot read is
  * replaced with a note.
  */
 export async function* formatStory(file: RecordingFile, { until }: StoryOptions): AsyncGenerator<string> {
@@ -47,7 +47,7 @@ const withTimestamp = (at: number, text: string): string => `${new Date(at).toIS
 
 const readKind = (json: string): string => readStringField(parseJson(json), 'kind') ?? 'no line of a recording';
 
-/** Formats lines. Tracks the calls in progress and the names of pods. */
+/** Formats the lines of a recording. Tracks the calls in progress and the names of pods. */
 class StoryFormatter {
   readonly #callStartedAt = new Map<string, number>();
   readonly #names = new Map<string, string>();
@@ -107,7 +107,10 @@ class StoryFormatter {
     }
   }
 
-  /** Stores the names of the pods that a fact contains. A source reports a pod before any other line mentions it. */
+  /**
+   * Stores the names of the pods that a recorded input contains. The input in which a source reports a pod precedes all
+   * other lines that mention the pod.
+   */
   #storeNames(value: unknown): void {
     const { pods, pod } = factSchema.safeParse(value).data ?? {};
     for (const { metadata } of [...(pods ?? []), ...(pod ? [pod] : [])])

@@ -1,4 +1,4 @@
-/** Queues lines until they are written. */
+/** Queues the lines of a recording until they are written. */
 import * as z from 'zod/mini';
 import type { RecordingLine, SegmentHeader } from './lines.ts';
 import type { MemberText } from './member.ts';
@@ -7,7 +7,7 @@ import { replaceRepeatedObjects } from './repeatedParts.ts';
 export interface PendingText extends MemberText {
   /** Number of lines, excluding the segment header. */
   readonly count: number;
-  /** Number of lost lines that the segment header states. */
+  /** Number of lost lines as stated in the segment header. */
   readonly lostLines?: number | undefined;
 }
 
@@ -17,7 +17,7 @@ const probeResponseSchema = z.looseObject({ result: z.string() });
 /** Maximum number of failing probes to remember. */
 const MAX_FAILING_PROBES = 10_000;
 
-/** Counts failures. A probe that keeps failing counts only once until it succeeds. */
+/** Counts failures. A probe that keeps failing is counted only once until it succeeds. */
 class FailureCounter {
   readonly #failingProbes = new Set<string>();
 
@@ -72,7 +72,7 @@ export class PendingLines {
   /** Appends a line and returns its length in characters. */
   add(line: RecordingLine): number {
     if (this.isEmpty) this.#at = line.at;
-    // Serialize the line at once, so that its objects can be garbage-collected.
+    // Serialize the line immediately, so that its objects can be garbage-collected.
     const lineJson = JSON.stringify(line);
     this.#lines.push(lineJson);
     this.#addLength(lineJson);

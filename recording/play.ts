@@ -79,7 +79,7 @@ export async function replayUntil(
   agent.start();
   try {
     for await (const line of readStretchLines(file, stretch, replayStart)) {
-      // Clamp the time to the start, because the recording contains nothing earlier.
+      // Clamp the time to the start of the replay, because no earlier state is available.
       at = Math.max(replayStart.at, Math.min(line.at, until));
       if (line.at > until) break;
       if (isEntry(line)) await enterOrThrow(enterEntry, line);

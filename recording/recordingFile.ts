@@ -163,7 +163,7 @@ async function parseMembersAfter(
  */
 async function findNextSegment(handle: FileHandle, from: number, end: number): Promise<number> {
   for (let offset = from; offset < end; offset += READ_BYTES) {
-    // Read an additional header, because a header can span two reads.
+    // Extend the block by the size of a header, because a header can span two blocks.
     const bytes = await readBytesAt(handle, offset, READ_BYTES + HEADER_BYTES);
     for (let at = bytes.indexOf(MAGIC_BYTES); at >= 0 && at < READ_BYTES; at = bytes.indexOf(MAGIC_BYTES, at + 1)) {
       if (parseMemberHead(bytes.subarray(at))?.startKind === 'anew') return offset + at;

@@ -8,8 +8,8 @@ import { isObject } from '../base/values/isObject.ts';
 import { lookUp } from '../base/values/lookUp.ts';
 
 /**
- * The only key of a reference. If its value is a number, it is an index in `shared`. If it is an object, it is an
- * original object that has this key.
+ * The only key of a reference. A number as its value is an index in `shared`. An object as its value is an escaped
+ * original object, which has this key itself.
  */
 const REFERENCE_KEY = '$shared';
 
@@ -22,8 +22,8 @@ export interface DeduplicatedValue {
 type PlainObject = Readonly<Record<string, unknown>>;
 
 /**
- * Depth up to which objects are processed in separate steps. The contexts of a pod's actors and the statuses of
- * containers are at deeper levels.
+ * Number of outer levels at which each object is processed in a separate step. The contexts of a pod's actors and the
+ * statuses of containers are below these levels, so each of them is processed within a single step.
  */
 const STEP_LEVELS = 7;
 
@@ -68,8 +68,9 @@ const escapeReference = (copy: unknown): unknown =>
   isObject(copy) && Object.hasOwn(copy, REFERENCE_KEY) ? { [REFERENCE_KEY]: copy } : copy;
 
 /**
- * Maximum number of values in a keyframe with all references expanded. The largest pods reach a third of this. A file
- * whose references nest exponentially is rejected, because its keyframe would be as large in any JSON output.
+ * Maximum number of values in a keyframe with all references expanded. The largest pods reach a third of this. The
+ * limit rejects a file whose references nest exponentially, because its keyframe would be fully expanded in any JSON
+ * output.
  */
 const MAX_EXPANDED_VALUES = 1e9;
 

@@ -28,8 +28,8 @@ export class ReplayComparison {
   readonly #names = new Map<string, string>();
 
   /**
-   * Starts from a keyframe. Its published statuses count as compared, but the statuses in `untold` were published after
-   * the keyframe and are still to be compared.
+   * Starts from a keyframe. Treats its published statuses as already compared. The statuses in `untold` were published
+   * after the keyframe and have not been compared yet.
    */
   startFrom({ statuses, untold = [] }: Keyframe): void {
     const publishedStatuses = [...Object.entries(statuses)].filter(([uid]) => !untold.some((each) => each.uid === uid));
@@ -66,8 +66,8 @@ export class ReplayComparison {
   }
 
   /**
-   * Compares a status. Skips statuses that only the replay published, because a live agent persists statuses before it
-   * publishes them and thereby merges several changes, whereas the replay publishes each change at once.
+   * Compares a status. Skips statuses that only the replay published. A live agent persists statuses before it
+   * publishes them and thereby merges several changes, whereas the replay publishes each change immediately.
    */
   #compareStatus({ at, uid, pod, status }: StatusLine): RecordingDifference | undefined {
     const statuses = this.#replayedStatuses.get(uid) ?? [];

@@ -30,7 +30,7 @@ interface RingFile {
 
 const parseFileNumber = (name: string): number => Number(NAME_PATTERN.exec(name)?.[1]);
 
-/** Returns the names in `names` that ring files have, from oldest to newest. */
+/** Returns the names of ring files among `names`, from oldest to newest. */
 export const sortRingNames = (names: readonly string[]): string[] =>
   names.filter((name) => NAME_PATTERN.test(name)).sort((left, right) => parseFileNumber(left) - parseFileNumber(right));
 

@@ -137,8 +137,8 @@ async function readHeader(file: RecordingFile, member: Member): Promise<SegmentH
 }
 
 /**
- * Returns the lines of a member. Returns undefined if the member is damaged and no later member depends on it, because
- * its write was probably interrupted.
+ * Returns the lines of a member. Returns undefined if the member is damaged and no later member depends on it. The
+ * write of such a member was probably interrupted.
  */
 export async function readMemberLines(file: RecordingFile, member: Member): Promise<readonly string[] | undefined> {
   try {

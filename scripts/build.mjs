@@ -202,8 +202,8 @@ function removeStaleFiles(outputs) {
 }
 
 /**
- * Writes the list of the bundled files. The modification time of the list is the start of the build, with which
- * `bundle` compares the times of these files.
+ * Writes the list of the bundled files. Sets the list's modification time to the start of the build, so that `bundle`
+ * can compare the modification times of these files with it.
  */
 function writeInputs(inputs, startedAt) {
   const file = join(distDirectory, 'inputs.json');

@@ -14,8 +14,8 @@ const TEST_TIMEOUT_MS = 300_000;
 const excludedNames = new Set(['node_modules', 'dist', '.git', 'coverage']);
 
 /**
- * Returns a message for each mutation that cannot be applied, because the text to replace does not occur exactly once
- * in the file.
+ * Returns a message for each mutation that cannot be applied. A mutation requires that the text to replace occurs
+ * exactly once in the file.
  */
 export const findMutationProblems = () =>
   findChangeProblems(mutations.map(({ rule, ...rest }) => ({ name: rule, ...rest })));

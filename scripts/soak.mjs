@@ -105,7 +105,7 @@ async function createBaselineCheck() {
   };
 }
 
-/** Describes the first violation that only the faulty node has, in one line. Undefined if there is none. */
+/** Describes in one line the first violation in a story that the unmodified node passes. Undefined if there is none. */
 function findViolation(copy, fault, passesUnmodified) {
   const otherStories = Array.from({ length: MAX_STORIES }, (_, number) => number).filter(
     (number) => number !== fault.story,

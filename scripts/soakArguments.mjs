@@ -17,7 +17,7 @@ written to soak-SEED.json.`;
 
 const DEFAULT_VALUES = { minutes: '1', part: '0/1', stories: '300' };
 
-/** Options that have an effect in each mode. Any other option is rejected. */
+/** Options that have an effect, by mode. Any other option is rejected. */
 const OPTIONS_BY_MODE = {
   random: ['minutes', 'seed'],
   cluster: ['minutes', 'seed'],

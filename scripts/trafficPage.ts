@@ -1,5 +1,6 @@
 /**
- * Generates the page that compares the node's requests to an API server with a kubelet's, from the data of the tests.
+ * Generates the page that compares the node's requests to an API server with those of a kubelet, using data from the
+ * tests.
  */
 import { accountOf, type Sent } from '../test/actors/cluster/traffic/account.ts';
 import { REASONS } from '../test/actors/cluster/traffic/declared.ts';
@@ -35,7 +36,7 @@ const requestCounts = ({ gets, patches, deletes, events, repeats }: Sent): numbe
   repeats,
 ];
 
-/** Formats a table row whose cells contain the kubelet's number and the node's number. */
+/** Formats a table row whose cells contain the kubelet's request count and the node's. */
 function podRow(scenario: Scenario): string {
   const { name, title, sends } = scenario;
   const kubeletSent = accountOf(recordedRequests(name).filter((request) => isOf(scenario, request))).sent;

@@ -1,6 +1,6 @@
 /**
- * The categories of states, which decide colors and sort order, the most severe first. Each state has exactly one of
- * them as a tag.
+ * The categories of states, from most to least severe. They determine colors and sort order. Each state has exactly one
+ * of them as a tag.
  */
 export const CATEGORIES = ['broken', 'retrying', 'failed', 'waiting', 'working', 'steady', 'done'] as const;
 
@@ -54,7 +54,7 @@ export const stableState = ({ state, tags }: { readonly state: string; readonly 
 
 /**
  * Returns the category shown for an actor. A probe shows the result of its last attempt rather than the attempt in
- * progress. A state without a category is a bug and counts as `broken`.
+ * progress. A state without a category is a bug and is shown as `broken`.
  */
 export function categoryOf({ tags }: { readonly tags: readonly string[] }): Category {
   const category = findCategory(tags) ?? 'broken';

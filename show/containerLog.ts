@@ -54,9 +54,9 @@ export interface LoggedRun {
 }
 
 /**
- * Returns the run whose log is shown. It is the current run, or the last run if the container is not running. With
- * `previous`, it is the run in the last state of the status. Throws a `NodeFailure` with reason `BadRequest` if there
- * is no such run.
+ * Returns the run whose log is shown. This is the current run, or the last run if the container is not running. With
+ * `previous`, it is the run in the status's `lastState`. Throws a `NodeFailure` with reason `BadRequest` if there is no
+ * such run.
  */
 export function selectRun(pod: Pod, container: string, { previous = false } = {}): LoggedRun {
   const status = allStatuses(pod.status).find(({ name }) => name === container);

@@ -23,11 +23,11 @@ export interface Explanation {
   /** Time that the explanation refers to, in milliseconds since the epoch. */
   readonly at: number;
   readonly phase: PodPhase;
-  /** Value of kubectl's column STATUS. */
+  /** Value of kubectl's STATUS column. */
   readonly status: string;
-  /** Value of kubectl's column READY. */
+  /** Value of kubectl's READY column. */
   readonly ready: string;
-  /** One sentence that says why the pod is not running, or that it is. */
+  /** One sentence that says why the pod is not running, or that it is running. */
   readonly answer: string;
   readonly addresses: readonly string[];
   /** Errors of the current manifest, one sentence each. The pod keeps running with its last valid manifest. */

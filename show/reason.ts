@@ -20,8 +20,7 @@ function waitText({ waitingFor, until }: ActorNode, now: number): string {
 }
 
 /**
- * Describes the failure that the actor is recovering from. A failure that it has already recovered from is not a
- * reason.
+ * Describes the failure that the actor is recovering from. Undefined if the actor is not waiting or nothing has failed.
  */
 function recoveryText(actor: ActorNode, now: number): string | undefined {
   const { waitingFor, lastFailure } = actor;
@@ -33,7 +32,7 @@ function recoveryText(actor: ActorNode, now: number): string | undefined {
 /** Approximate maximum length of a cause that fits into the table column. */
 const MAX_CAUSE_LENGTH = 72;
 
-/** Returns the end of a chain of errors, such as `step failed: cause: root cause`, with as many links as fit. */
+/** Returns the end of an error chain such as `step failed: cause: root cause`, with as many links as fit. */
 function rootCause(message: string): string {
   const causes = message.replace(/\s+/g, ' ').trim().split(': ');
   let cause = causes.pop() ?? '';
@@ -56,7 +55,7 @@ function runningReason({ actor, role, status }: ContainerWithActor, now: number)
   return rootCause(probe.lastFailure.message) + failureCountText;
 }
 
-/** Returns the state of a container in the words of kubectl's column STATUS. */
+/** Returns the state of a container as kubectl's STATUS column shows it. */
 export function containerStatusWord({ status }: ContainerWithActor): string {
   const { state = {}, ready, started } = status ?? {};
   if (state.running) return ready || !started ? 'Running' : 'NotReady';
@@ -74,7 +73,10 @@ export function containerReason(container: ContainerWithActor, now: number): str
   return waitReason(actor, now);
 }
 
-/** Returns the failure or the wait of an actor. Empty if it is not waiting. */
+/**
+ * Describes the failure that an actor is recovering from or the condition that it is waiting for. Empty if it is not
+ * waiting.
+ */
 export const waitReason = (actor: ActorNode, now: number): string => recoveryText(actor, now) ?? waitText(actor, now);
 
 /** Returns the reason why the pod itself is waiting, not counting its containers and volumes. */

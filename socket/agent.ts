@@ -13,7 +13,7 @@ import type { PartExplanation, PodPart } from '../show/explain/explainPart.ts';
 import type { Explanation } from '../show/explain.ts';
 import type { LogTails } from '../show/logTail.ts';
 
-/** A change of an event. The event was created, its count increased, or it was removed. */
+/** A notification that an event was created or removed, or that its count increased. */
 interface EventChange {
   readonly event: CoreEvent;
   readonly removed: boolean;
@@ -53,12 +53,13 @@ export interface NodeSummary {
   /** Pods of other node agents on the same runtime, which this agent does not touch. */
   readonly foreign: readonly ForeignPod[];
   /**
-   * Errors of rejected manifests. A pod continues to run with the last valid version of its manifest, if there is one.
+   * Errors in rejected manifests. The pod of a rejected manifest continues to run with the last valid version of that
+   * manifest, if there is one.
    */
   readonly problems: readonly SourceProblem[];
   /** Suspicious but accepted content of manifests or of their directory. */
   readonly warnings: readonly SourceProblem[];
-  /** The node's limiters as plain data, for display only. */
+  /** State of the node's limiters as plain data, for display only. */
   readonly limiters: unknown;
 }
 
@@ -75,7 +76,7 @@ export interface StreamRequest {
   readonly tty: boolean;
 }
 
-/** The URL at which the runtime serves the streams, and which streams the runtime expects. */
+/** The URL at which the runtime serves the streams, and the options with which a client must connect to it. */
 export interface StreamEndpoint extends Pick<StreamRequest, 'stdin' | 'stdout' | 'stderr' | 'tty'> {
   readonly url: string;
 }
@@ -99,7 +100,7 @@ export interface AgentPort {
   pods(): readonly Pod[];
   /** The actor trees of the pods, by UID. */
   trees(): ReadonlyMap<string, ActorNode>;
-  /** Calls `listener` on every change of a pod until the returned function is called. */
+  /** Calls `listener` on every change to a pod until the returned function is called. */
   subscribe(listener: (change: PodChange) => void): () => void;
   /**
    * Lists the runtime's objects immediately. Resolves to true once the runtime has responded and the resulting statuses
@@ -108,7 +109,7 @@ export interface AgentPort {
   confirmPods(signal: AbortSignal): Promise<boolean>;
   /** The events of the last hour, ordered by their latest occurrence. */
   events(): readonly CoreEvent[];
-  /** Calls `listener` on every change of an event until the returned function is called. */
+  /** Calls `listener` on every change to an event until the returned function is called. */
   subscribeEvents(listener: (change: EventChange) => void): () => void;
   /** Explains the state of the pod with this UID. Undefined if there is no such pod. */
   explain(uid: string, logs?: LogTails): Explanation | undefined;
@@ -139,15 +140,18 @@ export interface AgentPort {
   stream(request: StreamRequest, signal: AbortSignal): Promise<StreamEndpoint>;
   recording(): Promise<AgentRecording>;
   /**
-   * Measures the node and its pods for a prediction of evictions. Undefined if the node evicts no pods. Rejects with a
-   * `NodeFailure` if something cannot be measured.
+   * Measures the node and its pods in order to predict evictions. Undefined if the node evicts no pods. Rejects with a
+   * `NodeFailure` if a measurement fails.
    */
   evictionFigures(signal: AbortSignal): Promise<EvictionFigures | undefined>;
-  /** Returns the use of each image at the runtime. Rejects with a `NodeFailure` if the runtime cannot list them. */
+  /**
+   * Returns information about the use of each image in the runtime. Rejects with a `NodeFailure` if the runtime cannot
+   * list its images.
+   */
   imageUses(signal: AbortSignal): Promise<readonly ImageUse[]>;
 }
 
-/** The recordings of this agent and earlier ones. */
+/** The recordings of this agent and of earlier agents with the same root directory. */
 export interface AgentRecording {
   /** Whether this agent records. */
   readonly isOn: boolean;

@@ -32,7 +32,7 @@ export interface AgentClient {
 /** Timeout for the next byte of a response. */
 const IDLE_TIMEOUT_MS = 10_000;
 
-/** The agent's socket, and options of the connection. */
+/** The agent's socket and the connection options. */
 interface AgentAddress {
   readonly path: string;
   /** Returns the PID of the process that listens on a socket, or undefined if it cannot be determined. */
@@ -109,7 +109,7 @@ async function readText(address: AgentAddress, response: IncomingMessage): Promi
   return bodyText;
 }
 
-/** Schema of a Status. The defaults apply to reasons that only other versions of the agent use. */
+/** Schema of a Status. The default reason replaces a reason that this version of the agent does not know. */
 const statusSchema = z.object({
   reason: z.catch(z.enum(failureReasons), 'InternalError'),
   message: z.catch(z.optional(z.string()), undefined),
@@ -176,7 +176,7 @@ export function agentClient(path: string, options: Omit<AgentAddress, 'path'> = 
 
 /**
  * Returns a client for the first of `paths` on which an agent listens. If there is none, throws a `NodeFailure` that
- * names all paths, or a path that this user is not permitted to open.
+ * names a path that this user is not permitted to open or, failing that, all paths.
  */
 export async function findAgent(
   paths: readonly string[],

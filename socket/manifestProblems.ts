@@ -41,8 +41,8 @@ function concernsPod(name: string, { node, namespace }: LookupScope, problem: Ma
 }
 
 /**
- * Returns `FILE: FIELD: MESSAGE` and the condition under which the manifest will be used, on one line, even if the
- * file's name contains line breaks.
+ * Returns `FILE: FIELD: MESSAGE` followed by the condition under which the manifest will be used. The result is a
+ * single line even if the file name contains line breaks.
  */
 export const formatProblem = ({ file, path, message, until }: ManifestProblem): string => {
   const fieldPrefix = path === '' ? '' : `${path}: `;

@@ -15,7 +15,7 @@ import type { AgentPort } from './agent.ts';
 import { formatProblem, listPodProblems, suggestPod } from './manifestProblems.ts';
 import { failureStatus } from './status.ts';
 
-/** Time limit in milliseconds for measuring the pods for a prediction of evictions. */
+/** Timeout for measuring the pods in order to predict evictions, in milliseconds. */
 const EVICTION_TIMEOUT_MS = 5_000;
 
 /** A response, whose body is sent as JSON or, if it is a string, as plain text. */

@@ -12,9 +12,8 @@ const MAX_INTERVAL_MS = 120_000;
 /** Minimum interval between two samples. A rate over a shorter interval would be too noisy. */
 const MIN_INTERVAL_MS = 400;
 /**
- * Maximum time between the creation and the start of a container. If a cgroup is new in the current sample but was
- * created more than this time before the previous sample, that sample must have missed the cgroup, so its rate is
- * unknown.
+ * Maximum time between the creation and the start of a container. A cgroup that was created longer than this before the
+ * previous sample but is missing from that sample must have been overlooked, so its rate is unknown.
  */
 const MAX_START_DELAY_MS = 10_000;
 const NS_IN_MS = 1_000_000;

@@ -1,4 +1,7 @@
-/** Describes a sample of the resource usage of the node, its pods and their containers from cgroups and the runtime. */
+/**
+ * Types of a resource usage sample, which covers the node, its pods and their containers. Samples are taken from
+ * cgroups and the runtime.
+ */
 import type { CgroupUsage } from '../host/cgroup/usage/cgroupUsage.ts';
 import type { InterfaceUsage } from '../host/usage/netDev.ts';
 import type { RuntimeUsage } from './pods/criUsage.ts';

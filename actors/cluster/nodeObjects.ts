@@ -1,4 +1,4 @@
-/** Defines schemas and parsers for the node's own objects at the API server. */
+/** Defines schemas and parsers for the node's own API objects. */
 import * as z from 'zod/mini';
 import { parseResponse } from '../../kubeclient/answer.ts';
 import { isNotFound } from '../../kubeclient/kubeError.ts';

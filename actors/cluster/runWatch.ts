@@ -12,7 +12,7 @@ import { createStepReporter } from '../sources/sourceReporters.ts';
 export interface ClusterWatch<Cached = KubeObject> {
   /** The kind of the watched objects, as shown to users. */
   readonly name: string;
-  /** Describes the watched objects for users. */
+  /** Description of the watched objects in messages, e.g. `the Node node-1`. */
   readonly sourceName: string;
   readonly path: string;
   readonly type: ObjectType;

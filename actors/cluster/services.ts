@@ -12,7 +12,7 @@ import type { ClusterWatch } from './runWatch.ts';
 
 const SOURCE_ANNOTATION = 'kubernetes.io/config.source';
 
-/** Returns the service variables for the containers of a pod. */
+/** Returns the environment variables with the addresses of Services for the containers of a pod. */
 export type ServiceVariables = (pod: Pod) => Readonly<Record<string, string>>;
 
 export const noServices: ServiceVariables = () => ({});

@@ -15,7 +15,7 @@ export interface ClusterCaches extends Partial<PodContent> {
   readonly ownNode: OwnNode;
   readonly services: ClusterServices;
   readonly classes: ClusterRuntimeClasses;
-  /** Undefined without a cluster. */
+  /** Undefined on a node without a cluster. */
   readonly objects?: ObjectStore | undefined;
 }
 

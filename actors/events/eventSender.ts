@@ -25,7 +25,7 @@ export interface EventSenderDependencies {
   readonly jitter: () => number;
   /** Called with each event that could not be sent. */
   readonly onError: (source: string, error: unknown) => void;
-  /** Whether pod or container starts are queued, to which normal events yield. */
+  /** Whether pod or container starts are queued. Normal events yield to them. */
   readonly hasQueuedStarts: () => boolean;
   /** Called when events start to wait and when sending resumes. */
   readonly onState: (state: EventQueueState) => void;
@@ -42,18 +42,18 @@ const RETRY_MS = 10_000;
  * by this UID.
  */
 const NODE_UID_TIMEOUT_MS = 10_000;
-/** Interval between checks whether starts are still queued. */
+/** Interval between checks for queued pod or container starts. */
 const STARTS_CHECK_MS = 500;
-/** Changes of the yielding deadline that are smaller than this are not reported. */
+/** Minimum difference between the last reported deadline for yielding to pod starts and a new one that is reported. */
 const MIN_CHANGE_MS = 1_000;
-/** Maximum time for which a stopping agent waits until yielding events have been sent. */
+/** Maximum time that a stopping agent waits for yielding events to be sent. */
 const FINISH_TIMEOUT_MS = 2_000;
 
 export class EventSender {
   readonly #dependencies: EventSenderDependencies;
   readonly #eventQueue = new WaitingEvents();
   #pendingSend: Promise<void> | undefined;
-  /** Whether the agent is stopping, in which case no event yields. */
+  /** Whether the agent is stopping, in which case events no longer yield to pod starts. */
   #isStopping = false;
   #droppedCount = 0;
   #state: EventQueueState;
@@ -63,7 +63,7 @@ export class EventSender {
   /** Events about the node that wait for its UID. Undefined once events no longer need to wait for it. */
   #deferredNodeEvents: CoreEvent[] | undefined = [];
   readonly #nodeUidAlarm: Alarm;
-  /** Time of the last check for queued starts on the monotonic clock. Undefined while no event yields. */
+  /** Monotonic time of the last check for queued starts. Undefined while no event yields. */
   #lastQueueCheckAt: number | undefined;
   /** Rings when an event must be sent immediately. */
   readonly #wakeUpAlarm: Alarm;
@@ -213,7 +213,10 @@ export class EventSender {
       this.#reportState(nextQueueState(this.#state, { ...change, droppedCount: this.#droppedCount, now: clock.now() }));
   }
 
-  /** Reports a state unless the agent is stopping, because the actors that receive the state no longer exist then. */
+  /**
+   * Reports a state. Does nothing while the agent is stopping, because the actors that receive the state no longer
+   * exist.
+   */
   #reportState(state: EventQueueState): void {
     this.#state = state;
     if (!this.#isStopping) this.#dependencies.onState(state);
@@ -229,7 +232,7 @@ export class EventSender {
 }
 
 /**
- * Returns the event in the form in which it is sent. An event about a Node contains the Node's UID in the cluster, if
+ * Returns the event as it is sent to the server. An event about a Node contains the Node's UID in the cluster, if
  * known.
  */
 function createSentEvent({ involvedObject, metadata, ...event }: CoreEvent, uid?: string) {

@@ -15,7 +15,7 @@ export interface WaitingEvent {
   readonly event: CoreEvent;
   /** Whether the server does not have the event yet. */
   readonly isNew: boolean;
-  /** Time of arrival on the monotonic clock, in milliseconds. */
+  /** Monotonic time at which the event was queued, in milliseconds. */
   readonly queuedAtMs: number;
 }
 
@@ -30,7 +30,6 @@ export class WaitingEvents {
     return this.#warningEvents.size + this.#normalEvents.size;
   }
 
-  /** The number of queued normal events. */
   get normalCount(): number {
     return this.#normalEvents.size;
   }
@@ -46,8 +45,8 @@ export class WaitingEvents {
   }
 
   /**
-   * Queues an event. Returns false if the queue was full. In that case, a warning replaces the newest normal event, if
-   * any, and all other events are dropped.
+   * Queues an event. Returns false if the queue was full. In that case, a warning replaces the newest queued normal
+   * event. A normal event, or a warning that finds no normal event to replace, is dropped.
    */
   add(event: CoreEvent, now: number): boolean {
     const key = eventKey(event);

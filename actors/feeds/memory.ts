@@ -1,7 +1,7 @@
 /**
- * Reports as soon as less memory is left than an eviction threshold allows, so that the eviction need not wait for the
- * next periodic check. The kernel notifies a kubelet (`kernelMemcgNotification`). Node.js cannot receive these
- * notifications, so this feed reads the memory every second instead.
+ * Reports when the available memory drops below an eviction threshold, so that the eviction does not have to wait for
+ * the next periodic check. A kubelet is notified by the kernel (`kernelMemcgNotification`). Node.js cannot receive
+ * these notifications, so this feed reads the memory every second instead.
  */
 import type { Clock } from '../../base/time/clock.ts';
 import { thresholdsMet } from '../../kubernetes/eviction/pressure.ts';

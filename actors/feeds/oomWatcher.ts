@@ -50,7 +50,7 @@ export class OomWatcher {
   /** Kills that the feed has not sent. */
   #unsentKills: OomKill[] = [];
   #sendKills: (() => void) | undefined;
-  /** Settles when the last requested read has ended. */
+  /** Settles when the last requested read of the kernel's log has ended. */
   #lastRead: Promise<void> = Promise.resolve();
 
   constructor({ kernelLog, countOomKills = () => [], clock, onError }: OomWatcherDependencies) {
@@ -60,7 +60,10 @@ export class OomWatcher {
     this.#onError = onError;
   }
 
-  /** Reads the pending messages of the log first, because the kernel logs a kill before the process exits. */
+  /**
+   * Returns the container's last OOM kill. Reads the pending messages of the log first, because the kernel logs a kill
+   * before the process exits.
+   */
   readonly find: FindOomKill = async (containerId, { signal }) => {
     const timeoutOptions = { clock: this.#clock, timeoutMs: STATUS_TIMEOUT_MS, ...(signal ? { signal } : {}) };
     // Ignore a failure, because the feed reports it.
@@ -68,7 +71,7 @@ export class OomWatcher {
     return this.#killsByContainer.get(containerId);
   };
 
-  /** Sends the OOM kills of the whole system and those in containers, and whether the log can be read. */
+  /** Sends system-wide and container OOM kills, and whether the log can be read. */
   readonly feed: FactFeed = (send, { signal }) => {
     const kernelLog = this.#kernelLog;
     return kernelLog && this.#runFeed(kernelLog, send, signal);
@@ -128,7 +131,8 @@ export class OomWatcher {
     const kernelLog = this.#kernelLog;
     if (kernelLog === undefined || signal.aborted) return;
     let messages = await kernelLog.read({ signal });
-    // A kill's memory usage is in the next message, so a kill without it is complete only once no message is left.
+    // The kernel logs the memory usage of a killed process in the message after the kill. If no message is pending, add
+    // the kill without its memory usage.
     if (messages.length === 0) this.#addKill(this.#parser.flush());
     while (messages.length > 0 && !signal.aborted) {
       for (const message of messages) this.#addKill(this.#parser.push(message));

@@ -4,7 +4,7 @@ import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { listedName } from '../../kubernetes/images/imageReference.ts';
 import { namespacedName } from '../../kubernetes/shownName.ts';
 
-/** An image that the runtime has. */
+/** An image in the runtime. */
 export interface ClaimableImage {
   readonly id: string;
   /** Tags and digests. */
@@ -13,7 +13,7 @@ export interface ClaimableImage {
 
 interface PodClaims {
   readonly pod: Pod;
-  /** Number of the pod's latest claim. */
+  /** Sequence number of the pod's latest claim. */
   readonly number: number;
   /** The claimed images, by their names in the spec. */
   readonly images: Map<string, ClaimedImage>;
@@ -27,9 +27,9 @@ interface ClaimedImage {
 }
 
 /**
- * Prevents the removal of images that a pod is about to use. After the check or the pull of an image, no container in
- * the runtime uses the image until the pod's container is created. Therefore a pod claims an image when the check
- * starts. If the image is being removed, the check waits until the removal is over.
+ * Prevents the removal of images that a pod is about to use. After an image has been checked or pulled, no container in
+ * the runtime uses it until the pod's container is created. Therefore a pod claims an image before checking whether the
+ * runtime has it. If the image is being removed, the pod's check waits until the removal is over.
  */
 export class ImageClaims {
   readonly #pods = new Map<string, PodClaims>();
@@ -37,14 +37,15 @@ export class ImageClaims {
   readonly #removals = new Map<string, Promise<unknown>>();
   #lastNumber = 0;
 
-  /** Number of the latest claim. */
+  /** Sequence number of the latest claim of any pod. */
   get lastNumber(): number {
     return this.#lastNumber;
   }
 
   /**
-   * Claims an image for a pod and calls `find`, again after each removal during which the runtime still reported the
-   * image. `find` returns null for `imageRef` if the runtime does not have the image.
+   * Claims an image for a pod, calls `find` and returns its result. If the runtime still reports an image that is being
+   * removed, waits for the removal and calls `find` again. `find` returns null for `imageRef` if the runtime does not
+   * have the image.
    */
   async claimWhile<T extends { readonly imageRef: string | null }>(
     pod: Pod,
@@ -109,7 +110,8 @@ export class ImageClaims {
     const { uid } = pod.metadata;
     const previous = this.#pods.get(uid);
     const images = previous?.images ?? new Map<string, ClaimedImage>();
-    // Only a changed spec can have dropped images. Comparing with it at each claim would be quadratic for a large pod.
+    // Only a changed spec can have dropped images. Comparing the images at every claim would take quadratic time for a
+    // large pod.
     if (previous?.pod.spec !== pod.spec) {
       const needed = imagesOf(pod);
       for (const name of images.keys()) if (!needed.has(name)) images.delete(name);

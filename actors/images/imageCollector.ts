@@ -42,7 +42,10 @@ export interface ImageCollectorDependencies {
   readonly clock: Clock;
   readonly policy: ImageGarbagePolicy;
   readonly claims: ImageClaims;
-  /** Reads the size of the filesystem that contains a path. Undefined if it cannot be read. */
+  /**
+   * Reads the capacity and the available space of the filesystem that contains a path. Returns undefined if they cannot
+   * be read.
+   */
   readonly readDisk: (path: string, signal: AbortSignal) => Promise<ImageDisk | undefined>;
   readonly proofs: Pick<PullProofs, 'forget'>;
   readonly onServiceAction?: ((action: ServiceAction) => void) | undefined;
@@ -53,16 +56,16 @@ export type ActivePods = readonly string[];
 
 /**
  * Removes unused images from the runtime (`pkg/kubelet/images/image_gc_manager.go`), periodically and for evictions. An
- * image is in use if any container of the runtime runs or mounts it, including terminated containers, if the runtime
- * creates sandboxes from it, or if an active pod has claimed it. The records of images are in memory only, so ages
- * count from the start of the agent. Calls run one after the other.
+ * image is in use if a container of the runtime runs or mounts it, even a terminated one, if the runtime creates
+ * sandboxes from it, or if an active pod has claimed it. The records of images are in memory only, so ages are measured
+ * from the start of the agent. Calls run sequentially.
  */
 export class ImageCollector {
   readonly #dependencies: ImageCollectorDependencies;
   readonly #clock: SteadyClock;
   readonly #startedAt: number;
   #records = new Map<string, ImageRecord>();
-  /** Image references of the mounts of each container. A container's mounts never change. */
+  /** References of the images that each container mounts, by container ID. A container's mounts never change. */
   #mountedImages: ReadonlyMap<string, readonly string[]> = new Map();
   /** Name of the sandbox image, as listed. Undefined if the runtime does not report it. */
   #sandboxImage: string | undefined;
@@ -75,9 +78,9 @@ export class ImageCollector {
   }
 
   /**
-   * Detects the images and their users, and removes images according to the policy. First removes the images that have
-   * been unused for longer than the maximum age, then others until the usage of the filesystem falls to the low
-   * threshold. Rejects if the images cannot be listed. Any other failure is part of the result.
+   * Lists the images and their users, and removes images according to the garbage collection policy. First removes the
+   * images that have been unused for longer than the maximum age, then others until the usage of the filesystem falls
+   * to the low threshold. Rejects if the images cannot be listed. Any other failure is part of the result.
    */
   collect(activePods: ActivePods, options: CallOptions): Promise<ImageCollection> {
     return this.#runSequentially(async () => {
@@ -104,7 +107,7 @@ export class ImageCollector {
     }, options);
   }
 
-  /** Detects the images and returns who uses each one. The times are in milliseconds since the epoch. */
+  /** Lists the images and their users. The times are in milliseconds since the epoch. */
   uses(options: CallOptions): Promise<readonly ImageUse[]> {
     return this.#runSequentially(async () => {
       await this.#detect(undefined, options);
@@ -118,12 +121,13 @@ export class ImageCollector {
 
   #runSequentially<T>(act: () => Promise<T>, { signal }: CallOptions): Promise<T> {
     const call = unlessAborted(this.#previousCall, signal).then(act);
-    // Include the previous call, because it may still be running when an aborted call has already rejected.
+    // The next call also waits for the previous one, because an aborted call rejects while the previous one may still
+    // be running.
     this.#previousCall = Promise.allSettled([this.#previousCall, call]);
     return call;
   }
 
-  /** Applies the policy. Adds the removed images to `removed`. */
+  /** Applies the garbage collection policy to the listed images. Adds the removed images to `removed`. */
   async #applyPolicy(
     now: number,
     removed: RemovedImage[],
@@ -166,7 +170,7 @@ export class ImageCollector {
     throw new NodeFailure('RuntimeError', `${prefix}: ${joinMessages(errors)}`, { cause: errors[0] });
   }
 
-  /** Returns the number of freed bytes. */
+  /** Removes unused images until `bytes` are freed. Returns the number of freed bytes. */
   async #freeSpace(
     bytes: number,
     { now, removed }: { readonly now: number; readonly removed: RemovedImage[] },
@@ -187,7 +191,7 @@ export class ImageCollector {
     throw new NodeFailure('RuntimeError', `${prefix}: ${joinMessages(errors)}`, { cause: errors[0] });
   }
 
-  /** Removes an image unless a pod has claimed it since the detection. Returns whether it was removed. */
+  /** Removes an image unless a pod has claimed it since the images were listed. Returns whether it was removed. */
   async #remove(
     image: ImageRecord,
     { reason, removed, errors }: Pick<RemovedImage, 'reason'> & { removed: RemovedImage[]; errors: unknown[] },
@@ -210,7 +214,10 @@ export class ImageCollector {
     return true;
   }
 
-  /** Updates the records. Returns the time of the detection. If `activePods` is undefined, every claim counts. */
+  /**
+   * Lists the runtime's images and updates the image records. Returns the time of the list. If `activePods` is
+   * undefined, every claim counts.
+   */
   async #detect(activePods: ActivePods | undefined, options: CallOptions): Promise<number> {
     const { cri, claims } = this.#dependencies;
     const lastClaimNumber = claims.lastNumber;

@@ -135,8 +135,8 @@ export class PullProofs {
   }
 
   /**
-   * Removes the intent of a pull. If the pull record could not be written, the intent is retained, because no access to
-   * the image is proven.
+   * Removes the record that a pull was intended. If the record of the completed pull could not be written, the intent
+   * is retained, because the image would otherwise be treated as preloaded.
    */
   async #completePull(records: PullRecords, image: string, isRecorded: boolean): Promise<void> {
     const remainingPulls = (this.#pullCounts.get(image) ?? 1) - 1;
@@ -210,5 +210,5 @@ async function openRecords(dependencies: PullRecordsDependencies, cri: Pick<Cri,
   return records;
 }
 
-/** Never aborts, because the call has its own timeout. */
+/** Signal for the call that lists the images, which has its own timeout. */
 const NEVER_ABORTED = new AbortController().signal;

@@ -27,14 +27,14 @@ export interface PullRecordsDependencies {
   readonly onServiceAction?: ((action: ServiceAction) => void) | undefined;
 }
 
-/** The directories `pulling` and `pulled` below `<root>/image_manager`. */
+/** Records of image pulls in the directories `pulling` and `pulled` below `<root>/image_manager`. */
 export class PullRecords {
   readonly #dependencies: PullRecordsDependencies;
   readonly #pullingDirectory: string;
   readonly #pulledDirectory: string;
   /** Keyed by the runtime's image reference. Null for an unreadable record, which proves nothing. */
   readonly #records = new Map<string, PulledRecord | null>();
-  /** Images with an intent on disk. */
+  /** Images whose pull intent is on disk. */
   readonly #intentImages = new Set<string>();
   /** Paths of unreadable files, of which only the name is known. */
   readonly #unreadablePaths = new Set<string>();
@@ -113,7 +113,7 @@ export class PullRecords {
     this.#reportSizes();
   }
 
-  /** Reports the number of records and intents. As in a kubelet, unreadable files are included. */
+  /** Reports the numbers of pull records and pull intents. As in a kubelet, unreadable files are included. */
   #reportSizes(): void {
     const countUnreadable = (directory: string) =>
       [...this.#unreadablePaths].filter((file) => dirname(file) === directory).length;

@@ -41,7 +41,7 @@ const manifestUrlSchema = z.looseObject({
   headers: z.array(headerSchema),
 });
 
-/** Properties that are not listed here default to those of an ordinary node. */
+/** Schema of the node properties that pod admission uses. Missing properties have default values. */
 const admissionNodeSchema = z.looseObject({
   labels: z.optional(z.record(z.string(), z.string())),
   taints: z.optional(z.array(z.looseObject({ key: z.string(), effect: z.string() }))),

@@ -70,7 +70,7 @@ interface NodeDependencies
   readonly store: NodeStore;
   readonly durable: DurableFacts;
   readonly redaction: Redaction;
-  /** Providers of objects, tokens and trust bundles that replace the cluster's. */
+  /** Sources of objects, tokens and trust bundles that replace those of the cluster. */
   readonly overrides: ClusterContent;
   readonly localObjects: LocalObjects;
   readonly relistRequests: RelistRequests;
@@ -81,7 +81,7 @@ interface NodeDependencies
   /** Undefined if the node has no device plugins. */
   readonly deviceState: DeviceManagerState | undefined;
   readonly claimManager: ClaimManager;
-  /** Manifest files of the static pods by UID. */
+  /** Paths of the static pods' manifest files, keyed by pod UID. */
   readonly manifestFiles: { now: ReadonlyMap<string, string> };
 }
 
@@ -273,8 +273,8 @@ async function openDependencies(config: FullConfig, parts: NodeParts): Promise<N
 }
 
 /**
- * Returns the implementations of ports and feeds, and the collector of images. Implementations in `parts` replace the
- * real ones.
+ * Returns the implementations of ports and feeds, and the image garbage collector. Implementations in `parts` replace
+ * the real ones.
  */
 function createEnvironment(
   dependencies: NodeDependencies,

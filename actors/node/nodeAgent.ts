@@ -78,7 +78,10 @@ interface KeyframeDraft {
 }
 
 export interface NodeAgent {
-  /** The redacted input of the actors. Together with the entries of the boundary, it is sufficient for a replay. */
+  /**
+   * The redacted input of the actors. Together with the entries that the boundary records, it is sufficient for a
+   * replay.
+   */
   readonly input: NodeInput;
   start(): void;
   /**
@@ -104,11 +107,13 @@ export interface NodeAgent {
    * runtime has responded. Resolves to false when the signal aborts, and in a replay.
    */
   relist(signal: AbortSignal): Promise<boolean>;
-  /** Returns the use of each image at the runtime. Rejects if the runtime cannot list them. Empty in a replay. */
+  /**
+   * Returns how each of the runtime's images is used. Rejects if the runtime cannot list its images. Empty in a replay.
+   */
   imageUses(signal: AbortSignal): Promise<readonly ImageUse[]>;
   pods(): readonly Pod[];
   /**
-   * Returns the pods of `pods()` and every other pod that a source wants, with the status from its source. A new agent
+   * Returns the pods of `pods()` and every other pod that a source lists, with the status from its source. A new agent
    * reports no pod before it has adopted the pod's containers, but clients can reach the pod as soon as a source has
    * listed it (`GetPodByName` in `pkg/kubelet/kubelet_getters.go`).
    */
@@ -132,10 +137,13 @@ export interface NodeAgent {
   /** Explains a container or volume of a pod. `latestLog` contains the last lines of the container's current log. */
   explainPart(uid: string, part: PodPart, logs?: LogTails, latestLog?: LogTail): PartExplanation | undefined;
   explainNode(): NodeExplanation;
-  /** Returns the redacted pods with their trees. */
+  /** Returns the redacted pods with their actor trees. */
   podsWithTrees(): PodWithTree[];
   overview(): NodeOverview;
-  /** Whether pod starts are queued and progressing. Progress is only detected between two calls. */
+  /**
+   * Whether pod starts are queued and progressing. A call detects progress by comparing the occupied slots with those
+   * of the previous call.
+   */
   hasQueuedStarts(): boolean;
   /** Returns counts of pods, containers and actors by state. */
   counts(): NodeCounts;
@@ -149,7 +157,7 @@ export interface NodeAgent {
   manifestFile(uid: string): string | undefined;
   /** Returns the current values of the node facts that can change at run time. */
   facts(): ChangeableFacts;
-  /** Returns the conditions for readiness, and when the readiness last changed. */
+  /** Returns the readiness conditions and the time at which readiness last changed. */
   health(): ReturnType<typeof nodeHealth> & { readonly since: number | undefined };
 }
 
@@ -164,13 +172,13 @@ interface AgentObservers {
   readonly onStateChange?: ((move: StateChange) => void) | undefined;
   /** Persists the facts that a status depends on. If undefined, nothing outlives the agent. */
   readonly persist?: PersistFacts | undefined;
-  /** The ledger of pod statuses. If undefined, as in a replay, there are no sinks. */
+  /** Tracks the status of each pod on its way to the sinks. If undefined, as in a replay, there are no sinks. */
   readonly ledger?: StatusLedger | undefined;
   /** The keyframe from which the actors resume. If undefined, they start from the input. */
   readonly from?: Keyframe | undefined;
 }
 
-/** Creates an agent whose inputs all come through the boundary, either of a live node or of a recording. */
+/** Creates an agent whose inputs all come through the boundary of either a live node or a recording. */
 export function createAgent(boundary: Boundary, input: NodeInput, observers: AgentObservers): NodeAgent {
   const { clock, onError, from, ledger = new StatusLedger({ previousStatuses: from?.statuses }) } = observers;
   const actors = createNodeActors(boundary, input, { ...observers, ledger });

@@ -42,7 +42,7 @@ export type CpuManagerConfig = Omit<CpuManagerInput, 'assignments'>;
 /** The policies of the memory manager. The memory assignments are in a separate state file. */
 export type MemoryManagerConfig = Omit<MemoryInput, 'assignments'>;
 
-/** The fixed configuration of a node. Optional fields default to those of an ordinary node. */
+/** The fixed configuration of a node. Optional fields have defaults (see `completeConfig`). */
 export interface NodeAgentConfig
   extends Pick<HostFields & AgentSettings, RequiredField>,
     Partial<Omit<HostFields & AgentSettings, RequiredField>>,

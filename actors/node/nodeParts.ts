@@ -1,6 +1,6 @@
 /**
  * Declares everything that a node needs besides its configuration: its access to the host and the runtime, its cluster,
- * and the listeners that observe it. Optional parts default to those of an ordinary node.
+ * and the listeners that observe it. The defaults of optional parts are for a node on a real host.
  */
 import type { InspectionEvent } from 'xstate';
 import type { Clock } from '../../base/time/clock.ts';
@@ -92,10 +92,10 @@ interface HostAccess {
   readonly files?: FileSystem;
   /** Mounts volumes and accesses their contents. Defaults to the host's mounter. */
   readonly mounter?: Mounter;
-  /** The network of probes, hooks and manifest URLs. Defaults to the host's. */
+  /** The network used by probes, hooks and manifest URLs. Defaults to the host's. */
   readonly network?: Network;
   /**
-   * Reads the size of the filesystem that contains a path, for the collection of images. Defaults to the host's
+   * Reads the size of the filesystem that contains a path, for image garbage collection. Defaults to the host's
    * `statfs`.
    */
   readonly readImageDisk?: ((path: string, signal: AbortSignal) => Promise<ImageDisk | undefined>) | undefined;
@@ -114,7 +114,7 @@ interface HostAccess {
   readonly countOomKills?: (() => readonly OomKill[]) | undefined;
   /** The device plugins of the host. Undefined if the node has none. */
   readonly devicePlugins?: DevicePlugins | undefined;
-  /** Measures the resources that the eviction protects. Undefined if the node evicts no pods. */
+  /** Measures the resources that eviction protects. Undefined if the node evicts no pods. */
   readonly resourceMeter?: ResourceMeter | undefined;
   /** The login manager, which shuts down the host. Undefined if the node does not follow the shutdown. */
   readonly logind?: Logind | undefined;
@@ -134,23 +134,23 @@ interface NodeListeners {
   readonly events?: EventSink | undefined;
   /** Called with every input that the boundary records: facts, port responses and elapsed timers. */
   readonly onInput?: InputRecorder | undefined;
-  /** Called for every port call when it starts. */
+  /** Called when a port call starts, and again if the call is cancelled. */
   readonly onPortCall?: CallListener | undefined;
   /** Called with the outcome of every port call. Outcomes may contain secrets. */
   readonly onPortOutcome?: OutcomeListener | undefined;
-  /** Receives those decisions of machines that are only visible in metrics. */
+  /** Receives the machines' decisions that are only visible in metrics. */
   readonly onDecision?: ((decision: MachineDecision) => void) | undefined;
-  /** Receives those actions of services that are only visible in metrics. */
+  /** Receives the service actions that are only visible in metrics. */
   readonly onServiceAction?: ((action: ServiceAction) => void) | undefined;
   /** Called for each state that an actor enters. */
   readonly onStateChange?: ((move: StateChange) => void) | undefined;
   /** Called with every XState inspection event. Attach it only during an inspection. */
   readonly inspect?: ((event: InspectionEvent) => void) | undefined;
-  /** Called with errors of services and feeds, and with damaged durable facts. */
+  /** Called with errors from services and feeds, and with errors about damaged durable facts. */
   readonly onError?: (source: string, error: unknown) => void;
   /** Called once for each problem or warning in a manifest. */
   readonly onManifestProblem?: OnManifestProblem;
-  /** Called when a pod directory that this agent did not create is adopted, with the reason. */
+  /** Called with the reason when the agent adopts a pod directory that it did not create. */
   readonly onAdopted?: (pod: PodIdentity, why: string) => void;
   /** Called after each relist of the runtime. */
   readonly onRelisted?: ((relist: RelistStats) => void) | undefined;

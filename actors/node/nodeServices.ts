@@ -92,11 +92,13 @@ export interface NodeServiceDependencies
   readonly files: FileSystem;
   readonly policy: LogPolicy;
   readonly isEvidence: (uid: string) => boolean;
-  /** Called with values in a pod's containers that must be redacted. */
+  /**
+   * Called with the values that a pod's containers get from ConfigMaps and Secrets, so that the values are redacted.
+   */
   readonly learnValues?: (pod: Pod, values: readonly string[]) => void;
 }
 
-/** Wraps the removal of a pod's data, after which the pod no longer needs any image. */
+/** Wraps the removal of a pod's data so that the pod's image claims are released afterwards. */
 const releasingClaims =
   (claims: ImageClaims, removePodData: PortService<'removePodData'>): PortService<'removePodData'> =>
   async (input, options) => {

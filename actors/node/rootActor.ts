@@ -1,6 +1,7 @@
 /**
- * Creates the root of an agent's actors. All agents of a process share one machine, because creating a machine takes
- * longer than many simulated agents run. Ports look up their provider by the actor system of the caller.
+ * Creates the root of an agent's actors. All agents of a process share one state machine, because creating a machine
+ * can take longer than a whole simulation of an agent. A port looks up the provider of its agent by the actor system of
+ * the caller.
  */
 import {
   type ActorOptions,

@@ -23,9 +23,8 @@ interface TrustBundleDependencies {
   readonly onError: (source: string, error: unknown) => void;
 }
 
-/** Trust bundles that are watched for changes. */
 export interface WatchedBundles extends TrustBundles {
-  /** Notifies the node of pods whose anchors have changed, until the signal aborts. */
+  /** Notifies the node of pods whose trust anchors have changed, until the signal aborts. */
   run(send: (fact: NodeFact) => void, options: { readonly signal: AbortSignal }): Promise<void>;
   /** Must be called when a pod has terminated. */
   forget(podUid: string): void;
@@ -61,7 +60,6 @@ type TrustBundle = z.infer<typeof bundleSchema>;
 
 const resourcesSchema = z.object({ resources: z.array(z.object({ name: z.string() })) });
 
-/** The watch of all bundles. */
 class BundleWatch {
   readonly abortController = new AbortController();
   readonly firstList = Promise.withResolvers<void>();

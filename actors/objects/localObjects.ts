@@ -35,8 +35,8 @@ interface LocalObjectDependencies {
 type SourceLocations = ReadonlyMap<string, string>;
 
 /**
- * Creates the objects of each source. If the in-memory `directory` is defined, the objects in use are cached below it
- * across agent restarts.
+ * Creates the provider of the ConfigMaps and Secrets that the manifests of each source define. If the in-memory
+ * `directory` is defined, the objects in use are cached below it across agent restarts.
  */
 export function createLocalObjects(
   sources: SourceLocations,
@@ -148,7 +148,7 @@ export class LocalObjects implements ObjectsInUse {
     await Promise.all([...this.#persistedBySource.values()].map((persisted) => persisted.close()));
   }
 
-  /** Persists the objects in use. Until the source has been read, no object counts as removed. */
+  /** Persists the objects in use. Until the source has been read, no object is considered removed. */
   #persist(source: string): void {
     const [persisted, objects] = [this.#persistedBySource.get(source), this.#sources.get(source)];
     if (persisted === undefined || objects === undefined) return;

@@ -1,4 +1,4 @@
-/** Counts the objects of a kind and those that are missing or failing. */
+/** Counts the objects of one kind, and groups those that are missing or cannot be read by the reason. */
 
 import type { ConfigObject, ConfigReference } from '../../kubernetes/objects/configObject.ts';
 import { formatObjectName } from '../../kubernetes/shownName.ts';

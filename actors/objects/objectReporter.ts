@@ -20,7 +20,7 @@ interface TrackedState {
 interface KindState {
   readonly reportStep: (step: SourceChange) => void;
   counts: ObjectCounts | undefined;
-  /** Time of the last count on the monotonic clock. */
+  /** Monotonic time of the last count. */
   lastCountAt: number;
   timer: unknown;
 }
@@ -38,7 +38,7 @@ export class ObjectReporter {
   #sendFact: ((fact: NodeFact) => void) | undefined;
   #signal: AbortSignal | undefined;
   readonly #stateByKind = new Map<ConfigKind, KindState>();
-  /** Time of the last notification about each pod's objects, on the monotonic clock. */
+  /** Monotonic time of the last notification about each pod's objects. */
   readonly #lastNotifiedAt = new Map<string, number>();
   /** Pods with a pending notification. */
   readonly #podsToNotify = new Set<string>();

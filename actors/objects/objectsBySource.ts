@@ -6,7 +6,7 @@ import type { ObjectsInUse } from '../../kubernetes/objects/podObjects.ts';
 
 interface ObjectProviders {
   readonly localObjects: ObjectsInUse;
-  /** Undefined if the node belongs to no cluster. */
+  /** Undefined if the node does not belong to a cluster. */
   readonly cluster: ObjectsInUse | undefined;
 }
 

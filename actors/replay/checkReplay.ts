@@ -69,7 +69,7 @@ const entrySchema = z.object({ at: z.number(), actor: z.string(), kind: kindSche
 
 const eventSchema = z.object({ value: z.looseObject({ type: z.string() }) });
 const failureSchema = z.object({ value: z.looseObject({ reason: z.string(), message: z.string() }) });
-/** The required fields of an entry's value, by kind. */
+/** Schemas for the required fields of an entry's value, by the entry's kind. */
 const valueSchemas = { answer: z.object({}), failure: failureSchema, fact: eventSchema, elapsed: eventSchema };
 
 const replaySchema = z.object({ input: inputSchema, entries: z.array(z.unknown()), options: optionsSchema });

@@ -1,6 +1,6 @@
 /** Searches strings for many patterns at once. */
 
-/** Minimum length of a pattern. Shorter strings occur in too many texts. */
+/** Minimum length of a pattern. Shorter patterns occur in too many strings. */
 export const MIN_PATTERN_LENGTH = 6;
 /**
  * Up to this number of prefixes, each prefix is searched for individually, which is faster than looking up every
@@ -9,9 +9,9 @@ export const MIN_PATTERN_LENGTH = 6;
 const MAX_LINEAR_PREFIXES = 128;
 
 /**
- * A set of patterns of at least `MIN_PATTERN_LENGTH` characters. A search takes time for each character of the string
- * and for each pattern whose prefix occurs in it, but not for the other patterns. A node can have 50,000 patterns, and
- * most strings contain none.
+ * A set of patterns of at least `MIN_PATTERN_LENGTH` characters. The time of a search depends on the length of the
+ * string and on the number of patterns whose prefix occurs in it, but not on the number of other patterns. A node can
+ * have 50,000 patterns, and most strings contain none.
  */
 export class PatternIndex {
   /** Keyed by their first `MIN_PATTERN_LENGTH` characters. */

@@ -16,8 +16,8 @@ export interface Redaction {
   /** Learns the secret values of a source's pods. From then on, strings are searched for these values. */
   learn(fact: NodeFact): void;
   /**
-   * Learns the values of an earlier agent's pods, because responses that concern these pods arrive before any source
-   * reports them.
+   * Learns the secret values of an earlier agent's pods, because responses that concern these pods arrive before any
+   * source reports them.
    */
   readonly learnPods: (pods: Iterable<Pod>) => void;
   /** Learns secret values that a pod's spec only references but that the pod's containers receive. */
@@ -71,11 +71,14 @@ class Redactor {
   readonly values: SecretValues;
   /** The key in hexadecimal, which is prepended to each value before hashing. An HMAC would take 20 times as long. */
   readonly #hashKey: string;
-  /** Redacted copies of those objects within the current value in which all strings are searched, keyed by original. */
+  /**
+   * Redacted copies of those objects in the current value in which every string is searched for secrets, keyed by the
+   * original object.
+   */
   readonly #redactedTexts = new Map<object, unknown>();
   /**
-   * Redacted copies of those objects within the current value in which only some strings are searched, keyed by
-   * original.
+   * Redacted copies of those objects in the current value in which only some strings are searched for secrets, keyed by
+   * the original object.
    */
   readonly #redactedObjects = new Map<object, unknown>();
 

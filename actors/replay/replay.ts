@@ -13,14 +13,14 @@ import { checkReplay } from './checkReplay.ts';
 
 export interface Replay {
   /**
-   * The replayed agent, which `playEntries` starts. Its statuses, views and explanations are those at the current time
-   * of the replay.
+   * The replayed agent, which `playEntries` starts. Its statuses, views and explanations reflect the current time of
+   * the replay.
    */
   readonly agent: NodeAgent;
   /**
-   * Plays the entries in order, each at its recorded time. Resolves with the entries that no actor was waiting for. An
-   * actor whose wait ended at the entry's own time counts as waiting. If the recording was made with the same machines,
-   * there are no such entries.
+   * Plays the entries in order, each at its recorded time. Resolves with the entries for which no actor was waiting. An
+   * actor whose wait ended at the same time as the entry still counts as waiting. If the recording was made with the
+   * same machines, there are no such entries.
    */
   readonly playEntries: () => Promise<readonly RecordedInput[]>;
   /**
@@ -107,8 +107,8 @@ type EntryReceiver = (entry: RecordedInput) => void;
 class PendingWaits {
   readonly #receiversByPath = new Map<string, EntryReceiver>();
   /**
-   * Paths of the actors that stopped waiting at the current time. In the live agent, their inputs at this time had
-   * already been recorded.
+   * Paths of the actors that stopped waiting at the current time. An entry for such an actor at this time is expected,
+   * because the live agent had already recorded it when the actor stopped waiting.
    */
   readonly #finishedPaths = new Set<string>();
   #currentTime = Number.NaN;

@@ -23,9 +23,11 @@ import type { RelistRequests, RelistStats } from './relistRequests.ts';
 /** Interval between relists while the event stream is not open. With an open stream, relists are less frequent. */
 const RELIST_MS = 1_000;
 const RELIST_WITH_STREAM_MS = 10_000;
-/** Minimum interval between relists. Prevents many pods that terminate at once from causing a relist each. */
+/** Minimum interval between relists. Prevents a separate relist for each of many pods that terminate at once. */
 const MIN_RELIST_INTERVAL_MS = 200;
-/** Delays before a container with an event is inspected again, if the runtime does not report its exit yet. */
+/**
+ * Delays before a container is inspected again after an event, if the runtime does not report the container's exit yet.
+ */
 const REINSPECT_DELAYS_MS = [10, 50, 250, 1_000];
 const STREAM_RETRY_MS = 1_000;
 const LIST_TIMEOUT_MS = 20_000;
@@ -56,7 +58,7 @@ export interface PlegOptions {
    * although no relist may ever list it, e.g. because it has been removed.
    */
   readonly takeFound: () => readonly FoundObject[];
-  /** Whether the agent is stopping the container or sandbox itself. Events about its exit are then ignored. */
+  /** Whether the agent itself is stopping the container or sandbox. Events about its exit are then ignored. */
   readonly isBeingStopped: (id: string) => boolean;
 }
 
@@ -74,7 +76,7 @@ class Pleg {
   /** State of the PLEG, reported whenever it changes. */
   #state = initialPleg;
   readonly #steadyClock: Clock;
-  /** Time of the next relist on the monotonic clock. */
+  /** Monotonic time of the next relist. */
   #nextListAt: number;
   #lastListAt = Number.NEGATIVE_INFINITY;
   /** Start of the last relist to which the runtime has responded, in milliseconds since the epoch. */
@@ -177,7 +179,8 @@ class Pleg {
     const relistCallbacks = relistRequests?.takeCallbacks() ?? [];
     const [at, startedAt] = [clock.now(), this.#lastListAt];
     const hasResponded = await this.#relistPods();
-    // Run the callbacks in the next task of the event loop, because the facts from the relist take effect before it.
+    // Run the callbacks in the next task of the event loop, because the facts from the relist take effect before that
+    // task.
     for (const callback of relistCallbacks) clock.setTimeout(() => callback(hasResponded && !signal.aborted), 0);
     if (onRelisted === undefined || signal.aborted) return;
     const intervalFields = Number.isFinite(previous) ? { sinceLastMs: startedAt - previous } : {};
@@ -206,7 +209,7 @@ class Pleg {
       }
       this.#reportList(unreadable.map(({ error }) => error));
       this.#changedPods.clear();
-      // Read failed pods again at the next relist, whether or not they have changed.
+      // Mark the pods whose status could not be read as changed, so that the next relist reads them again.
       for (const { pod } of unreadable) this.#changedPods.set(pod.uid, pod);
       const changedByUid = new Map(changed.map((pod) => [pod.uid, pod]));
       this.#lastReported = new Map([...observedByUid].map(([uid, pod]) => [uid, changedByUid.get(uid) ?? pod]));
@@ -298,8 +301,8 @@ class Pleg {
         const container = await this.#inspect(containerId, '');
         if (signal.aborted) return;
         if (container?.state === 'exited') return sendFact({ type: 'runtime.containerSeen', container });
-        // The event does not concern a container but the process of a sandbox. Only a relist reveals the consequences
-        // of its exit for the pod.
+        // The event concerns a sandbox's process, not a container. Only a relist reveals the consequences of its exit
+        // for the pod.
         if (container === null && !(await this.#isSandboxReady(containerId))) return this.#relistSoon();
         if (delayMs !== undefined) await waitOnce(clock.now() + delayMs, clock, signal);
       }

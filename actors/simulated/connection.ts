@@ -17,7 +17,6 @@ export interface SimulatedResponse {
   readonly cut?: { readonly bytes: number; readonly ending: 'closed' | 'reset' | 'silent' };
 }
 
-/** A simulated server and its behavior. */
 export interface SimulatedServer {
   /** The outcome of a connection attempt. If undefined, it succeeds. */
   readonly connection?: 'refused' | 'unreachable' | 'silent';

@@ -2,7 +2,9 @@ import type { Clock } from '../../base/time/clock.ts';
 import { countRunningPrograms } from '../../host/program.ts';
 import { TimerHeap } from './timerHeap.ts';
 
-/** A clock for tests and simulations. Its time stands still until it is advanced, which runs due timers in order. */
+/**
+ * A clock for tests and simulations. Time only passes when the clock is advanced, which runs the due timers in order.
+ */
 export class SimulatedClock implements Clock {
   readonly #pendingTimers = new TimerHeap();
   #currentTime: number;
@@ -74,7 +76,7 @@ export class SimulatedClock implements Clock {
 const SETTLE_TURNS = 3;
 
 /**
- * Waits until promises have settled and no file access or awaited program is running. Thus a slow disk takes no
+ * Waits until promises have settled and no file access or awaited program is running, so that a slow disk takes no
  * simulated time.
  */
 async function settlePromises(): Promise<void> {

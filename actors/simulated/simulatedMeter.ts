@@ -1,4 +1,4 @@
-/** Measures the resources of a simulated host. Each measurement passes a gate. */
+/** Measures the resources of a simulated host. A gate can delay each measurement or make it fail. */
 import type { Gate } from '../../host/simulated/gate.ts';
 import type { DiskLayout } from '../../kubernetes/eviction/layout.ts';
 import type { Observations } from '../../kubernetes/eviction/pressure.ts';
@@ -9,7 +9,7 @@ import type { ResourceMeter } from '../services/eviction/eviction.ts';
 export interface SimulatedResources {
   readonly layout: DiskLayout;
   observations(): Observations;
-  /** Returns only the observations of memory. */
+  /** Returns only the memory observations. */
   memory(): Observations;
   /** Returns the usage of the running pods with these UIDs. */
   usages(uids: readonly string[]): PodUsages;

@@ -21,7 +21,7 @@ import { SIMULATED_ENDPOINT } from '../store/leftOnDisk.ts';
 export interface SimulatedNodeOptions {
   /** Manifests of the initial pods as plain JSON. `apply` replaces them. */
   readonly pods?: readonly object[];
-  /** Defaults to the system's clock. The time of a `SimulatedClock` stands still until it is advanced. */
+  /** Defaults to the system's clock. The time of a `SimulatedClock` only passes when the clock is advanced. */
   readonly clock?: Clock;
   /** Defaults to `node-1`. */
   readonly nodeName?: string;
@@ -48,7 +48,7 @@ export interface SimulatedNode {
 const SOURCE_NAME = 'program';
 const defaultConfig = { capacity: { cpuMillis: 4_000, memoryBytes: 16 * 2 ** 30, pods: 110 }, hostIps: ['192.0.2.1'] };
 
-/** Converts a manifest to the static pod that a node runs. Throws with all problems of the manifest. */
+/** Converts a manifest to the static pod that a node runs. Throws an error that lists all problems of the manifest. */
 function createPod(manifest: object, nodeName: string, seenAt: number): Pod {
   const manifestResult = readManifest(manifest);
   if ('problems' in manifestResult)

@@ -1,6 +1,6 @@
 /**
- * Converts the successive pod sets of a source to facts. Full sets are sent until one is complete, and from then on
- * only changes.
+ * Converts the successive sets of a source's pods to facts. Sends whole sets up to and including the first complete
+ * one, and from then on only the changes between sets.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/time/clock.ts';
@@ -8,7 +8,7 @@ import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { NodeFact, PodChange, SourceProblem } from '../../machines/shared/events/events.ts';
 import type { ManifestSet } from './manifest/manifestSet.ts';
 
-/** Returns a function that converts each set to facts. An unchanged set yields no facts. */
+/** Returns a function that converts each set of pods to facts. An unchanged set yields no facts. */
 export function createChangeDetector(
   source: string,
   clock: Pick<Clock, 'now'>,
@@ -35,7 +35,7 @@ export function createChangeDetector(
   };
 }
 
-/** Returns the changes, removals first, because a new version of a pod may need its name. */
+/** Returns the changes, removals first, because an added pod may reuse the name of a removed one. */
 function podChanges(before: readonly Pod[], after: readonly Pod[]): PodChange[] {
   // Skip the common start and end, because usually only one of many pods has changed and the order of the others is the
   // same. No pod occurs twice in a set.
@@ -68,7 +68,8 @@ const byUid = (pods: readonly Pod[]) => new Map(pods.map((pod) => [pod.metadata.
 type ManifestFindings = Pick<ManifestSet, 'problems' | 'warnings'>;
 
 /**
- * Returns the findings of each pod and file whose findings have changed. A URL counts as a single file with many pods.
+ * Returns the problems and warnings of each file and pod for which they have changed. A URL is treated as a single file
+ * with many pods.
  */
 function findChangedFindings(
   before: ManifestFindings,
@@ -91,7 +92,7 @@ function findChangedFindings(
   }));
 }
 
-/** Returns a key for the file and pod of a finding. */
+/** Returns a key for the file and pod of a problem or warning. */
 export const findingKey = ({ file, pod = '' }: Pick<SourceProblem, 'file' | 'pod'>): string => `${file}\n${pod}`;
 
 const groupByKey = (problems: readonly SourceProblem[]) => Map.groupBy(problems, findingKey);

@@ -26,17 +26,17 @@ import {
 } from './yaml/textFile.ts';
 
 const FIRST_RETRY_MS = 1_000;
-/** Delay after which a changed file counts as completely written. Each further change restarts the delay. */
+/** Delay after which a changed file is considered completely written. Each further change restarts the delay. */
 const SETTLE_MS = 5;
 /** Maximum time that a new file may be empty. After that, the empty file is reported as a problem. */
 const EMPTY_MS = 500;
 const NO_RECURSION = `${DIRECTORY_NOT_FILE}: subdirectories of the manifest path are not read`;
 /**
- * Maximum number of files to read before publishing a set. This allows the first of many pods to start while other
- * files are read.
+ * Maximum number of files to read before the pods read so far are published. This allows the first of many pods to
+ * start while other files are read.
  */
 const BATCH_SIZE = 8;
-/** Keys of activities other than reading a file. They differ from every file path. */
+/** Keys in `#problems` for activities other than reading a file. They differ from every file path. */
 const LISTING_KEY = 'list';
 const INOTIFY_KEY = 'inotify';
 const CLASSES_KEY = 'RuntimeClasses';
@@ -58,7 +58,7 @@ export interface FileSourceOptions extends Omit<ManifestFilesOptions, 'isLenient
   readonly files: FileSystem;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Called with the full set and its details initially and after each change. */
+  /** Called initially and after each change with the full set of pods and the details that actors do not need. */
   readonly onSet: (set: ManifestSet, details: SourceDetails) => void;
   /** Called with the source's state whenever the source becomes idle. */
   readonly onState: (step: SourceChange) => void;
@@ -114,7 +114,10 @@ class FileSource {
   readonly #inodeByPath = new Map<string, number>();
   /** Time since which each file has been empty, keyed by path. */
   readonly #emptySinceByPath = new Map<string, number>();
-  /** Paths and activities that fail, with the reasons. Each is reported once. */
+  /**
+   * Reasons why reading a path or another activity currently fails, keyed by path or activity. Each failure is reported
+   * once.
+   */
   readonly #problems = new Map<string, ReadFailure>();
   /** Whether all files have been read once. Before that, running pods may be missing from the set. */
   #hasReadAll = false;
@@ -177,8 +180,8 @@ class FileSource {
       this.#classes = await this.#options.readClasses?.();
     });
     const now = this.#steadyClock.now();
-    // Read the classes first, because otherwise pods would be admitted without the overhead and tolerations of their
-    // RuntimeClass.
+    // Read the RuntimeClasses first, because otherwise pods would be admitted without the overhead and tolerations of
+    // their classes.
     if (this.#problems.has(CLASSES_KEY) && this.#classes === undefined) {
       this.#nextListAt = Math.max(this.#nextListAt, now + FIRST_RETRY_MS);
       return;
@@ -200,12 +203,13 @@ class FileSource {
   }
 
   /**
-   * Finds files that were removed and recreated since they were read. A kubelet handles each event individually, so for
-   * a kubelet this is a removal and a start, regardless of the content (`produceWatchEvent` in
-   * `pkg/kubelet/config/file_linux.go`). The recreated files are read in the next round, so that a set without them is
-   * published first. Replacing a file by renaming another file over it changes its directory entry only once. After
-   * several such renames, the file has a new inode, and its ctime is later than its mtime. The same is true after a
-   * removal and a rename, which is recognized if the file was missing when the removal was reported.
+   * Finds files that were removed and recreated since they were read. A kubelet handles each event individually, so it
+   * stops and restarts the pod regardless of the content (`produceWatchEvent` in `pkg/kubelet/config/file_linux.go`).
+   * The recreated files are read in the next round, so that a set of pods without them is published first. A file that
+   * was replaced by renaming another file over it does not count as recreated. Such a replacement is recognized because
+   * it changes the directory entry only once or, if it happened several times, because the file has a new inode whose
+   * ctime is later than its mtime. A removal followed by a rename has the same effect, but is recognized if the file
+   * was missing when the removal was reported.
    */
   async #takeRecreatedFiles(directory: string, names: readonly string[]): Promise<ReadonlySet<string>> {
     const recreatedNames = new Set<string>();
@@ -249,7 +253,9 @@ class FileSource {
     for (const file of invalidNames) this.#reportFailure(file, file, INVALID_NAME_FAILURE, 'it is renamed');
   }
 
-  /** Publishes an empty set, because the path does not exist, and checks it again with increasing delays. */
+  /**
+   * Publishes an empty set of pods for a path that does not exist, and checks the path again with increasing delays.
+   */
   #onMissing(now: number): void {
     this.#stopWatching();
     this.#readableAt.clear();
@@ -274,7 +280,7 @@ class FileSource {
     for (let start = 0; start < files.length && !this.#signal.aborted; start += BATCH_SIZE) {
       const batch = files.slice(start, start + BATCH_SIZE).map((file) => {
         const pendingRead = readTextFile(this.#disk, file, { signal: this.#signal });
-        // Prevents an unhandled rejection. The error is handled where `reading` is awaited.
+        // Prevents an unhandled rejection, because the promise is only awaited later, when its file's turn comes.
         pendingRead.catch(() => {});
         return { file, reading: pendingRead };
       });
@@ -318,8 +324,8 @@ class FileSource {
   }
 
   /**
-   * Whether a file is empty, perhaps because it has not been written yet. Such a file is read again before it counts as
-   * a problem.
+   * Whether a file is empty, perhaps because it has not been written yet. Such a file is read again before it is
+   * reported as a problem.
    */
   #mayBeUnwritten(file: string, text: string): boolean {
     if (text.trim() !== '') {

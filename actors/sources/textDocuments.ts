@@ -1,5 +1,5 @@
 /**
- * Tracks the documents of a file or response individually. An invalid document is replaced by its last good version,
+ * Tracks the documents of a file or response individually. An invalid document is replaced by its last valid version,
  * which is identified by kind, namespace and name.
  */
 import type { Problem } from '../../kubernetes/api/problem.ts';
@@ -62,9 +62,9 @@ export const listPods = ({ documents }: ParsedText): Pod[] =>
 export const formatPodName = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`;
 
 /**
- * Updates the documents with newly parsed manifests. Documents that are missing from the manifests are removed. They
- * are retained if a manifest does not identify its object or if no manifest is valid, because these may be invalid
- * versions of the missing documents.
+ * Updates the documents with newly parsed manifests. Removes documents that are missing from the manifests, unless a
+ * manifest does not identify its object or no manifest is valid, because these manifests may be invalid versions of the
+ * missing documents.
  */
 export async function updateText(
   previousText: ParsedText,
@@ -187,6 +187,6 @@ export const prefixProblems = (path: string, problems: readonly Problem[], pod?:
     ...(pod === undefined ? {} : { pod }),
   }));
 
-/** Whether a new version of a pod has no change that its actor needs to receive. */
+/** Whether a pod's actor does not need to receive any of the changes in a new version of the pod. */
 const isIrrelevantChange = (before: Pod, after: Pod): boolean =>
   Object.values(podUpdate(before, after)).every((isChanged) => !isChanged);

@@ -13,8 +13,8 @@ export function podOfActor(ref: AnyActorRef): PodRef | undefined {
 }
 
 /**
- * Whether a transition of the actor can change a pod's status. Only transitions of machines can, and those of a probe
- * only if the probe's result has changed.
+ * Whether a transition of the actor can change a pod's status. The actor must be a machine. If it is a probe, its
+ * result must also have changed.
  */
 export function affectsStatus(results: WeakMap<AnyActorRef, string>, ref: AnyActorRef): boolean {
   const { value }: { value?: unknown } = ref.getSnapshot();

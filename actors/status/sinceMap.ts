@@ -22,8 +22,8 @@ export interface StateEntry {
 
 export interface StateEntryMap {
   /**
-   * Must be called when an actor is created. An actor without states counts as having entered its only state at this
-   * time.
+   * Must be called when an actor is created. An actor without states is considered to have entered its only state at
+   * this time.
    */
   add(ref: AnyActorRef): void;
   /** Must be called after each transition of an actor. */
@@ -79,7 +79,6 @@ function takeInitialEntry(initialByPath: Map<string, StateEntry>, ref: AnyActorR
 
 const pathKey = (ref: AnyActorRef): string => actorPath(ref).join('/');
 
-/** Returns the actor and all its descendants. */
 function withDescendants(ref: AnyActorRef): AnyActorRef[] {
   const { children = {} }: { children?: Readonly<Record<string, AnyActorRef>> } = ref.getSnapshot();
   return [ref, ...Object.values(children).flatMap(withDescendants)];

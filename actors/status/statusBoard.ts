@@ -54,8 +54,8 @@ export interface StatusBoard {
   noteTransition(ref: AnyActorRef): void;
   refreshAddresses(): void;
   /**
-   * Posts pods that have no actor yet, with the reason for their wait. Removes previously posted pods that are no
-   * longer wanted. The status of a pod's actor later replaces the posted one.
+   * Adds pods that have no actor yet, with the reasons why they wait, and removes previously added ones that are no
+   * longer wanted. When a pod gets an actor, the actor's status replaces the added one.
    */
   setAwaited(awaited: readonly PodViewWithTree[], isWanted: (uid: string) => boolean): void;
   pods(): readonly Pod[];
@@ -88,11 +88,11 @@ export interface StatusBoardOptions {
   readonly persist?: PersistFacts | undefined;
   /** Called with errors that concern a single pod. Other pods are not affected. */
   readonly onError: (source: string, error: unknown) => void;
-  /** The statuses of the pods in each stage. Contains the statuses from before the board was created. */
+  /** The ledger of pod statuses, including statuses from before the board was created. */
   readonly ledger: StatusLedger;
   /** UIDs of the pods that had changed before the board was created and whose status was yet to be computed. */
   readonly due?: readonly string[] | undefined;
-  /** Calls a function after a delay in milliseconds, at the same point in a replay. */
+  /** Calls a function after a delay in milliseconds. A replay calls it at the same point. */
   readonly delay: Boundary['delay'];
 }
 
@@ -118,7 +118,7 @@ class Board implements StatusBoard {
   #hostIps: readonly string[] | undefined;
   /** The large pods that have changed, by UID. */
   readonly #duePods = new Map<string, DuePod>();
-  /** Time of the last status of each large pod, in milliseconds since the epoch. Keyed by UID. */
+  /** Time at which the status of each large pod was last computed, in milliseconds since the epoch. Keyed by UID. */
   readonly #lastComputedAt = new Map<string, number>();
   /**
    * UIDs of the pods that start with their previous status, because their next status was already due before the board
@@ -142,7 +142,7 @@ class Board implements StatusBoard {
   noteTransition(ref: AnyActorRef): void {
     if (this.#isClosed) return;
     const pod = podOfActor(ref);
-    // Actors that belong to no pod do not affect statuses.
+    // Actors outside of pods do not affect statuses.
     if (pod === undefined) return;
     this.#podTrees.invalidateTree(pod);
     if (affectsStatus(this.#probeResults, ref)) this.#scheduleStatus(pod);
@@ -224,8 +224,7 @@ class Board implements StatusBoard {
 
   /**
    * Schedules the computation of a pod's status after the current turn of the actors. The status of a large pod is
-   * delayed further, because computing it inspects all containers, and their starts cause as many changes as there are
-   * containers.
+   * delayed further, because each of its container starts would otherwise cause an inspection of all its containers.
    */
   #scheduleStatus(pod: PodRef): void {
     const { uid } = pod.getSnapshot().context.allocated.metadata;
@@ -326,8 +325,8 @@ class Board implements StatusBoard {
   }
 
   /**
-   * Posts the final state of the pod's previous actor. The board might not be notified of this state until the pod's
-   * next actor has been spawned, and the two actors share no state.
+   * Records and publishes the final state of the pod's previous actor. The board might not be notified of this state
+   * until the pod's next actor has been spawned, and the two actors share no state.
    */
   #postFinalState(uid: string, next: ComputedPod['shown']): void {
     const currentActor = this.#ledger.computed(uid)?.shown;
@@ -406,17 +405,18 @@ interface DuePod {
   readonly cancelTimer: () => void;
 }
 
-/** A pod with more containers and volumes than this counts as large. */
+/** A pod with more containers and volumes than this is considered large. */
 const MIN_LARGE_POD_PARTS = 20;
 /**
- * Maximum interval between two statuses of a large pod, in milliseconds. It equals the interval at which the kubelet
- * inspects containers.
+ * Maximum interval between two computations of a large pod's status, in milliseconds. It equals the interval at which
+ * the kubelet inspects containers.
  */
 const MAX_INTERVAL_MS = 1_000;
 
 /**
- * Returns the interval between two statuses of a pod, in milliseconds: 0 for a small pod, and 1 ms per container and
- * volume of a large one. The status of a reclaimed pod is never deferred, because the agent may be about to stop.
+ * Returns the minimum interval between two computations of a pod's status, in milliseconds: 0 for a small pod, and 1 ms
+ * per container and volume of a large one. The status of a pod whose resources have been released is never delayed,
+ * because the agent may be about to stop.
  */
 function statusDelayMs(pod: PodRef): number {
   const snapshot = pod.getSnapshot();

@@ -28,7 +28,7 @@ export interface ComputedStatus extends Pick<ComputedPod, 'pod' | 'view'> {
   readonly removed: boolean;
 }
 
-/** The effects of a status that becomes durable. */
+/** Actions that persist the facts of a status and then publish the status. */
 interface Publication {
   /** Starts to persist the facts that the status depends on. Returns undefined if they are durable already. */
   readonly persistFacts: () => Promise<unknown> | undefined;
@@ -69,7 +69,7 @@ interface LedgerEntry {
   // Stage `durable`, and statuses that are about to reach it.
   /** The computed statuses whose facts are not durable yet, oldest first. */
   awaitingFacts: readonly AwaitingStatus[];
-  /** The last computed status that may be reported. Undefined once it has been published. */
+  /** The last computed status that may be reported to the sinks. Undefined once it has been published. */
   lastReportable?: ComputedStatus | undefined;
   /** Settles when the last of `awaitingFacts` has been published. Undefined if there are none. */
   lastPublication?: Promise<void> | undefined;
@@ -168,7 +168,7 @@ export class StatusLedger {
     else entry.lastPublication = Promise.allSettled([lastPublication, facts]).then(() => this.#publishNext(uid));
   }
 
-  /** Whether a computed status of the pod is not published yet. */
+  /** Whether the pod has a computed status that is not published yet. */
   isAwaitingFacts(uid: string): boolean {
     return (this.#entries.get(uid)?.awaitingFacts.length ?? 0) > 0;
   }
@@ -194,7 +194,7 @@ export class StatusLedger {
     const { namespace, name } = pod.metadata;
     const entry = this.#entry(uid);
     const { savedTerminal } = entry;
-    // A removed pod runs again if a source wants it again.
+    // A removed pod runs again if a source lists it again.
     const isRunnableAgain = removed && savedTerminal?.isFinal === true;
     const lastReport = lastReportOf(entry);
     // An unreported status is not persisted, and the next terminal status is not compared with it.
@@ -310,8 +310,8 @@ export class StatusLedger {
   }
 
   /**
-   * Whether the terminal status on disk has been published. If not, a status that is published before it does not belong
-   * to a later run of the pod.
+   * Whether the terminal status on disk has been published. Until then, a published status still belongs to the same
+   * run of the pod.
    */
   #isTerminalPublished(uid: string): boolean {
     const { savedTerminal, awaitingFacts } = this.#entry(uid);
@@ -389,7 +389,7 @@ function lastReportOf({ lastReportable, queued }: LedgerEntry): Pick<QueuedStatu
 
 /**
  * Whether the sinks have to send a published status. A pod that was reported as ended stays ended while its remaining
- * files are removed, even if its view is no longer reclaimed.
+ * files are removed, even if its resources no longer count as released.
  */
 function mustQueue(queued: QueuedStatus | undefined, { pod, view }: ComputedStatus): boolean {
   const hasSameEnd = queued?.ended === true || !view.isReclaimed;

@@ -97,7 +97,7 @@ const reportOf = ({ uid, namespace, name, status, ended, isStatic }: QueuedStatu
   isStatic,
 });
 
-/** Replaces the error of an aborted call with a timeout. */
+/** Replaces the error of an aborted call with a timeout error. */
 const asTimeout = (within: AbortSignal) => (cause: unknown) => {
   throw within.aborted ? new Error(`no response within ${PUT_TIMEOUT_MS / 1_000}s`, { cause }) : cause;
 };

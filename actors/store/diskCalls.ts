@@ -8,7 +8,7 @@ import type { Clock } from '../../base/time/clock.ts';
 const MAX_AWAITED_CALLS = 2;
 
 /**
- * Returns the maximum number of calls, including abandoned ones. This number leaves a quarter of the threads to other
+ * Returns the maximum number of calls, including abandoned ones. This number leaves a quarter of the threads for other
  * file access. Once it is reached, further writes wait until a call completes.
  */
 const maxCalls = (threads: number): number => Math.max(1, threads - Math.max(1, Math.floor(threads / 4)));

@@ -33,7 +33,7 @@ const endedContainerSchema = z.looseObject({
 });
 
 const factSchemas = {
-  /** The last good version of each manifest, keyed by file. */
+  /** The last valid version of each manifest, keyed by file. */
   manifests: z.pipe(
     // Older versions stored a single pod in a field `pod`, and the oldest ones stored the bare pod.
     z.transform((stored: unknown) => {
@@ -43,7 +43,7 @@ const factSchemas = {
     }),
     z.object({ pods: z.array(podSchema), digest: z.optional(z.string()) }),
   ) as unknown as z.ZodMiniType<StoredManifest>,
-  /** The last good set of a manifest URL, keyed by URL. */
+  /** The pods of the last valid response from a manifest URL, keyed by URL. */
   fetched: z.array(podSchema) as unknown as z.ZodMiniType<readonly Pod[]>,
   /** Terminal statuses, keyed by pod UID. */
   statuses: z.looseObject({ phase: z.enum(['Succeeded', 'Failed']) }) as unknown as z.ZodMiniType<PodStatus>,

@@ -38,9 +38,9 @@ export interface FactWriter {
 }
 
 /**
- * Creates a writer for the facts of each change. Its promise resolves once the facts that the status depends on are
+ * Creates a writer that persists the facts on which a status depends. Its promise resolves once these facts are
  * durable, because no later agent may report a different status (C2, C29). It also resolves after the first attempt to
- * write these facts has failed or taken too long, because a full disk may delay a status but not prevent it.
+ * write them has failed or taken too long, because a full disk may delay a status but not prevent it.
  */
 export function createFactWriter({ store, durable, clock, onError, ledger }: FactWriterDependencies): FactWriter {
   /** UIDs of pods whose status was computed from the runtime's state. */
@@ -70,10 +70,10 @@ export function createFactWriter({ store, durable, clock, onError, ledger }: Fac
     }
     if (!view.tags.includes('admitting') && !view.tags.includes('preparing')) observedUids.add(uid);
     const isFinalStatus = hasFinalStatus(change);
-    // The only probe results are those on disk as long as the pod's containers are unknown.
+    // Retain the probe results on disk while the pod's containers are unknown, because there are no other results.
     const probeWrite = view.isUnsettled ? undefined : probeWriter.persist(uid, view);
-    // A status does not depend on this write. If it fails, the next agent infers the container statuses as far as
-    // possible.
+    // A status does not depend on the container statuses written here. If the write fails, the next agent infers them
+    // as far as possible.
     if (!view.isUnsettled) endWriter.persist(uid, change);
     const pendingWrites = [
       probeWrite,
@@ -89,7 +89,7 @@ export function createFactWriter({ store, durable, clock, onError, ledger }: Fac
 
 /**
  * Whether the next agent must know the pod's terminal status. A pod that the node rejected is admitted again after a
- * restart (C24), and a removed pod may run again if a source wants it again.
+ * restart (C24), and a removed pod may run again if a source lists it again.
  */
 const hasFinalStatus = ({ pod, view: { refusal, termination } }: StatusChange): boolean =>
   isTerminalPhase(pod.status?.phase) &&

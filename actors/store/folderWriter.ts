@@ -16,7 +16,7 @@ const MAX_CONCURRENT_ATTEMPTS = 2;
 /** The concurrent calls for one file, of which only the last is awaited, and the last requested change of the file. */
 interface FileAttempts {
   newestChange: FactChange;
-  /** Suffixes of the temporary files of the calls. */
+  /** Suffixes of the temporary files that the calls write to. */
   readonly suffixes: Set<number>;
 }
 
@@ -91,8 +91,8 @@ export class FolderWriter {
       const failedChanges = new Map<FactChange, unknown>();
       await Promise.all(batch.map((change) => this.#putChange(change, failedChanges)));
       this.#unwrittenFacts.add(failedChanges);
-      // Failed changes stay in `#writingKeys` until the whole batch has been attempted. Otherwise they would count as
-      // written while another change of the batch hangs.
+      // Failed changes stay in `#writingKeys` until the whole batch has been attempted. Otherwise they would be
+      // considered written while another change of the batch hangs.
       for (const { key } of failedChanges.keys()) this.#writingKeys.delete(key);
       if (this.#unsyncedChanges.size > 0) await this.#syncChanges();
     }
@@ -220,7 +220,6 @@ const abandonedError = (outcome: 'abandoned' | 'notStarted', problem: string): E
       : `${problem}: too many earlier disk operations have not completed`,
   );
 
-/** Rejects all callers that wait for a change. */
 function rejectAll({ waitingCallers }: FactChange, cause: unknown): void {
   const storeFailure = new NodeFailure('StoreFailed', `state could not be saved: ${messageOf(cause)}`, { cause });
   for (const { reject } of waitingCallers) reject(storeFailure);

@@ -23,7 +23,6 @@ export interface AgentIdentity {
   readonly runtimeEndpoint: string;
 }
 
-/** Pods that were found on disk. */
 export interface PodsOnDisk {
   readonly left: readonly LeftoverPod[];
   readonly foreign: readonly ForeignPod[];
@@ -35,7 +34,7 @@ export interface PodsAtStart extends PodsOnDisk {
   readonly logged: readonly string[] | 'unknown';
 }
 
-/** Takes the place of the runtime endpoint of an agent without containers, whose pods do not survive its process. */
+/** Placeholder for the runtime endpoint of an agent without real containers, whose pods do not outlive its process. */
 export const SIMULATED_ENDPOINT = 'simulated';
 
 export const createOwnerMark = ({ rootDir, nodeName, runtimeEndpoint }: AgentIdentity): Maker => ({
@@ -107,7 +106,7 @@ export async function podsOfAgent(agentIdentity: AgentIdentity, files?: FileSyst
   );
 }
 
-/** Finds the pods to take over. Their directories belong to a different agent or runtime. */
+/** Finds the pods to take over. Their directories belong to another agent or runtime. */
 export async function findPodsToTakeOver(
   agentIdentity: AgentIdentity,
   knownUids: Pick<ReadonlySet<string>, 'has'>,
@@ -131,7 +130,7 @@ export async function findPodsToTakeOver(
 
 /**
  * Returns the UIDs of admitted pods from the names of the durable facts, without reading their contents. Rejects if a
- * directory cannot be read, because this agent's own pods would otherwise count as foreign.
+ * directory cannot be read, because this agent's own pods would otherwise be considered foreign.
  */
 export async function listOwnedUids(rootDir: string): Promise<Pick<ReadonlySet<string>, 'has'>> {
   const storedKinds = ['allocations', 'probes'].map((kind) =>

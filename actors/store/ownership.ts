@@ -21,7 +21,7 @@ interface OwnershipDependencies {
 }
 
 interface Survey extends PodsOnDisk {
-  /** Errors from deleting partially created or removed files. */
+  /** Errors that occurred while partially created or removed files were deleted. */
   readonly errors: readonly unknown[];
 }
 
@@ -35,7 +35,7 @@ export interface Ownership {
   observe(pods: readonly ObservedPod[]): readonly ObservedPod[];
   /** Returns the mark of a foreign agent on a sandbox, or undefined if the mark is this agent's or missing. */
   foreignMark(mark: string | undefined): string | undefined;
-  /** Whether no sandbox of a different agent is known to be in the cgroup with the pod's UID. */
+  /** Whether the cgroup with the pod's UID contains no known sandbox of another agent. */
   hasCgroupAlone(uid: string): boolean;
   /**
    * Marks the pod's directory before any other file of the pod is created. An unmarked directory is adopted if the
@@ -94,7 +94,7 @@ export function createOwnership({ layout, ownMark, podLogsDir, owner, onAdopted 
 }
 
 /**
- * Tracks the UIDs of pods with sandboxes of this agent (`seen`), and of pods with sandboxes of a different agent
+ * Tracks the UIDs of pods with sandboxes of this agent (`seen`), and of pods with sandboxes of another agent
  * (`shared`).
  */
 function createObservations(files: FileSystem, maker: Maker, owner: string) {

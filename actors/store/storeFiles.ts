@@ -173,7 +173,7 @@ export function readText(files: FileSystem, file: string): string | undefined {
     return files.readFileSync(file);
   } catch (error) {
     if (isMissing(error)) return undefined;
-    // Unlike the error of `open`, that of `read` does not name the file.
+    // A read error, unlike an open error, does not name the file.
     const message = messageOf(error);
     throw message.includes(file) ? error : new Error(`${file}: ${message}`, { cause: error });
   }

@@ -39,7 +39,7 @@ export class UnwrittenFacts {
   readonly #dependencies: RetryDependencies;
   readonly #onRetry: (changes: readonly FactChange[]) => void;
   /**
-   * The last failed change of each fact. It counts as unwritten even while a later change of the same fact is in
+   * The last failed change of each fact. It is considered unwritten even while a later change of the same fact is in
    * progress.
    */
   readonly #failedChanges = new Map<string, FactChange>();

@@ -5,7 +5,7 @@
 
 export interface TurnLimiter {
   /**
-   * Returns undefined if the caller may start at once, otherwise a promise that resolves when the caller may start.
+   * Returns undefined if the caller may start immediately, otherwise a promise that resolves when the caller may start.
    * Waiting callers start in the order of their calls, and no later caller overtakes them.
    */
   acquire(): Promise<void> | undefined;

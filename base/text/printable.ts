@@ -18,12 +18,12 @@ function escapeForTerminal(character: string): string {
 
 const escapeForJson = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** Escapes the unsafe characters of a text for a terminal. Line breaks and tabs are preserved. */
+/** Escapes unsafe characters for a terminal. Line breaks and tabs are preserved. */
 export const printableText = (text: string): string => text.replace(UNSAFE_CHARACTERS, escapeForTerminal);
 
 /**
- * Escapes a text for one line of a terminal, so that it cannot imitate a line of our own output. Tabs become spaces, so
- * that the width of the line is predictable.
+ * Escapes a string for a single terminal line, so that it cannot imitate a line of our own output. Tabs become spaces,
+ * so that the width of the line is predictable.
  */
 export const printableLine = (text: string): string =>
   printableText(text).replaceAll('\n', '\\n').replaceAll('\t', ' ');
@@ -34,5 +34,5 @@ export const printableLine = (text: string): string =>
  */
 export const escapeUnsafeCharacters = (text: string): string => text.replace(UNSAFE_CHARACTERS, escapeForJson);
 
-/** Whether a text contains only characters that are safe to print on a terminal. */
+/** Whether a string contains only characters that are safe to print on a terminal. */
 export const isPrintable = (text: string): boolean => text.search(UNSAFE_CHARACTERS) < 0;

@@ -1,7 +1,7 @@
 const MAX_WORD_LENGTH = 80;
 
 /**
- * Shortens long words such as paths in the middle if a text is longer than `maxLength`, so that the words around them
+ * Shortens long words such as paths in the middle if a string is longer than `maxLength`, so that the words around them
  * remain readable.
  */
 export function shortText(text: string, maxLength: number): string {
@@ -48,13 +48,13 @@ export function shortSentence(sentence: string, maxLength: number): string {
 const CLAUSE_END = /(?=[:;] )/;
 const ELLIPSIS = '…';
 
-/** Returns the first words of a text, at most `maxLength` characters including an ellipsis for the omitted words. */
+/** Returns the first words of a string, at most `maxLength` characters including an ellipsis for the omitted words. */
 function firstWords(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
   const end = text.lastIndexOf(' ', maxLength - 1);
   return `${text.slice(0, end <= 0 ? maxLength - 1 : end)}…`;
 }
 
-/** Truncates a text to `maxLength` characters, the last of which is an ellipsis if anything was cut. */
+/** Truncates a string to `maxLength` characters, the last of which is an ellipsis if anything was cut. */
 export const truncate = (text: string, maxLength: number): string =>
   text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`;

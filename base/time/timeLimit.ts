@@ -1,6 +1,6 @@
 import { MAX_TIMER_MS } from './duration.ts';
 
-/** A time limit of a call, whose timer is running. */
+/** The time limit of a call, with a running timer. */
 export interface TimeLimit {
   /** Aborts when the time is up. */
   readonly signal: AbortSignal;

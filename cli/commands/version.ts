@@ -18,10 +18,7 @@ const versionSchema = z.object({
   platform: z.string(),
 });
 
-/**
- * Prints the version of this command, then that of the running agent. The version of this command is printed even if
- * there is no agent.
- */
+/** Prints the version of this command, even if there is no agent, and then the version of the running agent. */
 export async function version(options: VersionOptions, write: (text: string) => unknown): Promise<void> {
   const { output } = options;
   const clientVersion = ownVersion();

@@ -11,8 +11,9 @@ interface Stream {
 }
 
 /**
- * Writes all data. On a nearly full disk a single write is partial, and Node.js neither writes the rest nor reports an
- * error, so files are written in a loop, which throws. Returns false if the caller should wait for `drain`.
+ * Writes all data. On a nearly full disk, a single write is partial, and Node.js neither writes the rest nor reports an
+ * error. Therefore files are written in a loop, which throws on failure. Returns false if the caller should wait for
+ * `drain`.
  */
 export function writeFully(stream: Stream, data: string | Uint8Array): boolean {
   if (!isFile(stream.fd)) return stream.write(data) !== false;

@@ -19,7 +19,7 @@ interface SizedOutput {
 export interface CommandTerminal {
   readonly input: Readable & KeyInput;
   readonly screen: SizedOutput;
-  /** Resolves when the stream accepts more data, as does `writeErr`. */
+  /** Resolves when the stream accepts more data. `writeErr` does the same. */
   readonly writeOut: (data: Uint8Array) => Promise<void>;
   readonly writeErr: (data: Uint8Array) => Promise<void>;
   /** Prints a message of the command itself, with control characters escaped. */

@@ -6,8 +6,7 @@ import { announceReady, type LiveView, livePods, type Output } from './liveView.
 import { changeSentences, type PodUpdate } from './table/changeSentences.ts';
 
 /**
- * Prints each change as a line in the format of the agent's log, so that an output that contains both has a single
- * format.
+ * Prints each change as a line in the format of the agent's log, so that the changes and the log can share an output.
  */
 export function lineView(output: Output, format: 'text' | 'json'): LiveView {
   let commonFields: { readonly simulated?: true } = {};

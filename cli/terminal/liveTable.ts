@@ -10,8 +10,8 @@ export function canDraw(output: Output): boolean {
 }
 
 /**
- * Opens the live view of a node. On a terminal, this is a table that the keys of `input` control, and otherwise a line
- * per change.
+ * Opens the live view of a node. On a terminal, this is a table that the keys of `input` control. Otherwise, each
+ * change is printed as a line.
  */
 export function openLiveView(output: Output, format: 'text' | 'json', input?: Input): LiveView {
   return canDraw(output) ? terminalView(output, { input }) : lineView(output, format);

@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 import { exitNow } from './exitNow.ts';
 
 /**
- * Signals within this time after the first count as the same request, because npm also forwards a Ctrl-C that the
+ * Signals within this time after the first are treated as the same request, because npm also forwards a Ctrl-C that the
  * terminal has already sent to this process.
  */
 const REPEAT_WINDOW_MS = 2000;

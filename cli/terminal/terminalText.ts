@@ -1,4 +1,4 @@
-/** Removes all escape sequences but colours from the output of containers. */
+/** Removes all escape sequences except colours from the output of containers. */
 import { printableText } from '../../base/text/printable.ts';
 
 const ESC = '\u001b';
@@ -9,7 +9,7 @@ const INCOMPLETE_SEQUENCE_PATTERN = new RegExp(`(?:${ESC}(?:\\[[0-9;:]{0,64})?|\
 const RESET = `${ESC}[0m`;
 /** Matches a sequence that starts by resetting all attributes. */
 const RESET_PREFIX_PATTERN = /^.\[(?:0*(?:[;:]|m))/;
-/** Maximum number of active sequences that are repeated for the next chunk. */
+/** Maximum number of colour sequences that are remembered and repeated at the start of the next chunk. */
 const MAX_SEQUENCES = 16;
 
 export class TerminalText {
@@ -44,7 +44,7 @@ export class TerminalText {
   }
 
   #sanitize(text: string): string {
-    // Splitting by a group puts the allowed sequences at the odd indices.
+    // Splitting by a pattern with a capture group puts the matches, i.e. the allowed sequences, at the odd indices.
     const segments = text.split(ALLOWED_SEQUENCE_PATTERN).map((part, index) => ({ part, isAllowed: index % 2 === 1 }));
     for (const { part, isAllowed } of segments) if (isAllowed && part.startsWith(ESC)) this.#applySequence(part);
     return segments.map(({ part, isAllowed }) => (isAllowed ? part : printableText(part))).join('');

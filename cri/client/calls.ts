@@ -32,7 +32,10 @@ export interface RuntimeEvent {
 export interface Cri {
   readonly version: CriCall<wire.VersionRequest, wire.VersionResponse>;
   readonly status: CriCall<wire.StatusRequest, wire.StatusResponse>;
-  /** Sends the pod CIDR to the runtime. A runtime that has a template generates its CNI configuration from it. */
+  /**
+   * Sends the pod CIDR to the runtime. If the runtime has a template for its CNI configuration, it generates the
+   * configuration with this CIDR.
+   */
   readonly updateRuntimeConfig: CriCall<wire.UpdateRuntimeConfigRequest, wire.UpdateRuntimeConfigResponse>;
   readonly runtimeConfig: CriCall<wire.RuntimeConfigRequest, wire.RuntimeConfigResponse>;
   readonly runPodSandbox: CriCall<wire.RunPodSandboxRequest, wire.RunPodSandboxResponse>;

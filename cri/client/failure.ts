@@ -118,7 +118,7 @@ export const isUnreachable = ({ reason, cause }: NodeFailure): boolean =>
 const NAME_RESERVED_PATTERN = /is reserved for|already exists/;
 
 /**
- * Pattern of containerd's error if a different call is already starting the container, e.g. a call of a client that has
+ * Pattern of containerd's error if another call is already starting the container, e.g. a call of a client that has
  * exited.
  */
 const ALREADY_STARTING_PATTERN = /is already in starting state/;

@@ -112,7 +112,7 @@ export function observedContainerStatus(status: ContainerStatus, sandboxId: stri
 
 /**
  * Groups listed sandboxes and containers by the UID of the pod. In each group, running containers precede the others,
- * and newer objects precede older ones. Omits objects that belong to no pod.
+ * and newer objects precede older ones. Omits objects that do not belong to a pod.
  */
 export function groupIntoPods(
   sandboxes: readonly PodSandbox[],
@@ -215,8 +215,8 @@ function sortNewestFirst<T extends PodSandbox | Container>(items: readonly T[]):
 }
 
 /**
- * Sorts running containers first. A container that the runtime lost and recovered may have a higher attempt than the
- * container that is running.
+ * Returns a client that reports every call to `onCompleted` when it completes, with the duration measured by
+ * `monotonic`. `onCompleted` must not throw.
  */
 function sortRunningFirst(containers: readonly Container[]): Container[] {
   const statePriority = ({ state }: Container) => (state === ContainerState.CONTAINER_RUNNING ? 0 : 1);

@@ -1,4 +1,4 @@
-/** Wraps a runtime in order to measure the duration of calls. */
+/** Wraps a client of a runtime in order to measure the duration of its calls. */
 import type { CallOptions, Cri } from './calls.ts';
 
 /** Name of a unary call. */
@@ -15,8 +15,8 @@ export interface TimedCall {
 type UntypedCall = (request: unknown, options: CallOptions) => Promise<unknown>;
 
 /**
- * Returns a runtime that reports every call to `onCompleted` when it completes, with the duration on the given clock.
- * `onCompleted` must not throw.
+ * Returns a runtime that reports every call to `onCompleted` when it completes, with the duration measured by
+ * `monotonic`. `onCompleted` must not throw.
  */
 export function withCallTiming(cri: Cri, monotonic: () => number, onCompleted: (call: TimedCall) => void): Cri {
   const withTiming = (operation: CriOperation, call: UntypedCall): UntypedCall => {

@@ -5,7 +5,7 @@ import type { CriCall } from './calls.ts';
 import { cancelledFailure, closedConnectionFailure, runtimeFailure, timeoutFailure } from './failure.ts';
 import { type Method, methodName } from './method.ts';
 
-/** Client of a runtime that spreads a burst of calls over several turns of the event loop. */
+/** Runtime client that spreads a burst of calls over several turns of the event loop. */
 export interface PacedClient {
   readonly client: Client;
   readonly turnScheduler: TurnLimiter;

@@ -113,7 +113,7 @@ function containerLabels({ metadata: { name, namespace, uid } }: Pod, container:
   };
 }
 
-/** Returns annotations with which the agent can stop the container correctly when its pod is no longer known. */
+/** Returns annotations that allow the agent to stop the container correctly when its pod is no longer known. */
 function containerAnnotations(pod: Pod, container: Container, attempt: number): Record<string, string> {
   const { lifecycle, ports = [], terminationMessagePath = '', terminationMessagePolicy = '' } = container;
   const { terminationGracePeriodSeconds } = pod.spec;

@@ -107,7 +107,10 @@ export function sandboxOverhead({ overhead }: PodSpec, node: NodeDescription): L
   return LinuxContainerResources.fromPartial({ ...cpuSettings(milliCpu, milliCpu, node), memoryLimitInBytes });
 }
 
-/** Returns the CPU shares and the quota for a limit. Without a limit in millicores, there is no quota. */
+/**
+ * Returns the CPU shares for a request and the CPU quota for a limit, both in millicores. Without a limit, the quota is
+ * unlimited.
+ */
 function cpuSettings(
   requestMilli: number,
   limitMilli: number | undefined,

@@ -6,8 +6,8 @@ import { startsFrame, ZstdFrameSplitter } from './zstdFrames.ts';
 const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);
 
 /**
- * Returns the streams that decompress content that starts with `start`, for which four bytes suffice. Returns undefined
- * if the content is not compressed.
+ * Returns the streams that decompress the content that starts with `start`, or undefined if the content is not
+ * compressed. Four bytes of `start` are enough.
  */
 export function createDecompressors(start: Buffer): readonly [Transform, ...Transform[]] | undefined {
   if (start.subarray(0, GZIP_MAGIC.length).equals(GZIP_MAGIC)) return [createGunzip()];

@@ -262,7 +262,7 @@ class ArchiveReader {
     return { images, file: 'index.json', content: index };
   }
 
-  /** Resolves a descriptor to images in the archive. A nested index has several. */
+  /** Resolves a descriptor to images in the archive. A nested index contains several images. */
   async #resolveImages(descriptor: Descriptor, depth: number): Promise<readonly ResolvedImage[]> {
     const { digest, mediaType, platform } = descriptor;
     const isIndex = INDEX_MEDIA_TYPES.has(mediaType);
@@ -407,8 +407,8 @@ class ArchiveReader {
   }
 
   /**
-   * Streams the members unchanged, except that the listing is replaced by a listing with the full names, which comes
-   * last.
+   * Streams the members of the archive unchanged, except for the JSON file that lists the images. It is replaced by a
+   * version with the images' full names, which comes last.
    */
   async *#content(listing: string, content: Buffer): AsyncGenerator<Uint8Array> {
     const sortedMembers = [...this.#members.values()].toSorted((a, b) => a.startOffset - b.startOffset);

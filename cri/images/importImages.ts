@@ -23,7 +23,7 @@ export interface ArchiveImport {
 
 /** Time limit of an import in milliseconds. The import fails when it is exceeded. */
 const IMPORT_TIMEOUT_MS = 3_600_000;
-/** Polling interval in milliseconds for a change of images. containerd notifies its CRI plugin within milliseconds. */
+/** Polling interval for image changes, in milliseconds. containerd notifies its CRI plugin within milliseconds. */
 export const POLL_INTERVAL_MS = 20;
 export const MAX_POLLS = 500;
 

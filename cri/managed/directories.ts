@@ -14,13 +14,13 @@ export async function prepareDirectories(layout: Layout): Promise<void> {
   await mkdir(dirname(layout.socket), { recursive: true, mode: 0o711 });
   const bootId = await readFile('/proc/sys/kernel/random/boot_id', 'utf8');
   if ((await readFile(layout.bootIdFile, 'utf8').catch(() => '')) === bootId) return;
-  // While anything is mounted below the directory, its removal would delete the files of containers.
+  // Removing the directory while anything is mounted below it would delete the files of containers.
   if (parseMountPointsBelow(layout.state, await readFile('/proc/self/mountinfo', 'utf8')).length > 0) return;
   await Promise.all([layout.state, layout.cniData].map((path) => rm(path, { recursive: true, force: true })));
   await writeFile(layout.bootIdFile, bootId);
 }
 
-/** Throws if a directory contains files but not those of a private containerd. */
+/** Throws if a directory is not empty and does not belong to a private containerd. */
 export async function refuseForeignDirectory({ directory, bootIdFile, config }: Layout): Promise<void> {
   const names = await readdir(directory).catch((): string[] => []);
   const isOurs = [bootIdFile, config].some((file) => names.includes(basename(file)));

@@ -31,7 +31,7 @@ export async function findManagedContainerdObstacle(): Promise<string | undefine
 }
 
 /**
- * Returns the sorted names of the Debian packages that are not installed. A dynamically linked busybox counts as
+ * Returns the sorted names of the Debian packages that are not installed. A dynamically linked busybox is considered
  * missing.
  */
 export async function listMissingPackages(): Promise<string[]> {
@@ -86,7 +86,7 @@ export async function chooseSnapshotter(directory: string, signal: AbortSignal):
     await Promise.all(['lower', 'upper', 'work', 'merged'].map((name) => mkdir(trialPath(name))));
     const layers = `lowerdir=${trialPath('lower')},upperdir=${trialPath('upper')},workdir=${trialPath('work')}`;
     await run('mount', ['-t', 'overlay', 'overlay', '-o', layers, trialPath('merged')], { signal });
-    // Not cancelled by the signal, because otherwise the mount would remain.
+    // Do not use the caller's signal, because the mount would remain after an abort.
     await run('umount', [trialPath('merged')], { signal: new AbortController().signal });
     return 'overlayfs';
   } catch {

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { NodeFailure } from '../../base/failure.ts';
 import { ProgramFailure, runProgram } from '../../host/program.ts';
 
-/** Default timeout of a program in milliseconds, which only a program that hangs exceeds. */
+/** Default timeout of a program, in milliseconds. Only a program that hangs exceeds it. */
 const DEFAULT_TIMEOUT_MS = 120_000;
 
 interface RunOptions {

@@ -46,6 +46,9 @@ export interface SimulatedRuntimeOptions {
   readonly logCalls?: boolean;
   /** Called before each call is executed. */
   readonly onCall?: (call: LoggedCall) => void;
-  /** Called on each change to containers and sandboxes when it happens, regardless of the delivery of its event. */
+  /**
+   * Called immediately on each change to a container or sandbox, regardless of when the event of the change is
+   * delivered.
+   */
   readonly onEffect?: (effect: RuntimeEffect) => void;
 }

@@ -35,7 +35,6 @@ import type { SimulatedContainer, SimulatedSandbox } from './objects/views.ts';
 import type { SimulatedRuntimeOptions } from './options.ts';
 import type { RuntimeContext } from './runtimeContext.ts';
 
-/** Options for a restart of the runtime. */
 export interface RestartOptions {
   /**
    * Whether containers keep running. False simulates a reboot. A function selects the containers that keep running,
@@ -57,7 +56,7 @@ export interface RestartOptions {
   readonly unread?: (container: SimulatedContainer) => boolean;
 }
 
-/** A CRI v1 runtime that does not run containers. Its states, names, addresses and errors are those of containerd. */
+/** A CRI v1 runtime that does not run containers. Its states, names, addresses and errors match those of containerd. */
 export class SimulatedRuntime {
   /** All received calls, the oldest first, unless `logCalls` is false. */
   readonly calls: LoggedCall[] = [];

@@ -20,6 +20,8 @@ export interface RuntimeContext {
   /** Names of the runtime handlers. If undefined, any name is accepted. */
   readonly runtimeHandlers: readonly string[] | undefined;
   readonly getLatency: GetLatency;
-  /** Waits for the duration of a call, which defaults to that of `getLatency`. Rejects if the call is cancelled. */
+  /**
+   * Waits for the duration of a call, which defaults to the result of `getLatency`. Rejects if the call is cancelled.
+   */
   readonly simulateWork: (call: CallName, signal: AbortSignal, ms?: number) => Promise<void>;
 }

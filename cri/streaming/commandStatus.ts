@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { NodeFailure } from '../../base/failure.ts';
 
-/** Schema of the Kubernetes Status with which the error stream of a remote command ends. */
+/** Schema of the Kubernetes Status that ends the error stream of a remote command. */
 const statusShape = z.object({
   status: z.optional(z.string()),
   message: z.optional(z.string()),

@@ -13,7 +13,7 @@ export const MAX_HEADERS_BYTES = 64 * 1024;
  * Codec for one direction of a connection. All headers form a single zlib stream, which is flushed after each block.
  */
 interface HeaderCodec<From, To> {
-  /** Converts blocks sequentially, in the order of the calls. */
+  /** Converts header blocks sequentially, in the order of the calls. */
   convert(from: From): Promise<To>;
   /** Releases the memory of zlib. */
   close(): void;
@@ -53,7 +53,8 @@ function sequentialCodec(zlib: ZlibStream): HeaderCodec<Uint8Array, Buffer> {
 type ZlibStream = ReturnType<typeof createDeflate> | ReturnType<typeof createInflate>;
 
 /**
- * Passes a block through zlib and collects all its output. zlib calls the write callback after the output is complete.
+ * Passes a header block through zlib and collects all its output. zlib calls the write callback after the output is
+ * complete.
  */
 async function convertBlock(zlib: ZlibStream, block: Uint8Array): Promise<Buffer> {
   if (zlib.destroyed) throw createConnectionClosedFailure();

@@ -151,13 +151,17 @@ function isJson(text: string): boolean {
 }
 
 /**
- * Copies the input and its end, so that the command receives EOF. Ignores errors, because the command may stop reading.
+ * Copies the client's input and its end to the command, so that the command receives EOF. Ignores errors, because the
+ * command may stop reading.
  */
 async function copyInput(from: Readable, to: SpdyStream, signal: AbortSignal): Promise<void> {
   await pipeline(from, to, { signal }).catch(() => {});
 }
 
-/** Copies output. If the reader is gone, the command continues, and its exit code is still reported. */
+/**
+ * Copies the output of a command. If nothing reads the output any longer, the command continues, and its exit code is
+ * still reported.
+ */
 async function copyOutput(from: SpdyStream | undefined, to: Writable | undefined): Promise<void> {
   if (from && to) await pipeline(from, to).catch(() => {});
 }

@@ -9,7 +9,7 @@ const SPDY_PROTOCOL = 'SPDY/3.1';
 const PROTOCOL_HEADER = 'X-Stream-Protocol-Version';
 const ACCEPTED_HEADER = 'X-Accepted-Stream-Protocol-Versions';
 
-/** Maximum length of a refusal message that is reported. Longer messages are cut. */
+/** Maximum length of a refusal message that is reported. Longer messages are truncated. */
 const MAX_REFUSAL_LENGTH = 4 * 1024;
 
 /** Options for connecting to a streaming server. */

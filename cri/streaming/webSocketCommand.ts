@@ -138,7 +138,7 @@ async function runCommand(
 function openChannels(webSocket: WebSocket, { stdin, stdout, stderr, tty }: RequestedStreams): CommandChannels {
   const stdinStream = stdin ? new PassThrough() : undefined;
   let notifySize: (size: TerminalSize) => void = () => {};
-  // Latest size, which may arrive before the command subscribes to sizes.
+  // Latest size of the terminal, which may arrive before the command subscribes to size changes.
   let latestSize: TerminalSize | undefined;
   webSocket.on('message', (data: Buffer) => {
     const [channel = CHANNEL_NUMBERS.close, rest] = [data[0], data.subarray(1)];

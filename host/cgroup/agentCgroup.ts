@@ -35,7 +35,6 @@ export function readAgentCgroup(): string | undefined {
 /** Returns the path of a configured cgroup relative to the root of a hierarchy. */
 const configuredPath = (name: string): string => normalize(`/${name}`).slice(1);
 
-/** Whether this process is in the cgroup. */
 export const isAgentInCgroup = (name: string, current = readAgentCgroup()): boolean => current === configuredPath(name);
 
 interface MoveOptions {
@@ -70,8 +69,8 @@ export async function moveAgentToCgroup(
 }
 
 /**
- * Copies the CPUs and memory nodes of a cgroup from its ancestors, because a v1 cpuset cgroup without them accepts no
- * process.
+ * Copies the CPUs and memory nodes of a cgroup from its ancestors, because a v1 cpuset cgroup without them does not
+ * accept processes.
  */
 async function copyCpusetFromParent(cgroupfs: Cgroupfs, root: string, path: string): Promise<void> {
   if (path === '' || path === '.') return;

@@ -1,14 +1,14 @@
 /**
- * Accesses the kernel's cgroup files. Reads, and writes that only store a name or a number, are synchronous, because
- * they are faster than a round trip through the thread pool. Operations that can take longer, e.g. because the kernel
- * reclaims memory, are asynchronous.
+ * Accesses the kernel's cgroup files. Reads and simple writes (of a name or a number) are synchronous, because they are
+ * faster than a round trip through the thread pool. Operations that can take longer, e.g. because the kernel reclaims
+ * memory, are asynchronous.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { readdir, rmdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { defaultIfUnreadable } from '../files/fileErrors.ts';
 
-/** The kernel's cgroupfs or a simulation of it. Paths are absolute. Failures are errors of system calls. */
+/** The kernel's cgroupfs or a simulation of it. Paths are absolute. Failures are system call errors. */
 export interface Cgroupfs {
   exists(path: string): boolean;
   /** Returns the contents of a file, or undefined if it cannot be read. Throws if too many files are open. */
@@ -31,8 +31,8 @@ export interface Cgroupfs {
 }
 
 /**
- * Pattern of the limit files whose values the kernel only stores when they are written. Lowering a memory limit, by
- * contrast, makes the kernel reclaim memory.
+ * Pattern of the limit files for which a write only stores the value. Lowering a memory limit, by contrast, makes the
+ * kernel reclaim memory.
  */
 const NUMERIC_LIMITS_PATTERN = /^(?:cpu|hugetlb|pids)\./;
 
@@ -59,7 +59,8 @@ export const hostCgroupfs: Cgroupfs = {
 function killProcesses(directory: string): number[] {
   const processes = readProcesses(directory);
   for (const pid of processes) {
-    // Ignore the error, because the process has exited or cannot be killed. The next read of the file shows which.
+    // Ignore the error, because the process has exited or cannot be killed. The next read of the PIDs shows which is
+    // the case.
     undefinedOnError(() => process.kill(pid, 'SIGKILL'));
   }
   // On v1, a frozen process exits only after it is thawed. The flag avoids creating the file where it does not exist:

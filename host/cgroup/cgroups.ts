@@ -30,8 +30,8 @@ export interface Cgroups {
   /** Whether any process is in a cgroup with the pod's name, in any QoS class. */
   isPopulated(pod: Pod): Promise<boolean>;
   /**
-   * Whether the pod's cgroup may contain processes of a different agent, because it is populated or because more
-   * cgroups with its name exist than this agent created.
+   * Whether the pod's cgroup may contain processes of another agent, because it is populated or because more cgroups
+   * with its name exist than this agent created.
    */
   mayBeShared(pod: Pod): Promise<boolean>;
   /** Kills all processes in the pod's cgroup, including processes of which the runtime has no record. */

@@ -22,8 +22,8 @@ export function hasCgroup({ cgroupfs, hierarchies, path }: Cgroup): boolean {
 }
 
 /**
- * Creates the directories of a cgroup in the hierarchies with limits. On v2, enables the controllers in all parents
- * that may be changed.
+ * Creates the directory of a cgroup in the hierarchies whose controllers the agent uses. On v2, enables the controllers
+ * in all parents that may be changed.
  */
 export async function createCgroup(cgroup: Cgroup, mayChange: (path: string) => boolean): Promise<void> {
   const { cgroupfs, hierarchies, path } = cgroup;

@@ -1,4 +1,6 @@
-/** Manages the cgroups above those of containers (C25): the parent of all pods, one per QoS class, and one per pod. */
+/**
+ * Manages the cgroups above the container cgroups (C25): the parent of all pods, one per QoS class, and one per pod.
+ */
 
 import { settleAll } from '../../base/async/settleAll.ts';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
@@ -63,14 +65,14 @@ export class PodCgroups implements Cgroups {
   /** Specs of the pods with a cgroup, from which the limits of the QoS classes are computed. */
   readonly #podSpecs = new Map<string, PodSpec>();
   readonly #preparedUids = new Set<string>();
-  /** Paths of cgroups that were created here and do not have their limits yet. */
+  /** Paths of the cgroups that this agent has created but that do not have their limits yet. */
   readonly #pathsWithoutLimits = new Set<string>();
   /**
    * Pods for which some limits are missing because a parent cgroup does not provide the required controllers, each with
    * the warning about them.
    */
   readonly #podsWithMissingLimits = new Map<string, { readonly pod: Pod; readonly message: string }>();
-  /** Operations on pod cgroups in progress by UID, including those that no caller awaits any longer. */
+  /** Operations in progress on pod cgroups, by UID, including those that no caller awaits any longer. */
   readonly #pendingByUid = new Map<string, Promise<unknown>>();
   /** Setup of the parent cgroups, shared by all callers. After a failure, the next caller retries it. */
   #parentSetup: Promise<void> | undefined;
@@ -354,8 +356,8 @@ export class PodCgroups implements Cgroups {
   }
 
   /**
-   * Returns the names of the pod's cgroup and of cgroups for other QoS classes, which an earlier version of the pod may
-   * have had, possibly with an earlier agent. All classes are considered for a pod without a cgroup from this run,
+   * Returns the names of the pod's cgroup and of the cgroups that an earlier version of the pod may have had in other
+   * QoS classes, possibly under an earlier agent. All classes are considered for a pod without a cgroup from this run,
    * because its class is unknown.
    */
   #listCandidateNames(pod: Pod): (readonly string[])[] {

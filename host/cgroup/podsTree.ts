@@ -1,4 +1,4 @@
-/** Addresses the cgroups of the node's tree by their names. With systemd, the cgroups are also slices. */
+/** Provides access to the cgroups of the node's pods by name. With systemd, each of these cgroups is also a slice. */
 
 import { type CgroupLocation, cgroupPath } from '../../kubernetes/resources/cgroup.ts';
 import type { CgroupLimits } from '../../kubernetes/resources/cgroupLimits.ts';
@@ -36,7 +36,10 @@ export class PodsTree {
     return { cgroupfs, hierarchies, path: relativePath(this.runtimeName(names)) };
   }
 
-  /** Starts the slice. Must be called before the directories are created. */
+  /**
+   * Starts the systemd slice of a cgroup if the node uses systemd. Must be called before the cgroup's directories are
+   * created.
+   */
   async start(names: readonly string[], limits: CgroupLimits): Promise<void> {
     if (this.#isSystemd) await startSlice(this.#parts.systemd, this.runtimeName(names), limits, this.#version);
   }
@@ -47,7 +50,10 @@ export class PodsTree {
     await writeLimits(this.toCgroup(names), limits);
   }
 
-  /** Stops the slice. Must be called before the directories are removed. */
+  /**
+   * Stops the systemd slice of a cgroup if the node uses systemd. Must be called before the cgroup's directories are
+   * removed.
+   */
   async stop(names: readonly string[]): Promise<void> {
     if (this.#isSystemd) await stopSlice(this.#parts.systemd, this.runtimeName(names));
   }

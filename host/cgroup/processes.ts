@@ -1,4 +1,4 @@
-/** Kills the remaining processes in a cgroup, of which the runtime has no record or which it fails to terminate. */
+/** Kills the remaining processes in a cgroup, i.e. those that the runtime has no record of or fails to terminate. */
 import path from 'node:path';
 import { NodeFailure } from '../../base/failure.ts';
 import type { Cgroupfs } from './cgroupfs.ts';

@@ -65,8 +65,8 @@ async function removeDirectory(cgroupfs: Cgroupfs, directory: string): Promise<b
 }
 
 /**
- * Returns the children of a cgroup, or an empty list if it does not exist. Throws if they cannot be read for a
- * different reason.
+ * Returns the children of a cgroup, or an empty list if it does not exist. Throws if they cannot be read for any other
+ * reason.
  */
 export async function listChildCgroups(cgroupfs: Cgroupfs, directory: string): Promise<readonly string[]> {
   try {

@@ -13,7 +13,7 @@ interface SharedTree {
   readonly listOwnPods: () => Promise<readonly string[]>;
 }
 
-/** Cgroups that all pods share: the parent of all pods and those of the QoS classes. */
+/** Cgroups that all pods share: the parent of all pods and the cgroups of the QoS classes. */
 const SHARED_CGROUPS = [['kubepods'], ['kubepods', 'burstable'], ['kubepods', 'besteffort']];
 
 /** The shared cgroups and whether they contain pods of other agents. */

@@ -15,7 +15,7 @@ export async function assertDirectoryOrMissing(directory: string, files: FileSys
   } else if (stats === 'ENOENT' && (await files.lstat(directory).catch(() => undefined)) !== undefined) {
     throw obstacleFailure(directory, 'a dangling symbolic link');
   }
-  // Other errors are reported by the creation of the directory.
+  // Other errors are reported when the directory is created.
 }
 
 const obstacleFailure = (path: string, description: string): NodeFailure =>

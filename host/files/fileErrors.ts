@@ -43,7 +43,9 @@ const RESOURCE_SHORTAGE_CODES: ReadonlySet<string> = new Set([
  */
 export const isResourceShortage = (error: unknown): boolean => RESOURCE_SHORTAGE_CODES.has(errorCode(error) ?? '');
 
-/** EBADMSG and EUCLEAN of Linux, with which ext4 and XFS report damaged blocks. Node.js has no names for them. */
+/**
+ * Linux error numbers EBADMSG and EUCLEAN, which ext4 and XFS return for damaged blocks. Node.js has no names for them.
+ */
 const DAMAGE_ERRNOS: ReadonlySet<unknown> = new Set([-74, -117]);
 
 /** Whether the disk failed to read or write, e.g. because of a damaged sector. The file may exist. */

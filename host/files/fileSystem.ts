@@ -1,6 +1,6 @@
 /**
  * Defines the agent's file system interface, which is implemented by the host's file system and by a simulation.
- * Failures are errors of Node.js.
+ * Failures are Node.js errors.
  */
 import { constants, type Dirent, lstatSync, readFileSync, type Stats, watch } from 'node:fs';
 import {
@@ -77,9 +77,7 @@ export interface WriteOptions {
 
 /** Subset of `node:fs` that the node uses. Modes, flags and options have the same meaning as there. */
 export interface FileSystem {
-  /**
-   * Number of threads, which limits the concurrent calls of all callers together. A call that hangs blocks one thread.
-   */
+  /** Number of threads, which limits the total number of concurrent calls. A call that hangs blocks one thread. */
   readonly threadCount: number;
   chmod(path: string, mode: number): Promise<void>;
   /** Changes the owner and the group of a file or link. -1 leaves the value unchanged. */

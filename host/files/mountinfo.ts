@@ -6,7 +6,7 @@ import type { MountPoint } from './mountPoint.ts';
 
 /** The latest read that has started. */
 let currentRead: Promise<unknown> = Promise.resolve();
-/** The read that starts after `currentRead`. All callers until its start share it. */
+/** The read that starts after `currentRead`, shared by all callers until it starts. */
 let pendingRead: Promise<readonly MountPoint[]> | undefined;
 
 /**
@@ -56,7 +56,7 @@ function parseLine(line: string): MountPoint | undefined {
   return path === undefined || type === undefined ? undefined : { path: unescapeOctal(path), type };
 }
 
-/** Decodes octal escapes, with which the kernel replaces space, tab, newline, backslash and #. */
+/** Decodes octal escapes. The kernel escapes space, tab, newline, backslash and #. */
 export function unescapeOctal(text: string): string {
   if (!text.includes('\\')) return text;
   return text.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));

@@ -16,7 +16,7 @@ const MAX_ENTRIES = 500;
 const MAX_DEPTH = 20;
 /**
  * Timeout in milliseconds, because a tree that grows as fast as it is deleted would take forever. The caller retries.
- * The time suffices for half a million files on a disk that deletes 600 per second.
+ * The time is enough for half a million files on a disk that deletes 600 per second.
  */
 const REMOVE_TIMEOUT_MS = 15 * 60_000;
 const MAX_MESSAGE_LENGTH = 500;
@@ -74,9 +74,7 @@ async function removeSmallTree(directory: string, signal: AbortSignal): Promise<
   return true;
 }
 
-/**
- * Ignores the error that the path does not exist. `ENOTDIR` is an error, because it means that something else exists.
- */
+/** Ignores errors about a missing path. `ENOTDIR` is rethrown, because it means that something else exists. */
 function ignoreAbsentDirectory(error: unknown): undefined {
   if (errorCode(error) !== 'ENOENT' && !isTooLong(error)) throw error;
 }
@@ -107,5 +105,5 @@ function failureReason({ message, hasTimedOut }: ProgramFailure): string {
   return isUnsupportedOption(shortenedLine) ? `${shortenedLine}: GNU coreutils rm is required` : shortenedLine;
 }
 
-/** Whether the message is about an unsupported option, e.g. because busybox lacks --one-file-system. */
+/** Whether an error message of `rm` reports an unsupported option, e.g. because busybox lacks --one-file-system. */
 const isUnsupportedOption = (message: string): boolean => /(unrecognized|invalid|illegal|unknown) option/.test(message);

@@ -1,6 +1,6 @@
 /**
- * Opens paths in volumes (C26). Containers may create symbolic links in a volume at any time, so paths are opened name
- * by name through directory handles, without following links.
+ * Opens paths in volumes (C26). Containers may create symbolic links in a volume at any time, so paths are opened
+ * segment by segment through directory handles, without following links.
  */
 import { createReadStream } from 'node:fs';
 import { chmod, constants, type FileHandle, mkdir, open, realpath } from 'node:fs/promises';
@@ -60,7 +60,10 @@ function undefinedIfMissing(error: unknown): undefined {
   if (!isMissing(error)) throw error;
 }
 
-/** Resolves the symbolic links of a path and returns its names relative to the root. The last names need not exist. */
+/**
+ * Resolves the symbolic links in a path and returns the names of its segments relative to the root. The last segments
+ * need not exist.
+ */
 async function resolveNames(root: string, subPath: string): Promise<string[]> {
   const names = subPath.split('/').filter((name) => name !== '' && name !== '.');
   for (let existingCount = names.length; ; existingCount -= 1) {
@@ -81,7 +84,7 @@ async function resolveExisting(file: string): Promise<string | undefined> {
   }
 }
 
-/** Opens nested names, each through the handle of its parent. */
+/** Opens the segments of a path one after the other, each through the handle of its parent. */
 async function openNames(root: string, names: readonly string[], shouldCreate: boolean): Promise<FileHandle> {
   let currentHandle = await open(root, O_PATH | O_NOFOLLOW | O_DIRECTORY);
   try {
@@ -102,7 +105,7 @@ async function openNames(root: string, names: readonly string[], shouldCreate: b
   }
 }
 
-/** Opens one name. With `mode`, a missing directory is created with this mode. */
+/** Opens one segment of a path. With `mode`, a missing directory is created with this mode. */
 async function openName(file: string, name: string, mode: bigint | undefined): Promise<FileHandle> {
   const wasCreated = mode !== undefined && (await createIfMissing(file));
   const handle = await open(file, O_PATH | O_NOFOLLOW);

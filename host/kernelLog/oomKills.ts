@@ -3,18 +3,18 @@ import type { OomKill } from '../../kubernetes/lifecycle/oomKill.ts';
 import type { KernelMessage } from './kernelLog.ts';
 
 /**
- * Parses the messages about OOM kills as a kubelet does (`utils/oomparser` of cAdvisor): `invoked oom-killer:` starts a
- * kill, and a line with the killed process completes it. Unlike cAdvisor, also reads how much memory the process held,
- * which kernels since 5.0 report in a line after the one that completes the kill for cAdvisor. Lines about kills without
- * a start, which the kernel writes for the other processes of a killed cgroup and if there are too many kills, do not
- * count.
+ * Parses the messages about OOM kills as a kubelet does (`utils/oomparser` of cAdvisor). `invoked oom-killer:` starts a
+ * kill, and a line about the killed process completes it. Unlike cAdvisor, also reads the memory of the process, which
+ * kernels since 5.0 report in a line after the one at which cAdvisor considers the kill complete. Lines about killed
+ * processes without a preceding start are ignored. The kernel writes them for the other processes of a killed cgroup
+ * and if there are too many kills.
  */
 export class OomKillParser {
   #kill: OomKill | undefined;
-  /** Whether the kill is complete except for the memory of the process. */
+  /** Whether everything about the kill is known except the memory of the process. */
   #isComplete = false;
 
-  /** Returns the kill that the message completes. */
+  /** Processes a message. Returns a kill if its description is complete now. */
   push({ at, text }: KernelMessage): OomKill | undefined {
     if (this.#kill === undefined || this.#isComplete) {
       if (!text.includes('invoked oom-killer:')) return this.#kill && this.#addKilledProcess(this.#kill, at, text);
@@ -34,7 +34,9 @@ export class OomKillParser {
     return this.#addKilledProcess(this.#kill, at, text);
   }
 
-  /** Returns the kill that is complete except for the memory of the process. Called when no message follows. */
+  /**
+   * Returns the kill if everything about it is known except the memory of the process. Called when no message follows.
+   */
   flush(): OomKill | undefined {
     if (!this.#isComplete) return undefined;
     const kill = this.#kill;
@@ -82,8 +84,8 @@ function parseSummary(text: string): Pick<OomKill, 'pid' | 'processName' | 'cgro
 }
 
 /**
- * Parses the line that kernels before 5.0 write about the cgroups. This line is missing if the whole system is out of
- * memory.
+ * Parses the line in which kernels before 5.0 report the cgroups of a kill. This line is missing if the whole system is
+ * out of memory.
  */
 function parseLegacyCgroups(text: string): Pick<OomKill, 'cgroup' | 'limitedCgroup'> | undefined {
   const [, cgroup, limitedCgroup] = /^Task in (.*) killed as a result of limit of (.*)$/.exec(text) ?? [];

@@ -1,7 +1,7 @@
 /** Parses lines in the CRI's log format: `<time> <stdout|stderr> <tags> <text>`. */
 
 const NEWLINE = 10;
-/** Number of bytes at the start of a line in which the header is searched. A line with a longer header is invalid. */
+/** Number of bytes at the start of a line in which to search for the header. A line with a longer header is invalid. */
 const MAX_HEADER_BYTES = 256;
 /** Header of a line. The first of the colon-separated tags indicates whether the line continues in the next one. */
 const HEADER_PATTERN = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d) (stdout|stderr) ([^ ]+) /;

@@ -10,7 +10,7 @@ export interface LogTextOptions {
   readonly since?: number | undefined;
   /** Whether each line starts with its timestamp. */
   readonly timestamps?: boolean | undefined;
-  /** Maximum number of bytes including timestamps. The last line may be cut. */
+  /** Maximum number of bytes including timestamps. The last line may be truncated. */
   readonly limitBytes?: number | undefined;
 }
 
@@ -51,7 +51,7 @@ export class LogText {
     else this.#writeBytes(this.#isPartial && this.#hasLineEnded ? bytes.subarray(0, -1) : bytes);
   }
 
-  /** Ends a file. A line that is incomplete at the end of a file does not continue in the next file. */
+  /** Marks the end of a file. A line that is incomplete at the end of a file does not continue in the next file. */
   endFile(): void {
     if (!this.#hasLineEnded) this.#writeBytes(LINE_BREAK);
     this.#hasLineEnded = true;

@@ -19,7 +19,7 @@ import type { UnpackedTails } from './unpackedTails.ts';
 export interface LogOptions extends LogTextOptions {
   /** Number of lines at the end of the log to return, counted across all files. Undefined to return all lines. */
   readonly tailLines?: number | undefined;
-  /** Maximum number of bytes to read backwards for `tailLines`. The first line may be cut. */
+  /** Maximum number of bytes to read backwards for `tailLines`. The first line may be truncated. */
   readonly tailBytes?: number | undefined;
   /** Cache of the ends of compressed files, for callers that frequently read only the ends. */
   readonly unpackedTails?: UnpackedTails | undefined;
@@ -36,7 +36,8 @@ export interface LogOptions extends LogTextOptions {
 
 interface FollowOptions {
   /**
-   * Called once a second. Returns whether the run is still in progress. If it rejects, the run counts as in progress.
+   * Called once a second. Returns whether the run is still in progress. If it rejects, the run is assumed to be in
+   * progress.
    */
   readonly isRunning: () => Promise<boolean>;
   readonly pause: Pause;

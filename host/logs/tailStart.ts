@@ -30,8 +30,8 @@ interface TailOptions {
 }
 
 /**
- * Returns the start of the last `lineCount` complete lines. Partial lines that belong together count as one, and an
- * incomplete last line does not count. Searches at most `maxBytes` of text, so the first line may be cut.
+ * Returns the start of the last `lineCount` complete lines. Partial lines that belong together are counted as one line,
+ * and an incomplete last line is not counted. Searches at most `maxBytes` of text, so the first line may be truncated.
  */
 export async function findTailStart(
   files: readonly LogFile[],
@@ -78,7 +78,7 @@ async function countCompressedLines(
       for (const { bytes, isLineStart } of splitter.parts(block)) if (isLineStart && completesLine(bytes)) count += 1;
     }
   } catch (error) {
-    // The lines before the damaged part count. The damage is reported when the file is read.
+    // The lines before the damaged part are counted. The damage is reported when the file is read.
     if (!isDamagedFile(error)) throw error;
   }
   return { count, length };

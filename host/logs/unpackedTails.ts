@@ -7,12 +7,12 @@ import { completesLine } from './logLine.ts';
 /** End of the decompressed contents of a file. */
 export interface UnpackedTail {
   readonly text: Buffer;
-  /** Number of lines that end within the text. Partial lines that belong together count as one. */
+  /** Number of lines that end within the text. Partial lines that belong together are counted as one line. */
   readonly lineCount: number;
 }
 
 interface TailLimits {
-  /** Maximum number of cached bytes per file. The first line may be cut. */
+  /** Maximum number of cached bytes per file. The first line may be truncated. */
   readonly maxBytes: number;
   /** Maximum number of cached files. */
   readonly maxFiles: number;

@@ -34,7 +34,7 @@ export interface Layout {
   readonly podDir: (uid: string) => string;
   /** `<root>/pods/<uid>/volumes` */
   readonly volumesDir: (uid: string) => string;
-  /** `<root>/pods/<uid>/plugins/kubernetes.io~empty-dir/<name>`: data of a plugin about a volume. */
+  /** `<root>/pods/<uid>/plugins/kubernetes.io~empty-dir/<name>`: a plugin's data about a volume. */
   readonly pluginDir: (uid: string, plugin: string, volume: string) => string;
   /** `<root>/pods/<uid>/volumes/kubernetes.io~empty-dir/<name>`. Slashes in plugin names are replaced by `~`. */
   readonly volumeDir: (uid: string, plugin: string, volume: string) => string;

@@ -41,8 +41,8 @@ export async function removeLogSymlink(layout: Layout, link: LogLink): Promise<v
 }
 
 /**
- * Removes all links into the pod's log directory, including temporary ones. Links of a different pod with the same name
- * are preserved. Idempotent.
+ * Removes all links into the pod's log directory, including temporary ones. Links of another pod with the same name are
+ * preserved. Idempotent.
  */
 export async function removeLogSymlinks(layout: Layout, pod: PodIdentity): Promise<void> {
   const prefix = layout.logLinkPrefix(pod);

@@ -39,11 +39,11 @@ export type DirectoryOwner =
   | { readonly kind: 'ours'; readonly pod?: MarkedPod; readonly runtime: string; readonly isTakenOver: boolean }
   /**
    * The directory has no valid mark, e.g. because an earlier version of the agent wrote none. `isCutOff` means that a
-   * power failure may have truncated a mark of this agent or a different one. `damagedMark` is the path of a mark that
+   * power failure may have truncated a mark of this agent or of another one. `damagedMark` is the path of a mark that
    * cannot be parsed.
    */
   | { readonly kind: 'unmarked'; readonly why: string; readonly isCutOff?: true; readonly damagedMark?: string }
-  /** The directory was created by a different agent. */
+  /** The directory was created by another agent. */
   | { readonly kind: 'others'; readonly why: string }
   /** The path is a link or a file, or it is temporarily unreadable because of `cause`. */
   | { readonly kind: 'unusable'; readonly why: string; readonly cause?: unknown };
@@ -137,7 +137,7 @@ function readOwnerFromMark(files: FileSystem, file: string, maker: Maker): Direc
 
 /**
  * Classifies a mark that a power failure may have truncated. Returns `ours` if it still identifies this agent, or
- * `anyone's` if this agent or a different one may have written it. Returns undefined if this agent did not write it.
+ * `anyone's` if this agent or another one may have written it. Returns undefined if this agent did not write it.
  */
 function classifyTruncatedMark(text: string, { root, node, runtime }: Maker): 'ours' | "anyone's" | undefined {
   const [agentPart, markStart] = [
@@ -236,7 +236,7 @@ function serializeMark({
  */
 export const removedPath = (directory: string, maker: Maker): string => siblingPath(directory, REMOVED_PREFIX, maker);
 
-/** Whether a path is that of a directory that an agent with this root directory was creating or removing. */
+/** Whether a path names a directory that an agent with this root directory was creating or removing. */
 export function isLeftover(directory: string, { root }: Maker): boolean {
   const name = path.basename(directory);
   return [REMOVED_PREFIX, NEW_PREFIX].some((prefix) => name.startsWith(`${prefix}${shortHash(root)}-`));

@@ -35,8 +35,9 @@ export const hasOwnLogs = ({ layout, maker, pod }: ClaimInput): boolean =>
 
 /**
  * Ensures that the directory of a pod has the mark of this agent, before anything else of the pod is created. If the
- * pod runs here, an unmarked directory and its logs are adopted, and the function returns the reason why the directory
- * did not belong to this agent. Fails if either path belongs to a different agent or is not a directory. Idempotent.
+ * pod runs on this node's runtime (`runsHere`), an unmarked directory and its logs are adopted, and the function
+ * returns the reason why the directory did not belong to this agent. Fails if either path belongs to a different agent
+ * or is not a directory. Idempotent.
  */
 export async function claimPodDirectory(
   claim: ClaimInput & { readonly runsHere?: boolean },
@@ -59,7 +60,7 @@ export async function claimPodDirectory(
       createMarkedDirectory(directory, { layout, maker, pod }, PRIVATE_MODE),
       createLogDirectory(claim),
     ]);
-    // If a different process has created the directory in the meantime, determine its owner again.
+    // The owner must be determined again if another process has created the directory in the meantime.
     return isCreated ? undefined : claimPodDirectory(claim);
   } else if (owner.pod === undefined || !isSamePodName(owner.pod, pod)) {
     await writeMark(directory, { layout, maker, pod, isTakenOver: owner.isTakenOver });

@@ -59,7 +59,7 @@ export function createUserNamespaces({
     return newRange;
   };
   return {
-    // Sequential, so that no two pods get the same range.
+    // Allocate sequentially, so that no two pods get the same range.
     getRange: (uid) => {
       const allocation = previousAllocation.then(
         () => allocate(uid),

@@ -9,7 +9,6 @@ export interface CgroupProcess {
   readonly memoryBytes: number;
 }
 
-/** Provides the processes in cgroups. */
 export interface CgroupProcesses {
   /**
    * Lists the processes that are in a cgroup itself and not in its child cgroups. The path is relative to the root,
@@ -91,22 +90,19 @@ export class CgroupTree {
     return [...new Set(paths)];
   }
 
-  /** Returns the value of a file of a cgroup, e.g. `memory.max` of `kubepods`. Undefined if the file does not exist. */
+  /** Returns the value of a cgroup's file, e.g. `memory.max` of `kubepods`. Undefined if the file does not exist. */
   readFile(path: string, file: string): string | undefined {
     const [controller = ''] = file.split('.');
     const root = findHierarchy(this.hierarchies, controller)?.root;
     return root === undefined ? undefined : this.read(join(root, path, file));
   }
 
-  /** Creates a cgroup in each hierarchy, as software other than the node does. */
+  /** Creates a cgroup in each hierarchy, as other software might. */
   add(path: string): void {
     for (const { root } of this.hierarchies) this.#createDirectories(join(root, path));
   }
 
-  /**
-   * Removes a cgroup, as software other than the node does, from each hierarchy in which it has neither processes nor
-   * children.
-   */
+  /** Removes a cgroup, as other software might, from each hierarchy in which it has neither processes nor children. */
   drop(path: string): void {
     for (const { root } of this.hierarchies) {
       const directory = join(root, path);

@@ -1,4 +1,4 @@
-/** The log of a simulated kernel, which outlives agents and is lost at a boot. */
+/** The log of a simulated kernel, which outlives agents but is lost on a reboot. */
 import type { OomKill } from '../../kubernetes/lifecycle/oomKill.ts';
 import type { KernelLog, KernelMessage } from '../kernelLog/kernelLog.ts';
 

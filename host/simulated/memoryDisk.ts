@@ -25,8 +25,8 @@ export class MemoryDisk {
   #usedBytes = 0;
 
   /**
-   * Creates an empty disk. `now` returns the time for modification times, in milliseconds since the epoch.
-   * `monotonicNow` returns the time for the journal, from a clock that is never adjusted.
+   * Creates an empty disk. `now` returns the time for file timestamps, in milliseconds since the epoch. `monotonicNow`
+   * returns the time for the journal, from a clock that is never adjusted.
    */
   constructor(now: () => number, monotonicNow = now) {
     this.#now = now;

@@ -7,7 +7,7 @@ import type { MountTable, SimulatedMount } from './mountTable.ts';
 const MAX_LINKS = 40;
 const MAX_NAME_LENGTH = 255;
 
-/** A resolved path: the parent directory, the last name, and the inode at the path, if any. */
+/** A resolved path: the parent directory, the name of the last segment, and the inode at the path, if any. */
 export interface ResolvedPath {
   readonly directory: Directory;
   readonly name: string;
@@ -30,7 +30,7 @@ interface MountedTree {
   readonly mounts: MountTable;
 }
 
-/** Resolves a path. The last name need not exist. */
+/** Resolves a path. Its last segment need not exist. */
 export function resolvePath(
   { root, mounts }: MountedTree,
   path: string,
@@ -73,7 +73,6 @@ export function resolvePath(
   }
 }
 
-/** Whether the path is a mount point. */
 export const isMountPoint = ({ path, mount }: ResolvedPath): boolean => mount?.path === path;
 
 const joinPath = (names: readonly string[]): string => `/${names.join('/')}`;
@@ -81,5 +80,5 @@ const joinPath = (names: readonly string[]): string => `/${names.join('/')}`;
 /** Paths that must be normalized first, because they are relative or have empty or dot segments. */
 const UNNORMALIZED_PATTERN = /^[^/]|^$|\/(\.{0,2}(\/|$))/;
 
-/** Splits a normalized path into names. */
+/** Splits a normalized path into the names of its segments. */
 const splitPath = (path: string): string[] => (path === '/' ? [] : path.slice(1).split('/'));

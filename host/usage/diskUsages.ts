@@ -22,7 +22,7 @@ const DEFAULT_LIMITS: WalkLimits = { perTreeTimeoutMs: 20_000, totalTimeoutMs: 6
 
 /**
  * Measures the trees sequentially and returns the results in the same order. A tree that is not measured before the
- * time limit counts as failed.
+ * time limit is reported as failed.
  */
 export async function measureDiskUsages(
   paths: readonly string[],

@@ -8,8 +8,8 @@ export interface ProcessorCounts {
 }
 
 /**
- * Parses `/proc/cpuinfo`. An architecture without core and socket IDs counts as having one socket, and each of its
- * processors counts as a core.
+ * Parses `/proc/cpuinfo`. An architecture without core and socket IDs is assumed to have one socket, and each of its
+ * processors is treated as a core.
  */
 export function parseProcessors(cpuinfo: string): ProcessorCounts {
   const countDistinct = (key: string) => {

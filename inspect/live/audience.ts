@@ -17,7 +17,7 @@ interface Observer {
 
 /** The set of a node's observers. */
 export interface Audience {
-  /** Adds an observer until the returned function is called. */
+  /** Adds an observer and returns a function that removes it. */
   add(observer: Observer): () => void;
   /** Listeners to pass to the node, which forward its events to the observers. */
   readonly listeners: {

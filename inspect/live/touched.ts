@@ -8,7 +8,7 @@ export const NODE_KEY = '';
 
 /** The trees that may have changed and must be compared again. */
 export interface ChangedTrees {
-  /** The UIDs of pods whose actors have changed, and `NODE_KEY` if actors of the node have. */
+  /** The UIDs of pods whose actors have changed, and `NODE_KEY` if actors of the node have changed. */
   readonly treeKeys: ReadonlySet<string>;
   /** Whether a pod was added, was removed, or has a new status. */
   readonly havePodsChanged: boolean;

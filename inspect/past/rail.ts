@@ -1,4 +1,4 @@
-/** Computes the rail, i.e. the overview of a recording over time, from the headers of its members. */
+/** Computes the rail, i.e. the overview of a recording over time, from the headers of the recording's gzip members. */
 import type { Member } from '../../recording/recordingFile.ts';
 import type { Stretch } from '../../recording/stretches.ts';
 import type { Rail, Snapshot } from '../protocol.ts';
@@ -31,8 +31,8 @@ export function createRail(members: readonly Member[], stretches: readonly Stret
 }
 
 /**
- * Returns the time range from the earliest keyframe to the start of the latest member. Undefined if there is no
- * keyframe. Members can be out of chronological order, because the clock may have been set back.
+ * Returns the time range from the earliest keyframe to the start of the latest gzip member of the recording. Undefined
+ * if there is no keyframe. Members can be out of chronological order, because the clock may have been set back.
  */
 export function timeRange(members: readonly Member[], stretches: readonly Stretch[]): Snapshot['recorded'] {
   let [from, to] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];

@@ -21,7 +21,7 @@ const MAX_MESSAGE_BYTES = 1024;
 /** Interval between pings, in milliseconds. A client that has not responded by the next ping is disconnected. */
 const PING_INTERVAL_MS = 30_000;
 
-/** The connected clients. The node's actors are observed only while there are any. */
+/** The connected clients. The node's actors are observed only while a client is connected. */
 export class StatelySockets {
   readonly #options: StatelySocketsOptions;
   readonly #server = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false });

@@ -19,7 +19,6 @@ export interface ConnectionOptions {
   readonly onUnusable: () => void;
 }
 
-/** A request with all its headers. */
 type RequestWithHeaders = Omit<KubeRequest, 'headers'> & {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
 };

@@ -8,8 +8,8 @@ interface StreamReadOptions {
 }
 
 /**
- * Yields the chunks until the stream ends or breaks. Destroys the stream if the consumer stops. A single generator
- * saves memory, because there may be a thousand watches that stay open for hours.
+ * Yields the chunks until the stream ends or breaks. Destroys the stream if the consumer stops. All of this is in one
+ * generator in order to save memory, because there may be a thousand watches that stay open for hours.
  */
 export async function* readStreamText(
   stream: Readable,

@@ -52,7 +52,7 @@ function connectToProxy(proxy: URL, signal: AbortSignal): Promise<Socket> {
       reject(signal.reason);
     };
     signal.addEventListener('abort', onAbort, { once: true });
-    // Once the socket has been returned, its user handles its errors.
+    // The caller handles the errors of the socket once it has been returned.
     socket.on('error', (error) => reject(new Error(`the proxy ${proxy.host}: ${error.message}`, { cause: error })));
     socket.once(isTls ? 'secureConnect' : 'connect', () => {
       signal.removeEventListener('abort', onAbort);

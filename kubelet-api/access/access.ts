@@ -24,7 +24,7 @@ export interface AuthenticationOptions {
 
 /**
  * Mirrors `authorization` in the kubelet's configuration. The additional mode `Masters` is for nodes without an API
- * server. It allows all requests of members of `system:masters` and no others.
+ * server. It allows all requests from members of `system:masters` and no others.
  */
 export type AuthorizationOptions =
   | { readonly mode: 'AlwaysAllow' }

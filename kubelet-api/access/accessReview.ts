@@ -7,7 +7,7 @@ import { withRetries } from './withRetries.ts';
 
 /** An action on the node that a user has to be authorized for. */
 export interface NodeAction {
-  /** Empty for an HTTP method without a verb. */
+  /** The API verb of the request. Empty for an HTTP method that has no corresponding verb. */
   readonly verb: string;
   readonly node: string;
   readonly subresource: string;

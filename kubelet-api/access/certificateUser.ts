@@ -6,7 +6,10 @@ import type { Caller } from '../exchange.ts';
 
 const COMMON_NAME_OID = '2.5.4.3';
 const ORGANIZATION_OID = '2.5.4.10';
-/** OID assigned by Kubernetes (`X509UID` in `pkg/apis/asn1/oid.go` of apimachinery). */
+/**
+ * OID of the subject attribute that contains the user's UID, as assigned by Kubernetes (`X509UID` in
+ * `pkg/apis/asn1/oid.go` of apimachinery).
+ */
 const UID = '1.3.6.1.4.1.57683.2';
 
 /**

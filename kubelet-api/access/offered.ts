@@ -19,7 +19,7 @@ const TOKEN_PREFIX = 'base64url.bearer.authorization.k8s.io.';
 const BASE64_URL_PATTERN = /^[\w-]*$/;
 
 /**
- * Reads the header `Authorization`. Returns undefined if it has no bearer token (`request/bearertoken/bearertoken.go`
+ * Reads the `Authorization` header. Returns undefined if it has no bearer token (`request/bearertoken/bearertoken.go`
  * of apiserver).
  */
 export function bearerToken({ authorization = '' }: IncomingHttpHeaders): string | undefined {

@@ -1,5 +1,5 @@
 /**
- * Maps a request to the verb and subresources of its authorization (`GetRequestAttributes` in
+ * Determines the API verb and the subresources for which a request must be authorized (`GetRequestAttributes` in
  * `pkg/kubelet/server/auth.go`).
  */
 
@@ -11,7 +11,7 @@ const VERBS_BY_METHOD: ReadonlyMap<string, string> = new Map([
   ['DELETE', 'delete'],
 ]);
 
-/** Returns the verb of an HTTP method, or an empty string for a method without one. */
+/** Returns the API verb that corresponds to an HTTP method, or an empty string if there is none. */
 export const toVerb = (method: string): string => VERBS_BY_METHOD.get(method) ?? '';
 
 const SUBRESOURCES_BY_PATH: readonly (readonly [tree: string, subresources: readonly string[]])[] = [

@@ -53,7 +53,7 @@ interface ListenerOptions extends CommonOptions {
 }
 
 export interface Listener extends Pick<BoundServer, 'port' | 'close'> {
-  /** Checks at once whether the certificate files have changed. */
+  /** Checks immediately whether the certificate files have changed. */
   readonly checkFilesNow: () => Promise<void>;
 }
 

@@ -117,7 +117,7 @@ function serialNumber(): ArrayBuffer {
   return bytes.buffer;
 }
 
-/** Rounds a time down to a full second, because certificates have a resolution of one second. */
+/** Rounds a time down to a whole second, because certificates have a resolution of one second. */
 const toCertificateDate = (ms: number): Date => new Date(Math.floor(ms / 1_000) * 1_000);
 
 const createName = (commonName: string): Name =>

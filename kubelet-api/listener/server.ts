@@ -75,15 +75,15 @@ const MAX_PIPELINED_REQUESTS = 8;
 /** Maximum number of open requests per HTTP/2 connection (`defaultMaxStreams` of `net/http` in Go). */
 const MAX_STREAMS = 250;
 /**
- * Memory that Node.js may use for an HTTP/2 connection, in megabytes. The default of 10 does not suffice for the data
- * that 250 streams may have in flight.
+ * Memory that Node.js may use for an HTTP/2 connection, in megabytes. The default of 10 is not enough for the data that
+ * 250 streams may have in flight.
  */
 const SESSION_MEMORY_MB = 32;
 /** Timeout for responses in progress when the server closes. */
 const FINAL_RESPONSE_TIMEOUT_MS = 500;
 /**
- * Time for a client that is still sending to read the response before the connection is closed (`rstAvoidanceDelay` of
- * `net/http` in Go).
+ * Time in which a client that is still sending data can read the response before the connection is closed
+ * (`rstAvoidanceDelay` of `net/http` in Go).
  */
 const UNREAD_CLOSE_TIMEOUT_MS = 500;
 
@@ -184,7 +184,7 @@ class ServedConnections {
     });
   }
 
-  /** Closes idle connections at once, and all other connections after the responses to their open requests. */
+  /** Closes idle connections immediately, and all other connections after the responses to their open requests. */
   renew(): void {
     for (const connection of this.#connections.values()) {
       connection.isOutdated = true;

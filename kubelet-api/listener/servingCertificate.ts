@@ -96,7 +96,7 @@ const readTexts = async (files: FileSystem, { certFile, keyFile }: CertificatePa
 });
 
 /**
- * Returns the PEM texts if they contain a certificate and its key. Returns undefined if one of them is missing, and
+ * Returns the PEM contents if they are a certificate and its key. Returns undefined if one of them is missing, and
  * throws if they are invalid.
  */
 function parsePair({ certFile, keyFile }: CertificatePair, { cert, key }: PairTexts) {

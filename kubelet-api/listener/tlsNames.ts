@@ -40,7 +40,7 @@ const DEFAULT_SUITES = [...CIPHER_SUITES.keys()].filter(
   (name) => name.startsWith('TLS_ECDHE') && !name.endsWith('CBC_SHA256'),
 );
 
-/** OpenSSL's names of the curves, keyed by Go's numbers, which are IANA's. */
+/** OpenSSL's names of the curves, keyed by the IANA numbers that Go uses. */
 const CURVES: ReadonlyMap<number, string> = new Map([
   [23, 'P-256'],
   [24, 'P-384'],

@@ -36,8 +36,8 @@ const escapeHelp = (help: string): string =>
 const CHUNK_LENGTH = 64 * 1024;
 
 /**
- * Formats the families in chunks of about 64 KiB. Each chunk takes less than a millisecond, so other work can run in
- * between.
+ * Formats the metric families in chunks of about 64 KiB. Each chunk takes less than a millisecond, so other work can
+ * run in between.
  */
 export function* generateChunks(families: Iterable<MetricFamily>): Generator<string> {
   let chunk = '';

@@ -101,7 +101,7 @@ abstract class Metric<S> {
     if (this.#options.labels === undefined) this.getOrCreate([]);
   }
 
-  /** The family to write. Its samples are read lazily and are therefore current when they are written. */
+  /** The metric family to write. Its samples are read lazily and are therefore current when they are written. */
   get family(): MetricFamily {
     const { help, stability } = this.#options;
     const fullHelp = stability === undefined ? help : `[${stability}] ${help}`;
@@ -260,7 +260,7 @@ export class Registry {
 }
 
 /**
- * Registers the count of the families of all registries
+ * Registers the metric that counts the metric families of all registries
  * (`staging/src/k8s.io/component-base/metrics/prometheus/meta/metrics.go`).
  */
 export function registerMetricCounts(registry: Registry, registries: readonly Registry[]): void {

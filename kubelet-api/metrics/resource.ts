@@ -152,7 +152,7 @@ interface LabeledSubject<T> {
   readonly labels: string;
 }
 
-/** Formats the labels of a subject, which must be sorted by name. */
+/** Adds the formatted labels to the node, pod or container that they identify. The labels must be sorted by name. */
 function withLabels<T>(subject: T, labels: Readonly<Record<string, string>>): LabeledSubject<T> {
   return { subject, labelValues: Object.values(labels), labels: formatLabels(Object.entries(labels)) };
 }

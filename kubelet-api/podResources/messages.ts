@@ -1,5 +1,5 @@
 /**
- * Encodes those fields of the pod-resources API's messages that can be non-empty here
+ * Encodes the fields of pod-resources API messages that can be non-empty on this node
  * (`kubelet/pkg/apis/podresources`).
  */
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';

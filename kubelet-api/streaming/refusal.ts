@@ -20,7 +20,10 @@ export class Refusal extends Error {
 export const createErrorRefusal = (code: number, text: string): Refusal =>
   new Refusal(code, `${text}\n`, NOSNIFF_HEADERS);
 
-/** Lifetime of the runtime's streaming URLs, in seconds. After that time, the runtime can issue new URLs. */
+/**
+ * Lifetime of the runtime's streaming URLs, in seconds. A client that the runtime refuses because of too many URLs can
+ * retry after that time.
+ */
 const URL_SECONDS = '60';
 
 /**

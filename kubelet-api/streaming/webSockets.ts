@@ -21,7 +21,7 @@ import { joinStreams } from './join.ts';
 import { createErrorRefusal } from './refusal.ts';
 import type { StreamOptions } from './streamOptions.ts';
 
-/** Timeout for a response of the streaming server, which is on the same host, in milliseconds. */
+/** Timeout in milliseconds for a response of the streaming server, which runs on the same host. */
 const DIAL_TIMEOUT_MS = 30_000;
 
 interface RelayOptions {
@@ -31,8 +31,8 @@ interface RelayOptions {
 }
 
 /**
- * Runs an exec or attach of a client that uses the subprotocol `v5.channel.k8s.io`. Once the client is connected,
- * failures are sent to it as a Status object.
+ * Runs an exec or attach of a client that uses the subprotocol `v5.channel.k8s.io`. Once the client is connected, it
+ * receives failures as a Status object.
  */
 export async function relayCommand(
   { signal }: Exchange,

@@ -1,5 +1,6 @@
 /**
- * Decides whether a node admits a pod, with the checks of the kubelet in its order and with its reasons and messages.
+ * Decides whether a node admits a pod. The checks, their order, their reasons and their messages are those of the
+ * kubelet.
  */
 import { needsAppArmor } from '../api/appArmor.ts';
 import { containersOf } from '../api/pods/containers.ts';
@@ -16,13 +17,13 @@ import { shortageCause } from './refusal.ts';
 import { sysctlRefusal } from './sysctls.ts';
 import { untoleratedTaint } from './taints.ts';
 
-/** A pod to decide about. */
+/** A pod whose admission has to be decided. */
 export interface Candidate {
   readonly pod: Pod;
   readonly requests: PodRequests;
   /**
-   * Whether the pod was admitted before the agent restarted. The pod is then not refused because of labels or taints,
-   * which may have changed since.
+   * Whether the pod was admitted before the agent restarted. Such a pod is not refused because of labels or taints,
+   * which may have changed since its admission.
    */
   readonly wasAdmitted: boolean;
 }
@@ -39,17 +40,20 @@ export interface NodeUsage {
 export type Decision =
   | { readonly kind: 'admitted' }
   /**
-   * `isByLabels` is true if the node's labels are the only reason for the refusal, so that changed labels could lift
-   * it.
+   * `isByLabels` is true if the node's labels are the only reason for the refusal, in which case changed labels could
+   * lift it.
    */
   | ({ readonly kind: 'refused'; readonly isByLabels?: true } & Refusal)
   /**
    * The pods with these UIDs must be terminated before the pod can be admitted. `resource` is the first resource that
-   * is short.
+   * is insufficient.
    */
   | { readonly kind: 'preempting'; readonly uids: readonly string[]; readonly resource: string };
 
-/** Decides about one pod. A critical pod is not refused for a lack of resources that preemption can free (C24). */
+/**
+ * Decides whether to admit one pod. A critical pod is not refused for a lack of resources that preemption can free
+ * (C24).
+ */
 export function decideAdmission(candidate: Candidate, { node, capacity, occupants, reserved }: NodeUsage): Decision {
   const { pod, requests } = candidate;
   const permanentRefusal = pressureRefusal(pod.spec, requests, node.pressure) ?? permanentRefusalOf(pod, node);
@@ -76,9 +80,7 @@ const SHUTDOWN_REFUSAL: Refusal = {
 
 const isCheckedLast = ({ reason }: Refusal): boolean => reason === 'AppArmor' || reason === 'PodFeatureUnsupported';
 
-/**
- * Decides about changed resources of an admitted pod, with the same rules for refusal and preemption as for a new pod.
- */
+/** Decides on changed resources of an admitted pod, with the same rules for refusal and preemption as for a new pod. */
 export function decideUpdate(
   requests: PodRequests,
   { capacity, occupants, reserved }: Omit<NodeUsage, 'node'>,

@@ -20,7 +20,7 @@ export interface KindRules {
    * in the object `owner`.
    */
   readonly unknownError?: (path: readonly PropertyKey[], owner: unknown, keys: readonly string[]) => string | undefined;
-  /** Whether the value at a path is secret, so that no message may quote it. */
+  /** Whether the value at a path is secret, in which case no message may quote it. */
   readonly isSecret?: (path: readonly PropertyKey[]) => boolean;
 }
 
@@ -51,7 +51,10 @@ export function readObject<Schema extends z.ZodMiniObject>(
   return { problems: [...mistypedProblems, ...errors, ...warnings] };
 }
 
-/** Removes the unknown fields from the input and groups the issues. */
+/**
+ * Removes the unknown fields from the input, and divides the issues into warnings, type problems and errors about
+ * unknown fields.
+ */
 function removeUnknownFields(
   issues: readonly z.core.$ZodIssue[],
   input: unknown,

@@ -67,8 +67,8 @@ export interface AllocationCounts {
   readonly physicalCpuFailures: number;
   readonly uncoreCacheAligned: number;
   /**
-   * Number of allocations on a single NUMA node under the policy single-numa-node. Each container counts, or with the
-   * scope pod only the pod as a whole.
+   * Number of allocations on a single NUMA node under the policy single-numa-node. Allocations are counted per
+   * container or, with the scope `pod`, once per pod.
    */
   readonly numaAligned: number;
   readonly numaFailures: number;
@@ -250,7 +250,7 @@ function allocateMemory(
 
 type CountName = keyof typeof NO_COUNTS;
 
-/** Amounts by which counts increase. True stands for 1. */
+/** Amounts by which counts increase. `true` means 1. */
 type CountChanges = Partial<Record<CountName, number | boolean>>;
 
 function withCounts(counts: AllocationCounts, changes: CountChanges): AllocationCounts {
@@ -273,7 +273,7 @@ function hasReleasedMemory(memory: MemoryAssignments, { metadata: { uid }, spec 
   return laterContainers.some(({ name }) => findMemory(memory, uid, name) !== undefined);
 }
 
-/** Chooses the NUMA nodes by the topology policy. Without a policy, all nodes are equally good. */
+/** Chooses the NUMA nodes according to the topology policy. Without a policy, all nodes are equally good. */
 function chooseNumaNodes(managers: ResourceManagers, hints: readonly ResourceHints[]) {
   const { topologyPolicy } = managers;
   if (topologyPolicy.name === 'none') {

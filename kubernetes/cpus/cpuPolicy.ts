@@ -92,7 +92,7 @@ export const initialAssignments = ({ topology, options, reserved }: CpuPolicy): 
 
 /**
  * Returns the kubelet's message about persisted assignments that contradict the policy or the host (`validateState`).
- * Returns undefined if they do not.
+ * Returns undefined if there is no contradiction.
  */
 export function assignmentsProblem(policy: CpuPolicy, { shared, exclusive }: CpuAssignments): string | undefined {
   const { topology, options, reserved } = policy;
@@ -119,7 +119,7 @@ export const findAssignment = (
   container: string,
 ): CpuAssignment | undefined => exclusive.find((each) => each.podUid === podUid && each.container === container);
 
-/** Returns the CPUs that containers may get exclusively, whether or not they are assigned at the moment. */
+/** Returns the CPUs that containers may get exclusively, regardless of whether they are currently assigned. */
 export const allocatableCpus = ({ topology, reserved }: CpuPolicy): CpuSet => without(allCpus(topology), reserved);
 
 /** Returns the CPUs that containers can still get exclusively. */
@@ -139,7 +139,7 @@ export function exclusiveCpuCount(spec: PodSpec, { resources }: Container): numb
 export const hasPodResources = ({ resources: { requests = {}, limits = {} } = {} }: PodSpec): boolean =>
   Object.keys(requests).length + Object.keys(limits).length > 0;
 
-/** Returns the number of exclusive CPUs that a pod needs at most at the same time (`podGuaranteedCPUs`). */
+/** Returns the maximum number of exclusive CPUs that a pod needs at any one time (`podGuaranteedCPUs`). */
 function podExclusiveCpuCount(pod: Pod): number {
   const { initContainers = [], containers } = pod.spec;
   let sidecarCount = 0;

@@ -35,7 +35,10 @@ export function formatCpuSet(set: CpuSet): string {
   return ranges.map(({ first, last }) => (first === last ? `${first}` : `${first}-${last}`)).join(',');
 }
 
-/** Maximum number of CPUs of a kernel (`NR_CPUS`), so that a damaged file cannot exhaust the memory. */
+/**
+ * Maximum number of CPUs that a kernel supports (`NR_CPUS`). The limit prevents a damaged file from exhausting the
+ * memory.
+ */
 const MAX_CPUS = 8_192;
 
 /**

@@ -20,7 +20,7 @@ export interface CpuTopology {
   readonly numaDistances?: Readonly<Record<string, readonly number[]>>;
 }
 
-/** A level of the topology, as the property of `CpuInfo` that identifies its parts. */
+/** A level of the topology, named after the property of `CpuInfo` that identifies a part at this level. */
 export type CpuLevel = 'core' | 'uncoreCache' | 'numaNode' | 'socket';
 
 export const allCpus = ({ cpus }: Pick<CpuTopology, 'cpus'>): CpuSet => cpuSetOf(cpus.map(({ cpu }) => cpu));

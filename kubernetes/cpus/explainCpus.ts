@@ -6,8 +6,8 @@ import { type CpuAssignments, exclusiveCpuCount, findAssignment } from './cpuPol
 import { formatCpuSet } from './cpuSet.ts';
 
 /**
- * Returns the CPUs of each container with the reason, by name, e.g. `exclusive CPUs 1,5 (Guaranteed, requests 2 whole
- * CPUs)`.
+ * Explains which CPUs each container uses and why, e.g. `exclusive CPUs 1,5 (Guaranteed, requests 2 whole CPUs)`. The
+ * result is keyed by container name.
  */
 export function explainCpus(assignments: CpuAssignments, pod: Pod): ReadonlyMap<string, string> {
   return new Map(

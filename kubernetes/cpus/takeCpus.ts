@@ -245,7 +245,7 @@ export function takeDistributed(
   return takePacked(topology, available, count, choice);
 }
 
-/** Returns the lowest and highest number of NUMA nodes that groups of CPUs can come from. */
+/** Returns the lowest and highest number of NUMA nodes among which the needed groups of CPUs can be distributed. */
 function nodeCountRange(topology: CpuTopology, freeNodeCount: number, neededGroups: number, groupSize: number) {
   const groups = Math.trunc((topology.cpus.length - 1) / groupSize) + 1;
   const groupsPerNode = Math.trunc((groups - 1) / partsOf(topology.cpus, 'numaNode').length) + 1;
@@ -273,8 +273,8 @@ interface Distribution {
 }
 
 /**
- * Returns the combination of NUMA nodes that leaves the free CPUs of all nodes balanced best, or undefined if no
- * combination of this size has enough CPUs.
+ * Returns the combination of NUMA nodes that leaves the free CPUs most evenly balanced across all nodes, or undefined
+ * if no combination of this size has enough CPUs.
  */
 function bestNodes(freeCounts: ReadonlyMap<number, number>, request: DistributionRequest): Distribution | undefined {
   const { size, count, groupSize } = request;

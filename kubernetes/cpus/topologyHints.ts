@@ -40,7 +40,7 @@ export interface MergedHint {
   readonly isAdmitted: boolean;
 }
 
-/** Chooses the NUMA nodes for a container, or for a pod, by the hints for each of its resources. */
+/** Chooses the NUMA nodes for a container, or for a pod, based on the hints for each of its resources. */
 export function mergeHints(policy: TopologyPolicy, numa: NumaNodes, resources: readonly ResourceHints[]): MergedHint {
   const isSingleNumaNode = policy.name === 'single-numa-node';
   const alternatives = resources

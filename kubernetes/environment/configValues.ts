@@ -86,8 +86,8 @@ export function readKeyValue(
 }
 
 /**
- * Returns an object, or undefined if it is optional and does not exist. An object that is missing from `objects` counts
- * as not found.
+ * Returns an object, or undefined if it is optional and does not exist. An object that is missing from `objects` is
+ * treated as not found.
  */
 function resolveObject(reference: ObjectReference, objects: ResolvedObjects): ConfigObject | undefined {
   const object = objects.get(objectKey(reference)) ?? new ObjectNotFound(reference.kind, reference.name);

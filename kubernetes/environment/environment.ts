@@ -29,7 +29,7 @@ interface UnexpandedVariable {
 }
 
 /**
- * Maximum message size of a runtime in bytes (`maxMsgSize` in `cri-client/pkg/utils.go`). The check also protects the
+ * Maximum message size of a runtime in bytes (`maxMsgSize` in `cri-client/pkg/utils.go`). The limit also protects the
  * memory of the agent, because about thirty variables that each reference the previous one twice would exhaust it.
  */
 const MAX_MESSAGE_BYTES = 16 * 2 ** 20;

@@ -124,8 +124,8 @@ function downwardValue(
 }
 
 /**
- * Throws `FailedMount` for a source that the node cannot provide, unless it is optional. That is an API object on a
- * node without an API server, or a pod certificate, which the node never requests.
+ * Throws `FailedMount` for a source that the node cannot provide, unless it is optional. A node without an API server
+ * cannot provide API objects, and no node requests pod certificates.
  */
 export function throwUnlessOptional(volume: Volume, { secret, configMap, ...source }: Projection): void {
   const { serviceAccountToken, clusterTrustBundle, podCertificate } = source;
@@ -144,8 +144,8 @@ export function throwUnlessOptional(volume: Volume, { secret, configMap, ...sour
 }
 
 /**
- * Normalizes a path. Throws if it leads out of the volume or to a name that is reserved for the volume's internal
- * files.
+ * Normalizes a path. Throws if the path points outside the volume or to a name that is reserved for the volume's
+ * internal files.
  */
 function normalizePath(path: string): string {
   const names = path.split('/');

@@ -68,9 +68,9 @@ export function coreEvent(
 
 /**
  * Returns the name `<object>.<hex>`. The hex part is the timestamp in nanoseconds, whose digits below a millisecond are
- * replaced with the sequence number of the event. If that is not a DNS subdomain, an API server would reject it, so the
- * result is a UUID, as in `GenerateEventName` in client-go's `tools/record/util/util.go`. The UUID is derived from the
- * invalid name, so it is equally unique and stays the same in a replay.
+ * replaced with the sequence number of the event. If the name is not a DNS subdomain, which an API server would reject,
+ * returns a UUID instead, as in `GenerateEventName` in client-go's `tools/record/util/util.go`. The UUID is derived
+ * from the invalid name, so it is equally unique and stays the same in a replay.
  */
 export function eventName({ name }: InvolvedObject, timestamp: number, sequence: number): string {
   const uniqueName = `${name}.${(BigInt(Math.trunc(timestamp)) * 1_000_000n + BigInt(sequence % 1_000_000)).toString(16)}`;

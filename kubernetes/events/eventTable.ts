@@ -1,4 +1,4 @@
-/** Formats events like kubectl, both as a table for `get events` and as an age with the count for `describe`. */
+/** Formats events like kubectl: a table for `get events`, and the age and count of an event for `describe`. */
 import { humanDuration } from '../../base/time/duration.ts';
 import type { CoreEvent } from './event.ts';
 

@@ -31,7 +31,7 @@ export interface InvolvedObject {
   readonly fieldPath?: string;
 }
 
-/** An event that a machine emits. The receiver adds the timestamp. */
+/** A Kubernetes event that a state machine emits. The receiver adds the timestamp. */
 export interface RecordedEvent {
   readonly type: 'event.recorded';
   readonly eventType: EventType;
@@ -54,7 +54,7 @@ export const recordedEvent = (
   ...(annotations === undefined ? {} : { annotations }),
 });
 
-/** Creates the events that a transition emits about one object. */
+/** Creates the Kubernetes events that a transition of a state machine emits about one object. */
 export const recordedEvents = (involved: InvolvedObject, messages: EventMessages): RecordedEvent[] =>
   ('reason' in messages ? [messages] : messages).map((message) => recordedEvent(involved, message));
 

@@ -39,7 +39,7 @@ function fileSystemOf(signal: Signal): FileSystemName | undefined {
   return signal.startsWith('containerfs.') ? 'containerfs' : undefined;
 }
 
-/** Returns the parts of a pod's disk usage that count for a signal. Empty for signals of memory and processes. */
+/** Returns the parts of a pod's disk usage that are relevant to a signal. Empty for signals of memory and processes. */
 export function diskPartsOf(signal: Signal, layout: DiskLayout): readonly DiskPart[] {
   const fileSystem = fileSystemOf(signal);
   return fileSystem === undefined ? [] : DISK_PARTS[layout][fileSystem];

@@ -9,7 +9,7 @@ import { type PressureCondition, resourceOf, type StarvedResource } from './sign
 import { type Threshold, thresholdText } from './thresholds.ts';
 import type { ContainerUsage, PodUsage } from './usage.ts';
 
-/** Reason of the status and of the event of an evicted pod. */
+/** Reason in the status and in the event of an evicted pod. */
 export const EVICTED = 'Evicted' as const;
 
 export interface EvictionMessage {
@@ -25,7 +25,7 @@ interface EvictionCause {
   readonly usage: PodUsage | undefined;
 }
 
-/** Returns the message and annotations of the eviction of a pod because of a threshold. */
+/** Returns the message and annotations for evicting a pod because of a threshold. */
 export function evictionMessage(pod: Pod, { threshold, observations, usage }: EvictionCause): EvictionMessage {
   const resource = resourceOf(threshold.signal);
   const shortageSentence = `The node was low on resource: ${resource}. ${thresholdSentence(threshold, observations)}`;

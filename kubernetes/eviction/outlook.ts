@@ -51,7 +51,7 @@ export interface PredictedVictim {
 }
 
 export interface PredictedEvictions {
-  /** The threshold that would act first. Undefined if none is met. */
+  /** The threshold that would take effect first. Undefined if none is met. */
   readonly threshold: Threshold | undefined;
   /** The pods in the order in which they would be evicted. */
   readonly victims: readonly PredictedVictim[];

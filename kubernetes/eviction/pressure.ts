@@ -1,4 +1,4 @@
-/** Decides which thresholds act, and which conditions the node has (`synchronize` in `eviction_manager.go`). */
+/** Decides which thresholds take effect, and which conditions the node has (`synchronize` in `eviction_manager.go`). */
 
 import { lookUp } from '../../base/values/lookUp.ts';
 import { conditionOf, PRESSURE_TYPES, type PressureCondition, type Signal } from './signals.ts';
@@ -14,13 +14,13 @@ export interface Observation {
 
 export type Observations = Readonly<Partial<Record<Signal, Observation>>>;
 
-/** State that a pass needs from earlier passes. Times are in milliseconds of the monotonic clock. */
+/** State that an eviction pass needs from earlier passes. Times are in milliseconds of the monotonic clock. */
 export interface PressureState {
   /** Time since which each threshold has been met without interruption, by `thresholdKey`. */
   readonly metSince: Readonly<Record<string, number>>;
-  /** Thresholds that have acted and are not resolved yet. */
+  /** Thresholds that have taken effect and are not resolved yet. */
   readonly unresolved: readonly Threshold[];
-  /** Time at which a threshold of each condition was last met. */
+  /** Time at which any threshold of a condition was last met, by condition. */
   readonly conditionMetAt: Readonly<Partial<Record<PressureCondition, number>>>;
   readonly observations: Observations;
 }
@@ -32,20 +32,20 @@ interface PressureInput {
   readonly observations: Observations;
   /** Time in milliseconds for which a condition remains after its thresholds were last met. */
   readonly transitionMs: number;
-  /** Time of the pass, in milliseconds of the monotonic clock. */
+  /** Time of the eviction pass, in milliseconds of the monotonic clock. */
   readonly now: number;
 }
 
 export interface PressureResult {
   readonly state: PressureState;
   readonly conditions: readonly PressureCondition[];
-  /** The thresholds that act in this pass, the most urgent first. */
+  /** The thresholds that take effect in this eviction pass, the most urgent first. */
   readonly acting: readonly Threshold[];
 }
 
 /**
- * Assesses new observations. A soft threshold causes a condition even during its grace period. A threshold acts only on
- * an observation that is newer than that of the previous pass.
+ * Assesses the observations of an eviction pass. A soft threshold causes a condition even during its grace period. A
+ * threshold takes effect only on an observation that is newer than that of the previous pass.
  */
 export function assessPressure(previous: PressureState, input: PressureInput): PressureResult {
   const { thresholds, observations, transitionMs, now } = input;

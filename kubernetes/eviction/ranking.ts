@@ -10,7 +10,7 @@ import { type DiskLayout, type DiskPart, diskPartsOf } from './layout.ts';
 import { resourceOf, type Signal } from './signals.ts';
 import type { DiskUsage, PodUsage, PodUsages } from './usage.ts';
 
-/** A pod with the figures by which it is ranked. */
+/** A pod with the values by which it is ranked. */
 export interface RankedPod {
   readonly pod: Pod;
   readonly usage: PodUsage | undefined;
@@ -18,8 +18,8 @@ export interface RankedPod {
   /** Used amount of the signal's resource. */
   readonly used: number;
   /**
-   * Requested amount. Only the usage beyond this amount counts. As in a kubelet, a shortage of inodes compares the
-   * number of inodes with the request of ephemeral storage.
+   * Requested amount. Only the usage beyond this amount affects the rank. As in a kubelet, if inodes are short, the
+   * number of used inodes is compared with the requested ephemeral storage.
    */
   readonly requested: number;
   /** Whether the pod uses more of the resource than it requests. */
@@ -80,7 +80,7 @@ function diskUsage(
     .reduce((sum, each) => sum + ((each === undefined ? undefined : amountOf(each)) ?? 0), 0);
 }
 
-/** Whether a volume counts as the pod's own use of the node's disk (`localVolumeNames`). */
+/** Whether a volume is treated as the pod's own use of the node's disk (`localVolumeNames`). */
 const isLocalVolume = ({ emptyDir, configMap, hostPath }: Volume): boolean =>
   configMap !== undefined || hostPath !== undefined || (emptyDir !== undefined && !emptyDir.medium);
 
@@ -101,7 +101,7 @@ const compareByRequest: Comparison = (first, second) =>
 const compareByProcesses: Comparison = (first, second) =>
   compareByPriority(first, second) || compareByMissingUsage(first, second) || second.used - first.used;
 
-/** Whether a pod may be evicted. Critical pods never are. */
+/** Whether a pod may be evicted. Always false for a critical pod. */
 export const isEvictable = ({ pod }: RankedPod): boolean => !isCriticalPod(pod);
 
 /** Returns the pod to evict first. */

@@ -16,7 +16,7 @@ export type Signal = (typeof SIGNALS)[number];
 
 export type PressureCondition = 'MemoryPressure' | 'DiskPressure' | 'PIDPressure';
 
-/** A resource that runs low, by the name that messages and annotations contain. */
+/** Name of a scarce resource, as used in messages and annotations. */
 export type StarvedResource = 'memory' | 'ephemeral-storage' | 'inodes' | 'pids';
 
 interface SignalInfo {
@@ -42,7 +42,7 @@ const SIGNAL_INFO: Readonly<Record<Signal, SignalInfo>> = {
 
 export const isSignal = (text: string): text is Signal => SIGNALS.some((each) => each === text);
 
-/** Returns the node condition that reports a shortage of the signal. */
+/** Returns the node condition that reports a shortage of the signal's resource. */
 export const conditionOf = (signal: Signal): PressureCondition => SIGNAL_INFO[signal].condition;
 
 export const resourceOf = (signal: Signal): StarvedResource => SIGNAL_INFO[signal].resource;

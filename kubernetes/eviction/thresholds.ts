@@ -15,21 +15,24 @@ export interface Threshold {
   readonly signal: Signal;
   /** A quantity such as `100Mi`, or a percentage of the capacity such as `10%`. */
   readonly value: string;
-  /** Time in milliseconds for which a soft threshold has to be met before it acts. 0 for a hard threshold. */
+  /** Time in milliseconds for which a soft threshold has to be met before it takes effect. 0 for a hard threshold. */
   readonly graceMs: number;
-  /** Amount to have available beyond `value` before a threshold that has acted counts as resolved. */
+  /** Amount that must be available beyond `value` before a threshold that has taken effect is considered resolved. */
   readonly minReclaim?: string;
 }
 
 type SignalTexts = Readonly<Record<string, string | undefined>>;
 
-/** The validated settings from which thresholds are compiled. Each setting consists of strings by signal. */
+/** The validated settings from which thresholds are compiled. Each setting maps signals to strings. */
 export interface ThresholdSettings {
   readonly hard?: SignalTexts | undefined;
   readonly soft?: SignalTexts | undefined;
   readonly softGracePeriod?: SignalTexts | undefined;
   readonly minimumReclaim?: SignalTexts | undefined;
-  /** Whether the limit of all pods is enforced, in which case it has a threshold of its own. */
+  /**
+   * Whether the limit for all pods together is enforced, in which case the total memory of the pods has thresholds of
+   * its own.
+   */
   readonly enforcesAllocatable: boolean;
 }
 
@@ -57,7 +60,7 @@ export function compileThresholds(settings: ThresholdSettings): readonly Thresho
   return enforcesAllocatable ? [...thresholds, ...allocatableThresholds] : thresholds;
 }
 
-/** Whether a threshold acts as soon as it is met. */
+/** Whether a threshold takes effect as soon as it is met. */
 export const isHard = ({ graceMs }: Threshold): boolean => graceMs === 0;
 
 /**
@@ -75,7 +78,7 @@ export function withContainerFsThresholds(thresholds: readonly Threshold[], layo
   return [...otherThresholds, ...containerFsThresholds];
 }
 
-/** Returns a key that identifies a threshold in later passes. */
+/** Returns a key that identifies a threshold across eviction passes. */
 export const thresholdKey = ({ signal, value, graceMs }: Threshold): string => `${signal}<${value}/${graceMs}`;
 
 /** Returns the fraction of a percentage such as `10%`, with the precision of a kubelet. */

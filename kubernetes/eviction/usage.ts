@@ -1,4 +1,4 @@
-/** Describes the resources that pods use, as far as evictions depend on them. */
+/** Describes the resource usage of pods that is relevant to evictions. */
 
 /** Disk usage. An undefined amount could not be measured. */
 export interface DiskUsage {
@@ -10,7 +10,7 @@ export interface ContainerUsage {
   readonly name: string;
   /** Working set in bytes. */
   readonly memoryBytes?: number | undefined;
-  /** The writable layer. */
+  /** Usage of the writable layer. */
   readonly rootfs?: DiskUsage | undefined;
   readonly logs?: DiskUsage | undefined;
 }
@@ -20,9 +20,9 @@ export interface PodUsage {
   readonly memoryBytes?: number | undefined;
   readonly processes?: number | undefined;
   readonly containers: readonly ContainerUsage[];
-  /** The measured volumes. */
+  /** Usage of the measured volumes. */
   readonly volumes: readonly (DiskUsage & { readonly name: string })[];
-  /** Everything that the pod has on the node's disk, in bytes. */
+  /** Total usage of the node's disk by the pod, in bytes. */
   readonly ephemeralStorageBytes?: number | undefined;
 }
 

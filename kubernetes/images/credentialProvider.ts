@@ -18,7 +18,7 @@ export interface CredentialProvider {
   readonly apiVersion: (typeof PROVIDER_VERSIONS)[number];
   /** Patterns of the images for which the plugin provides credentials, in the format of keyring locations. */
   readonly matchImages: readonly string[];
-  /** Cache duration in milliseconds for responses without one. */
+  /** Cache duration in milliseconds for responses that do not specify one. */
   readonly defaultCacheMs: number;
   readonly args: readonly string[];
   readonly env: readonly { readonly name: string; readonly value: string }[];

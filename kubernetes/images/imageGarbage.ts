@@ -44,14 +44,17 @@ export interface DetectedImage {
 /** An image with its history since the agent started. */
 export interface ImageRecord extends DetectedImage {
   readonly firstDetectedAt: number;
-  /** Latest detection at which the image was in use. Undefined if it was never in use. */
+  /** Time of the latest detection at which the image was in use. Undefined if it was never in use. */
   readonly lastUsedAt: number | undefined;
 }
 
 /** Records by image ID. */
 export type ImageRecords = ReadonlyMap<string, ImageRecord>;
 
-/** Returns the records after a detection. Images that the runtime no longer has are dropped. */
+/**
+ * Returns the records after the images in the runtime have been detected again. Images that the runtime no longer has
+ * are dropped.
+ */
 export function updateImageRecords(
   previous: ImageRecords,
   images: readonly DetectedImage[],
@@ -66,7 +69,10 @@ export function updateImageRecords(
   );
 }
 
-/** Returns the images that may be removed, the least recently used first and then the first detected. */
+/**
+ * Returns the images that may be removed, sorted by their last use and then by their first detection, the earliest
+ * first.
+ */
 export const removableImages = (records: ImageRecords): ImageRecord[] =>
   [...records.values()]
     .filter(({ users, isPinned }) => users.length === 0 && !isPinned)
@@ -78,7 +84,7 @@ const lastUse = ({ lastUsedAt = NEVER }: ImageRecord): number => lastUsedAt;
 
 /**
  * Whether an image has been unused for longer than the maximum age. Always false until the agent, which started at
- * `startedAt`, has run for that long. After that, an image that was never used counts as infinitely old.
+ * `startedAt`, has run for that long. After that, an image that was never used is treated as infinitely old.
  */
 export const isExpired = (
   image: ImageRecord,
@@ -93,7 +99,7 @@ export const hasMinimumAge = (
   now: number,
 ): boolean => now - firstDetectedAt >= minAgeMs;
 
-/** Size of the filesystem that contains the images, in bytes. */
+/** Capacity and available space, in bytes, of the filesystem that contains the images. */
 export interface ImageDisk {
   readonly capacityBytes: number;
   readonly availableBytes: number;
@@ -129,7 +135,7 @@ function binarySize(bytes: number): string {
   return `${(bytes / 1024 ** exponent).toFixed(1)} ${UNITS[exponent - 1]}`;
 }
 
-/** An image that was removed, either because it was unused for too long or in order to free space. */
+/** An image that was removed, either because it had been unused for too long or in order to free space. */
 export interface RemovedImage {
   readonly id: string;
   /** One of the image's names, or its ID if it has none. */
@@ -144,7 +150,7 @@ export interface ImageCollection {
   readonly imageCount: number;
   readonly unusedCount: number;
   readonly removed: readonly RemovedImage[];
-  /** The filesystem before images were removed to free space. Undefined if it was not read. */
+  /** State of the filesystem before images were removed to free space. Undefined if it was not read. */
   readonly disk?: ImageDisk;
   /** Events about the node. Undefined if there are none. */
   readonly events?: readonly EventMessage[];
@@ -157,8 +163,8 @@ export interface ImageUse {
   /** Descriptions of everything that uses the image. Empty for an unused image. */
   readonly users: readonly string[];
   /**
-   * Latest detection at which the image was in use, or its first detection if it was never in use. Undefined while it
-   * is in use.
+   * Time of the latest detection at which the image was in use, or of its first detection if it was never in use.
+   * Undefined while it is in use.
    */
   readonly unusedSince?: number;
   /** Whether the runtime has pinned the image, which is then never removed. */

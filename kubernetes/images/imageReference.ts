@@ -1,6 +1,8 @@
-/** Parses image references by the grammar that all runtimes use (C16): `[registry[:port]/]path[:tag][@digest]`. */
+/**
+ * Parses image references according to the grammar that all runtimes use (C16):
+ * `[registry[:port]/]path[:tag][@digest]`.
+ */
 
-/** The components of an image reference. */
 export interface ImageReference {
   /** Registry and complete path without tag and digest, e.g. `docker.io/library/busybox`. */
   readonly repository: string;
@@ -53,7 +55,7 @@ const MAX_PATH_LENGTH = 255;
 
 /**
  * Splits off the registry. The part before the first slash is a registry only if it looks like a host name. A reference
- * without a registry is to an image on Docker Hub.
+ * without a registry refers to an image on Docker Hub.
  */
 function splitRegistry(text: string): [registry: string, remainder: string] {
   const slashIndex = text.indexOf('/');

@@ -1,4 +1,4 @@
-/** Parses registry credentials in Docker's formats, and selects those for an image. */
+/** Parses registry credentials in Docker's formats, and selects the credentials for an image. */
 import * as z from 'zod/mini';
 import { parseJson } from '../../base/values/parseJson.ts';
 

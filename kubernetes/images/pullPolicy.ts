@@ -1,7 +1,7 @@
 import { parseImageReference } from './imageReference.ts';
 
 /**
- * Returns Always for `:latest` or no tag, and IfNotPresent otherwise (C17). A digest counts as a tag. An invalid
+ * Returns Always for `:latest` or no tag, and IfNotPresent otherwise (C17). A digest is treated like a tag. An invalid
  * reference gets IfNotPresent (`SetDefaults_Container` in `pkg/apis/core/v1/defaults.go`).
  */
 export function defaultPullPolicy(image: string): 'Always' | 'IfNotPresent' {

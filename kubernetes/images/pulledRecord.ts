@@ -90,7 +90,7 @@ export function readRecord(content: string): PulledRecord | undefined {
     : undefined;
 }
 
-/** Returns the recorded form of the credential of a pull. Undefined stands for an anonymous pull. */
+/** Returns the recorded form of the credential that was used for a pull. Undefined means an anonymous pull. */
 export function pullCredentialsOf(credential: Credential | undefined): PullCredentials {
   const source = credential?.source;
   if (credential === undefined || source === undefined) return { nodePodsAccessible: true };
@@ -103,8 +103,8 @@ export function pullCredentialsOf(credential: Credential | undefined): PullCrede
 /**
  * Checks whether a pod's credentials prove its access to an image with recorded pull credentials
  * (`MustAttemptImagePull` in `pkg/kubelet/images/pullmanager/image_pull_manager.go`). Returns undefined if they do not.
- * The same credential in any Secret, the same Secret with a changed credential, and the same service account are proof.
- * `learned` is a Secret to add to the record.
+ * The same credential in any Secret, the same Secret with a changed credential, and the same service account are
+ * accepted as proof. `learned` is a Secret to add to the record.
  */
 export function findProof(
   recordedCredentials: PullCredentials,
@@ -128,8 +128,8 @@ export function findProof(
 }
 
 /**
- * Maximum number of Secrets and of service accounts in a record. Without it, short-lived namespaces would let the
- * record grow without bound. A kubelet limits only the Secrets that it adds without a pull
+ * Maximum number of Secrets and of service accounts in a record. Without this limit, short-lived namespaces would let
+ * the record grow indefinitely. A kubelet limits only the Secrets that it adds without a pull
  * (`writeRecordWhileMatchingLimit`).
  */
 const MAX_SECRETS = 100;

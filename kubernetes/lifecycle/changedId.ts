@@ -1,11 +1,11 @@
 /**
- * Recognizes sandboxes and containers that a restarted runtime reports under new IDs. They count as the same runs of
- * the same pod, as in a kubelet, which finds all objects by their labels.
+ * Recognizes sandboxes and containers that a restarted runtime reports under new IDs. They are treated as the same runs
+ * of the same pod, as in a kubelet, which finds all objects by their labels.
  */
 
 /**
- * Fields that identify a sandbox of a pod, or a container among those with its name. No two objects with the same
- * attempt have the same creation time.
+ * Fields that identify a sandbox of a pod, or a container among the containers with the same name. No two objects with
+ * the same attempt number have the same creation time.
  */
 export interface AttemptIdentity {
   readonly id: string;

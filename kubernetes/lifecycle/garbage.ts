@@ -8,7 +8,9 @@ import { type ContainerRun, containerRunOf, type ObservedContainer, type Observe
 export interface GarbagePolicy {
   readonly perContainer: number;
   readonly total: number;
-  /** Time for which a dead container is retained after its creation, in milliseconds. Undefined for none. */
+  /**
+   * Minimum time between the creation and the removal of a dead container, in milliseconds. Undefined if there is none.
+   */
   readonly minAgeMs?: number;
 }
 
@@ -35,7 +37,7 @@ interface DeadInstances {
 /**
  * Returns the dead containers that are to be removed from pods that remain on the node (`evictContainers` in
  * `pkg/kubelet/kuberuntime/kuberuntime_gc.go`). `now` is in milliseconds since the epoch. Without it, every container
- * counts as old enough.
+ * is considered old enough.
  */
 export const deadContainers = (pods: readonly ObservedPod[], policy: GarbagePolicy, now = Infinity): DeadContainer[] =>
   withoutRetained(oldInstances(pods, deadInstances, policy, now), policy);
@@ -117,8 +119,8 @@ const stoppedInstances = ({ containers }: ObservedPod): ObservedContainer[][] =>
   );
 
 /**
- * Returns the sandboxes that are to be removed from pods that remain on the node. These are not ready, have no
- * containers and are not the newest sandbox of their pod.
+ * Returns the sandboxes to remove from pods that remain on the node. These sandboxes are not ready, have no containers
+ * and are not the newest sandbox of their pod.
  */
 export const emptySandboxes = (pods: readonly ObservedPod[]): string[] =>
   pods.flatMap(({ sandboxes: [, ...older], containers }) =>

@@ -13,7 +13,7 @@ export interface ObservedSandbox {
   readonly state: 'ready' | 'notReady';
   readonly createdAt: number;
   /**
-   * Mark of the agent that created the sandbox, which consists of the agent's root directory and node. Undefined if
+   * Mark of the agent that created the sandbox. The mark consists of the agent's root directory and node. Undefined if
    * other software created the sandbox.
    */
   readonly owner?: string;
@@ -44,7 +44,10 @@ export interface ObservedContainer {
    * missing.
    */
   readonly podGraceSeconds?: number;
-  /** Start time. A list contains neither this field nor the fields below, which only a status call returns. */
+  /**
+   * Start time. The runtime's container list contains neither this field nor the fields below. Only a status call
+   * returns them.
+   */
   readonly startedAt?: number;
   readonly finishedAt?: number;
   readonly exitCode?: number;
@@ -86,7 +89,7 @@ export interface LeftoverPod extends PodIdentity {
 
 /** A pod of a different agent. This agent lists it but does not change it. */
 export interface ForeignPod extends PodIdentity {
-  /** Why the pod does not belong to this agent. */
+  /** Reason why the pod does not belong to this agent. */
   readonly why: string;
   /** The pod's directory below this agent's root. Undefined if the pod has none. */
   readonly directory?: string;
@@ -111,7 +114,7 @@ export interface ObservedPod {
   readonly foreignSandboxes?: readonly ObservedSandbox[];
 }
 
-/** Explains that a sandbox belongs to a different agent, whose mark consists of its root directory and node. */
+/** Explains that a sandbox belongs to a different agent. The agent's mark consists of its root directory and node. */
 export function foreignSandboxReason(owner: string): string {
   const separator = owner.lastIndexOf('@');
   const agent =

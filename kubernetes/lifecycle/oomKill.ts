@@ -41,7 +41,10 @@ export function killedProcess({ processName, pid, memoryBytes }: OomKill): strin
   return `${name}${id}${memory}`;
 }
 
-/** Returns why a container was killed: the system or one of its cgroups was out of memory. */
+/**
+ * Explains why a container was killed. Either the whole system was out of memory, or one of the container's cgroups
+ * reached its memory limit.
+ */
 export function oomKillMessage(kill: OomKill): string {
   const victim = `the kernel killed ${killedProcess(kill)}`;
   if (kill.limitedCgroup === '') return `memory ran out: ${victim}`;

@@ -16,8 +16,8 @@ export interface RestartInput {
 }
 
 /**
- * Whether a run has failed. A run of an init container that ran out of memory counts as failed regardless
- * of its exit code (C3).
+ * Whether a run has failed. A run of an init container that ran out of memory is treated as failed regardless of its
+ * exit code (C3).
  */
 export const hasFailed = (role: ContainerRole, { exitCode, reason }: { exitCode?: number; reason?: string }): boolean =>
   exitCode !== 0 || (role === 'init' && hasRunReason(reason, 'OOMKilled'));
@@ -78,7 +78,7 @@ function matchingRule({ restartPolicyRules = [] }: Container, exitCode: number) 
   });
 }
 
-/** Reasons of completed runs on which decisions depend. The runtime also reports other reasons. */
+/** Reasons of terminated runs that affect the agent's decisions. The runtime also reports other reasons. */
 export type RunReason =
   /** The container ran out of memory. */
   | 'OOMKilled'
@@ -92,5 +92,5 @@ export type RunReason =
 export const hasRunReason = (reason: string | undefined, ...expected: RunReason[]): boolean =>
   expected.some((each) => each === reason);
 
-/** Whether a run with this reason never had a process, so that it has no output either. */
+/** Whether a run with this reason never had a process, in which case it has no output either. */
 export const hasNeverStarted = (reason: string): boolean => hasRunReason(reason, 'StartError', 'ContainerCannotRun');

@@ -20,8 +20,8 @@ export interface SandboxDecisionInput {
 type SandboxDecision = 'keep' | 'none' | { readonly recreate: number; readonly reason: string };
 
 /**
- * Decides whether the pod can use its current sandbox (C8). Properties that are missing from a list, such as addresses,
- * are assumed to be correct.
+ * Decides whether the pod can use its current sandbox (C8). Properties that the runtime's list omits, such as
+ * addresses, are assumed to be correct.
  */
 export function sandboxDecision(input: SandboxDecisionInput): SandboxDecision {
   const { pod, observed, hasContainersToStart, restartsAll: mustRestartAll = false } = input;

@@ -1,6 +1,6 @@
 /**
  * Compares two versions of a pod from its source and reports which parts have changed. The node's own status updates,
- * which the source sends back, do not count as changes.
+ * which the source sends back, are not treated as changes.
  */
 
 import { isJsonEqual } from '../../base/values/isJsonEqual.ts';
@@ -16,8 +16,8 @@ export interface PodUpdate {
   /** Whether the spec or an AppArmor annotation has changed. Both are inputs of admission. */
   readonly spec: boolean;
   /**
-   * Whether labels, annotations, the generation or owners have changed, which users read and which volumes and
-   * variables can expose.
+   * Whether labels, annotations, the generation or owners have changed. Users read these fields, and volumes and
+   * environment variables can expose them.
    */
   readonly metadata: boolean;
   /** Whether conditions that other components set have changed. Readiness gates depend on them. */
@@ -57,8 +57,8 @@ function stableMetadata({ metadata }: Pod): unknown {
 }
 
 /**
- * Returns the names of the volumes and containers that expose a changed field of the pod in their files or variables
- * (C21).
+ * Returns the names of the volumes and containers that expose a changed field of the pod in their files or environment
+ * variables (C21).
  */
 export function affectedByChange(previousPod: Pod, currentPod: Pod): { volumes: string[]; containers: string[] } {
   const hasChanged = (path: string) =>

@@ -72,7 +72,9 @@ export function withPressure(
   return [...pressures, ...reportedConditions.filter(({ type }) => !PRESSURE_CONDITIONS.has(type))];
 }
 
-/** Returns the pressure conditions whose status differs. A condition that was never reported has the status False. */
+/**
+ * Returns the pressure conditions whose status has changed. A condition that was never reported is treated as False.
+ */
 export const changedPressure = (
   previousConditions: readonly NodeCondition[],
   currentConditions: readonly NodeCondition[],

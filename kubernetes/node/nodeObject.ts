@@ -71,7 +71,7 @@ export interface NodeState {
   readonly cloud?: CloudSettings | undefined;
   readonly host: HostIdentity;
   readonly health: NodeHealth & { readonly runtime: { readonly name: string; readonly version: string } };
-  /** Timestamp of the last change of the Ready condition. */
+  /** Time at which the Ready condition last changed. */
   readonly readySince: number;
   /** Images on the node. Undefined if they are not reported. */
   readonly images?: readonly NodeImage[];

@@ -47,7 +47,10 @@ export function nodeUse({ status: { allocatable } }: NodeObject, pods: readonly 
     }));
 }
 
-/** Sums a resource over several lists, in absolute terms and as a percentage of the allocatable amount. */
+/**
+ * Adds up the amounts of a resource in several lists. Returns the sum in absolute terms and as a percentage of the
+ * allocatable amount.
+ */
 export function shareOf(
   resourceLists: readonly ResourceList[],
   resource: string,

@@ -9,8 +9,8 @@ import type { RuntimeReport } from './runtimeReport.ts';
 export interface NodeHealth {
   readonly runtime: RuntimeReport & { readonly ready: boolean };
   /**
-   * `hasListed` is true once the runtime's objects have been listed. `staleSince` is the time of the last successful
-   * list, in milliseconds since the epoch. It is defined only while listing fails.
+   * `hasListed` is true once the runtime's objects have been listed. `staleSince` is the time at which they were last
+   * listed successfully, in milliseconds since the epoch. It is defined only while listing fails.
    */
   readonly pleg: { readonly hasListed: boolean; readonly staleSince?: number | undefined };
   /** Whether storage drivers can register with the node. In a cluster, the node must have created its CSINode first. */

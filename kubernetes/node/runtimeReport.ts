@@ -18,9 +18,9 @@ export interface RuntimeReport {
    * the runtime is ready now or has never been ready.
    */
   readonly seenAt?: number;
-  /** Why the runtime is not ready, in the kubelet's wording. */
+  /** Reason why the runtime is not ready, in the kubelet's wording. */
   readonly notReadyMessage?: string;
-  /** Why the pod network is not ready. Undefined if it is ready. */
+  /** Reason why the pod network is not ready. Undefined if it is ready. */
   readonly networkNotReady?: string;
   /** Whether the runtime is not ready only because of its network. */
   readonly lacksOnlyNetwork?: true;

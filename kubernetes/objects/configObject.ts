@@ -23,7 +23,7 @@ export interface ConfigReference {
 export interface ConfigObject extends ConfigReference {
   readonly uid: string;
   readonly resourceVersion: string;
-  /** Whether the object is immutable, so that no watch is needed. */
+  /** Whether the object is immutable, in which case no watch is needed. */
   readonly isImmutable: boolean;
   /**
    * Type of a Secret, e.g. `kubernetes.io/dockerconfigjson`, which determines how the data is parsed. Empty for a
@@ -81,7 +81,7 @@ export type ConfigResult =
   | { readonly config: ParsedConfig; readonly warnings: readonly Problem[] }
   | { readonly problems: readonly Problem[] };
 
-/** Rules for reading each kind. All values of a Secret are secret, even those of a wrong type. */
+/** Rules for reading objects of each kind. All values of a Secret are confidential, even those of a wrong type. */
 const KIND_RULES: Readonly<Record<ConfigKind, KindRules>> = {
   ConfigMap: {},
   Secret: { isSecret: ([field]) => field === 'data' || field === 'stringData' },

@@ -58,9 +58,9 @@ export interface PodToken {
   readonly token: string;
   /** Time at which to request the next token, in milliseconds since the epoch. */
   readonly renewAt: number;
-  /** Time at which the token expires by the node's clock, in milliseconds since the epoch. */
+  /** Expiry of the token according to the node's clock, in milliseconds since the epoch. */
   readonly goodUntil?: number;
-  /** Why the last renewal failed. Undefined if it succeeded or none has been due. */
+  /** Reason why the last renewal failed. Undefined if it succeeded or none has been due. */
   readonly failure?: Failure | undefined;
 }
 

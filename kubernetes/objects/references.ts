@@ -6,7 +6,7 @@ import type { ConfigKind } from './configObject.ts';
 export interface PodObjectReference {
   readonly kind: ConfigKind;
   readonly name: string;
-  /** Whether a volume uses the object, so that a change of the object must update the volume. */
+  /** Whether a volume uses the object, in which case a change to the object must update the volume. */
   readonly isInVolume: boolean;
 }
 

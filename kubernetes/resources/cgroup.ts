@@ -50,9 +50,9 @@ export interface CgroupLocation {
 }
 
 /**
- * Result of creating the parent cgroups of pods. `enforced` means that the limit of all pods together is in force, and
- * `shared` that pods of another agent use the same cgroups, so that these remain unchanged. `forbidden` means that the
- * host does not permit it, and `unused` that only the runtime creates cgroups.
+ * Result of creating the parent cgroups of pods. `enforced` means that the limit of all pods together is in force.
+ * `shared` means that the cgroups remain unchanged because pods of another agent use them too. `forbidden` means that
+ * the host does not permit creating them, and `unused` that only the runtime creates cgroups.
  */
 export interface CgroupSetup {
   readonly outcome: 'enforced' | 'shared' | 'forbidden' | 'unused';
@@ -85,8 +85,8 @@ export function cgroupPath(names: readonly string[], { cgroupRoot, cgroupDriver 
 }
 
 /**
- * Returns the components of a slice's name for its parents. If the last parent is already a slice, its name contains
- * those of its own parents.
+ * Returns the name components that a slice inherits from its parents. If the last parent is already a slice, its name
+ * already contains the components of its own parents.
  */
 function parentSliceParts(parents: readonly string[]): string[] {
   const lastParent = parents.at(-1) ?? '';

@@ -47,7 +47,7 @@ export interface CgroupRules {
   readonly memoryQos?: MemoryQos;
 }
 
-/** Limit in bytes that stands for no limit, because no node has that much memory. */
+/** Limit in bytes that represents no limit, because no node has that much memory. */
 const UNLIMITED_BYTES = 2 ** 62;
 
 /**
@@ -69,7 +69,7 @@ export function podCgroupLimits(spec: PodSpec, rules: CgroupRules): CgroupLimits
   };
 }
 
-/** Whether a container gets exclusive CPUs, so that a quota would only delay it. */
+/** Whether a container gets exclusive CPUs, in which case a quota would only delay it. */
 export const hasExclusiveCpus = (spec: PodSpec, container: Container, { exclusiveCpus }: CgroupRules): boolean =>
   exclusiveCpus === true && exclusiveCpuCount(spec, container) > 0;
 
@@ -89,7 +89,7 @@ function hugepageField(
   return { hugepages: Object.fromEntries(pageSizes.map((size) => [size, lookUp(limits, size) ?? 0])) };
 }
 
-/** Returns the huge page limits by page size. They are those of the pod, or else the sums over its containers. */
+/** Returns the huge page limits by page size. If the pod itself has none, returns the sums over its containers. */
 function hugepageLimits(spec: PodSpec): Record<string, number> {
   const podLimits = toHugepageLimits(spec.resources?.limits ?? {});
   if (Object.keys(podLimits).length > 0) return podLimits;

@@ -25,7 +25,10 @@ function hasAmounts(resources: ResourceRequirements | undefined): boolean {
   return Object.keys(resources?.requests ?? {}).length > 0 || Object.keys(resources?.limits ?? {}).length > 0;
 }
 
-/** Sums the positive amounts of CPU and memory, in nanos by resource. */
+/**
+ * Adds up the positive amounts of CPU and memory in several resource sets. Returns the sums in billionths of a unit, by
+ * resource.
+ */
 function sumAmounts(
   resourceSets: readonly (ResourceRequirements | undefined)[],
   kind: 'requests' | 'limits',

@@ -92,14 +92,14 @@ export function hostPortsOf(spec: PodSpec): HostPort[] {
 }
 
 /**
- * Returns the canonical form of an address. It is empty for an empty address and for 0.0.0.0, both of which stand for
- * all addresses (`HostPortInfo` in `kube-scheduler/framework/types.go`).
+ * Returns the canonical form of an address. It is empty for an empty address and for 0.0.0.0, both of which mean all
+ * addresses (`HostPortInfo` in `kube-scheduler/framework/types.go`).
  */
 const canonicalHostIp = (hostIp: string): string => (isSameIp(hostIp, '0.0.0.0') ? '' : canonicalIpOrText(hostIp));
 
 /**
- * Returns the refusal of a pod, with the kubelet's reason and message, if the node does not have enough resources for
- * it in addition to the other pods. Returns undefined if it does.
+ * Returns a refusal with the kubelet's reason and message if the node does not have enough resources for the pod in
+ * addition to the other pods. Otherwise returns undefined.
  */
 export function resourceConflict(
   requests: PodRequests,
@@ -153,7 +153,7 @@ export function amountRequested(
   { cpuMillis, memoryBytes, extra }: Pick<PodRequests, 'cpuMillis' | 'memoryBytes' | 'extra'>,
   resource: string,
 ): number {
-  // Hot path: every decision calls this function for every pod.
+  // Hot path: every admission decision calls this function for every pod.
   if (resource === 'pods') return 1;
   if (resource === 'cpu') return cpuMillis;
   return resource === 'memory' ? memoryBytes : (lookUp(extra, resource) ?? 0);
@@ -184,7 +184,7 @@ export function portConflict(requests: PodRequests, otherRequests: readonly PodR
   return cause === undefined ? undefined : { reason: 'NodePorts', message, cause };
 }
 
-/** Whether two host ports conflict. An empty address stands for all addresses of the node. */
+/** Whether two host ports conflict. An empty address means all addresses of the node. */
 export function isPortConflict(first: HostPort, second: HostPort): boolean {
   const overlapsAddress = first.hostIp === '' || second.hostIp === '' || isSameIp(first.hostIp, second.hostIp);
   return first.port === second.port && first.protocol === second.protocol && overlapsAddress;

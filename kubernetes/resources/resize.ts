@@ -1,5 +1,5 @@
 /**
- * Implements the rules of in-place resize. Decides which changes of a pod's resources a node accepts while the
+ * Implements the rules of in-place resize. Decides which changes to a pod's resources a node accepts while the
  * containers run, and formats the messages about them.
  */
 
@@ -107,8 +107,8 @@ export const infeasibleDetail = (message: string): string =>
   Object.entries(INFEASIBLE_MESSAGES).find(([, text]) => text === message)?.[0] ?? 'other';
 
 /**
- * Returns the refusal of a change of the pod's resources that is impossible regardless of the node's capacity, or
- * undefined if the change is possible. `canUseSwap` says whether pods may use the node's swap.
+ * Returns a refusal if a change to the pod's resources is impossible regardless of the node's capacity, or undefined if
+ * the change is possible. `canUseSwap` says whether pods may use the node's swap.
  */
 export function resizeRefusal(allocatedPod: Pod, desiredPod: Pod, canUseSwap = false): Refusal | undefined {
   const [allocatedResources, desiredResources] = [resourcesOf(allocatedPod), resourcesOf(desiredPod)];
@@ -133,7 +133,7 @@ export function resizeRefusal(allocatedPod: Pod, desiredPod: Pod, canUseSwap = f
     : undefined;
 }
 
-/** Whether a change of a container's memory request would require changing the container's swap limit while it runs. */
+/** Whether a change to a container's memory request would require changing the container's swap limit while it runs. */
 function wouldChangeSwap(allocatedPod: Pod, desiredPod: Pod): boolean {
   const allocatedByName = new Map(containersOf(allocatedPod.spec).map(({ container }) => [container.name, container]));
   return containersOf(desiredPod.spec).some(({ container }) => {

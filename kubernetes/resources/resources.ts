@@ -48,14 +48,14 @@ export function podLimit(spec: PodSpec, resource: string): number | undefined {
 }
 
 /**
- * Returns the peak amount of the containers that run at the same time. An init container runs beside the sidecars that
- * started before it, and the regular containers run beside all sidecars.
+ * Returns the peak amount of a resource, i.e. the highest total of containers that run at the same time. An init
+ * container runs alongside the sidecars that started before it, and the regular containers run alongside all sidecars.
  */
 export function aggregateAmount(spec: PodSpec, kind: AmountKind, resource: string): number {
   return nanosToUnits(aggregateNanos(spec, kind, resource), resource);
 }
 
-/** Returns the aggregate of the containers in nanos, without rounding. */
+/** Returns the containers' aggregate amount of a resource in billionths of its unit, without rounding. */
 export function aggregateNanos(spec: PodSpec, kind: AmountKind, resource: string): bigint {
   const amountNanos = ({ resources }: Container) => nanosOf(lookUp(resources?.[kind], resource) ?? '0');
   let sidecarSum = 0n;

@@ -154,9 +154,9 @@ function reportedId({ now, lastRun, containerId, isAwaitingRun }: ContainerView)
 }
 
 /**
- * Retains the reported restart count if it is higher than the runtime's attempt, because the state of a run was unknown
- * for a while (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`). Does not compare IDs, because a
- * restarted runtime may report the container under a new ID.
+ * Retains the reported restart count if it is higher than the attempt number in the runtime, because the state of a run
+ * was unknown for a while (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`). Does not compare IDs,
+ * because a restarted runtime may report the container under a new ID.
  */
 function withReportedCount(status: ContainerStatus, previous: ContainerStatus | undefined): ContainerStatus {
   if (previous === undefined || previous.restartCount <= status.restartCount) return status;
@@ -197,7 +197,7 @@ const DEFAULT_REASONS: readonly string[] = ['ContainerCreating', 'PodInitializin
 
 /**
  * Whether the view contains the last run of a waiting container, or the previous run of a restarted one. A run that is
- * inferred only from its log does not count, because it has neither an ID nor an exit status.
+ * inferred only from its log is ignored, because it has neither an ID nor an exit status.
  */
 function hasAllRuns({ now, lastRun, restartCount }: ContainerView): boolean {
   const isInferred = lastRun?.containerId === '' && lastRun.reason === 'ContainerStatusUnknown';
@@ -216,8 +216,8 @@ function withLastState(status: ContainerStatus, previous: ContainerStatus | unde
 }
 
 /**
- * Derives the last state from the reported status. If that describes the same run, the result is its last state. If it
- * describes the previous run, the result is its terminated state (`convertToAPIContainerStatuses` in
+ * Derives the last state from the reported status. If the reported status describes the same run, returns its last
+ * state. If it describes the previous run, returns its terminated state (`convertToAPIContainerStatuses` in
  * `pkg/kubelet/kubelet_pods.go`).
  */
 function reportedLastState(status: ContainerStatus, previous: ContainerStatus): ContainerState | undefined {

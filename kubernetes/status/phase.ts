@@ -27,7 +27,7 @@ export function podPhase(view: PodView, previous?: PodPhase): PodPhase {
 }
 
 /**
- * Whether the actors of the containers have stopped together with their pod, so that the exit codes are no longer
+ * Whether the actors of the containers have stopped together with their pod, in which case the exit codes are no longer
  * available.
  */
 const hasLostContainers = ({ hasEnded, containers }: PodView): boolean => hasEnded && containers.length === 0;
@@ -83,7 +83,7 @@ function phaseFromContainers(view: PodView): PodPhase {
     outcomeOf(view, placedContainer, viewsByName.get(placedContainer.container.name)),
   );
   const hasOutcome = (outcome: Outcome) => outcomes.includes(outcome);
-  // An earlier agent may have left a pod whose spec is unknown, so that it has no containers here.
+  // An earlier agent may have left a pod whose spec, and thus whose containers, are unknown here.
   if (outcomes.length === 0) return 'Pending';
   if (hasOutcome('initFailed')) return 'Failed';
   if (hasOutcome('pending') || hasOutcome('unknown')) return 'Pending';

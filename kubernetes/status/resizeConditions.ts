@@ -20,8 +20,8 @@ interface ConditionTimes {
 type ResizeVerdict = Pick<PodCondition, 'type' | 'reason' | 'message' | 'observedGeneration'>;
 
 /**
- * Returns the conditions of a resize. Each contains the generation that requested the resize, which may be older than
- * the generation of the pod. An error is reported until the resize has completed
+ * Returns the conditions of a resize. Each contains the generation of the pod in which the resize was requested, which
+ * may be older than the pod's current generation. An error is reported until the resize has completed
  * (`pkg/kubelet/status/status_manager.go`).
  */
 export function resizeConditions(

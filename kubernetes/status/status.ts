@@ -112,8 +112,8 @@ function refusedConditions({ conditions = [] }: PodView): Pick<PodStatus, 'condi
 }
 
 /**
- * Returns the reason and message of the phase. They remain unchanged while the phase does. For a new phase, they
- * explain why the pod was terminated.
+ * Returns the reason and message of the phase. They change only together with the phase. For a new phase, they explain
+ * why the pod was terminated.
  */
 function phaseReason(view: PodView, phase: PodPhase, previous?: PodStatus): Pick<PodStatus, 'reason' | 'message'> {
   if (phase === previous?.phase) return reasonAndMessage(previous.reason, previous.message);
@@ -168,7 +168,7 @@ function toIpObjects(ips: readonly string[]): { ip: string }[] {
   return ips.map((ip) => ({ ip }));
 }
 
-/** Whether two statuses are equal, so that there is nothing to report. Ignores the order of keys. */
+/** Whether two statuses are equal, in which case there is nothing to report. Ignores the order of keys. */
 export function isSamePodStatus(a: PodStatus | undefined, b: PodStatus | undefined): boolean {
   return isJsonEqual(a, b);
 }

@@ -10,9 +10,9 @@ export const UNKNOWN_EXIT = {
 } as const;
 
 /**
- * Returns a view in which a container counts as terminated if it was reported as running but its state is now unknown
- * to the runtime. Otherwise the container would return to waiting, and its pod to Pending. The restart count includes
- * the lost run (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`).
+ * Returns a view in which a container is treated as terminated if it was reported as running but its state is now
+ * unknown to the runtime. Otherwise the container would return to waiting, and its pod to Pending. The restart count
+ * includes the lost run (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`).
  */
 export function withUnknownRuns(view: PodView, previous: PodStatus | undefined): PodView {
   if (!view.containers.some(hasUnknownRun)) return view;
@@ -35,8 +35,9 @@ const hasUnknownRun = ({ now, isStateUnknown }: ContainerView): boolean =>
   isStateUnknown === true && now.kind === 'waiting';
 
 /**
- * Returns the reason of an unknown run that has already been reported for the container, so that its reported restart
- * count includes the run. Does not compare IDs, because a restarted runtime may report its containers under new IDs.
+ * Returns the reason of an unknown run that has already been reported for the container. The reported restart count
+ * then already includes the run. Does not compare IDs, because a restarted runtime may report its containers under new
+ * IDs.
  */
 function reportedUnknownReason(reportedStatus: ContainerStatus, { restartCount }: ContainerView) {
   const { containerID: runId, reason, exitCode } = reportedStatus.state?.terminated ?? {};

@@ -3,9 +3,9 @@ import type { PodStatus } from '../api/schema/status.ts';
 import { isTerminalPhase } from './phase.ts';
 
 /**
- * Whether the phase or the readiness has changed. A pod without a reported status counts as Pending and not ready. For
- * a pod that is being deleted, only a terminal phase is urgent, because other components already treat the pod as not
- * ready.
+ * Whether the phase or the readiness has changed. A pod without a reported status is treated as Pending and not ready.
+ * For a pod that is being deleted, only a terminal phase is urgent, because other components already treat the pod as
+ * not ready.
  */
 export function isUrgentChange(previous: PodStatus | undefined, current: PodStatus, isBeingDeleted: boolean): boolean {
   const hasPhaseChanged = phaseOf(previous) !== phaseOf(current);

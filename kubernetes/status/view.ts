@@ -30,7 +30,9 @@ export interface TerminatedRun {
   readonly signal?: number;
   readonly reason: string;
   readonly message?: string;
-  /** Why the node stopped the run, e.g. the failed probe and its output. Undefined if the run exited on its own. */
+  /**
+   * Reason why the node stopped the run, e.g. the failed probe and its output. Undefined if the run exited on its own.
+   */
   readonly stopCause?: string;
   /** Start time. 0 if the runtime could not start the container. Undefined if the time is unknown. */
   readonly startedAt?: number;
@@ -62,8 +64,8 @@ export interface ContainerView {
   readonly started: boolean;
   readonly containerId?: string;
   /**
-   * Whether `containerId` refers to a container that waits to run, instead of the terminated one. An earlier agent
-   * created the waiting container without starting it, or the runtime does not know its state.
+   * Whether `containerId` refers to a container that waits to run, instead of the terminated one. This is the case if
+   * an earlier agent created the waiting container without starting it, or if the runtime does not know its state.
    */
   readonly isAwaitingRun?: boolean;
   /**
@@ -78,11 +80,11 @@ export interface ContainerView {
 
 export interface VolumeView {
   readonly name: string;
-  /** Why the containers that mount the volume cannot be created yet, as in a ContainerStateWaiting (C16). */
+  /** Reason why the containers that mount the volume cannot be created yet, as in a ContainerStateWaiting (C16). */
   readonly waitingReason?: { readonly reason: WaitReason; readonly message: string };
 }
 
-/** Reason for which a pod is terminated. The type is closed because other code branches on the reason. */
+/** Reason why a pod is terminated. The type is closed because other code branches on the reason. */
 export type TerminationReason =
   | 'Completed'
   | 'DeadlineExceeded'
@@ -149,24 +151,24 @@ export interface PodView {
   readonly volumes: readonly VolumeView[];
   /** The devices of the pod's containers. Undefined if it has none. */
   readonly devices?: readonly DeviceStatus[] | undefined;
-  /** Why the node refuses the pod. Its phase is then Failed, with this reason. */
+  /** Reason why the node refuses the pod. The pod's phase is then Failed, with this reason. */
   readonly refusal?: Refusal;
-  /** Why the node does not admit an update. The pod continues to run the version that was admitted before. */
+  /** Reason why the node does not admit an update. The pod continues to run the version that was admitted before. */
   readonly updateRefusal?: Refusal;
   /** Spec whose resources have been applied to the pod's cgroup. Undefined if it is the spec of `pod`. */
   readonly appliedSpec?: PodSpec;
-  /** Generation of the pod that requested the refused resources. */
+  /** Generation of the pod in which the refused resources were requested. */
   readonly pendingGeneration?: number | undefined;
   /** Whether the admitted resources have yet to be applied to the containers or the cgroup. */
   readonly isResizing?: boolean;
-  /** Generation of the pod that requested the resize in progress. */
+  /** Generation of the pod in which the resize in progress was requested. */
   readonly resizeGeneration?: number | undefined;
   /** Last error of the resize in progress, which an earlier agent may have persisted. */
   readonly resizeFailure?: string | undefined;
   /** The claims that are prepared for the pod, with the health of their devices. */
   readonly claims?: readonly ClaimState[];
   readonly termination?: Termination;
-  /** Whether the pod is completing on its own, so that none of its containers will run again. */
+  /** Whether the pod is completing on its own, in which case none of its containers will run again. */
   readonly isCompleting?: boolean;
   /** Whether the active deadline passed while the pod was terminating for any cause. */
   readonly exceedsDeadline?: boolean;

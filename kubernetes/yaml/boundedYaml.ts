@@ -13,7 +13,9 @@ import { type Token, YamlError } from './scanner.ts';
 export interface TextLimits {
   /** Maximum number of tokens, i.e. scalars, indicators and block ends. */
   readonly tokens: number;
-  /** Maximum number of fields and items at all levels. The values behind an alias count for each use of the alias. */
+  /**
+   * Maximum number of fields and items at all levels. The values behind an alias are counted for each use of the alias.
+   */
   readonly values: number;
   /** Maximum total length of all strings and field names. */
   readonly characters: number;
@@ -179,8 +181,8 @@ function rejectControlCharacters(text: string, { start, end, line }: DocumentRan
 }
 
 /**
- * Returns the refusal for the limit that a value exceeds, or undefined if there is none. A value that contains itself
- * counts as nested too deeply.
+ * Returns the refusal for the limit that a value exceeds, or undefined if it exceeds none. A value that contains itself
+ * is treated as nested too deeply.
  */
 export function findExcess(root: unknown, limits: TextLimits): YamlRefusal | undefined {
   let values = 0;

@@ -98,8 +98,8 @@ function isMerge(node: YamlNode): boolean {
 }
 
 /**
- * Merges the mappings of a `<<` key. They replace fields that precede the key, and fields that follow the key replace
- * theirs.
+ * Merges the mappings of a `<<` key. The merged fields override fields before the key and are overridden by fields
+ * after it.
  */
 function mergeSources(node: YamlNode, fields: object): void {
   const sources = node.type === 'sequence' ? node.items.toReversed() : [node];
@@ -158,7 +158,7 @@ function shortFloat(value: number): string {
   return String(Number(`${digits}e${exponent}`));
 }
 
-/** Returns the shortest exponential notation that a 32-bit float rounds to the same value. */
+/** Returns the shortest exponential notation that parses back to the same 32-bit float. */
 function shortestDigits(float32: number): string {
   for (let fractionDigits = 0; fractionDigits < 9; fractionDigits += 1) {
     const text = float32.toExponential(fractionDigits);

@@ -3,7 +3,7 @@ import type { AliasNode, YamlNode } from './parser.ts';
 import { YamlError } from './scanner.ts';
 
 interface ExpandedSize {
-  /** Number of fields and items at all levels. A merged mapping counts in full. */
+  /** Number of fields and items at all levels. All fields of a merged mapping are counted. */
   readonly values: number;
   /** Total length of all strings and field names. */
   readonly characters: number;
@@ -49,7 +49,7 @@ class SizeCalculator {
 
 interface SizedChild {
   readonly node: YamlNode;
-  /** Whether the node is a value instead of a field name. A field counts only once, by its value. */
+  /** Whether the node is a value rather than a field name. A field is counted only once, by its value. */
   readonly isValue: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Builds the node tree of a YAML document by the grammar of goyaml.v2 (`parserc.go`). */
+/** Builds the node tree of a YAML document according to the grammar of goyaml.v2 (`parserc.go`). */
 import { type Mark, type ScalarToken, Scanner, type Token, YamlError } from './scanner.ts';
 
 export interface ScalarNode {
@@ -282,7 +282,7 @@ class Parser {
       isEnd() ? this.#createMissingScalar(start) : this.#node('blockOrIndentlessSequence');
     this.#nextToken();
     // Accept only entries that start with a key token. A `:` without a key is an error, although libyaml's state
-    // machine has a state for it.
+    // machine has a state for this case.
     while (this.#isNext('key')) {
       const key = parseNodeAfter(this.#nextToken());
       const value = this.#isNext('value')

@@ -1,5 +1,5 @@
 /**
- * Splits a YAML document into tokens by the rules of libyaml as implemented in goyaml.v2 (`scannerc.go` in
+ * Splits a YAML document into tokens according to the rules of libyaml as implemented in goyaml.v2 (`scannerc.go` in
  * `go.yaml.in/yaml/v2`). Indentation matters only between block collections, so a quoted, plain or bracketed value may
  * continue in any column.
  */

@@ -14,7 +14,6 @@ interface SourceText {
  */
 const sourceTexts = new WeakMap<object, Map<PropertyKey, SourceText>>();
 
-/** Records the source text of the scalar at `key` of `parent`. */
 export function recordSourceText(parent: object, key: PropertyKey, source: SourceText): void {
   let fields = sourceTexts.get(parent);
   if (fields === undefined) {

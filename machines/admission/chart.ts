@@ -85,8 +85,8 @@ function nodeFromOutput(event: object): Request['observedNode'] {
 }
 
 /**
- * Returns the kubelet's metric label for the cause of the decision. A change of the node counts as a periodic retry,
- * because a kubelet notices such a change only at its periodic retry.
+ * Returns the kubelet's metric label for the cause of the decision. A change to the node is labeled as a periodic
+ * retry, because a kubelet notices such a change only at its periodic retry.
  */
 function resizeTrigger(event: AdmissionEvent, { uid }: Request): ResizeTrigger {
   switch (event.type) {
@@ -365,7 +365,7 @@ export const admissionMachine = setup({
         src: 'readNode',
         input: null,
         onDone: { target: 'open', actions: ['recordNodeRead', 'decideRequests', 'reportDevices'] },
-        // If the read fails, decide with the labels that the node already has.
+        // Decide with the labels that are already known, because reading the Node has failed.
         onError: { target: 'open', actions: ['recordNodeRead', 'decideRequests', 'reportDevices'] },
       },
     },

@@ -85,8 +85,8 @@ export interface AdmissionEntry {
    */
   readonly occupied?: PodRequests | undefined;
   /**
-   * True from the pod's admission until it is completely removed. During this time no other pod with the same full name
-   * starts (C24).
+   * Whether the pod's full name is reserved, which is the case from the pod's admission until its complete removal.
+   * During this time, no other pod with the same full name starts (C24).
    */
   readonly holdsName: boolean;
   /** Whether the pod is being terminated to make room for a critical pod (C24). */
@@ -130,8 +130,8 @@ export const markNodeReadStarted = (context: AdmissionContext): AdmissionContext
   updateNodeReads(context, 'due', (request) => ({ ...request, nodeRead: 'requested' }));
 
 /**
- * Marks the requests for which the Node was read as ready to decide. The decision uses the labels that were read or, if
- * the read failed, the previously observed ones.
+ * Records that the Node has been reread, so that the requests that waited for it can be decided. The decision uses the
+ * labels that were read or, if the read failed, the previously observed ones.
  */
 export const markNodeReadDone = (context: AdmissionContext, observedNode?: Request['observedNode']): AdmissionContext =>
   updateNodeReads(context, 'requested', (request) => ({
@@ -171,8 +171,8 @@ export function withEntry(context: AdmissionContext, entry: AdmissionEntry): Adm
 }
 
 /**
- * Whether a request is for the deferred resize of its pod. A request for the resources that the pod already has
- * withdraws the resize.
+ * Whether a request is for the deferred resize of its pod. A request withdraws the resize if it is for the resources
+ * that the pod already has.
  */
 export function hasDeferredResize(context: AdmissionContext, { uid, requests }: Request): boolean {
   const { allocated, deferralNumber } = findEntry(context, uid) ?? {};

@@ -23,9 +23,12 @@ export type CertificateInput = {
   readonly rotates: boolean;
 };
 
-/** Initial delay in milliseconds of the exponential back-off between attempts, as in a kubelet. */
+/**
+ * Initial delay in milliseconds of the exponential back-off between attempts to obtain the certificate, as in a
+ * kubelet.
+ */
 const INITIAL_RETRY_MS = 2_000;
-/** Maximum delay in milliseconds of the back-off between attempts. */
+/** Maximum delay in milliseconds of the back-off between attempts to obtain the certificate. */
 const MAX_RETRY_MS = 32_000;
 /**
  * Time limit for approval and signing. When it is exceeded, a new request is created

@@ -13,8 +13,8 @@ export interface CertificatePorts {
   };
   /**
    * Creates a key and a CertificateSigningRequest for it, within a time limit. Returns the request's name and UID, and
-   * the current time. With `resumes`, an existing request is reused, even if an earlier agent created it, and whether
-   * or not it has been approved.
+   * the current time. With `resumes`, reuses an existing request regardless of whether it has been approved and even if
+   * an earlier agent created it.
    */
   requestCertificate: {
     input: { name: CertificateName; names: AlternativeNames; resumes: boolean };

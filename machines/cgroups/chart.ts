@@ -66,7 +66,7 @@ const cgroupsSetup = setup({
   },
 });
 
-/** Returns the kubelet's event that the limit for all pods could not be enforced. */
+/** Returns the kubelet's event for a failure to enforce the limit for all pods. */
 const enforcementFailedEvent = (message: string): EventMessage => ({
   eventType: 'Warning' as const,
   reason: 'FailedNodeAllocatableEnforcement',

@@ -65,8 +65,8 @@ export const containerMachine = chartSetup.createMachine({
   context: ({ input }) => initialContext(input),
   initial: 'new',
   /**
-   * Default handlers for states that do not handle these events themselves. The handlers record the event for the next
-   * decision.
+   * Default handlers for states that do not handle these events themselves. The handlers record the event, so that the
+   * next decision takes it into account.
    */
   on: {
     'container.update': { actions: 'recordUpdate' },

@@ -72,7 +72,7 @@ export interface ContainerContext
    * Whether the container's turn to start has come in the current sandbox. The turn is lost together with the sandbox.
    */
   readonly hasTurn: boolean;
-  /** The attempt of the current container, or of the next one if none exists. It is also the restart count. */
+  /** Attempt number of the current container, or of the next one if none exists. It is also the restart count. */
   readonly attempt: number;
   /**
    * Whether `attempt` was already reported, either with a start that was refused because the sandbox was going away, or
@@ -120,13 +120,13 @@ export interface ContainerContext
   readonly oldestRun?: TerminatedRun | undefined;
   /**
    * The reaction to the exit of the process. The restart rules decide (`byPolicy`), unless a command or a new spec
-   * requires a different reaction. `ended.choosing` shows what follows from each reaction. The reaction is not a state,
-   * because it changes during calls and hooks, which a transition between sibling states would abort. In a parallel
-   * region, the state would change too late, because XState takes the eventless transitions of `stopping` and `ended`
-   * before raised events.
+   * requires a different reaction. `ended.choosing` selects the next state for each reaction. The reaction is not a
+   * state, because it changes during calls and hooks, which a transition between sibling states would abort. In a
+   * parallel region, the state would change too late, because XState takes the eventless transitions of `stopping` and
+   * `ended` before raised events.
    */
   readonly exitReaction: 'byPolicy' | 'recreate' | 'restartWithPod' | 'stop';
-  /** Output of the probe that caused the current run to be stopped. The run then counts as failed. */
+  /** Output of the probe that caused the current run to be stopped. The run is then treated as failed. */
   readonly stopCause?: string | undefined;
   /** Whether other containers stop first. Until they have stopped, this container's process keeps running (C11). */
   readonly awaitsOtherContainers: boolean;
@@ -141,8 +141,8 @@ export interface ContainerContext
    */
   readonly stopBy?: number | undefined;
   /**
-   * Grace period of a stop in seconds, which changes of the clock do not affect. Undefined if the pod's own grace
-   * period applies.
+   * Grace period of a stop in seconds, which clock changes do not affect. Undefined if the pod's own grace period
+   * applies.
    */
   readonly stopGraceSeconds?: number | undefined;
   /**
@@ -188,7 +188,10 @@ export function initialContext(input: ContainerInput): ContainerContext {
   };
 }
 
-/** Returns the terminated run, or undefined if its details could not be read yet. A later list supplies them. */
+/**
+ * Returns the terminated run, or undefined if its details could not be read yet. A later observation of the container
+ * supplies them.
+ */
 const readRun = (observed: ObservedContainer): TerminatedRun | undefined =>
   observed.state === 'exited' && observed.exitCode === undefined ? undefined : terminatedRun(observed);
 

@@ -30,7 +30,7 @@ export type ContainerTag =
   | StateTag
   /** The runtime is being queried about the container. */
   | 'unknown'
-  /** The runtime's state of the container is not known yet, possibly because the query failed. */
+  /** The container's state in the runtime is not known yet, possibly because the query failed. */
   | 'unadopted'
   | 'awaitingVolumes'
   | 'gettingImage'
@@ -81,8 +81,8 @@ export const containerSetup = setup({
       return event.container !== null && isPresent(context, event.container) && hasEnded(event.container.state);
     },
     /**
-     * Whether the container's exit was observed while a call about the container was still in flight. The exit counts
-     * regardless of the call's result.
+     * Whether the container's exit was observed while a call about the container was still in flight. The exit is
+     * handled regardless of the call's result.
      */
     wasExitObserved: ({ context }) => context.id !== undefined && context.run?.containerId === context.id,
     hasExited: (_, container: ObservedContainer | null) => container !== null && hasEnded(container.state),
@@ -136,7 +136,7 @@ export const containerSetup = setup({
       const crashDelayMs = context.id === undefined && context.earlierRun?.finishedAt !== undefined ? 0 : undefined;
       return { pod: event.pod, volumes: event.volumes, crashDelayMs };
     }),
-    /** Revokes the turn, because the container now has to start from scratch. */
+    /** Revokes the container's turn to start, because the container has to start from scratch together with its pod. */
     requireReset: assign(({ context }) =>
       context.exitReaction === 'stop' ? {} : { exitReaction: 'restartWithPod' as const, hasTurn: false },
     ),

@@ -48,8 +48,8 @@ export const lostRun = ({
 }): TerminatedRun | undefined => (restarts > 0 && role !== 'init' ? unknownExitRun('') : undefined);
 
 /**
- * Returns the run for a start that the runtime refused. It counts as a run that terminated immediately, and therefore
- * leads to a back-off like a crash.
+ * Returns the run for a start that the runtime refused. It is treated as a run that terminated immediately, and
+ * therefore leads to a back-off like a crash.
  */
 export const failedStartRun = (id: string | undefined, failure: Failure): TerminatedRun => ({
   containerId: id ?? '',

@@ -1,5 +1,5 @@
 /**
- * Manages the CPUs of containers after admission has assigned them. Saves each change of the assignments before the
+ * Manages the CPUs of containers after admission has assigned them. Saves each change to the assignments before the
  * pods that need it are admitted, and updates running containers whose CPUs have changed
  * (`pkg/kubelet/cm/cpumanager/cpu_manager.go`). Exists only on nodes with the static CPU manager policy.
  */
@@ -28,7 +28,7 @@ export type CpusInput = {
 };
 
 export type CpusContext = CpusInput & {
-  /** Revision number of the latest assignments. Number 0 stands for the persisted assignments. */
+  /** Revision number of the latest assignments. Number 0 denotes the persisted assignments. */
   readonly revision: number;
   readonly containers: readonly ContainerRun[];
   /** Number of containers that were updated since the agent started. */
@@ -144,7 +144,7 @@ export const cpusMachine = setup({
         src: 'reconcileCpus',
         input: ({ context }) => ({ containers: context.containers }),
         onDone: { target: 'waiting', actions: 'recordUpdates' },
-        // Containers that could not be updated are retried at the next check.
+        // Failed updates of containers are retried at the next check.
         onError: { target: 'waiting', actions: 'recordFailure' },
       },
     },

@@ -24,7 +24,7 @@ export function mermaidOf(machine: AnyStateMachine): string {
 
 const indentLines = (lines: readonly string[]): string[] => lines.map((line) => `    ${line}`);
 const idOf = (node: AnyStateNode): string => node.path.join('_');
-/** Returns the ID of the node "any state", which stands for every state in a box. */
+/** Returns the ID of the node "any state", which represents every state in a box. */
 const anyStateId = (node: AnyStateNode): string => [...node.path, 'any'].join('_');
 const isWithin = (node: AnyStateNode, box: AnyStateNode): boolean =>
   node === box || (node.parent !== undefined && isWithin(node.parent, box));

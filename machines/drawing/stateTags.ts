@@ -21,8 +21,8 @@ export function machineAt(path: string): string | undefined {
 }
 
 /**
- * Returns the category of a dotted state. For parallel regions, which are separated by spaces, returns the most severe
- * category.
+ * Returns the category of the state at a dotted path. If `state` consists of the paths of parallel states, separated by
+ * spaces, returns the most severe category.
  */
 export const stateCategory = (machine: string | undefined, state: string): Category | undefined =>
   findCategory(allTagsOf(machine, state));

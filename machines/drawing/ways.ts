@@ -6,9 +6,9 @@ import { transitionLabel } from './mermaidText.ts';
 export interface NamedTransition {
   /** The result of `transitionId`. */
   readonly id: string;
-  /** The dotted source state. Empty for the machine itself. */
+  /** Dotted path of the source state. Empty for the machine itself. */
   readonly from: string;
-  /** The dotted target state. Undefined if the transition stays in its state. */
+  /** Dotted path of the target state. Undefined if the transition stays in its state. */
   readonly to?: string;
   /** The event and its guard as `event [guard]`. Empty for an eventless transition without a guard. */
   readonly label: string;

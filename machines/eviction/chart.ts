@@ -1,7 +1,7 @@
 /**
- * Protects the node from running out of memory, disk space or processes (C28). A pass every ten seconds measures what is
- * left, reclaims disk space and, if that does not suffice, evicts one pod. Pods that exceed the limits of their disk
- * usage are evicted in any case.
+ * Protects the node from running out of memory, disk space or processes (C28). A pass every ten seconds measures the
+ * remaining resources, reclaims disk space and, if that does not suffice, evicts one pod. Pods that exceed the limits
+ * of their disk usage are evicted in any case.
  */
 import { assertEvent, assign, enqueueActions, sendTo, setup } from 'xstate';
 import { involvedNode, type RecordedEvent, recordedEvent, warning } from '../../kubernetes/events/recordedEvent.ts';
@@ -121,7 +121,7 @@ export const evictionMachine = setup({
       const imageBytes = removed.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
       return reclaim === undefined ? {} : { reclaim: { ...reclaim, imageCount: removed.length, imageBytes } };
     }),
-    /** Chooses the pod that is ranked first as the victim. */
+    /** Chooses the first evictable pod in the ranking as the victim. */
     chooseVictim: enqueueActions(({ context, event, enqueue }) => {
       const measurement = podMeasurementOf(event);
       for (const { signal } of context.acting) {
@@ -219,7 +219,7 @@ export const evictionMachine = setup({
             src: 'removeGarbage',
             input: ({ context: { deadContainers } }) => ({ containers: deadContainers, sandboxes: [] }),
             onDone: { target: 'removingImages', actions: 'recordRemovedContainers' },
-            // Containers that could not be removed are retried in the next pass.
+            // Failed removals of containers are retried in the next eviction pass.
             onError: { target: 'removingImages', actions: 'recordFailure' },
           },
         },

@@ -28,7 +28,7 @@ import { killLimitMs } from '../pod/termination.ts';
 import type { PortTypes } from '../shared/ports.ts';
 
 /**
- * Settings of the eviction. A type alias, because generated declaration files can expand an alias but can refer to an
+ * Eviction settings. A type alias, because generated declaration files can expand an alias but can refer to an
  * interface only by name.
  */
 export type EvictionInput = {
@@ -47,14 +47,17 @@ export interface Eviction {
   readonly uid: string;
   /** Reference to the pod in the event about the eviction. */
   readonly involved: InvolvedObject;
-  /** Name of the cause in the metrics, which is the signal or the limit that the pod has exceeded. */
+  /**
+   * Cause of the eviction as named in the metrics: the signal of the threshold that was met, or the limit that the pod
+   * has exceeded.
+   */
   readonly cause: Signal | LocalStorageLimit;
   readonly termination: Termination;
   /** Annotations of the event about the eviction. */
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** The disk space that was reclaimed before pods had to be evicted. */
+/** An attempt to free disk space by removing dead containers and unused images before any pod is evicted. */
 export interface Reclaim {
   readonly signal: Signal;
   /** Time of the measurement that caused the reclaim, in milliseconds since the epoch. */
@@ -72,18 +75,18 @@ export type EvictionContext = EvictionInput & {
   /** Older observations, the oldest first, from which the rate of consumption is computed. */
   readonly earlierObservations: readonly { readonly measuredAt: number; readonly observations: Observations }[];
   readonly conditions: readonly PressureCondition[];
-  /** The thresholds that act in the current pass. The first one is handled next. */
+  /** The thresholds that take effect in the current eviction pass. The first one is handled next. */
   readonly acting: readonly Threshold[];
   /** Layout of the node's file systems. Undefined until it has been determined. */
   readonly layout: DiskLayout | undefined;
-  /** Pods that may be evicted, as the node has listed them in the current pass. */
+  /** Pods that may be evicted, as listed by the node for the current eviction pass. */
   readonly pods: readonly Pod[];
   readonly deadContainers: readonly DeadContainer[];
   readonly evictions: readonly Eviction[];
   /** UIDs of the evicted pods that have no processes left or are gone. */
   readonly stoppedUids: readonly string[];
   readonly cleanedUpUids: readonly string[];
-  /** The last time that disk space was reclaimed. Undefined if it never was. */
+  /** The last reclaim of disk space. Undefined before the first one. */
   readonly reclaim?: Reclaim;
   readonly failure?: Failure | undefined;
 };
@@ -109,7 +112,7 @@ type Measurement = PortTypes['measureResources']['output'];
 export const limitedUids = ({ pods, enforcesStorageLimits }: EvictionContext): string[] =>
   enforcesStorageLimits ? pods.filter(hasLocalStorageLimit).map(({ metadata }) => metadata.uid) : [];
 
-/** Returns the changes of the context that result from a measurement. */
+/** Returns the context changes that result from a measurement. */
 export function assessMeasurement(context: EvictionContext, measurement: Measurement): Partial<EvictionContext> {
   const { layout, observations, usages, at, uptimeMs: now } = measurement;
   const { transitionMs } = context;
@@ -172,13 +175,13 @@ export function reclaimSteps({ acting: [threshold], layout }: EvictionContext): 
   return threshold === undefined || layout === undefined ? [] : reclaimStepsOf(threshold.signal, layout);
 }
 
-/** Returns the reclaim that starts now. Undefined if no threshold acts. */
+/** Returns the reclaim that starts now. Undefined if no threshold takes effect. */
 export const startedReclaim = ({ acting: [threshold], measuredAt: at }: EvictionContext): Reclaim | undefined =>
   threshold && { signal: threshold.signal, at, containerCount: 0, imageCount: 0, imageBytes: 0 };
 
 /**
- * Whether reclaiming space has resolved the acting threshold. A kubelet evicts a pod nevertheless if the threshold of
- * any other signal is met (`reclaimNodeLevelResources` in `pkg/kubelet/eviction/eviction_manager.go`).
+ * Whether enough space was reclaimed to resolve the threshold that took effect. A kubelet evicts a pod nevertheless if
+ * the threshold of any other signal is met (`reclaimNodeLevelResources` in `pkg/kubelet/eviction/eviction_manager.go`).
  */
 export function isRelieved({ acting: [threshold] }: EvictionContext, { observations }: Measurement): boolean {
   return threshold !== undefined && thresholdsMet([threshold], observations, { withMinReclaim: true }).length === 0;
@@ -188,7 +191,8 @@ export function isRelieved({ acting: [threshold] }: EvictionContext, { observati
 const IMMEDIATE_GRACE_SECONDS = 1;
 
 /**
- * Returns the eviction of the pod that is ranked first for the acting threshold. Undefined if no pod can be evicted.
+ * Returns the eviction of the pod that is ranked first for the threshold that took effect. Undefined if no pod can be
+ * evicted.
  */
 export function nextEviction(
   context: EvictionContext,
@@ -210,7 +214,10 @@ export function nextEviction(
 
 const identityOf = (pod: Pod) => ({ uid: pod.metadata.uid, involved: involvedPod(pod) });
 
-/** Returns the termination of an evicted pod, which remains as Failed until its source no longer wants it. */
+/**
+ * Returns the termination of an evicted pod. The pod remains on the node with the phase Failed until its source no
+ * longer wants it.
+ */
 const evictionOf = (message: string, time: { readonly graceSeconds: number; readonly at: number }): Termination => ({
   reason: EVICTED,
   message,

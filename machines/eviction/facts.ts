@@ -1,4 +1,4 @@
-/** Describes the eviction for explanations and the page. */
+/** Describes the eviction machine's state for explanations and the page. */
 import { formatBinary } from '../../kubernetes/eviction/amounts.ts';
 import type { ReportedDetails } from '../../show/actors/actorNode.ts';
 import { thresholdSentences } from '../../show/explain/explainEviction.ts';

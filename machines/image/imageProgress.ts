@@ -11,7 +11,7 @@ export interface ImageProgress {
   readonly waitingReason?: WaitingReason | undefined;
 }
 
-/** Copies the progress that the image's actor reports. */
+/** Returns the context fields for the progress that the image's actor has reported. */
 export const imageProgress = ({ delayMs, failure, waitingReason }: ImageFact): ImageProgress => ({
   imageDelayMs: delayMs,
   failure,
@@ -29,8 +29,8 @@ export const clearedImageProgress = ({ waitingReason }: Pick<ImageProgress, 'wai
 });
 
 /**
- * The state that waits for the image. Its exit releases the pull slot, because a stopped image actor does not release
- * it.
+ * State in which a container or volume waits for its image. The exit of the state releases the pull slot, because a
+ * stopped image actor does not release it.
  */
 export const gettingImageState = {
   tags: ['working', 'gettingImage'],

@@ -35,7 +35,7 @@ export const pullingEvent = (image: string): EventMessage => ({
 });
 
 /**
- * Returns the event of a completed pull. `foundAbsentAt` is when the image was found to be absent, which is when the
+ * Returns the event of a completed pull. `foundAbsentAt` is the time at which the image was found to be absent and the
  * wait for a pull slot started.
  */
 export function pulledEvent(

@@ -28,11 +28,13 @@ export interface ImageInput {
   readonly image: string;
   /** The pull policy. Undefined is treated as IfNotPresent. */
   readonly policy: string | undefined;
-  /** The object that events of the check and the pull refer to. */
+  /** The object to which events about the check and the pull of the image refer. */
   readonly involvedObject: InvolvedObject;
-  /** The containers that cannot start without the image. An error is recorded for each. */
+  /** The containers that cannot start without the image. Errors are recorded as events about each of them. */
   readonly blockedObjects: readonly InvolvedObject[];
-  /** The key of the request at the pull limiter. The parent that stops this actor releases the slot. */
+  /**
+   * Key of the request for a slot of the pull limiter. A parent that stops this actor releases the slot with this key.
+   */
   readonly key: string;
   /**
    * Whether an earlier container of the pod needs the same image. A kubelet processes the later container only after

@@ -38,7 +38,7 @@ type ImageGarbageInput = {
   readonly policy?: ImageGarbagePolicy | undefined;
 };
 
-/** The numbers of a collection. The removed images themselves are in the recording. */
+/** The numerical results of an image collection. The names of the removed images are only in the recording. */
 type CollectionSummary = Pick<ImageCollection, 'imageCount' | 'unusedCount' | 'disk'> & {
   readonly removedCount: number;
   readonly removedBytes: number;
@@ -107,7 +107,7 @@ const requestingPodsState = (target: string) =>
 
 /**
  * Returns a state that collects images. As in the kubelet, the first of several consecutive failures is not reported,
- * because the statistics may not be available yet at the start.
+ * because the statistics may not be available yet when the agent has just started.
  */
 const collectingState = ({ reportsFailures }: { readonly reportsFailures: boolean }) => {
   const failureEvents = ({ message }: Failure) => (reportsFailures ? warning('ImageGCFailed', message) : []);

@@ -16,9 +16,9 @@ export type LeaseInput = {
   readonly renewalIntervalMs: number;
 };
 
-/** Initial delay in milliseconds of the exponential back-off between attempts, as in a kubelet. */
+/** Initial delay in milliseconds of the exponential back-off between attempts to renew the lease, as in a kubelet. */
 const INITIAL_RETRY_MS = 200;
-/** Maximum delay in milliseconds of the back-off between attempts. */
+/** Maximum delay in milliseconds of the back-off between attempts to renew the lease. */
 const MAX_RETRY_MS = 7_000;
 
 /** Maximum jitter as a fraction of the interval, so that nodes do not all renew at the same time. */
@@ -54,7 +54,7 @@ export const leaseMachine = setup({
   actions: {
     clearNodeRegistered: assign({ wasNodeRegistered: false }),
     recordNodeRegistered: assign({ wasNodeRegistered: true }),
-    /** Reports that the API server is reachable again, so that other updates are sent at once. */
+    /** Reports that the API server is reachable again, so that other updates are sent immediately. */
     reportRecovery: enqueueActions(({ context: { failure }, enqueue }) => {
       if (failure !== undefined) enqueue.sendTo(parent<RegistrationReport>(), { type: 'node.leaseRegained' });
     }),

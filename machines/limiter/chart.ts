@@ -19,8 +19,8 @@ export interface LimiterContext {
   /** Maximum time for which a slot may be held, in milliseconds. The holder enforces it. */
   readonly limitMs?: number;
   /**
-   * Time in milliseconds for which all slots may be taken before their holders count as slow. Undefined if holders
-   * never count as slow.
+   * Time in milliseconds for which all slots may be taken before their holders are considered slow. Undefined if
+   * holders are never considered slow.
    */
   readonly slowAfterMs?: number;
   readonly heldSlots: readonly HeldSlot[];
@@ -72,7 +72,6 @@ export const waitingOrder = (context: LimiterContext): readonly SlotRequest[] =>
   return [...withoutMatchingRequests(context.queue, isBlocked), ...context.queue.filter(isBlocked)];
 };
 
-/** Returns the holders that block a request. */
 export function blockingHolders({ heldSlots }: LimiterContext, request: SlotRequest): readonly HeldSlot[] {
   const sameSubjectHolders = heldSlots.filter((each) => hasSameSubject(each, request));
   return sameSubjectHolders.length > 0

@@ -13,7 +13,10 @@ import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { failureOf } from '../shared/waiting/failure.ts';
 import { after, retryState } from '../shared/waiting/waits.ts';
 
-/** The node's data about one pod name. The node sends all fields whenever any of them changes. */
+/**
+ * The node's data about the static pod and the mirror pod with a given name. The node sends all fields whenever any of
+ * them changes.
+ */
 export interface MirrorFacts {
   /** The static pod to mirror. Null if no static pod has this name. */
   readonly pod: Pod | null;
@@ -44,14 +47,14 @@ type MirrorContext = MirrorInput & {
 };
 
 /**
- * Initial delay between attempts. It is long because the cause of a refusal, e.g. a missing namespace or a quota, tends
- * to persist. A kubelet retries every 60 s to 90 s.
+ * Initial delay between attempts to create or remove the mirror pod. It is long because the cause of a refusal, e.g. a
+ * missing namespace or a quota, tends to persist. A kubelet retries every 60 s to 90 s.
  */
 const INITIAL_RETRY_MS = 5_000;
 const MAX_RETRY_MS = 60_000;
 /**
- * Maximum wait for the watch to report a created mirror pod, which it normally does at once. Afterwards the watch is
- * assumed to be broken.
+ * Maximum wait for the watch to report a created mirror pod, which it normally does immediately. Afterwards the watch
+ * is assumed to be broken.
  */
 const WATCH_LAG_MS = 60_000;
 
@@ -80,7 +83,7 @@ const mirrorSetup = setup({
   guards: {
     isUpdateDeferred: ({ context }: GuardArgs) => context.facts.isUpdateDeferred,
     isMirrorObserved: ({ context }: GuardArgs) => currentMirror(context) !== null,
-    /** Whether the mirror pod belongs to a different pod or version, or is being deleted. */
+    /** Whether the mirror pod represents a different static pod or a different version of it, or is being deleted. */
     isMirrorOutdated: ({ context }: GuardArgs) => {
       const [mirror, { pod }] = [currentMirror(context), context.facts];
       return mirror !== null && (pod === null || !isMirrorOf(mirror, pod));

@@ -7,9 +7,9 @@ export type NamedMirror = MirrorFacts & { readonly namespace: string; readonly n
 export interface MirrorRecords {
   /** The mirror pods at the API server. */
   readonly observedMirrors: readonly ObservedMirror[];
-  /** The facts last sent to each actor, by `NAMESPACE/NAME`. */
+  /** The facts last sent to the actor of each mirror pod, by `NAMESPACE/NAME`. */
   readonly sentFacts: Readonly<Record<string, NamedMirror>>;
-  /** Whether mirror pods are managed. They are not until the node has determined which pods are running. */
+  /** Whether mirror pods are managed. False until the node has determined which pods are running. */
   readonly isManaged: boolean;
 }
 

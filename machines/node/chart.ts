@@ -41,7 +41,7 @@ import { nodeSetup, podId, sinkId } from './setup.ts';
 import { activeImplementations, partial, running } from './states/active.ts';
 import { draining, drainingImplementations } from './states/draining.ts';
 
-/** Time limit in milliseconds for listing the runtime if the node has to stop before the first list. */
+/** Time limit in milliseconds for the first list of the runtime's pods if the node has to stop before that list. */
 const RUNTIME_LIST_TIMEOUT_MS = 5_000;
 /** Number of renewals per lease duration. */
 const RENEWALS_PER_LEASE = 4;
@@ -171,8 +171,8 @@ const chartSetup = nodeSetup
         assertEvent(event, 'runtime.containerSeen');
         const { container } = event;
         const observedPod = lookUp(context.observed, container.podUid);
-        // If another agent has a sandbox of the pod, the container may belong to that agent. Only the next list shows
-        // which agent owns it.
+        // The container may belong to another agent if that agent has a sandbox of the pod. Only the next list of the
+        // runtime's pods shows which agent owns the container.
         if (observedPod?.foreignSandboxes && !observedPod.containers.some(({ id }) => id === container.id)) return;
         if (Object.hasOwn(context.pods, container.podUid)) enqueue.sendTo(podId(container.podUid), event);
       }),
@@ -210,7 +210,7 @@ const chartSetup = nodeSetup
       startRegistration: enqueueActions(({ context, enqueue }) => {
         if (context.cluster !== undefined) enqueue.sendTo('registration', { type: 'runtime.seen' });
       }),
-      /** Reports the node status to the cluster at once. */
+      /** Immediately reports the node status to the cluster. */
       reportNodeStatus: enqueueActions(({ context, enqueue }) => {
         const { isReady } = context.readiness;
         if (context.cluster !== undefined) enqueue.sendTo('nodeStatus', { type: 'node.changed', isReady });
@@ -219,7 +219,7 @@ const chartSetup = nodeSetup
         for (const uid of Object.keys(context.pods)) enqueue.sendTo(podId(uid), { type: 'runtime.returned' });
       }),
       /**
-       * Sends the eviction the pods that may have processes, in the version with the admitted resources, and the dead
+       * Sends the eviction machine the pods that may have processes, with their admitted resources, and the dead
        * containers that it may remove.
        */
       sendEvictionCandidates: enqueueActions(({ context, enqueue, self }) => {
@@ -267,15 +267,15 @@ const chartSetup = nodeSetup
           else enqueue.sendTo('shutdown', { type: 'pod.cleanedUp', uid });
         }
       }),
-      /** Applies the node's pressure to its conditions and to the admission of pods. */
+      /** Updates the node's conditions, and notifies admission, when the node's pressure has changed. */
       recordPressure: enqueueActions(({ context, event, enqueue }) => {
         assertEvent(event, 'eviction.pressureChanged');
         const { conditions: pressure, at } = event;
         const conditions = withPressure(context.conditions ?? [], pressure, rfc3339(at));
         enqueue.assign({ conditions, lastFactAt: at });
         enqueue.sendTo('admission', { type: 'admission.nodeChanged', node: { pressure } });
-        // In a cluster, the node status reports the changes, because they are relative to the conditions in the Node
-        // object.
+        // In a cluster, the node status report emits these events, because it compares the conditions with those in the
+        // Node object.
         if (context.cluster !== undefined) return;
         const messages = changedPressure(context.conditions ?? [], conditions).flatMap((each) =>
           conditionEvents(context.nodeName, each),

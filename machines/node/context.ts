@@ -116,8 +116,8 @@ export interface NodeInput {
   /** Probe results of running containers from before a restart of the agent, by UID of the pod. */
   readonly probed?: Readonly<Record<string, readonly ProbeResults[]>>;
   /**
-   * For pods that are unknown to an API server, the terminated container statuses that were reported before a restart
-   * of the agent, by UID.
+   * Terminated container statuses that were reported before a restart of the agent, by UID of the pod. Contains only
+   * pods that are unknown to an API server.
    */
   readonly containerEnds?: Readonly<Record<string, ContainerEnds>>;
   /** Maximum numbers of dead containers to retain. Undefined for the kubelet's default. */
@@ -141,8 +141,8 @@ export interface NodeInput {
    */
   readonly sinks?: readonly StatusSinkInput[];
   /**
-   * Whether the agent runs only to stop every pod. In that case no pod counts as an orphan, so each gets its own grace
-   * period.
+   * Whether the agent runs only to stop every pod. In that case no pod is treated as an orphan, so each gets its own
+   * grace period.
    */
   readonly endsAll?: boolean;
   /** Pods of other agents that have a directory below this agent's root directory. */
@@ -172,11 +172,11 @@ export interface NodeContext
   readonly warnings: Readonly<Record<string, readonly SourceProblem[]>>;
   /** Sources that could not be read and have not listed their pods yet. */
   readonly unreadSources: readonly string[];
-  /** The runtime's pods, by UID. Undefined until the runtime has been listed once. */
+  /** The runtime's pods, by UID. Undefined until they have been listed once. */
   readonly observed?: Readonly<Record<string, ObservedPod>>;
   /**
-   * UIDs of the pods taken over from another agent. All of their sandboxes count as this agent's, regardless of their
-   * owner mark.
+   * UIDs of the pods taken over from another agent. All of their sandboxes are treated as this agent's, regardless of
+   * their owner mark.
    */
   readonly takenOverUids: readonly string[];
   /**
@@ -196,7 +196,7 @@ export interface NodeContext
   readonly oomWatch?: OomWatch;
   /**
    * Whether the node is ready, apart from draining, and since when. `since` is undefined if the readiness has not
-   * changed since the start.
+   * changed since the agent started.
    */
   readonly readiness: { readonly isReady: boolean; readonly since?: number };
   /** Failures of stopped feeds that the node can do without. */
@@ -263,8 +263,8 @@ export const networkOf = ({ networkNotReady: message, since }: RuntimeHealth): {
   message === undefined ? {} : { networkNotReady: { message, since } };
 
 /**
- * Returns the garbage of running pods, or no garbage while the runtime is not ready. Terminating pods remove their own
- * objects.
+ * Returns the garbage of pods that are not terminating, or no garbage while the runtime is not ready. Terminating pods
+ * remove their own objects.
  */
 export function collectableGarbage(context: NodeContext): NodeGarbage {
   const { pods, garbage = defaultGarbagePolicy, foreign = [], lastFactAt } = context;
@@ -290,7 +290,7 @@ export function sparableContainers(context: NodeContext, endedUids: ReadonlySet<
   return unusedContainers(stayingPods(context), garbage, { now, terminatedUids: endedUids });
 }
 
-/** Returns the running containers of pods with an actor, whose logs are being written. */
+/** Returns the running containers of pods that have an actor. The logs of these containers are being written. */
 export const runningContainers = ({ observed = {}, pods }: NodeContext): ContainerRun[] =>
   Object.values(observed).flatMap((pod) =>
     Object.hasOwn(pods, pod.uid)
@@ -301,11 +301,11 @@ export const runningContainers = ({ observed = {}, pods }: NodeContext): Contain
 const hasObjects = ({ sandboxes, containers, foreignSandboxes = [] }: ObservedPod): boolean =>
   sandboxes.length + containers.length + foreignSandboxes.length > 0;
 
-/** Returns the pod in the runtime without the objects that belong to other agents. */
+/** Returns an observed pod without the sandboxes and containers that belong to other agents. */
 export const withoutForeignObjects = ({ owner, takenOverUids }: NodeContext, pod: ObservedPod): ObservedPod =>
   takenOverUids.includes(pod.uid) ? pod : separateForeignSandboxes(pod, owner);
 
-/** Returns the CPU assignments at the start of the agent, which were persisted. */
+/** Returns the initial CPU allocation of a new agent, which uses the persisted assignments. */
 export const initialCpuAllocation = ({ reconcileMs: _, ...managers }: CpuManagerInput): CpuAllocation => ({
   ...managers,
   revision: 0,
@@ -337,7 +337,10 @@ export const admissionNode = ({
   ...knownProperties,
 });
 
-/** Updates the observed pods after the runtime has been listed. Drops pods that have no object left in the runtime. */
+/**
+ * Updates the observed pods after the runtime's pods have been listed. Drops pods that have no object left in the
+ * runtime.
+ */
 export function withObservedPods(
   context: NodeContext,
   pods: readonly ObservedPod[],
@@ -401,7 +404,7 @@ export function mergeLeftovers(
   return [...new Map([...knownLeftovers, ...newLeftovers].map((each) => [each.uid, each])).values()];
 }
 
-/** Returns the changes of the context that result from a fact about the node itself. */
+/** Returns the context changes that result from a fact about the node itself. */
 export function factChanges(context: NodeContext, event: NodeEvent): Partial<NodeContext> {
   switch (event.type) {
     case 'node.ticked':

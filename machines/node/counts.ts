@@ -36,9 +36,9 @@ export interface NodeCounts {
   /** Number of actors by machine ID, then by top-level state. */
   readonly actors: ReadonlyMap<string, ReadonlyMap<string, number>>;
   readonly pods: readonly CountedPod[];
-  /** Number of pods with a ready sandbox in the last list of the runtime. */
+  /** Number of pods that had a ready sandbox when the runtime's pods were last listed. */
   readonly runningPods: number;
-  /** Number of containers in the last list of the runtime, by state. */
+  /** Number of containers by state when the runtime's pods were last listed. */
   readonly containers: ReadonlyMap<string, number>;
   readonly mirrors: number;
   /** Undefined if the node does not assign CPUs. */

@@ -149,8 +149,8 @@ export const nodeSetup = setup({
       enqueue.assign({ pods: withEntries(context.pods, newEntries), arrivalCount });
     }),
     /**
-     * Records that the readiness has changed. In a cluster, the node status reports readiness instead, because a change
-     * there is relative to the condition in the Node object.
+     * Records that the readiness has changed, and emits an event about the change. In a cluster, the node status report
+     * emits the event instead, because it compares the readiness with the condition in the Node object.
      */
     recordReadiness: enqueueActions(({ context, event, enqueue }) => {
       const readiness = nextReadiness(context, event);
@@ -187,7 +187,7 @@ export const nodeSetup = setup({
       }
     }),
     /**
-     * Drops the entry of a pod whose actor is done. Either the pod has terminated, or the actor has failed and is
+     * Removes a pod whose actor is done from the context. Either the pod has terminated, or the actor has failed and is
      * rebuilt at the next tick.
      */
     forgetPod: enqueueActions(({ context, event, enqueue }) => {

@@ -1,4 +1,6 @@
-/** Runs one pod. Controls the order of volumes, sandbox and containers, both at the start and during termination. */
+/**
+ * Runs one pod. Controls the order of volumes, sandbox and containers, both when the pod starts and when it terminates.
+ */
 import { assertEvent, assign, enqueueActions, sendTo } from 'xstate';
 import { lookUp } from '../../base/values/lookUp.ts';
 import { containersOf } from '../../kubernetes/api/pods/containers.ts';
@@ -137,7 +139,7 @@ const chartSetup = podSetup
         ]);
       }),
       /**
-       * Stops the actors of a broken pod, the last one first. A final state would stop the first child first, and after
+       * Stops the actors of a broken pod in reverse order. A final state would stop the first child first, and after
        * each removal V8 rebuilds the remaining children as a hash table, which takes 2 ms for 1,000 of them.
        */
       stopActorsOfBrokenPod: enqueueActions(({ context, enqueue }) => {
@@ -151,7 +153,7 @@ const chartSetup = podSetup
           { names: Object.keys(context.containers), event: { type: 'container.objectsChanged' } },
         ]);
       }),
-      /** Applies a change of one container before the next full list. */
+      /** Applies a change to one container without waiting for the next full list of the pod's objects. */
       recordObservedContainer: enqueueActions(({ context, event, enqueue }) => {
         assertEvent(event, 'runtime.containerSeen');
         const { container } = event;

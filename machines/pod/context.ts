@@ -27,7 +27,7 @@ import type { VolumeInput } from '../volume/setup.ts';
 
 export interface PodInput {
   readonly pod: Pod;
-  /** The pod's objects in the runtime at the start of the actor or, later, according to the latest observation. */
+  /** The pod's objects in the runtime as last observed, initially at the start of the actor. */
   readonly observed: ObservedPod;
   /** Time at which the node spawned the pod's actor, in milliseconds since the epoch. */
   readonly spawnedAt: number;
@@ -58,7 +58,7 @@ export interface PodInput {
 }
 
 export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | 'termination'> {
-  /** The version that the source wants. */
+  /** The latest version of the pod from its source. */
   readonly desired: Pod;
   /**
    * The version that the node was last requested to admit. It equals `desired` except for resources that cannot be
@@ -101,7 +101,7 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
   /** The version of the pod whose limits have been applied to its cgroup. Undefined if unknown. */
   readonly appliedPod?: Pod | undefined;
   readonly sandbox?: ObservedSandbox | undefined;
-  /** The attempt of the current sandbox or, if none exists, of the next one. */
+  /** Attempt number of the current sandbox or, if none exists, of the next one. */
   readonly attempt: number;
   /** Lost sandboxes that have yet to be stopped. */
   readonly stale: readonly string[];
@@ -134,7 +134,7 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
   /** Whether a source wants the pod again. If so, the pod restarts once this actor is done. */
   readonly isRewanted?: boolean;
   readonly refusal?: Refusal | undefined;
-  /** Reason why the node does not admit the update that the source wants. */
+  /** Reason why the node does not admit the latest update from the source. */
   readonly updateRefusal?: Refusal | undefined;
   /**
    * The refused resize that the last ResizeDeferred or ResizeInfeasible event was about, even if an earlier agent
@@ -180,7 +180,7 @@ interface StopActors {
 
 export interface PendingResize {
   readonly reason: string;
-  /** Generation of the pod that requested the resources. 0 if the pod has none. */
+  /** Generation of the pod in which the resources were requested. 0 if the pod has none. */
   readonly generation: number;
   /** The requested resources. Undefined if an earlier agent has refused them. */
   readonly resources?: PodResources | undefined;
@@ -194,8 +194,8 @@ interface AdmittedResize {
 }
 
 /**
- * Returns the resize state that an earlier agent reported in the API server's status, so that its events are not sent
- * again (`BackfillPodResizeConditions` in `pkg/kubelet/status/status_manager.go`).
+ * Returns the resize state that an earlier agent reported in the API server's status, so that the events about it are
+ * not sent again (`BackfillPodResizeConditions` in `pkg/kubelet/status/status_manager.go`).
  */
 function reportedResize({ status }: Pod): Pick<PodContext, 'pendingResize' | 'resize'> {
   const pendingCondition = status?.conditions?.find(({ type }) => type === 'PodResizePending');
@@ -249,8 +249,8 @@ function reportedStartTime({ status }: Pod): number | undefined {
 }
 
 /**
- * Returns the names of the containers whose latest runs the runtime may have lost, because it has no run of the
- * container or only runs in a sandbox that is not ready.
+ * Returns the names of the containers whose latest runs the runtime may have lost. For such a container, the runtime
+ * has no runs or has runs only in a sandbox that is not ready.
  */
 export function containersWithLostRuns(pod: Pod, observed: ObservedPod): string[] {
   const readySandboxIds = new Set(observed.sandboxes.flatMap(({ id, state }) => (state === 'ready' ? [id] : [])));
@@ -260,8 +260,8 @@ export function containersWithLostRuns(pod: Pod, observed: ObservedPod): string[
 }
 
 /**
- * Returns the restart counts, including the next run, that follow from the last reported status for containers whose
- * runs the runtime may have lost (C13). A reported restart count never decreases, regardless of the remaining logs
+ * Derives the restart counts, including the next run, of the containers whose runs the runtime may have lost from their
+ * last reported status (C13). A reported restart count never decreases, regardless of the remaining logs
  * (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`).
  */
 function reportedRestarts(
@@ -359,7 +359,7 @@ export function knownRuns(
 /** Updates one container in the observed pod. */
 export function withContainer(observed: ObservedPod, container: ObservedContainer): ObservedPod {
   const listedContainer = observed.containers.find(({ id }) => id === container.id);
-  // The container's sandbox is part of the list, but not of the container's status.
+  // The container's sandbox is known from the runtime's container list, but not from the container's status.
   const mergedContainer = { ...container, sandboxId: container.sandboxId || (listedContainer?.sandboxId ?? '') };
   const otherContainers = observed.containers.filter(({ id }) => id !== container.id);
   return {
@@ -385,7 +385,7 @@ export function vanishedContainers(
   return [...missingById.values()];
 }
 
-/** Returns the restart counts of containers without an actor whose latest run the runtime no longer has. */
+/** Returns the restart counts of containers that have no actor and whose latest run the runtime no longer has. */
 export function restartsWithLostRuns(context: PodContext, newlyObserved: ObservedPod): PodContext['restarts'] {
   const { containers, observed, restarts } = context;
   const ids = new Set(newlyObserved.containers.map(({ id }) => id));

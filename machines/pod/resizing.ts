@@ -20,7 +20,7 @@ import type { SizedContainer } from '../shared/ports.ts';
 import type { PodContext } from './context.ts';
 
 /**
- * Returns the version of the pod for which to request admission. If the pod cannot be resized, that version has the
+ * Returns the version of the pod whose admission is to be requested. If the pod cannot be resized, that version has the
  * pod's current resources.
  */
 export function requestedVersion(

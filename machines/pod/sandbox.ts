@@ -43,8 +43,8 @@ export const showsUnknownContainers = (context: PodContext): boolean => {
 };
 
 /**
- * Returns the reason why an inspected sandbox is unusable for the pod, or undefined if it is usable. The reason is its
- * readiness, network mode or addresses (C8).
+ * Returns the reason why an inspected sandbox is unusable for the pod, or undefined if it is usable. Checks the
+ * sandbox's readiness, network mode and addresses (C8).
  */
 function sandboxFlaw({ allocated: pod }: PodContext, sandbox: ObservedSandbox): string | undefined {
   const observed = { sandboxes: [sandbox], containers: [] };
@@ -55,7 +55,9 @@ function sandboxFlaw({ allocated: pod }: PodContext, sandbox: ObservedSandbox): 
 export const isSandboxUsable = (context: PodContext, sandbox: ObservedSandbox): boolean =>
   sandboxFlaw(context, sandbox) === undefined;
 
-/** Returns the failure for an unusable new sandbox, which counts as a failed attempt with the usual back-off (C8). */
+/**
+ * Returns the failure for an unusable new sandbox, which is treated as a failed attempt with the usual back-off (C8).
+ */
 export const unusableSandboxFailure = (
   context: PodContext,
   sandbox: PortTypes['runSandbox']['output'],
@@ -127,7 +129,8 @@ export function withObservedSandboxIds(
 }
 
 /**
- * Whether the pod's sandbox is not ready, not listed or without an address, or another sandbox is ready beside it (C8).
+ * Whether the pod's sandbox is not ready, not listed or without an address, or whether another sandbox of the pod is
+ * ready as well (C8).
  */
 export function shouldVerifySandbox(previousContext: PodContext, observed: ObservedPod): boolean {
   const context = { ...previousContext, ...withObservedSandboxIds(previousContext, observed) };
@@ -140,15 +143,15 @@ const isFlawed = (context: PodContext, observedSandbox: ObservedSandbox): boolea
   observedSandbox.id === context.sandbox?.id && !isSandboxUsable(context, observedSandbox);
 
 /**
- * Whether an inspection shows that the pod can continue in its sandbox. A list that does not contain the sandbox is
- * older, and does not prove that another sandbox exists.
+ * Whether an inspection shows that the pod can continue in its sandbox. A list of the runtime's sandboxes that does not
+ * contain this sandbox is older than the inspection, and does not prove that another sandbox exists.
  */
 export function isSandboxStillUsable(context: PodContext, sandbox: ObservedSandbox): boolean {
   const readyIds = readySandboxIds(context.observed);
   return isSandboxUsable(context, sandbox) && (readyIds.length <= 1 || !readyIds.includes(sandbox.id));
 }
 
-/** Returns the attempt after that of the latest sandbox (C8). */
+/** Returns the attempt number that follows the highest one among the pod's sandboxes (C8). */
 export const nextSandboxAttempt = ({ attempt, sandbox, observed }: PodContext): number => {
   const knownAttempts = [...observed.sandboxes, ...(sandbox ? [sandbox] : [])].map((each) => each.attempt);
   return knownAttempts.length === 0 ? attempt : Math.max(...knownAttempts) + 1;

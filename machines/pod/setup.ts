@@ -217,7 +217,7 @@ export const podSetup = setup({
       isInitialized: false,
       containers: resetInits(context),
     })),
-    /** Marks the pod as initialized if any regular container has run, because no more containers will start. */
+    /** Marks the pod as initialized if any regular container has run. Called once no more containers will start. */
     recordPastInitialization: assign(({ context }) => ({ isInitialized: hasRegularContainer(context) })),
     /**
      * Sends the current pod to each volume. A failed volume is retried with its new definition, and a volume that

@@ -26,7 +26,7 @@ export function mergeTermination(
   laterTermination: Termination,
 ): Termination {
   if (currentTermination === undefined) return laterTermination;
-  // The API server's phase of a terminating pod usually is the phase that this node reported.
+  // The API server's phase of a terminating pod is usually the phase that this node reported.
   if (laterTermination.reason === 'EndedElsewhere') return currentTermination;
   if (currentTermination.reason === 'Completed')
     return currentTermination.exceedsDeadline ? { ...laterTermination, exceedsDeadline: true } : laterTermination;
@@ -45,8 +45,8 @@ export function mergeTermination(
 }
 
 /**
- * Returns the termination of a pod whose active deadline has passed. Its grace period starts at `at`, when the node
- * detects that, even if the deadline passed long ago (C10).
+ * Returns the termination of a pod whose active deadline has passed. The grace period starts at `at`, when the node
+ * detects the exceeded deadline, even if the deadline passed long ago (C10).
  */
 const deadlineExceededTermination = ({ allocated }: PodContext, at: number): Termination => ({
   reason: 'DeadlineExceeded',
@@ -65,8 +65,8 @@ export const withExceededDeadline = (context: PodContext, at: number): Terminati
   context.termination ? { ...context.termination, exceedsDeadline: true } : deadlineExceededTermination(context, at);
 
 /**
- * Returns the time limit of a termination for the node's own reasons in milliseconds: one and a half times the grace
- * period, at least 10 s (`killPodNow` in `pkg/kubelet/pod_workers.go`).
+ * Returns the time limit in milliseconds of a termination that the node initiates for reasons of its own. It is one and
+ * a half times the grace period, but at least 10 s (`killPodNow` in `pkg/kubelet/pod_workers.go`).
  */
 export const killLimitMs = ({ graceSeconds }: Termination): number =>
   Math.max(10, graceSeconds + Math.trunc(graceSeconds / 2)) * 1_000;
@@ -83,9 +83,9 @@ const isByNode = ({ reason }: Termination): boolean =>
   reason === 'Preempting' || reason === 'Evicted' || reason === 'Terminated';
 
 /**
- * Returns the time after which the pod counts as DeadlineExceeded. Undefined once the pod's containers and sandbox have
- * stopped. The deadline also applies while the pod terminates for another reason (the calls of `generateAPIPodStatus`
- * in `SyncTerminatingPod` of `pkg/kubelet/kubelet.go`).
+ * Returns the time after which the pod is reported as DeadlineExceeded. Undefined once the pod's containers and sandbox
+ * have stopped. The deadline also applies while the pod terminates for another reason (the calls of
+ * `generateAPIPodStatus` in `SyncTerminatingPod` of `pkg/kubelet/kubelet.go`).
  */
 export function computeActiveDeadline(context: PodContext): number | undefined {
   const { allocated, restored: restoredStatus, startedAt } = context;
@@ -97,7 +97,7 @@ export function computeActiveDeadline(context: PodContext): number | undefined {
 const hasSandboxStopped = ({ sandbox, stopped: stoppedSandboxes }: PodContext): boolean =>
   stoppedSandboxes !== undefined && sandbox?.state !== 'ready';
 
-/** Whether an exceeded deadline no longer changes the status of the pod, or its status is no longer read. */
+/** Whether an exceeded deadline can no longer change the pod's status, or the status is no longer read. */
 function isPhaseFixed(termination: Termination | undefined): boolean {
   if (termination === undefined) return false;
   const { exceedsDeadline, isUnreported, reason } = termination;

@@ -1,4 +1,4 @@
-/** Runs one probe of one run of a container periodically, and reports changes of the result to the container. */
+/** Runs one probe of one run of a container periodically, and reports changes in the result to the container. */
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import { involvedPod, type RecordedEvent, recordedEvent } from '../../kubernetes/events/recordedEvent.ts';
 import type { ReportedDetails } from '../../show/actors/actorNode.ts';

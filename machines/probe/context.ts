@@ -57,7 +57,10 @@ export const initialProbeContext = (input: ProbeInput): ProbeContext => ({
   dueAt: input.startedAt + initialDelayMs(input),
 });
 
-/** Returns the maximum wait in milliseconds. It matters only if the clock was set back after the container's start. */
+/**
+ * Returns the maximum wait for the next attempt, in milliseconds. It matters only if the clock was set back after the
+ * container's start.
+ */
 export const maxWaitMs = (context: ProbeContext): number => {
   const isFirstAttempt = context.lastResult === undefined && context.failure === undefined && !context.adopted;
   return isFirstAttempt ? initialDelayMs(context) : Math.max(initialDelayMs(context), periodMs(context));

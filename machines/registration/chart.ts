@@ -10,9 +10,9 @@ import { parent } from '../shared/views/actorRefs.ts';
 import { failureOf } from '../shared/waiting/failure.ts';
 import { after, retryState } from '../shared/waiting/waits.ts';
 
-/** Initial delay in milliseconds of the exponential back-off between attempts, as in a kubelet. */
+/** Initial delay in milliseconds of the exponential back-off between attempts to register the node, as in a kubelet. */
 const INITIAL_RETRY_MS = 200;
-/** Maximum delay in milliseconds of the back-off between attempts. */
+/** Maximum delay in milliseconds of the back-off between attempts to register the node. */
 const MAX_RETRY_MS = 7_000;
 
 /**

@@ -1,7 +1,7 @@
 /**
- * Defines the ports by their input and output types. Machines make all calls to the outside through ports. A machine
- * names a port in `setup`, and `provideActors` inserts the implementation behind the recording boundary. Every output
- * is plain, serializable data, and every rejection is a `Failure`.
+ * Defines the ports by their input and output types. Machines make all calls to the outside world, e.g. to the runtime
+ * or the disk, through ports. A machine names a port in `setup`, and `provideActors` inserts the implementation behind
+ * the recording boundary. Every output is plain, serializable data, and every rejection is a `Failure`.
  */
 
 import {
@@ -74,14 +74,14 @@ export interface PortTypes extends CertificatePorts {
   /** Creates the CSINode of the Node with this UID, replacing that of an earlier Node. Has a time limit. Idempotent. */
   ensureCsiNode: { input: { uid: string }; output: null };
   /**
-   * Writes the Node's status if it has changed or has not been written for some time. `events` describe changes of
+   * Writes the Node's status if it has changed or has not been written for some time. `events` describe changes to
    * conditions. Idempotent.
    */
   putNodeStatus: { input: null; output: { isWritten: boolean; events: readonly EventMessage[] } };
   /** Creates the mirror pod of a static pod, owned by the Node with this UID. Has a time limit. */
   createMirror: { input: { pod: Pod; nodeUid: string }; output: null };
   /**
-   * Deletes a mirror pod without grace period, unless another pod has taken the name since. Has a time limit.
+   * Deletes a mirror pod without a grace period, unless another pod has taken the name since. Has a time limit.
    * Idempotent.
    */
   removeMirror: { input: { namespace: string; name: string; uid: string }; output: null };
@@ -113,8 +113,8 @@ export interface PortTypes extends CertificatePorts {
    */
   removePodData: { input: { pod: Pod; keepsLogs?: boolean }; output: null };
   /**
-   * Makes a volume's content available at a host path, or updates it in place. For an image volume, which the runtime
-   * mounts, it only checks whether that is supported. Idempotent.
+   * Makes a volume's content available at a host path, or updates it in place. An image volume is mounted by the
+   * runtime, so this port only checks whether image volumes are supported. Idempotent.
    */
   mountVolume: { input: { pod: Pod; volume: string; limitMs: number }; output: MountedVolume | null };
   unmountVolume: { input: { pod: Pod; volume: string; limitMs: number }; output: null };
@@ -122,7 +122,8 @@ export interface PortTypes extends CertificatePorts {
   runSandbox: {
     input: { pod: Pod; attempt: number };
     /**
-     * `madeAt` is when the call returned, in milliseconds since the epoch. `warnings` are events about the creation.
+     * `madeAt` is the time at which the call returned, in milliseconds since the epoch. `warnings` are events about the
+     * creation.
      */
     output: ObservedSandbox & { readonly madeAt: number; readonly warnings?: readonly EventMessage[] };
   };
@@ -151,17 +152,21 @@ export interface PortTypes extends CertificatePorts {
   };
   /**
    * Returns the restart count of each container, including the next run, according to the log files of earlier runs.
-   * Used if the runtime has no run of the container. Logs that cannot be read, or not within `limitMs` milliseconds,
-   * are reported and count as missing.
+   * Used if the runtime has no run of the container. Logs that cannot be read within `limitMs` milliseconds are
+   * reported and treated as missing.
    */
   countRestarts: {
     input: { pod: Pod; containers: readonly string[]; limitMs?: number };
     output: { restarts: Readonly<Record<string, number>> };
   };
-  /** Caches the objects that a container's variables refer to, for its creation. Has a time limit. Idempotent. */
+  /**
+   * Reads and caches the objects that a container's environment variables refer to, so that the container can be
+   * created. Has a time limit. Idempotent.
+   */
   readObjects: { input: { pod: Pod; container: string }; output: null };
   /**
-   * Ensures that a container with this name and attempt exists in the sandbox, even if an earlier response was lost.
+   * Ensures that a container with this name and attempt number exists in the sandbox, even if an earlier response was
+   * lost.
    */
   createContainer: {
     input: {
@@ -219,8 +224,8 @@ export interface PortTypes extends CertificatePorts {
     output: { layout: DiskLayout; observations: Observations; usages: PodUsages; at: number; uptimeMs: number };
   };
   /**
-   * Measures the resource usage of pods, which are ranked by it for eviction. `at` is in milliseconds since the epoch.
-   * Has a time limit.
+   * Measures the resource usage by which pods are ranked for eviction. `at` is in milliseconds since the epoch. Has a
+   * time limit.
    */
   measurePods: { input: { uids: readonly string[] }; output: { usages: PodUsages; at: number } };
   /**
@@ -247,7 +252,7 @@ export interface PortTypes extends CertificatePorts {
     output: null;
   };
   /**
-   * Detects the images and their users, and removes unused images as the node's policy demands. Only pods in
+   * Detects the images and their users, and removes unused images according to the node's policy. Only pods in
    * `activePodUids` may still create containers from images that they have checked or pulled. Rejects if the images
    * cannot be listed. Any other failure is part of the output.
    */
@@ -321,7 +326,7 @@ export interface PortTypes extends CertificatePorts {
       failure?: Failure;
     };
   };
-  /** Returns the state of the container with its ID in the runtime, or null if the runtime does not have it. */
+  /** Returns the state of the container, including its current ID, or null if the runtime does not have it. */
   inspectContainer: { input: KnownContainer; output: ObservedContainer | null };
   /**
    * Runs a hook of a container within the grace period and returns its result. A failed preStop hook does not prevent
@@ -339,8 +344,8 @@ export interface PortTypes extends CertificatePorts {
       deadline: number | undefined;
     };
     /**
-     * Deadline and remaining grace period of the container after the hook. `graceSeconds` is independent of changes of
-     * the clock and absent from older recordings. `warnings` are events about the hook.
+     * Deadline and remaining grace period of the container after the hook. `graceSeconds` is unaffected by clock
+     * changes and absent from older recordings. `warnings` are events about the hook.
      */
     output: { deadline: number; graceSeconds?: number; failure: Failure | null; warnings?: readonly EventMessage[] };
   };

@@ -67,7 +67,9 @@ export interface StateMeta {
   readonly coverageGap?: CoverageGap;
   /** Regions of the machine, declared only on its root. Each state belongs to one region. */
   readonly regions?: readonly Region[];
-  /** Returns the deadlines that the context does not contain under their names. Declared only on a machine's root. */
+  /**
+   * Returns the deadlines that are not stored in the context under their own names. Declared only on a machine's root.
+   */
   readonly deadlines?: (actor: ActorInfo<never>) => Deadlines;
   /** Inserts names that only the actor knows into `waitsFor`. Declared only on a machine's root. */
   readonly formatWait?: (waitsFor: string, actor: ActorInfo<never>) => string;

@@ -100,7 +100,6 @@ const deferralTimerId = (uid: string): string => `deferral/${uid}`;
 const callId = (uid: string): string => `put/${uid}`;
 const sentUid = (event: object): string => ('actorId' in event ? String(event.actorId) : '').replace(/^put\//, '');
 
-/** Returns the version that the sink has acknowledged. */
 const acknowledgedVersion = (event: object): number =>
   // Safe cast: `putStatus` is the only spawned actor that has an output.
   'output' in event ? (event.output as { version: number }).version : 0;

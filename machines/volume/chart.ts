@@ -32,7 +32,7 @@ const failureTransitions = <To extends string>(target: To, metaIfOutdated: State
     { target, actions: ['recordFailure', 'recordFailureEvents'] },
   ] as const;
 
-/** Returns substates that track whether the objects change while they are being read. */
+/** Returns substates that track whether the volume's objects change while they are being read. */
 const readingStates = (waitsFor: string) => {
   const meta = { waitsFor, afterMs: MOUNT_TIMEOUT_MS };
   return {
@@ -100,7 +100,7 @@ export const volumeMachine = volumeSetup.createMachine({
       on: {
         'timer.elapsed': 'mounting',
         'volume.unmount': 'unmounting',
-        // An update does not trigger an earlier attempt (`Run` in pkg/volume/util/nestedpendingoperations).
+        // An update does not bring the next attempt forward (`Run` in pkg/volume/util/nestedpendingoperations).
         'volume.update': { actions: 'recordUpdate' },
         'volume.objectsChanged': {
           guard: 'canRetryEarlier',

@@ -106,7 +106,9 @@ export const retryTimerInput = ({ retryAt, failure }: VolumeContext) => ({
   within: Math.max(0, retryAt - (failure?.at ?? 0)),
 });
 
-/** Returns the input of the image machine. Errors are recorded for each container that the volume blocks. */
+/**
+ * Returns the input of the image machine. Errors are recorded as events about each container that the volume blocks.
+ */
 export function imageInput(context: VolumeContext): ImageInput {
   const { pod, name, arrivalOrder, imageDelayMs: delayMs, waitingReason } = context;
   const blockedContainers = containersMounting(pod.spec, [name]);
@@ -120,7 +122,7 @@ export function imageInput(context: VolumeContext): ImageInput {
     involvedObject: involvedPod(pod),
     blockedObjects: blockedContainers.map(({ container, role }) => involvedPod(pod, { name: container.name, role })),
     key: pullKey(context),
-    // Volumes are processed before all containers.
+    // No earlier container can need the same image, because volumes are processed before all containers.
     sharesEarlierImage: false,
   };
 }
@@ -151,7 +153,10 @@ export const volumeSetup = setup({
     exposesObjects: ({ context }) => exposesClusterObjects(context),
     /** Whether to retry early, because a missing ConfigMap or Secret may exist by now. */
     canRetryEarlier: ({ context }) => exposesClusterObjects(context) && retryAtAfterChange(context) < context.retryAt,
-    /** Whether the objects have changed since they were requested, in which case the files may have the old content. */
+    /**
+     * Whether the objects that the volume exposes have changed since they were requested, in which case the volume's
+     * files may have the old content.
+     */
     areObjectsOutdated: or([stateIn({ mounting: 'outdated' }), stateIn({ mounted: { refreshing: 'outdated' } })]),
     isImageVolume: ({ context }) => imageSource(context) !== undefined,
   },

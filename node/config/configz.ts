@@ -120,8 +120,8 @@ function withoutSecretFields({
 }
 
 /**
- * Masks the values of headers. The flag sets pairs of a name and a value, whereas the file maps names to lists of
- * values.
+ * Masks the values of headers. The flag sets pairs of a name and a value, whereas the configuration file maps names to
+ * lists of values.
  */
 function maskedHeaders(headers: unknown): ConfigFields {
   const names = Array.isArray(headers) ? headers.map(([name]) => String(name)) : Object.keys(asFields(headers));

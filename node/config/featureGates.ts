@@ -37,11 +37,11 @@ export const followsShutdown = (config: GatedConfig): boolean => isEnabledByDefa
 export const ordersShutdownByPriority = (config: GatedConfig): boolean =>
   isEnabledByDefault(config, 'GracefulNodeShutdownBasedOnPodPriority');
 
-/** Whether the CPU manager accepts options in beta. */
+/** Whether the CPU manager accepts policy options that are in beta. */
 export const allowsBetaCpuOptions = (config: GatedConfig): boolean =>
   isEnabledByDefault(config, 'CPUManagerPolicyBetaOptions');
 
-/** Whether the CPU manager accepts options in alpha. */
+/** Whether the CPU manager accepts policy options that are in alpha. */
 export const allowsAlphaCpuOptions = (config: GatedConfig): boolean =>
   isGateEnabled(config, 'CPUManagerPolicyAlphaOptions', ALL_ALPHA);
 

@@ -20,8 +20,8 @@ function ignoredFieldsWarning(file: ConfigFile | undefined): string[] {
 }
 
 /**
- * Reads the configuration file and the host, and compiles the configuration. Throws a `ConfigError`, whose message is
- * for the user.
+ * Reads the configuration file and facts about the host, and compiles the configuration. Throws a `ConfigError`, whose
+ * message is for the user.
  */
 export async function loadConfig(
   flags: Flags,

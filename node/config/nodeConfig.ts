@@ -96,7 +96,7 @@ export interface NodeConfig extends HousekeepingConfig, ServedEndpoints {
   readonly logging: { readonly format: 'text' | 'json'; readonly verbosity: number };
   /** The feature gates that have an effect on the node. */
   readonly featureGates: readonly FeatureGate[];
-  /** The flags and the file that the configuration was compiled from, which may contain secrets. */
+  /** The flags and the configuration file from which the configuration was compiled. They may contain secrets. */
   readonly userInput: { readonly flags: Flags; readonly file: Readonly<Record<string, unknown>> };
 }
 

@@ -24,7 +24,7 @@ interface TokenFile {
 }
 
 /**
- * Returns a source of the token in a file. While the file is invalid, the source returns the last valid token, which
+ * Returns a token source that reads a file. While the file is invalid, the source returns the last valid token, which
  * the server may still accept.
  */
 export function tokenFileSource({ file, lastGoodToken, monotonic }: TokenFile) {

@@ -73,5 +73,7 @@ async function readContents(files: FileSystem, path: string, signal: AbortSignal
   return file.text.replace(/^\ufeff/, '');
 }
 
-/** Removes the call and the path from a message such as "EACCES: permission denied, open '/path'". */
+/**
+ * Removes the name of the system call and the path from a message such as "EACCES: permission denied, open '/path'".
+ */
 const withoutPath = (message: string): string => message.replace(/, \w+ '.*'$/s, '');

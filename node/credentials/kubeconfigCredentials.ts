@@ -107,7 +107,7 @@ export class KubeconfigCredentials implements CredentialSource {
     return secureContext;
   }
 
-  /** Returns when the client certificate expires, in milliseconds since the epoch, or undefined if there is none. */
+  /** Returns the expiry of the client certificate, in milliseconds since the epoch, or undefined if there is none. */
   async certificateExpiry(): Promise<number | undefined> {
     await this.context();
     return this.#lastGoodContext.value?.expiresAt;
@@ -131,8 +131,8 @@ export class KubeconfigCredentials implements CredentialSource {
   }
 
   /**
-   * Reads the certificate authorities. Every read after the first successful one is reported, whether it succeeds or
-   * fails.
+   * Reads the certificate authorities. After the first successful read, the result of every further read is reported,
+   * whether it succeeds or fails.
    */
   async #readCa(): Promise<Pem | undefined> {
     const previousPem = this.#caPem;

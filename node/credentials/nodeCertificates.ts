@@ -7,13 +7,13 @@ import { type Kubeconfig, pathExists } from '../config/files/kubeconfig.ts';
 import { type CredentialDependencies, KubeconfigCredentials } from './kubeconfigCredentials.ts';
 import { ManagedCredentials } from './managedCredentials.ts';
 
-/** Returns the path of the symbolic link to the current client certificate, which is the same as in a kubelet. */
+/** Returns the path of the symbolic link to the current client certificate. A kubelet uses the same path. */
 export const currentCertificatePath = ({ directory }: { readonly directory: string }): string =>
   join(directory, 'kubelet-client-current.pem');
 
 /**
- * Lists the certificates that the node manages. It manages its client certificate if it rotates that certificate or
- * bootstraps.
+ * Lists the certificates that the node manages. They include its client certificate if the node rotates that
+ * certificate or uses TLS bootstrapping.
  */
 export function managedCertificates(
   { certificates, bootstrapKubeconfig }: Pick<ClusterConfig, 'certificates' | 'bootstrapKubeconfig'>,

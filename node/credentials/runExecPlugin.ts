@@ -12,7 +12,7 @@ export interface ExecCredential {
   readonly token: string | undefined;
   /** Client certificate and key in PEM. */
   readonly certificatePair: { readonly cert: string; readonly key: string } | undefined;
-  /** When the credentials expire, in milliseconds since the epoch. Undefined if the plugin does not report it. */
+  /** Expiry of the credentials, in milliseconds since the epoch. Undefined if the plugin does not report it. */
   readonly expiresAt: number | undefined;
 }
 

@@ -106,7 +106,8 @@ function parseIdentity(cert: Pem, key: Pem): ClientIdentity {
 }
 
 /**
- * Returns why the certificate is not valid at present. The API server would only report that the request is anonymous.
+ * Returns the reasons why the certificate is not currently valid. The API server would only report that the request is
+ * anonymous.
  */
 function validityProblems(
   { errorPrefix }: Pem,

@@ -10,7 +10,7 @@ const HUGEPAGES_PATH = '/sys/kernel/mm/hugepages';
 const CPUS_PATH = '/sys/devices/system/cpu';
 const APPARMOR_PATH = '/sys/module/apparmor/parameters/enabled';
 
-/** Reads the facts about this node on which the admission of pods depends. */
+/** Reads the facts about this node that affect the admission of pods. */
 export async function readAdmissionFacts({
   nodeName,
   admission: { labels, taints, unsafeSysctls },

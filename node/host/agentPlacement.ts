@@ -10,15 +10,18 @@ interface AgentPlacementDependencies {
   readonly resources: Pick<NodeConfig['resources'], 'kubeletCgroups' | 'oomScoreAdj'>;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
   readonly clock: Clock;
-  /** Moves the process to a cgroup. Returns the reason if that fails. */
+  /** Moves the agent's process to the cgroup with the given name. Returns the reason if that fails. */
   readonly moveToCgroup?: (name: string) => Promise<string | undefined>;
   readonly isInCgroup?: (name: string) => boolean;
   readonly applyScore?: (score: number) => Promise<string | undefined>;
 }
 
-/** Check interval in milliseconds of a kubelet that has a cgroup of its own (`containerManagerImpl.Start`). */
+/**
+ * Interval in milliseconds between two calls of `apply` if the agent has a cgroup of its own, as in a kubelet
+ * (`containerManagerImpl.Start`).
+ */
 const CHECK_WITH_CGROUP_MS = 60_000;
-/** Check interval in milliseconds of a kubelet without a cgroup of its own. */
+/** Interval in milliseconds between two calls of `apply` if the agent has no cgroup of its own, as in a kubelet. */
 const CHECK_WITHOUT_CGROUP_MS = 300_000;
 
 /** Moves the agent's process to its cgroup and sets its OOM score. Restores both after external changes. */

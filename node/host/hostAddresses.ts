@@ -41,8 +41,8 @@ export function hostAddresses(interfaces: InterfaceMap, routes: string): string[
 const LOOPBACK_ADDRESSES = ['127.0.0.1'];
 
 /**
- * Pattern of interfaces that runtimes create for containers and VMs. The host cannot be reached from outside at their
- * addresses.
+ * Pattern of the names of interfaces that runtimes create for containers and VMs. Other hosts cannot reach this host at
+ * the addresses of these interfaces.
  */
 const POD_INTERFACE_PATTERN = /^(statelet|docker|cni|virbr|veth|br-)/;
 
@@ -127,8 +127,8 @@ function currentAddresses(): readonly string[] | undefined {
 }
 
 /**
- * Returns the addresses of `hostAddresses`, or undefined if there is no default route or its interface has no usable
- * address.
+ * Returns the same addresses as `hostAddresses`, or undefined if there is no default route or its interface has no
+ * usable address.
  */
 export function defaultRouteAddresses(interfaces: InterfaceMap, routes: string): readonly string[] | undefined {
   const uplinkName = defaultRouteInterface(routes);

@@ -40,7 +40,7 @@ export async function readHostConfig(
     readonly cri: Cri;
     readonly hierarchies: readonly Hierarchy[];
     readonly isSimulated: boolean;
-    /** The directory that contains the `sys` and `proc` of the machine. Undefined for `/`. */
+    /** Directory that contains the machine's `sys` and `proc` directories. Undefined for `/`. */
     readonly root?: string;
   },
 ) {
@@ -121,7 +121,7 @@ function agentSettings(config: NodeConfig, machine: MachineInfo) {
   };
 }
 
-/** Reads the facts about the host on which requests to the runtime depend. */
+/** Reads the host facts that affect requests to the runtime. */
 async function readRuntimeFacts(
   config: NodeConfig,
   { cri, hierarchies, isSimulated }: { cri: Cri; hierarchies: readonly Hierarchy[]; isSimulated: boolean },

@@ -22,9 +22,9 @@ const hostResolver: NameResolver = {
 };
 
 /**
- * Returns a function that returns the cached address of the name and refreshes the cache in the background. If the name
- * is an IP address, the function returns that address. A resolved address is used only if it is one of the host's. The
- * function returns undefined if there is no such address.
+ * Creates a getter for the address that the node's name resolves to. The getter returns the cached address and
+ * refreshes the cache in the background. If the name is an IP address, the getter returns that address. Other addresses
+ * are used only if they belong to the host. The getter returns undefined if there is no such address.
  */
 export async function trackNodeNameAddress(
   { nodeName, prefersIpv6 }: Pick<NodeConfig, 'nodeName' | 'prefersIpv6'>,

@@ -1,4 +1,4 @@
-/** Collects usage statistics of the node and its pods, which all ports of the node's API share. */
+/** Collects the usage statistics of the node and its pods. All servers of the node's API share them. */
 import { waitOnce } from '../../actors/alarm.ts';
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import { type Clock, systemJitter } from '../../base/time/clock.ts';
@@ -28,7 +28,7 @@ export interface NodeStatsDependencies {
   readonly clock: Clock;
   /** The parent of the pods' cgroups. Undefined if pods have no cgroups. */
   readonly cgroupLocation?: CgroupLocation | undefined;
-  /** Called with the duration of the measurement of each volume, in milliseconds. */
+  /** Called after each measurement of a volume, with its duration in milliseconds. */
   readonly onVolumeMeasured?: ((ms: number) => void) | undefined;
   /** Aborts all measurements when it is aborted. */
   readonly signal: AbortSignal;

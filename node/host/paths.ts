@@ -4,7 +4,10 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { socketPath } from '../../socket/socketPath.ts';
 
-/** Returns the directory of the installed package, both for the sources and for the bundle. */
+/**
+ * Returns the directory of the installed package, regardless of whether the agent runs from the sources or from the
+ * bundle.
+ */
 export function packageDirectory(): string {
   let directory = import.meta.dirname;
   while (!existsSync(join(directory, 'package.json')) && dirname(directory) !== directory)
@@ -34,10 +37,7 @@ function ownStateDirectory(): string {
 /** Returns the state directory that `STATELET_STATE_DIR` sets for `up` and for the commands that query it. */
 const environmentStateDirectory = (): string | undefined => process.env.STATELET_STATE_DIR || undefined;
 
-/**
- * Returns the state directory of `up` without `--state-dir`. Users other than root cannot write to the system's
- * directory.
- */
+/** Returns the default state directory of `up`. Users other than root cannot write to the system's directory. */
 export function defaultStateDirectory(): string {
   const configuredDirectory = environmentStateDirectory();
   if (configuredDirectory !== undefined) return configuredDirectory;

@@ -26,9 +26,9 @@ interface RootWatchDependencies {
 }
 
 /**
- * Checks every 10 s whether the directory of the durable facts is usable. Without these checks, the node would detect a
- * problem only at its next write, which may be minutes away. Publishes an event when the directory becomes unusable,
- * and logs when it has become usable again.
+ * Checks every 10 s whether the directory in which the agent stores its state is usable. Without these checks, the node
+ * would detect a problem only at its next write, which may be minutes away. Publishes an event when the directory
+ * becomes unusable, and logs when it has become usable again.
  */
 export function watchRoot({
   rootDirectory,
@@ -41,8 +41,8 @@ export function watchRoot({
   let lostRoot: Omit<LostRoot, 'retryAt'> | undefined;
   let lastCheckAt = clock.now();
   /**
-   * Whether a check is running. Only one runs at a time, because checks that hang with the disk would use up the
-   * threads for file I/O.
+   * Whether a check is running. Only one runs at a time, because checks that hang on an unresponsive disk would use up
+   * the threads for file I/O.
    */
   let isCheckRunning = false;
   let wasStopped = false;

@@ -3,13 +3,13 @@ import type { Logger } from 'pino';
 import { NodeFailure } from '../../base/failure.ts';
 import { isServiceError, isUnreachable } from '../../cri/client/failure.ts';
 
-/** Sources that should never fail. Their failures are logged as errors. */
+/** Sources of errors that should never fail. Their failures are logged as errors. */
 const ERROR_SOURCES = new Set(
   ['nodeAgent', 'store']
     .concat(['runtimeHealth', 'pleg', 'sources', 'addresses', 'ticker', 'watches'])
     .concat(['recorder', 'inspect', 'statuses', 'subscriber']),
 );
-/** Sources that are retried or optional. Their failures are logged as warnings. */
+/** Sources of errors that are retried or optional. Their failures are logged as warnings. */
 const WARNING_SOURCES = new Set([
   'relist',
   'containerEvents',

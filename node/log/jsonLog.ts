@@ -34,7 +34,7 @@ export function jsonLine(line: string): string {
   return escapeUnsafeCharacters(`${JSON.stringify(formattedRecord)}\n`);
 }
 
-/** Returns an error's message, and its stack in the form in which zap writes the details of an error. */
+/** Returns an error's message, and its stack in the format that zap uses for error details. */
 function errorFields(err: unknown): object {
   const error = parseError(err);
   if (error === undefined) return err === undefined ? {} : { err };

@@ -10,7 +10,7 @@ import { type PodWithTree, podActors } from '../../show/actors/podActors.ts';
 import type { AgentPort } from '../../socket/agent.ts';
 
 /**
- * Logs each change of a pod's phase or readiness at info level, and each new failure of an actor at warn level unless
+ * Logs each change in a pod's phase or readiness at info level, and each new failure of an actor at warn level unless
  * an event has reported it. Events are logged at debug level, except for the first occurrence of a Warning. Returns a
  * function that stops the logging.
  */

@@ -108,7 +108,7 @@ function callersInBundle(): ReadonlyMap<string, string> {
     const callersJson = readFileSync(join(import.meta.dirname, 'callers.json'), 'utf8');
     return new Map(Object.entries(callersSchema.parse(JSON.parse(callersJson))));
   } catch {
-    // Without the file, the log contains positions in the bundle.
+    // The file is missing, so the log contains positions in the bundle instead.
     return new Map();
   }
 }

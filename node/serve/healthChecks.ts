@@ -32,9 +32,10 @@ const DEVICE_PLUGINS_CHECK: HealthCheck = { name: 'device-plugin', runCheck: () 
 const MIN_IDLE_LIMIT_MS = 300_000;
 
 /**
- * Fails once a kubelet's sync loop would have been blocked for too long, because the runtime is unreachable or cannot
- * be listed. Passes before the runtime has been reached for the first time, and while only the runtime's network is not
- * ready (`SyncLoopHealthCheck`, `createSyncLoopCheck` in `pkg/kubelet/kubelet.go`, `runtimeErrors` in `pkg/kubelet/runtime.go`).
+ * Fails once a kubelet's sync loop would have been blocked for too long, because the runtime is unreachable or does not
+ * list its containers. Passes before the runtime has been reached for the first time, and while only the runtime's
+ * network is not ready (`SyncLoopHealthCheck`, `createSyncLoopCheck` in `pkg/kubelet/kubelet.go`, `runtimeErrors` in
+ * `pkg/kubelet/runtime.go`).
  */
 function createSyncLoopCheck({ agent, config, clock }: HealthCheckDependencies): HealthCheck {
   const limitMs = Math.max(MIN_IDLE_LIMIT_MS, 2 * config.syncFrequencyMs);
@@ -50,8 +51,8 @@ function createSyncLoopCheck({ agent, config, clock }: HealthCheckDependencies):
 }
 
 /**
- * Returns when the runtime became unreachable, in milliseconds since the epoch. Returns undefined if it is reachable or
- * has never been reached.
+ * Returns the time at which the runtime became unreachable, in milliseconds since the epoch. Returns undefined if it is
+ * reachable or has never been reached.
  */
 function runtimeUnreachableSince({ ready, lacksOnlyNetwork, seenAt, since }: RuntimeHealth): number | undefined {
   return ready || lacksOnlyNetwork || seenAt === undefined ? undefined : since;

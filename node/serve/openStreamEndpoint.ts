@@ -12,7 +12,7 @@ interface StreamDependencies {
   readonly cri: Pick<Cri, 'exec' | 'attach' | 'listContainers'>;
 }
 
-/** Timeout in milliseconds of the calls to the runtime, which only creates a URL. */
+/** Timeout in milliseconds for a call to the runtime, which only creates a URL. */
 const TIMEOUT_MS = 5_000;
 
 /**

@@ -52,7 +52,8 @@ function publishLink(
   { config, logger, clock }: Pick<ServeOptions, 'config' | 'logger'> & { readonly clock: Clock },
 ): { close(): Promise<void> } {
   const file = pageLinkPath(config.rootDirectory);
-  // The link contains the token. Without the `Secret`, the closure below would retain it in the heap.
+  // Wrap the link in a `Secret`, because the closure below would otherwise retain the link's token as plain text in the
+  // heap.
   const secretLink = new Secret(url);
   const onRenamed = (directory: string, renamedTo: string) =>
     logger.warn(

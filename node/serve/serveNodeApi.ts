@@ -56,7 +56,7 @@ export interface NodeApiDependencies {
 export interface NodeApiServer {
   /** Returns the port of the API, or 0 while it is not served. */
   port(): number;
-  /** Describes the use of the API for an explanation of the node. Returns undefined if only health is served. */
+  /** Describes how the API is used, for the explanation of the node. Returns undefined if only health is served. */
   view(): ServedView | undefined;
   /** Measures the CPU and memory of the node and its pods. Returns undefined if only health is served. */
   usage(signal: AbortSignal): Promise<Summary | undefined>;
@@ -64,7 +64,7 @@ export interface NodeApiServer {
 }
 
 /**
- * Serves the API. On failure, rejects on a node of a cluster, because a kubelet exits too, and retries on a node
+ * Serves the API. If that fails, rejects for a node of a cluster, because a kubelet exits too. Retries for a node
  * without a cluster, because nothing depends on its API.
  */
 export async function serveNodeApi(dependencies: NodeApiDependencies): Promise<NodeApiServer> {
@@ -209,7 +209,10 @@ async function listenOnce(dependencies: ListenerDependencies): Promise<Listener>
   return listener;
 }
 
-/** Returns a function that creates the access checks of the API for the client CAs of a listener. */
+/**
+ * Returns a function that creates the access checks of a listener from the client certificate authorities of that
+ * listener.
+ */
 const accessFactory =
   (
     { config, serving, use, signal, cluster, clock, logger, metrics }: ListenerDependencies,

@@ -26,7 +26,7 @@ interface AgentPortDependencies {
   readonly root: RootWatch;
   readonly nodeObject: () => NodeObject;
   readonly recording: AgentPort['recording'];
-  /** Describes the use of the node's own API. Undefined if it has no API. */
+  /** Describes how the node's own API is used. Undefined if the node has no API. */
   readonly apiView?: () => ServedView | undefined;
   readonly usage: AgentPort['usage'];
   readonly evictionFigures: AgentPort['evictionFigures'];

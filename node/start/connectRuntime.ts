@@ -3,7 +3,7 @@ import { systemClock } from '../../base/time/clock.ts';
 import { connectCri } from '../../cri/client/connectCri.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
 
-/** A runtime, and the size of its image filesystem if that filesystem is not one of the host's. */
+/** A runtime, and a function that measures its image filesystem if the host does not have that filesystem. */
 export type ConnectedRuntime = Pick<NodeParts, 'cri' | 'readImageDisk'>;
 
 /** Connects to the configured container runtime, or creates a simulated runtime. */

@@ -10,7 +10,7 @@ const listSchema = z.looseObject({
   items: z.array(z.looseObject({ metadata: z.looseObject({ uid: z.string() }) })),
 });
 
-/** Time limit of the call in milliseconds, including its retries. */
+/** Time limit in milliseconds for listing the pods, including retries. */
 const TIMEOUT_MS = 15_000;
 
 interface CallLimits {

@@ -10,8 +10,8 @@ interface RetryOptions<T> {
 }
 
 /**
- * Interval in milliseconds between two attempts, as in `startKubelet` of `cmd/kubelet`. Another process may use the
- * address for a while.
+ * Interval in milliseconds between two attempts, as in `startKubelet` of `cmd/kubelet`. An attempt may fail because
+ * another process occupies the service's address for a while.
  */
 export const RETRY_MS = 5_000;
 

@@ -192,8 +192,8 @@ interface HostDependencies {
 }
 
 /**
- * Holds the collectors of statistics, which the eviction and the API share. They measure the agent's pods, so they are
- * created after the agent that uses them.
+ * Provides the statistics collectors that the eviction manager and the API share. The collectors measure the agent's
+ * pods, so they are created after the agent.
  */
 function createSharedStats() {
   const abortController = new AbortController();

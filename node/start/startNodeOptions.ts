@@ -5,7 +5,10 @@ export interface StartNodeOptions extends AgentLog {
   readonly config: NodeConfig;
   /** Whether to use a simulated runtime, which does not run containers. */
   readonly isSimulated: boolean;
-  /** Whether the agent adopts the pods of other agents that have a directory below the root directory. */
+  /**
+   * Whether the agent adopts pods of other agents, provided that the pods have a directory below this agent's root
+   * directory.
+   */
   readonly takesOver?: boolean;
   /** Whether the agent is started only to terminate all pods, each within its own grace period. */
   readonly endsAll?: boolean;

@@ -7,7 +7,8 @@ import type { HealthCheck } from '../../kubelet-api/listener/health.ts';
 import { ConfigError } from '../config/configError.ts';
 
 /**
- * Longest timeout of the watchdog in milliseconds that is rejected, because such a watchdog would kill a healthy agent.
+ * Watchdog timeouts of at most this many milliseconds are rejected, because a watchdog with such a short timeout would
+ * kill a healthy agent.
  */
 const WATCHDOG_LOWER_BOUND_MS = 1_000;
 

@@ -8,7 +8,7 @@ import type { Plugin } from 'esbuild';
 /** Matches a description as the formatter writes it: one string, possibly on a line of its own. */
 const DESCRIPTION_PATTERN = /\bdescription:\s*'(?:[^'\\\n]|\\.)*'(?:,|(?=\s*\}))/g;
 
-/** Replaces descriptions by empty lines, so that the lines of the source map remain correct. */
+/** Replaces descriptions with empty lines, so that the lines of the source map remain correct. */
 const removeDescriptions = (text: string): string =>
   text.replaceAll(DESCRIPTION_PATTERN, (match) => '\n'.repeat(match.split('\n').length - 1));
 

@@ -131,7 +131,7 @@ function boxPairsOf(machine: AnyStateMachine, from: string, to: string, boxOfSta
   return [...new Set(sourceBoxes.map(([, box]) => box))].map((box) => [box, target] as const);
 }
 
-/** Returns the initial state of a compound state. A history state stands for its parent. */
+/** Returns the initial state of a compound state. For a history state, returns its parent. */
 function initialStateOf(machine: AnyStateMachine, state: string): string {
   const node = nodesOf(machine.root).find((each) => dottedPath(each) === state);
   if (node?.type === 'history' && node.parent) return dottedPath(node.parent);

@@ -1,4 +1,4 @@
-/** Places the labels of arrows beside a segment of the arrow, where they overlap no box and no other label. */
+/** Places each arrow's label beside a segment of the arrow, where it overlaps no box and no other label. */
 import type { Point } from './lanes.ts';
 
 export interface Rectangle {
@@ -62,7 +62,7 @@ function segmentsByLength(points: readonly Point[]): Segment[] {
   return segments.toSorted((left, right) => segmentLength(right) - segmentLength(left));
 }
 
-/** Relative positions along a segment, in the order in which they are tried, which is from the middle outwards. */
+/** Relative positions along a segment. They are tried in this order, from the middle outwards. */
 const SEGMENT_FRACTIONS = [
   0.5,
   ...Array.from({ length: 18 }, (_, index) => (index + 1) / 40).flatMap((far) => [0.5 - far, 0.5 + far]),

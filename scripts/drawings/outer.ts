@@ -97,7 +97,7 @@ const legEnd = ({ arrow, to }: Leg, isBack: boolean): End => ({
 /** All drawings share one instance, because its start is slow. */
 const elkEngine = new elk.default();
 
-/** Runs ELK. Without `isBack`, arrows may start and end anywhere on a card. */
+/** Runs ELK. If `isBack` is undefined, arrows may start and end anywhere on a card. */
 function runElk(
   cards: readonly Card[],
   legs: readonly Leg[],

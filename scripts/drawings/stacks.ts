@@ -4,9 +4,9 @@ import type { Arrow, Item } from './content.ts';
 import { routeBeside } from './lanes.ts';
 
 const GAP = 28;
-/** Gap with space for an arrow's label of four lines. */
+/** Gap between two cards that has space for an arrow's label of four lines. */
 const WIDE_GAP = 74;
-/** Maximum amount by which wider gaps may make a column taller than the tallest column with normal gaps. */
+/** Maximum height by which a column with wider gaps may exceed the tallest column with normal gaps. */
 const COLUMN_PADDING = 24;
 
 /** Lays out columns side by side. Shorter columns have wider gaps between their cards. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { DeclaredMetric } from './declarations.ts';
 
 const DIRECTORY = 'vendor/github.com/google/cadvisor/metrics';
-/** The labels that all series of a file have, by the file that declares the series. */
+/** Labels common to all series of a file, keyed by the file that declares the series. */
 const METRIC_FILES = {
   'prometheus.go': ['container', 'id', 'image', 'name', 'namespace', 'pod'],
   'prometheus_machine.go': ['boot_id', 'machine_id', 'system_uuid'],

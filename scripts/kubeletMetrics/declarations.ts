@@ -8,7 +8,7 @@ export interface DeclaredMetric {
   readonly labels: readonly string[];
   /** The upper bounds of the buckets of a histogram. */
   readonly bounds: readonly number[];
-  /** The file of the declaration, relative to the root of the source. */
+  /** The file of the declaration, relative to the root of the Kubernetes source tree. */
   readonly file: string;
 }
 
@@ -22,7 +22,7 @@ export interface Declarations {
 const METRICS_PACKAGE = 'staging/src/k8s.io/component-base/metrics';
 const OPTIONS_TYPE_PATTERN = /^(Counter|Gauge|Histogram|Summary|TimingHistogram)Opts$/;
 
-/** Collects the metrics of packages, in the order of their files. */
+/** Collects the metrics that the given packages declare, in the order of the packages' files. */
 export function readDeclarations(packages: GoPackages): Declarations {
   const files = [...packages.values()]
     .flatMap((each) => each.files)
@@ -48,7 +48,10 @@ interface SourceLocation {
   readonly packages: GoPackages;
 }
 
-/** Finds the metrics of a file. Each one is declared by a literal of its options or by a description. */
+/**
+ * Returns a function for each metric that a file declares. The function reads the metric's declaration, which is an
+ * options literal or a call of `NewDesc`.
+ */
 function findDeclarations(
   location: SourceLocation,
   types: ReadonlyMap<string, string>,

@@ -52,12 +52,12 @@ export function splitTokens(tokens: readonly string[], separator: string): strin
 }
 
 export interface GoFile {
-  /** Path relative to the root of the source. */
+  /** Path relative to the root of the Kubernetes source tree. */
   readonly path: string;
   readonly tokens: readonly string[];
   /**
-   * The directories of the imported packages that are part of the source, keyed by the names that this file uses for
-   * them.
+   * The directories of the imported packages that are part of the Kubernetes source tree, keyed by the names that this
+   * file uses for them.
    */
   readonly imports: ReadonlyMap<string, string>;
 }
@@ -68,7 +68,7 @@ interface GoPackage {
   readonly values: ReadonlyMap<string, { readonly tokens: readonly string[]; readonly file: GoFile }>;
 }
 
-/** The packages by directory, relative to the root of the source. */
+/** The packages by directory, relative to the root of the Kubernetes source tree. */
 export type GoPackages = ReadonlyMap<string, GoPackage>;
 
 /** Reads the package of a directory and all packages of Kubernetes that it imports, as built for Linux on amd64. */

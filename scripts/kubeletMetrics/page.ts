@@ -20,8 +20,8 @@ export interface KubeletMetric {
 }
 
 /**
- * Reads a list of metrics. `kubelet-1.36` lists those of a running kubelet, `kubelet-1.36-declared` those in its
- * source.
+ * Reads a list of metrics. The list `kubelet-1.36` contains the metrics of a running kubelet, and
+ * `kubelet-1.36-declared` contains those declared in its source.
  */
 export const readMetricsList = (list: string): KubeletMetric[] =>
   readFileSync(join(root, `test/kubelet-api/metrics/${list}.tsv`), 'utf8')

@@ -4,9 +4,9 @@
  */
 
 export interface ExclusionReason {
-  /** Names of metrics. A `*` at the end stands for any suffix. */
+  /** Names of metrics. A `*` at the end matches any suffix. */
   readonly names?: readonly string[];
-  /** Files that declare the metrics. A `*` at the end stands for any suffix. */
+  /** Files that declare the metrics. A `*` at the end matches any suffix. */
   readonly files?: readonly string[];
   readonly text: string;
 }

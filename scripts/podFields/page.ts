@@ -5,7 +5,7 @@ import { CLUSTER_COMPONENTS, type FieldTreatment, treatmentByPath } from './trea
 
 /**
  * Replacements that turn the path of a field into that of a field with the same schema and treatment. They apply to
- * fields without an entry of their own.
+ * fields that are not listed themselves.
  */
 const EQUIVALENT_PATHS: readonly (readonly [RegExp, string])[] = [
   [/^(initContainers|ephemeralContainers)\[\]/, 'containers[]'],
@@ -14,7 +14,7 @@ const EQUIVALENT_PATHS: readonly (readonly [RegExp, string])[] = [
   [/\.podAntiAffinity\b/, '.podAffinity'],
 ];
 
-/** Returns the paths of all leaf fields of a pod's spec. `[]` stands for an index, `{}` for a key. */
+/** Returns the paths of all leaf fields of a pod's spec. `[]` denotes any index and `{}` any key. */
 export const listSpecFields = (): string[] => listFieldsBelow(podManifestSchema.shape.spec, '');
 
 function listFieldsBelow(schema: z.core.SomeType, path: string): string[] {
@@ -43,7 +43,7 @@ function listFieldsBelow(schema: z.core.SomeType, path: string): string[] {
   }
 }
 
-/** Returns the path of the entry that applies to a field, or undefined if there is none. */
+/** Returns the path whose treatment applies to a field, or undefined if there is none. */
 export const findTreatment = (path: string): string | undefined =>
   findOwnTreatment(path) ?? findOwnTreatment(equivalentPath(path));
 
@@ -51,7 +51,8 @@ const equivalentPath = (path: string): string =>
   EQUIVALENT_PATHS.reduce((result, [from, to]) => result.replace(from, to), path);
 
 /**
- * Returns the path itself if it has an entry, or else the path of an ancestor whose entry covers all fields below it.
+ * Returns the path itself if it has a treatment. Otherwise, returns the path of the nearest ancestor whose treatment
+ * covers all fields below it.
  */
 function findOwnTreatment(path: string): string | undefined {
   if (treatmentByPath.has(path)) return path;

@@ -8,7 +8,7 @@ export interface FieldTreatment {
    * File of the product that reads the field, or the part of a cluster that acts on it before the node gets the pod.
    */
   readonly owner: string;
-  /** Effect of the field, or the reason that users see for a pod that does not run. */
+  /** Effect of the field. For a field that prevents the pod from running, the reason that users see. */
   readonly text: string;
   /** Whether the treatment applies to all fields below the path, because it is the same for each of them. */
   readonly coversDescendants?: true;
@@ -556,7 +556,10 @@ const pod: [string, FieldTreatment][] = [
   ],
 ];
 
-/** Treatments by path. A path stands for itself and, if `coversDescendants`, for everything below it. */
+/**
+ * Treatments by path. A treatment applies to the field at its path and, if `coversDescendants` is set, to all fields
+ * below it.
+ */
 export const treatmentByPath: ReadonlyMap<string, FieldTreatment> = new Map([
   ...volumeFields,
   ...containerFields,

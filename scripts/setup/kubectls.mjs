@@ -12,8 +12,8 @@ const packagesByRelease = { bookworm: 'kubernetes-client', sid: 'kubectl' };
 
 /**
  * Downloads the kubectl versions for the tests from the host's Debian mirror, and unpacks them in .cache/kubectl
- * without installing them. Skips versions that have already been downloaded. Only reports failures, which then make the
- * tests fail.
+ * without installing them. Skips versions that have already been downloaded. A failure is reported but does not throw,
+ * because the tests fail without kubectl anyway.
  */
 export async function fetchKubectls() {
   const all = await Promise.all(Object.keys(packagesByRelease).map(fetchKubectl));

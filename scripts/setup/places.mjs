@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 /** The directory of the package. */
 export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
-/** The path of the Node.js that is a dependency of the package. */
+/** Path of the Node.js executable on which the package depends. */
 export const node24 = join(root, 'node_modules/node/bin/node');
 
 /** Prints a line about the progress to standard error. */

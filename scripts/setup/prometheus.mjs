@@ -7,7 +7,8 @@ const cacheDirectory = join(root, '.cache/prometheus');
 
 /**
  * Downloads Debian's Prometheus, which a test uses to scrape a node, and unpacks it in .cache/prometheus without
- * installing it, so that no service starts. Only reports failures, which then make the test fail.
+ * installing it, so that no service starts. A failure is reported but does not throw, because the test fails without
+ * Prometheus anyway.
  */
 export async function fetchPrometheus() {
   if (['prometheus', 'promtool'].every((program) => existsSync(join(cacheDirectory, program)))) return;

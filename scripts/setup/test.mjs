@@ -102,8 +102,8 @@ export function readResults(file) {
 }
 
 /**
- * Counts the passed and the failed tests. A suite that could not run counts as a failure, as does a run that failed
- * although no test did. A skipped test also counts as failed, unless tests were selected by name.
+ * Counts the passed and the failed tests. A suite that could not run, and a run that failed although no test did, are
+ * each counted as a failure. A skipped test is also counted as failed, unless tests were selected by name.
  */
 export function countResults(results, code, isSelectedByName) {
   const skippedCount = isSelectedByName ? 0 : results.numPendingTests + results.numTodoTests;

@@ -116,7 +116,7 @@ async function runBuildStep(program, args) {
   if (exitCode !== 0) throw new Error(`${program} exited with ${exitCode}`);
 }
 
-/** Returns the settings with which the host's apt downloads packages, without those of its indexes. */
+/** Returns the settings with which the host's apt downloads packages, excluding those for package indexes. */
 async function readAptOptions() {
   const { stdout } = await execFileAsync('apt-config', ['dump', '--no-empty', 'Acquire']);
   const isRelevant = (line) => /^Acquire::(https?::|Check-|Retries)/.test(line);
@@ -126,7 +126,10 @@ async function readAptOptions() {
     .map((line) => line.replace(/;$/, ''));
 }
 
-/** Installs the package as `npm install --global` does, the example unit as its comment says, and the images. */
+/**
+ * Installs the package as `npm install --global` does, the example unit as described in the unit's comment, and the
+ * images.
+ */
 async function installCheckout(machine, signal) {
   const run = (command, options = {}) => runInVm(machine.sshConfigFile, command, { signal, ...options });
   await run(`set -e

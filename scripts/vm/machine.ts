@@ -37,9 +37,9 @@ interface MachineOptions {
 
 const KVM_DEVICE = '/dev/kvm';
 
-/** Time in milliseconds that KVM has until the kernel prints its first line. It takes about a second. */
+/** Timeout in milliseconds for the kernel to print its first line under KVM, which normally takes about a second. */
 const FIRST_LINE_MS = 30_000;
-/** Time in milliseconds that a boot may take without hardware virtualization on a busy host. */
+/** Timeout in milliseconds for booting without hardware virtualization on a busy host. */
 const BOOT_MS = 900_000;
 const POLL_MS = 500;
 
@@ -130,10 +130,10 @@ export function qemuArguments({
     ['-initrd', image.initrd],
     // The mitigations slow down an emulated machine, and protect nothing in it.
     ['-append', 'root=/dev/vda rw console=ttyS0 mitigations=off'],
-    // The machine writes to a temporary file, which outlasts reboots of the machine.
+    // The machine writes to a temporary file, which persists across reboots of the machine.
     ['-drive', `file=${image.disk},format=raw,if=virtio,snapshot=on,cache=unsafe`],
     ['-drive', `file=${secondDisk},format=raw,if=virtio,readonly=on`],
-    // The machine reaches no other host.
+    // The machine cannot connect to any other host.
     ['-netdev', `user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:${port}-:22`],
     ['-device', 'virtio-net-pci,netdev=net'],
     ['-device', 'virtio-rng-pci'],

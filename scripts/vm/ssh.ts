@@ -2,7 +2,7 @@
 import { runProgram } from '../../host/program.ts';
 import type { VmImage } from './image.ts';
 
-/** Timeout of a command in milliseconds. An emulated machine takes 20 s only to start Node.js. */
+/** Timeout of a command in milliseconds. An emulated machine takes 20 s just to start Node.js. */
 const COMMAND_MS = 300_000;
 
 /** Returns the configuration with which `ssh vm` reaches the machine. All commands share one connection. */

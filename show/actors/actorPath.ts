@@ -4,7 +4,7 @@ export const podUidOf = (path: string): string | undefined => /^pod\/([^/]+)/.ex
 /** Returns the name of the container that contains the actor, if any. */
 export const containerNameOf = (path: string): string | undefined => /^pod\/[^/]+\/container\/([^/]+)/.exec(path)?.[1];
 
-/** One step of a path. `container/web` has a kind and a name, `image` only a name. */
+/** One step of a path. `container/web` has a kind and a name, and `image` has only a name. */
 export interface ActorStep {
   /** Undefined for an actor that is the only one of its kind below its parent. */
   readonly kind?: 'pod' | 'container' | 'volume' | 'probe';

@@ -63,8 +63,8 @@ function podDetail({ actor, subject, isExpanded }: ActorRow, pod: RowPod, now: n
 }
 
 /**
- * Describes the problem of an actor. A problem of a descendant is prefixed with the descendant's name, unless that is
- * an image, whose state belongs to its parent.
+ * Describes the problem of an actor. A problem of a descendant is prefixed with the descendant's name, unless the
+ * descendant is an image, whose state belongs to its parent.
  */
 function problemText(actor: ActorNode, subject: ActorNode, pod: OptionalPod): string {
   const problem = ownProblem(subject, pod);

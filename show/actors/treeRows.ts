@@ -19,7 +19,7 @@ export interface RowPod {
   readonly name: string;
   /** Creation time in milliseconds since the epoch. */
   readonly createdAt: number;
-  /** Returns the cells of kubectl's columns STATUS and READY at the given time. */
+  /** Returns the cells of kubectl's STATUS and READY columns at the given time. */
   readonly statusColumns: (now: number) => { readonly status: string; readonly ready: string };
   /**
    * Returns the Kubernetes reason for the state of the container at the given actor path. Undefined if the actor's

@@ -75,7 +75,7 @@ export const sharedRules = {
   containerWait,
 } as const satisfies Readonly<Record<string, Rule>>;
 
-/** Returns one sentence that answers "why is it not running?". */
+/** Returns one sentence that answers the question "why is the pod not running?". */
 export function answerOf(input: RuleInput): string {
   const ruleAnswer = firstAnswer(RULES, input);
   if (ruleAnswer !== undefined) return ruleAnswer;
@@ -248,7 +248,7 @@ export function describeRetry(
   return tags.includes('retrying') && lastFailure ? describeFailure(subject, lastFailure, until, now) : undefined;
 }
 
-/** Whether a volume has yet to be mounted. Volumes that the pod no longer uses do not count. */
+/** Whether a volume has yet to be mounted. Always false for a volume that the pod no longer uses. */
 const isUnmounted = ({ tags }: ActorNode): boolean => !tags.includes('mounted') && !tags.includes('leaving');
 
 function volumeFailure({ actors, now }: RuleInput): Answer {

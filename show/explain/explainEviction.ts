@@ -51,8 +51,8 @@ function remainingText(remainingMs: number | undefined): string {
 }
 
 /**
- * Adds the pods that would be evicted first to the explanation of a node or, given a hypothetical shortage, the pods
- * that it would cause to be evicted.
+ * Adds to a node's explanation the pods that would be evicted first. Given a hypothetical shortage, adds the pods that
+ * the shortage would cause to be evicted.
  */
 export function withEvictionOutlook(
   explanation: NodeExplanation,
@@ -67,8 +67,8 @@ export function withEvictionOutlook(
 }
 
 /**
- * Returns a sentence for each pod that would be evicted first for one or more signals. The sentence lists these
- * signals.
+ * Returns one sentence for each pod that would be the first to be evicted because of some signal. The sentence starts
+ * with a list of these signals.
  */
 function victimSentences(pods: readonly Pod[], figures: EvictionFigures): string[] {
   const signals = [...new Set(figures.thresholds.map(({ signal }) => signal))];

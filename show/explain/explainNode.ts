@@ -1,4 +1,4 @@
-/** Explains the node itself from the actors that serve all pods. */
+/** Explains the state of the node itself, as opposed to that of a pod, based on the actors that serve all pods. */
 
 import type { Failure } from '../../base/failure.ts';
 import { humanDuration } from '../../base/time/duration.ts';
@@ -17,7 +17,7 @@ export interface NodeExplanation {
   readonly node: ExplainedActor;
   /** Pods that this agent did not create and does not touch. */
   readonly foreign: readonly ForeignPod[];
-  /** Errors of rejected manifests, one sentence each with file and field. */
+  /** Errors in rejected manifests. Each is one sentence that names the file and the field. */
   readonly manifestProblems?: readonly string[];
   /** Warnings about accepted manifests and about the manifest directory. */
   readonly manifestWarnings?: readonly string[];
@@ -35,13 +35,13 @@ export function explainNode(view: NodeView, now: number): NodeExplanation {
   return { name: tree.name, at: now, answer: nodeAnswer(view, now), foreign, node: { ...tree, children } };
 }
 
-/** Adds a part of the node to an explanation. */
+/** Adds an entry for a part of the node, e.g. its API, below the node's own entry. */
 export const withPart = ({ node, ...explanation }: NodeExplanation, part: ExplainedActor): NodeExplanation => ({
   ...explanation,
   node: { ...node, children: [...node.children, part] },
 });
 
-/** Creates the entry of a part of the node that is not an actor of a machine. */
+/** Creates the entry for a part of the node that has no actor, e.g. the root directory. */
 export const nodePart = (name: string, state: Omit<ActorView, 'path'>): ExplainedActor => ({
   id: name,
   machine: name,
@@ -163,7 +163,7 @@ function withPodNames(limiter: ActorNode, pods: NodeView['pods']): ActorNode {
   };
 }
 
-/** Returns the pod and actor behind a key of a limiter, e.g. `default/web (app)`. */
+/** Returns the pod and actor that a limiter's key identifies, e.g. `default/web (app)`. */
 function requesterName(key: string, pods: NodeView['pods']): string {
   const [uid = '', actor = ''] = key.split('/');
   return `${lookUp(pods, uid) ?? uid} (${actor.replace(/^:/, '')})`;

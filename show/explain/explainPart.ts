@@ -31,7 +31,7 @@ export interface PartExplanation extends PodPart {
   readonly uid: string;
   /** Time that the explanation refers to, in milliseconds since the epoch. */
   readonly at: number;
-  /** Value of kubectl's column STATUS. Undefined for volumes. */
+  /** Value of kubectl's STATUS column. Undefined for volumes. */
   readonly status?: string;
   /** The restart count. Undefined for volumes. */
   readonly restarts?: number;
@@ -44,8 +44,8 @@ const { refusal, hasEnded, nodeWait, isEnding, volumeFailure, podQueue, podFailu
 const { containerProblem, volumeWait, podWait, containerWait } = sharedRules;
 
 /**
- * The rules for one container in order of precedence. Its own state comes before the states of the pod that it may wait
- * for.
+ * The rules that explain a container, in order of precedence. The container's own state takes precedence over the
+ * states of its pod that the container may be waiting for.
  */
 const CONTAINER_RULES: readonly Rule[] = [
   refusal,

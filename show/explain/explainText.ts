@@ -19,7 +19,7 @@ export interface QueuePosition {
   readonly place: number;
   readonly length: number;
   readonly capacity: number;
-  /** Descriptions of the requests that occupy the slots, if the limiter reports them. */
+  /** Descriptions of the requests that occupy the limiter's slots. Undefined if the limiter does not report them. */
   readonly behind?: readonly string[];
 }
 
@@ -53,7 +53,10 @@ export function actorTitle({ kind, name }: { readonly kind: string; readonly nam
 /** The fields of a limiter that describe its queue. */
 type Queue = Pick<LimiterView, 'queue' | 'capacity' | 'behind'>;
 
-/** Returns the first queue position of a container of the pod or, if no name is passed, of the pod itself. */
+/**
+ * Returns the position of a container in the first queue that contains it. Without a container name, returns the
+ * position of the pod itself.
+ */
 export type QueueLookup = (container?: string) => QueuePosition | undefined;
 
 /**
@@ -144,7 +147,10 @@ const RUNTIME_MESSAGE_AFFIXES = /^.*unable to start container process: |: unknow
 /** Reasons that are left out because they add nothing to the exit code. */
 const GENERIC_REASONS: readonly string[] = ['Error', 'Completed', ''];
 
-/** Signals by the exit code of a process that they terminated, which is 128 plus the number of the signal. */
+/**
+ * Names of signals, keyed by the exit code of a process that the signal has killed, which is 128 plus the number of the
+ * signal.
+ */
 const SIGNAL_NAMES: ReadonlyMap<number, string> = new Map([
   [129, 'SIGHUP'],
   [130, 'SIGINT'],
@@ -219,7 +225,9 @@ const PATH_PATTERN = /[^\s'"()]*\/[^\s'"()]*[^\s'"():;,.]/g;
 const MAX_PATH_LENGTH = 1_024;
 /** Maximum number of paths per message that are exempt from shortening. */
 const MAX_UNSHORTENED_PATHS = 3;
-/** Placeholder for a path while the message is shortened, so that the path counts as a short word and is not cut. */
+/**
+ * Placeholder for a path while the message is shortened, so that the path is treated as a short word and is not cut.
+ */
 const MASK = '\ue000';
 /** Length of the mask. It is so short that `shortSentence` does not cut a quoted path. */
 const MASK_LENGTH = 24;

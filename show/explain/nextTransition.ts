@@ -7,7 +7,7 @@ export interface NextTransition {
   readonly way: string;
   /** The event with its guard, e.g. `container.update [changesBackOffKey]`. For a timer, `timer.elapsed`. */
   readonly on: string;
-  /** The target state, separated by dots. Undefined if the transition has no target. */
+  /** Path of the target state, with dots between its levels. Undefined if the transition has no target. */
   readonly to?: string;
   /** Time at which a timer takes the transition. */
   readonly at?: number;

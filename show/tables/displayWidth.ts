@@ -13,7 +13,7 @@ function characterWidth(character: string): number {
   return DOUBLE_WIDTH_CHARACTER.test(character) ? 2 : 1;
 }
 
-/** Returns the number of terminal columns of a line of text. */
+/** Returns the number of terminal columns that a line of text occupies. */
 export function displayWidth(text: string): number {
   if (ASCII_PATTERN.test(text)) return text.length;
   let width = 0;

@@ -5,9 +5,9 @@ import type { ImageUse } from '../../kubernetes/images/imageGarbage.ts';
 export interface ImageRow {
   /** ID of the form `sha256:…`. */
   readonly id: string;
-  /** Names with a tag. */
+  /** Image references with a tag. */
   readonly repoTags: readonly string[];
-  /** Names with a digest. */
+  /** Image references with a digest. */
   readonly repoDigests: readonly string[];
   readonly sizeBytes: number;
   readonly pinned: boolean;
@@ -18,7 +18,10 @@ export interface ImageRow {
 const USE_HEADER = ['UNUSED', 'REMOVED', 'USED BY'];
 const NARROW_HEADER = ['IMAGE', 'TAG', 'IMAGE ID', 'SIZE', ...USE_HEADER];
 const WIDE_HEADER = ['IMAGE', 'TAG', 'DIGEST', 'IMAGE ID', 'SIZE', 'PINNED', ...USE_HEADER];
-/** Shown if no running agent has been queried, because the runtime alone knows neither ages nor settings. */
+/**
+ * Shown in the columns about an image's use if no running agent has been queried. The runtime alone does not know when
+ * an image was last used or when the agent would remove it.
+ */
 const UNKNOWN = '<unknown>';
 const NO_VALUE = '<none>';
 const SHORT_ID_LENGTH = 13;
@@ -62,7 +65,7 @@ export function removalText({ users, isPinned, position, thresholdPercent, expir
   return removalConditions.length > 0 ? removalConditions.join(' or ') : 'by evictions only';
 }
 
-/** Returns the first digits of an ID, without the name of the digest's algorithm. */
+/** Returns the first digits of an ID without the digest algorithm's prefix. */
 export const shortId = (id: string): string => id.replace(/^sha256:/, '').slice(0, SHORT_ID_LENGTH);
 
 function splitTag(name: string): { readonly name: string; readonly tag: string } {

@@ -68,7 +68,7 @@ interface InitSummary {
   readonly sidecars: readonly ContainerStatus[];
 }
 
-/** Reads the init containers up to the first one that has not completed. */
+/** Summarizes the init containers up to the first one that has not completed. */
 function summarizeInitContainers({ spec }: Pod, status: PodStatus): InitSummary {
   const statuses = status.initContainerStatuses ?? [];
   const sidecarNames = (spec.initContainers ?? []).filter(isSidecar).map(({ name }) => name);
@@ -105,7 +105,7 @@ interface MainSummary {
   readonly restartableContainers: readonly ContainerStatus[];
 }
 
-/** Reads the regular containers. If several of them have a reason, that of the first one is shown. */
+/** Summarizes the regular containers. If several of them have a reason, that of the first one is shown. */
 function summarizeMainContainers(status: PodStatus, initSummary: InitSummary): MainSummary {
   const isInitialized = hasCondition(status, 'Initialized');
   if (initSummary.isInitializing && !isInitialized)

@@ -77,7 +77,8 @@ const totalUsage = (containers: readonly ContainerUsage[]): Usage => ({
 });
 
 /**
- * Returns the cells of a usage. Millicores are rounded up, as in `Quantity.MilliValue`, and mebibytes are rounded down.
+ * Returns the CPU and memory cells. Millicores are rounded up, as in `Quantity.MilliValue`, and mebibytes are rounded
+ * down.
  */
 const usageCells = ({ cpuNanoCores, memoryBytes }: Usage): string[] => [
   `${Math.ceil(cpuNanoCores / NANOS_IN_MILLI)}m`,

@@ -56,7 +56,7 @@ export class Collector {
   readonly #options: CollectorOptions;
   readonly #rates = new Rates();
   readonly #samples: Readonly<Record<SampleKind, CachedValue<NodeSample>>>;
-  /** Running pods from the last list of the runtime. */
+  /** Running pods as last listed by the runtime. */
   #previousPods: readonly RunningPod[] | undefined;
   #previousSample: Promise<unknown> = Promise.resolve();
 
@@ -85,7 +85,7 @@ export class Collector {
 
   /**
    * Reads the memory of the root cgroup and of the cgroup of all pods. Cheap, because it neither lists nor reads the
-   * cgroups of single pods.
+   * cgroups of individual pods.
    */
   memory(): { readonly root: CgroupSample | undefined; readonly allPods: CgroupSample | undefined } {
     const { readUsage, findSharedCgroup } = this.#options;
@@ -129,7 +129,7 @@ export class Collector {
       root,
       allPods,
       qosCgroups: qosCgroups.filter((tier) => tier !== undefined),
-      // Reuse the root's sample, because the rate of a path can be computed only once per sample.
+      // Reuse the root's sample, because the CPU rate of a cgroup can be computed only once per sample of the node.
       agent: agentPath === undefined ? undefined : agentPath === '' ? root : this.#sampleCgroup(agentPath, kind),
       network: kind === 'everything' ? this.#sampleNetwork(1) : undefined,
       pods: await this.#addRuntimeStats(podSamples),
@@ -220,7 +220,7 @@ interface CgroupPaths {
   readonly pods: ReadonlyMap<string, { readonly path: string; readonly containers: ReadonlyMap<string, string> }>;
 }
 
-/** Removes the pods and containers whose cgroups no longer exist from an outdated list. */
+/** Removes the pods and containers whose cgroups no longer exist from an outdated list of the runtime's pods. */
 const filterExisting = (listedPods: readonly RunningPod[], { pods }: CgroupPaths): readonly RunningPod[] =>
   listedPods.flatMap((pod) => {
     const existingContainers = pods.get(pod.uid)?.containers;

@@ -98,7 +98,10 @@ export class ResourceMeter {
     return { images, containers: runtimeFileSystem(response.containerFilesystems[0]) ?? images };
   }
 
-  /** Compares the devices of the file systems (`HasDedicatedImageFs` in `pkg/kubelet/stats/provider.go`). */
+  /**
+   * Detects the layout of the file systems by comparing their devices (`HasDedicatedImageFs` in
+   * `pkg/kubelet/stats/provider.go`).
+   */
   async #detectLayout(
     images: RuntimeFileSystem | undefined,
     containers: RuntimeFileSystem | undefined,
@@ -141,7 +144,10 @@ function memoryObservation(memory: MemoryStats | undefined): Observation | undef
   return { available, capacity: available + workingSetBytes, at: time.ms };
 }
 
-/** Returns the signals of a file system. A file system that does not count its inodes has no signal for them. */
+/**
+ * Returns the observations for the eviction signals of a file system. There is none for inodes if the file system does
+ * not count its inodes.
+ */
 function fileSystemObservations(
   name: 'nodefs' | 'imagefs' | 'containerfs',
   fileSystem: FileSystemUsage | undefined,

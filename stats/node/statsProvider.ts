@@ -48,7 +48,7 @@ export interface StatsProviderOptions {
 const CPU_AND_MEMORY_MAX_AGE_MS = 1_000;
 /** Maximum age of a cached full summary, in milliseconds. The sample in the summary may be older. */
 const SUMMARY_MAX_AGE_MS = 5_000;
-/** Maximum age of a sample by which pods are ranked for eviction, in milliseconds. */
+/** Maximum age of a sample that is used to rank pods for eviction, in milliseconds. */
 const EVICTION_MAX_AGE_MS = 1_000;
 const RUNTIME_TIMEOUT_MS = 5_000;
 /** Timeout for measuring the files of all pods, in milliseconds. The summary omits results that arrive later. */
@@ -141,7 +141,7 @@ export class StatsProvider {
     );
   }
 
-  /** Measures everything that the running pods with these UIDs use, except for CPU rates. */
+  /** Measures the resource usage of the running pods with these UIDs, without CPU rates. */
   async podUsage(uids: readonly string[], signal: AbortSignal): Promise<readonly PodStats[]> {
     const sample = await this.#options.collector.sample('everything', signal, EVICTION_MAX_AGE_MS);
     return this.#measurePods(
@@ -173,9 +173,9 @@ export class StatsProvider {
   }
 
   /**
-   * Returns the statistics of two cgroups, that of all pods and that of the agent, which is reported with the start
-   * time of this provider (`summary_sys_containers.go` in `pkg/kubelet/server/stats`). The kubelet's other system
-   * containers cannot be configured here.
+   * Returns the statistics of the cgroup of all pods and of the agent's cgroup. The agent's start time is that of this
+   * provider (`summary_sys_containers.go` in `pkg/kubelet/server/stats`). The kubelet's other system containers cannot
+   * be configured here.
    */
   #systemContainers({ allPods, agent }: NodeSample, includesIo: boolean): readonly ContainerStats[] | undefined {
     const createContainerStats = (

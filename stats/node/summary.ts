@@ -123,7 +123,7 @@ export interface NetworkStats extends InterfaceStats {
 }
 
 /**
- * The kubelet's default interface, by the name that runtimes give it (`defaultNetworkInterfaceName` in
+ * Name of the default network interface of a pod, as in the kubelet (`defaultNetworkInterfaceName` in
  * `pkg/kubelet/stats/helper.go`).
  */
 const DEFAULT_INTERFACE = 'eth0';

@@ -39,7 +39,10 @@ const NS_IN_MS = 1_000_000n;
 const toMilliseconds = (ns: bigint): number => Number(ns / NS_IN_MS);
 const toNumber = (value: wire.UInt64Value | undefined): number | undefined => value && Number(value.value);
 
-/** Computes the CPU rate from a counter in nanoseconds, read at a time in milliseconds since the epoch. */
+/**
+ * Computes the CPU rate from a counter. `usedNs` is the counter in nanoseconds, and `readAt` is the time of the reading
+ * in milliseconds since the epoch.
+ */
 export type RateOf = (usedNs: number, readAt: number) => number | undefined;
 
 export function containerUsage(stats: wire.ContainerStats, rateOf: RateOf): RuntimeUsage {
@@ -76,8 +79,8 @@ export const layerUsage = ({ timestamp, fsId, usedBytes, inodesUsed }: wire.File
 function cpuStats({ timestamp, usageCoreNanoSeconds, usageNanoCores, psi }: wire.CpuUsage, rateOf: RateOf): CpuStats {
   const readAt = toMilliseconds(timestamp);
   const usedNs = toNumber(usageCoreNanoSeconds);
-  // Compute the rate even if the runtime reports one, because the next rate needs this counter if the runtime then
-  // reports none.
+  // Compute the rate even if the runtime reports one, so that this counter is available for the next rate if the
+  // runtime then reports none.
   const coreUsageRate = usedNs === undefined ? undefined : rateOf(usedNs, readAt);
   return {
     time: statsTime(readAt),

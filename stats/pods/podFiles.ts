@@ -109,7 +109,10 @@ function sumUsage(start: FsStats, addends: readonly (FsStats | undefined)[]): Fs
   };
 }
 
-/** Sums up the files directly in a directory, without subdirectories. Undefined if the directory does not exist. */
+/**
+ * Returns the total size of the files directly in a directory, excluding its subdirectories. Undefined if the directory
+ * does not exist.
+ */
 export async function directoryUsage(directory: string): Promise<DiskUsage | undefined> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => undefined);
   if (entries === undefined) return undefined;

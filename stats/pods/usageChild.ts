@@ -3,7 +3,7 @@ import { setPriority } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { measureDiskUsages } from '../../host/usage/diskUsages.ts';
 
-/** Nice value of the process, so that all other work takes precedence. */
+/** Nice value that gives all other work precedence over this process. */
 const NICENESS = 10;
 
 setPriority(NICENESS);

@@ -27,7 +27,7 @@ export interface VolumeUsageOptions {
   readonly periodMs: number;
   /** Measures directory trees and returns the results in the same order. */
   readonly measure: (paths: readonly string[], signal: AbortSignal) => Promise<readonly TimedUsage[]>;
-  /** Called with the duration of the measurement of each volume, in milliseconds. */
+  /** Called after each measurement of a volume, with its duration in milliseconds. */
   readonly onMeasured?: ((ms: number) => void) | undefined;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   /** Returns a number in [0, 1). */
@@ -86,7 +86,10 @@ export class VolumeUsage {
     };
   }
 
-  /** Starts a measurement of the pods that are due, unless one is in progress, and waits for it for a limited time. */
+  /**
+   * Starts measuring the pods whose next measurement is due, unless a measurement is in progress. Waits for the results
+   * for a limited time.
+   */
   async refresh(): Promise<void> {
     const { periodMs, signal } = this.#options;
     if (periodMs <= 0) return;
@@ -97,7 +100,9 @@ export class VolumeUsage {
     limit.clear();
   }
 
-  /** Aborts the measurement of a pod that stops, because a volume cannot be unmounted while a process is inside it. */
+  /**
+   * Aborts the measurement of a pod that stops, because a volume cannot be unmounted while a process is accessing it.
+   */
   abortPod(uid: string): void {
     this.#measurements.delete(uid);
     if (this.#inProgress?.uids.has(uid)) this.#inProgress.end.abort();

@@ -4,8 +4,8 @@ import type { VolumeTask, VolumeTaskResult } from '../volumeTasks.ts';
 import type { MountRequest } from './mount.ts';
 
 /**
- * Mounts file systems and accesses the contents of volumes. The host and a simulation implement it. An operation that
- * hangs is abandoned when its signal aborts.
+ * Mounts file systems and accesses the contents of volumes. Implemented for the host and for simulations. An operation
+ * that hangs is abandoned when its signal aborts.
  */
 export interface Mounter {
   /** Mounts a file system. Fails with `FailedMount`. */

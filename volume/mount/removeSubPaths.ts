@@ -7,7 +7,7 @@ import type { VolumeUnmount } from '../plugins/plugin.ts';
  */
 const MOUNT_POINT_DEPTH = 3;
 
-/** Unmounts the subPaths of one volume of a pod, or of all its volumes. Idempotent. */
+/** Unmounts the subPaths of one or all volumes of a pod. Idempotent. */
 export async function removeSubPaths(
   { layout, mounter, signal }: Pick<VolumeUnmount, 'layout' | 'mounter' | 'signal'>,
   { podUid, volume }: { readonly podUid: string; readonly volume?: string },

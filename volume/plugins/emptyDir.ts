@@ -84,8 +84,8 @@ function selectMedium(request: VolumeMount, { medium = '', sizeLimit }: EmptyDir
 }
 
 /**
- * Returns the huge page size that the pod's containers request. If the medium specifies a size, only that size counts.
- * Fails with `FailedMount` unless exactly one size remains.
+ * Returns the huge page size that the pod's containers request. If the medium specifies a size, requests for other
+ * sizes are ignored. Fails with `FailedMount` unless exactly one size remains.
  */
 function pageSize(spec: PodSpec, medium: string, sizeInMedium: string | undefined): string {
   const requestedSizes = [...spec.containers, ...(spec.initContainers ?? [])].flatMap(({ resources }) =>

@@ -71,7 +71,7 @@ function assertSafePath(target: string): void {
   throw new NodeFailure('FailedMount', `invalid HostPath ${JSON.stringify(target)}: ${problem}`);
 }
 
-/** Replaces an error of the call with a `FailedMount` failure. */
+/** Returns the result of `call`. If the call fails, rejects with a `FailedMount` failure instead of the error. */
 async function asMountFailure<T>(call: Promise<T>, target: string, signal: AbortSignal): Promise<T> {
   try {
     return await call;

@@ -49,7 +49,7 @@ export interface VolumePlugin<Mounted extends MountedVolume = MountedVolume> {
   /** Name of the volume type in Kubernetes, which also names its directory below `volumes`. */
   readonly name: string;
   readonly supportsVolume: (volume: Volume) => boolean;
-  /** Mounts the volume and returns the path, image or device for its containers. */
+  /** Mounts the volume and returns the path, image or device that its containers get. */
   readonly mount: (request: VolumeMount) => Promise<Mounted>;
   /** Unmounts the volume and deletes its files unless they belong to the host. */
   readonly unmount: (request: VolumeUnmount) => Promise<void>;

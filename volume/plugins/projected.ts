@@ -30,7 +30,9 @@ export const secretPlugin = filesPlugin('kubernetes.io/secret', ({ secret }) => 
  */
 export const configMapPlugin = filesPlugin('kubernetes.io/configmap', ({ configMap }) => configMap, { onDisk: true });
 
-/** Mode of the directory, as for an emptyDir. The modes of the files restrict access. */
+/**
+ * Mode of the volume's directory, the same as for an emptyDir. Access is restricted by the modes of the files instead.
+ */
 const FULL_ACCESS = 0o777;
 const MOUNT_POINT_MODE = 0o755;
 

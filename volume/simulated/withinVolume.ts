@@ -36,7 +36,10 @@ export function bindSubPathInVolume(disk: MemoryDisk, { hostPath, subPath, targe
   disk.bind(source, target);
 }
 
-/** Returns the inode at a path without unresolved links. Throws if a dangling link is there. */
+/**
+ * Returns the inode at a resolved path. Throws if the path is still a symbolic link, which means that the link is
+ * dangling.
+ */
 function getResolvedInode(disk: MemoryDisk, path: string): Inode {
   const inode = disk.inodeAt(path, 'open', { follow: false });
   if (inode.kind === 'link') throw new Error(`${basename(path)} is a dangling symlink`);

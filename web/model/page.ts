@@ -46,7 +46,10 @@ interface PageOptions {
   readonly history?: PageHistory;
 }
 
-/** Maximum usual latency of a frame. If the measured offset differs by more, one of the clocks was set. */
+/**
+ * Expected maximum latency of a frame. A larger change in the measured offset means that one of the clocks was
+ * adjusted.
+ */
 const MAX_FRAME_LATENCY_MS = 500;
 
 /** Creates the clocks of the browser and of the node, which may show different times. */
@@ -81,7 +84,7 @@ function createTimeSignals(initialSnapshot: Snapshot, now: () => number) {
   const live = signal<World>(world);
   /** The displayed past snapshot. Undefined in the live view. */
   const past = signal<World | undefined>(initialSnapshot.mode === 'live' ? undefined : world);
-  /** The state at which the view is frozen. The space key toggles this. */
+  /** The state that is displayed while the view is frozen. Pressing Space freezes or unfreezes the view. */
   const frozen = signal<World | undefined>(undefined);
   const clock = createClocks(initialSnapshot, now);
   const connection = signal<Connection>(initialSnapshot.mode === 'file' ? { kind: 'still' } : { kind: 'live' });
@@ -93,7 +96,9 @@ function createTimeSignals(initialSnapshot: Snapshot, now: () => number) {
     ...clock,
     /** The snapshot that all panels show. */
     world: computed(() => past.value ?? frozen.value ?? live.value),
-    /** Reference time for ages and countdowns, updated every second. It stands still while the connection is lost. */
+    /**
+     * Reference time for ages and countdowns, updated every second. It does not advance while the connection is lost.
+     */
     now: computed(() => {
       const frozenWorld = past.value ?? frozen.value;
       if (frozenWorld || connection.value.kind === 'lost') return (frozenWorld ?? live.value).at;
@@ -105,10 +110,11 @@ function createTimeSignals(initialSnapshot: Snapshot, now: () => number) {
      */
     pendingSnapshot: signal<PendingSnapshot | undefined>(undefined),
     /**
-     * Whether the user is dragging the handle of the rail. In the meantime, only the tree and the chart are updated.
+     * Whether the user is dragging along the rail (the timeline of the recording). During a drag, only the tree and the
+     * chart are updated.
      */
     isDragging: signal(false),
-    /** Number of lines received while the view is frozen. */
+    /** Number of inputs received since the view was frozen. Lines that the server has omitted count as inputs. */
     eventsSinceFreeze: signal(0),
     recordedRange: signal(initialSnapshot.recorded),
     rail: signal<Rail | undefined>(undefined),

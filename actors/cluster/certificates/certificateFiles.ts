@@ -150,7 +150,7 @@ export class CertificateFiles {
 
 const TIMESTAMP_SUFFIX = /^-\d{4}(-\d{2}){5}\.pem$/;
 
-/** Whether the certificate has expired. Unusable files count as unexpired. */
+/** Whether the certificate has expired. Returns false for unusable files. */
 function hasExpired(text: string, now: number): boolean {
   try {
     return parsePair(text, text).notAfter < now;
@@ -167,7 +167,7 @@ function formatTimestamp(now: number): string {
 }
 
 /**
- * Parses the first certificate of a PEM file, which must match the key. The certificates after it are the chain to its
+ * Parses the first certificate of a PEM file, which must match the key. Any further certificates form the chain to its
  * CA.
  */
 function parsePair(certificates: string, key: string): PersistedCertificate {

@@ -1,4 +1,7 @@
-/** Implements the ports of the certificate machines. Private keys exist only in this class and on disk. */
+/**
+ * Implements the ports through which the certificate machines request and store certificates. Private keys exist only
+ * in this class and on disk.
+ */
 
 import { NodeFailure } from '../../../base/failure.ts';
 import type { Clock } from '../../../base/time/clock.ts';

@@ -1,5 +1,5 @@
 /**
- * Creates CertificateSigningRequests at an API server (`RequestCertificate` in `util/certificate/csr/csr.go` of
+ * Creates CertificateSigningRequests on an API server (`RequestCertificate` in `util/certificate/csr/csr.go` of
  * client-go).
  */
 import { createPublicKey } from 'node:crypto';

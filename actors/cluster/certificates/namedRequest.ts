@@ -54,8 +54,8 @@ export function findMismatch(namedRequest: NamedRequest, existing: unknown, now:
     if (formatSubject(subject) !== formatSubject(buildSubject(namedRequest.certificate)))
       return 'it is for a different subject';
     const existingKey = createPublicKey({ key: Buffer.from(AsnConvert.serialize(subjectPKInfo)), ...SPKI_EXPORT });
-    // Compare the encoded keys, because `KeyObject.equals` on keys of different types leaves an error in OpenSSL's
-    // queue, which the next call that reads a key would throw.
+    // Compare the encoded keys. `KeyObject.equals` on keys of different types leaves an error in OpenSSL's queue, and
+    // the next call that reads a key would throw it.
     if (!existingKey.export(SPKI_EXPORT).equals(namedRequest.publicKey.export(SPKI_EXPORT)))
       return 'it is for a different key';
     const expiryTimes = parsePemBlocks(decodeBase64(status?.certificate ?? '')).map(

@@ -1,4 +1,4 @@
-/** Writes files with private keys. They are written atomically, and only the agent's user can access them. */
+/** Writes private-key files atomically and makes them accessible only to the agent's user. */
 import { dirname } from 'node:path';
 import { messageOf, NodeFailure } from '../../../base/failure.ts';
 import { errorCode } from '../../../host/files/fileErrors.ts';
@@ -21,7 +21,10 @@ export async function writePrivate(files: FileSystem, path: string, text: string
   }
 }
 
-/** Creates the failure for a directory whose files cannot be read or written. The message contains a path. */
+/**
+ * Creates the failure for a directory whose files cannot be read or written. Adds the directory to the message if it is
+ * missing.
+ */
 export function createUnusableFailure(directory: string, cause: unknown): NodeFailure {
   const message = messageOf(cause);
   const locatedMessage = message.startsWith(directory) ? message : `${directory}: ${message}`;

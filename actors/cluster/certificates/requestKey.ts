@@ -50,8 +50,8 @@ export class RequestKey {
   }
 
   /**
-   * Returns the key. Returns a description of the file's contents if they are not a usable key, or undefined if there
-   * is no file.
+   * Returns the key, a description of the file's contents if they are not a usable key, or undefined if there is no
+   * file.
    */
   async #readKey(): Promise<KeyObject | string | undefined> {
     try {

@@ -1,4 +1,4 @@
-/** Implements the ports of the machines that maintain the Node, its lease and its CSINode at the API server. */
+/** Implements the ports of the machines that maintain the Node, its lease and its CSINode on the API server. */
 
 import type { Clock } from '../../../base/time/clock.ts';
 import { lookUp } from '../../../base/values/lookUp.ts';
@@ -73,8 +73,8 @@ const MIGRATED_PLUGINS: readonly string[] = [
 ];
 
 /**
- * Returns the CSINode with an up-to-date annotation of migrated plugins, which an agent of a different version may have
- * written. Returns the given object if the annotation is already up to date.
+ * Returns the CSINode with the annotation of migrated plugins set to this agent's value, because an agent of a
+ * different version may have written another one. Returns the given object if the annotation is already up to date.
  */
 function withMigratedPlugins(csiNode: ServerCsiNode): ServerCsiNode {
   const { annotations = {} } = csiNode.metadata;
@@ -85,7 +85,7 @@ function withMigratedPlugins(csiNode: ServerCsiNode): ServerCsiNode {
   return { ...csiNode, metadata: { ...csiNode.metadata, annotations: updatedAnnotations } };
 }
 
-/** Ports whose requests concern the node itself. */
+/** Ports that send requests about the Node, its lease and its CSINode to the API server. */
 export type ClusterPort = 'registerNode' | 'readNode' | 'ensureCsiNode' | 'putNodeStatus' | 'renewLease';
 type ClusterPorts = Pick<PortServices, ClusterPort>;
 
@@ -165,7 +165,7 @@ export class ClusterNode {
     }
   }
 
-  /** Updates those fields of an existing Node that this node is responsible for. */
+  /** Updates the fields of an existing Node that this node is responsible for. */
   async #adoptExisting(node: NodeObject, options: CallOptions): Promise<ServerNode> {
     const { client, nodeName } = this.#dependencies;
     const existing = await this.#getNode(options);

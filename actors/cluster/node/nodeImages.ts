@@ -1,4 +1,6 @@
-/** Lists the images for the node's status, refreshed periodically (`image_gc_manager.go` of `pkg/kubelet/images`). */
+/**
+ * Lists the images for the node's status and caches the list briefly (`image_gc_manager.go` of `pkg/kubelet/images`).
+ */
 
 import { type Clock, steadyClock } from '../../../base/time/clock.ts';
 import type { Cri } from '../../../cri/client/calls.ts';

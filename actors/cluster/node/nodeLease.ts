@@ -1,4 +1,4 @@
-/** Renews the lease of a node at the API server (`component-helpers/apimachinery/lease` of Kubernetes). */
+/** Renews a node's lease on the API server (`component-helpers/apimachinery/lease` of Kubernetes). */
 
 import type { Clock } from '../../../base/time/clock.ts';
 import type { CallOptions } from '../../../kubeclient/client.ts';

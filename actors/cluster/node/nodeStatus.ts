@@ -45,15 +45,13 @@ const MAX_ATTEMPTS = 5;
 
 export class NodeStatus {
   readonly #dependencies: NodeStatusDependencies;
-  /**
-   * Time of the last complete report on the monotonic clock, because a wall clock that is set back would delay reports.
-   */
+  /** Monotonic time of the last complete report. A wall clock that is set back would delay reports. */
   #lastReportAt: number | undefined;
   /** The server's response to the last write, which may be newer than the watched Node. */
   #response: ServerNode | undefined;
   /** Random delay of the next periodic report. Prevents all nodes from writing at the same time after an outage. */
   #delayMs = 0;
-  /** The changes of the last report that the server did not store, because older servers ignore unknown fields. */
+  /** Changes from the last report that the server did not store. Older servers ignore unknown fields. */
   #ignoredChange: JsonFields | undefined;
   #isUnschedulable = false;
   #hasReportedReboot = false;
@@ -124,7 +122,10 @@ export class NodeStatus {
     this.#ignoredChange = nodeStatusChange(response.status, node);
   }
 
-  /** Returns events in the order in which a kubelet emits them. */
+  /**
+   * Returns the events for a reboot and for changed conditions and schedulability, in the order in which a kubelet
+   * emits them.
+   */
   #createEvents({ spec: { unschedulable = false }, status }: ServerNode, node: NodeObject): EventMessage[] {
     const { nodeName } = this.#dependencies;
     const events = [

@@ -107,8 +107,9 @@ export class ApiStatusSink implements StatusSink {
   }
 
   /**
-   * Returns the cached pod. While the watch is connected, this is the last response or a newer version. Terminated pods
-   * and pods being deleted are read from the server instead.
+   * Returns the cached pod. While the watch is connected, this is the pod in the server's last response or a newer
+   * version. Returns undefined for terminated pods, for pods being deleted and after a patch with an unknown outcome,
+   * so that the pod is read from the server instead.
    */
   #cachedPod(report: StatusReport): ServerPod | undefined {
     if (report.ended || this.#uncertainUids.has(report.uid)) return undefined;
@@ -125,7 +126,7 @@ export class ApiStatusSink implements StatusSink {
 
   /**
    * Patches the pod. Unlike a pod from the API server, a static pod may restart with the same UID. The terminal phase
-   * of its mirror pod cannot be reverted, so the mirror pod is deleted and recreated.
+   * of its mirror pod cannot be reverted, so in this case the mirror pod is deleted and recreated.
    */
   async #patchPod(pod: ServerPod, report: StatusReport, options: PatchOptions): Promise<ServerPod | undefined> {
     const { uid } = pod.metadata;

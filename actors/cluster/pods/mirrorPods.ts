@@ -1,4 +1,4 @@
-/** Implements the ports that create and remove mirror pods at the API server. */
+/** Implements the ports that create and remove mirror pods on the API server. */
 import type { KubeClient } from '../../../kubeclient/client.ts';
 import { isConflict, isNotFound } from '../../../kubeclient/kubeError.ts';
 import { podPath, podsPath } from '../../../kubeclient/paths.ts';

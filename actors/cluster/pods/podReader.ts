@@ -24,8 +24,8 @@ type ReadResult = { readonly pod?: Pod; readonly problems?: readonly Problem[] }
 type ReadVersion = readonly [object: KubeObject, read: ReadResult];
 
 /**
- * Parses each version of an object once. An unchanged object yields the same pod, and so does an object that only
- * reflects the node's own status. If only the status has changed, only the status is parsed again.
+ * Parses each version of an object once. An object that is unchanged, or changed only by this node's own status update,
+ * yields the same pod. If only the status has changed, only the status is parsed again.
  */
 export class PodReader {
   readonly #clock: Pick<Clock, 'now' | 'turns'>;
@@ -94,8 +94,8 @@ export class PodReader {
   }
 
   /**
-   * Parses an object and falls back to the last readable version, because a field that only newer servers know must not
-   * terminate a running pod.
+   * Parses an object and falls back to the last readable version, so that a field that only newer servers support does
+   * not terminate a running pod.
    */
   *#readAll(object: KubeObject, lastPod: Pod | undefined): Generator<void, ReadResult> {
     const { uid } = object.metadata;
@@ -125,7 +125,8 @@ function unversionedMetadata({ metadata }: Pod): Omit<Pod['metadata'], 'resource
 function describeProblems(object: KubeObject, problems: readonly Problem[]) {
   const { namespace, name, uid, deletionTimestamp } = object.metadata;
   const pod = `${String(namespace)}/${String(name)}`;
-  // A pod that is being deleted is no longer wanted, so its containers stop even if the object is unreadable.
+  // Omit the UID of a pod that is being deleted. A problem that contains the UID would keep the unreadable pod running,
+  // but this pod's containers must stop.
   const podFields = deletionTimestamp === undefined ? { pod, uid } : { pod };
   return problems.map(({ path, message }): SourceProblem => ({ file: `pod ${pod}`, path, message, ...podFields }));
 }

@@ -1,7 +1,7 @@
 /**
- * Tracks the API server's responses to sent statuses and later versions from the watch. A status that another client has
- * edited is sent again if the node owns the edited part, e.g. when a controller has marked the pods of an unreachable
- * node unready.
+ * Tracks the pods in the API server's responses to status patches, and later versions of these pods from the watch. A
+ * status that another client has edited is sent again if the node owns the edited part, e.g. when a controller has
+ * marked the pods of an unreachable node unready.
  */
 import * as z from 'zod/mini';
 import { retainKeys } from '../../../base/values/retainKeys.ts';
@@ -27,7 +27,7 @@ interface StatusResponse {
 }
 
 export class StatusResponses {
-  /** Keyed by the UID at the server. */
+  /** Keyed by the UID on the server. */
   readonly #responses = new Map<string, StatusResponse>();
 
   /** Records the server's response to the status of the pod with this UID on the node. */
@@ -35,7 +35,7 @@ export class StatusResponses {
     this.#responses.set(response.metadata.uid, { uid, response, wasEdited: false });
   }
 
-  /** Returns the UIDs of the pods whose status at the server differs from the sent one. */
+  /** Returns the UIDs of the pods whose status on the server differs from the status that was sent. */
   findEdited(objects: readonly KubeObject[]): readonly string[] {
     const editedUids: string[] = [];
     let trackedCount = 0;
@@ -43,7 +43,7 @@ export class StatusResponses {
       const lastResponse = this.#responses.get(object.metadata.uid);
       if (lastResponse === undefined) continue;
       trackedCount += 1;
-      // Every event of the watch passes all objects, so skip the unchanged ones.
+      // Each watch event passes all of the node's pods, so skip the unchanged ones.
       if (isLaterVersion(object, lastResponse.response) && this.#isNewlyEdited(object, lastResponse))
         editedUids.push(lastResponse.uid);
     }
@@ -71,7 +71,7 @@ export class StatusResponses {
     return z.safeParse(podSchema, watched).data ?? response;
   }
 
-  /** Whether the server has responded to a status of the pod that nobody has edited since. */
+  /** Whether the server has acknowledged a status of the pod and nobody has edited it since. */
   hasUnedited({ uid, isStatic }: Pick<StatusReport, 'uid' | 'isStatic'>): boolean {
     const ownResponse = this.#responses.get(uid);
     // Search all responses, because a mirror pod's UID differs from the UID of its static pod.

@@ -31,15 +31,12 @@ export class FetchedObject implements TrackedObject {
   readonly #listeners: TrackingListeners;
   /** Null if the object does not exist. */
   #object: ConfigObject | null | undefined;
-  /**
-   * Time of the last request whose response is reusable, on the monotonic clock. Undefined if the object must be
-   * fetched again.
-   */
+  /** Monotonic time of the last request whose response is reusable. Undefined if the object must be fetched again. */
   #lastRequestAt: number | undefined;
   #request: Promise<void> | undefined;
   #invalidationCount = 0;
   /**
-   * The value of `#invalidationCount` when the request of the last accepted response was sent. Responses to earlier
+   * The value of `#invalidationCount` when the request for the last accepted response was sent. Responses to earlier
    * requests are ignored.
    */
   #respondedInvalidations = 0;
@@ -63,7 +60,7 @@ export class FetchedObject implements TrackedObject {
     return this.#object ?? undefined;
   }
 
-  /** Invalidates the last response and that of a request in flight, which may be older than this call. */
+  /** Invalidates the last response and the response to any request in flight, because both may predate this call. */
   invalidate(): void {
     this.#invalidationCount += 1;
     this.#lastRequestAt = undefined;

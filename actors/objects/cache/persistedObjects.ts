@@ -1,6 +1,7 @@
 /**
- * Persists the last versions of the ConfigMaps and Secrets of pods in an in-memory directory. They survive the agent,
- * so running pods continue while no API server responds. They do not survive a reboot of the host.
+ * Persists the last versions of the ConfigMaps and Secrets of pods in an in-memory directory. The objects survive a
+ * restart of the agent, so running pods continue while no API server responds. They do not survive a reboot of the
+ * host.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import path from 'node:path';
@@ -15,7 +16,7 @@ import type { ConfigObject, ConfigReference } from '../../../kubernetes/objects/
 export interface PersistedObject {
   readonly object: ConfigObject;
   readonly uids: readonly string[];
-  /** The manifest of the object. Undefined for an object of an API server. */
+  /** Path or URL of the manifest that defines the object. Undefined for an object from an API server. */
   readonly file?: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Persists the objects of one source's manifests that pods use. After a restart of the agent, the persisted objects are
- * used instead of those of a broken or unreadable manifest.
+ * Persists the objects that one source's manifests define and its pods use. After a restart of the agent, they replace
+ * the objects of a broken or unreadable manifest.
  */
 import type { ConfigObject, ConfigReference } from '../../../kubernetes/objects/configObject.ts';
 import type { PersistedObjects } from './persistedObjects.ts';
@@ -34,7 +34,7 @@ export class PersistedSourceObjects {
   readonly #dependencies: PersistedSourceDependencies;
   /** Keyed by object key. */
   readonly #storedObjects = new Map<string, StoredObject>();
-  /** UIDs of pods that existed before the agent's start and have not been confirmed yet. */
+  /** UIDs of pods that existed before the agent's start and for which `confirm` has not been called yet. */
   readonly #unconfirmedUids = new Set<string>();
 
   constructor(dependencies: PersistedSourceDependencies) {

@@ -7,7 +7,7 @@ export class SharedCall<T> {
   readonly #onAbandoned: () => void;
   #waiterCount = 0;
 
-  /** The callback is called when the last caller stops waiting, with or without a result. */
+  /** Calls `onAbandoned` when the last caller stops waiting, with or without a result. */
   constructor(call: (signal: AbortSignal) => Promise<T>, onAbandoned: () => void) {
     this.#result = call(this.#abortController.signal);
     this.#onAbandoned = onAbandoned;

@@ -36,7 +36,6 @@ export interface TrackingListeners {
 
 export type TrackObject = (reference: ConfigReference, listeners: TrackingListeners) => TrackedObject;
 
-/** Returns the API type of a reference. */
 export const objectType = ({ kind }: ConfigReference): ObjectType => ({ apiVersion: 'v1', kind });
 
 export const collectionPath = ({ kind, namespace }: ConfigReference): string =>

@@ -18,7 +18,7 @@ export interface WatchedObjectDependencies {
   readonly clock: Clock;
   /** Returns a random number in [0, 1). */
   readonly jitter: () => number;
-  /** Time for which an object outside of volumes is watched after its last read, in milliseconds. */
+  /** Time for which an object that no volume contains is watched after it was last read, in milliseconds. */
   readonly idleMs: number;
 }
 

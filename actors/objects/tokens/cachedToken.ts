@@ -15,7 +15,7 @@ import { Secret } from '../../../host/secret.ts';
 /** The same point in time on the monotonic clock and on the wall clock, in milliseconds. */
 export interface ClockReading {
   readonly monotonic: number;
-  /** Since the epoch. */
+  /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
@@ -29,12 +29,12 @@ const HOUR_MS = 3_600_000;
 const MAX_AGE_MS = 24 * HOUR_MS;
 /** Fraction of the lifetime after which a token is renewed. */
 const RENEWAL_FRACTION = 0.8;
-/** Each token is renewed earlier by a random time of at most this, so that not all tokens are renewed at once. */
+/** Maximum random time by which a token is renewed earlier, so that not all tokens are renewed at once. */
 const JITTER_MS = 10_000;
 /**
- * The wall clock counts as set back if it shows that less time has passed than the monotonic clock does and the
- * difference exceeds this. Time synchronization sets a clock back by less than this, or slowly. An API server's clock
- * may be behind a token's issue time by up to this.
+ * The wall clock is considered set back if it shows less elapsed time than the monotonic clock and the difference
+ * exceeds this. Time synchronization sets a clock back by less than this, or slowly. An API server's clock may be
+ * behind a token's issue time by up to this.
  */
 const MAX_CLOCK_STEP_BACK_MS = 60_000;
 

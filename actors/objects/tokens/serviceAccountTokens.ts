@@ -37,20 +37,19 @@ interface TokenEntry {
   lastFailure?: Failure;
   /** Back-off after the last failure. */
   delayMs: number;
-  /** Time of the next attempt on the monotonic clock, in milliseconds. */
+  /** Monotonic time of the next attempt, in milliseconds. */
   nextAttemptAt: number;
-  /** Time of the last use on the monotonic clock. */
+  /** Monotonic time of the last use. */
   lastUsedAt: number;
 }
 
 type TokenKey = readonly [pod: Pod, request: TokenRequest];
 
 const RETRY_BACK_OFF = { baseMs: 1_000, maxMs: 60_000 };
-/** Tolerance for timers that fire early. */
 const EARLY_TIMER_TOLERANCE_MS = 1_000;
 /**
  * Time after which an unused token is dropped. Every user requests its token at least once a day, when the token is
- * renewed, so a token that was unused for longer belongs to a terminated pod.
+ * renewed, so a token that has been unused for longer belongs to a terminated pod.
  */
 const UNUSED_MS = 48 * 3_600_000;
 
@@ -177,7 +176,7 @@ export class ServiceAccountTokens implements PodTokens {
   #podToken({ nextAttemptAt, lastFailure }: TokenEntry, token: CachedToken): PodToken {
     const now = readClocks(this.#dependencies.clock);
     const renewInMs = Math.max(token.msUntilRenewal(now), nextAttemptAt - now.monotonic);
-    // A valid token is renewed no later than at its expiration, even during a back-off.
+    // A valid token is renewed no later than its expiration, even during a back-off.
     const expiresInMs = token.remainingLifetimeMs(now);
     return {
       token: token.token,

@@ -5,7 +5,6 @@ import type { TokenRequest } from '../../../kubernetes/objects/podObjects.ts';
 
 const SECOND_MS = 1_000;
 
-/** Returns the service account of a pod. */
 export const serviceAccountOf = ({ metadata: { namespace }, spec }: Pod) => ({
   namespace,
   name: spec.serviceAccountName ?? '',

@@ -39,7 +39,9 @@ export interface ContainerObjects {
 interface ContainerObjectDependencies {
   /** Undefined if the node has no source of ConfigMaps and Secrets. */
   readonly objects?: PodObjects | undefined;
-  /** Called with values of a pod's containers that must be redacted. */
+  /**
+   * Called with the values that a pod's containers get from ConfigMaps and Secrets, so that the values are redacted.
+   */
   readonly learnValues?: ((pod: Pod, values: readonly string[]) => void) | undefined;
 }
 

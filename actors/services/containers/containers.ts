@@ -161,8 +161,8 @@ async function create(
   // Computing an environment with thousands of variables takes milliseconds, and many containers may reach this point
   // at once.
   await clock.turns?.acquire();
-  // Stop here if the sandbox was replaced, because a later attempt to create this container may already have read the
-  // objects.
+  // Stop here if the sandbox was replaced. A later attempt to create this container may already have cached the objects
+  // that it needs, and taking them would remove them from the cache.
   signal.throwIfAborted();
   const objects = dependencies.variableObjects.takeObjects(input);
   const userNamespace = pod.spec.hostUsers === false ? { userRange: await users.getRange(uid) } : {};
@@ -280,7 +280,7 @@ const INCONCLUSIVE_REASONS: ReadonlySet<FailureReason> = new Set(['RuntimeUnavai
 
 const POSSIBLY_RUNNING_STATES: ReadonlySet<ObservedContainer['state']> = new Set(['running', 'unknown']);
 
-/** The ID under which the runtime has the container and, if the start was refused, the reason. */
+/** The container's ID in the runtime and, if the start was refused, the reason. */
 interface StartResult {
   readonly id: string;
   readonly refusal?: { readonly message: string };
@@ -312,8 +312,8 @@ async function startContainer(
 }
 
 /**
- * Returns the reason for a failed start. A container that is still in the created state has not exited, because the
- * runtime never received the call.
+ * Returns the reason for a failed start of a container that has not exited. The reason is `NotFound` if the runtime
+ * does not have the container.
  */
 const startFailureReason = (observed: ObservedContainer | null): FailureReason =>
   observed === null ? 'NotFound' : 'RuntimeError';
@@ -358,7 +358,7 @@ function toStopFailure(cause: unknown, graceSeconds: number): unknown {
   return new NodeFailure(cause.reason, cause.message, { cause, graceSeconds });
 }
 
-/** Reasons that mean that the runtime has refused to create a container. */
+/** Failure reasons that mean that the runtime refused to create a container. */
 const REFUSAL_REASONS: ReadonlySet<FailureReason> = new Set(['RuntimeError', 'NameReserved']);
 
 function toCreateFailure(cause: unknown): unknown {

@@ -37,8 +37,8 @@ interface HookRun {
 /** A postStart hook runs without a deadline. */
 const NO_DEADLINE = Number.POSITIVE_INFINITY;
 /**
- * Time beyond the grace period after which an exec call is abandoned. The stop of the container terminates the command,
- * so this only guards against an unresponsive runtime.
+ * Time beyond the grace period after which an exec call is abandoned. Stopping the container terminates the command, so
+ * this only guards against an unresponsive runtime.
  */
 const EXEC_TIMEOUT_MARGIN_MS = 120_000;
 
@@ -150,12 +150,13 @@ async function runHandler(dependencies: HookDependencies, run: HookRun): Promise
 
 const MAX_OUTPUT_BYTES = 1_024;
 
-/** Zero means no limit in the CRI. A preStop command is terminated by the stop of the container instead. */
+/** Zero means no limit in the CRI. A preStop command is terminated when the container is stopped instead. */
 const NO_TIMEOUT = 0n;
 
 /**
  * Runs the command of a hook. A preStop command is not interrupted at the end of the grace period (C10), and continues
- * until the stop terminates it. Therefore its call does not use the caller's signal and has its own limit.
+ * until stopping the container terminates it. Therefore its call does not use the caller's signal and has its own
+ * limit.
  */
 async function executeCommand(cri: Cri, clock: Clock, run: HookRun, cmd: readonly string[]): Promise<void> {
   const { id, hook, timeoutMs, signal } = run;
@@ -182,8 +183,7 @@ function requireSuccess(cmd: readonly string[], { exitCode, stdout, stderr }: Ex
 }
 
 /**
- * Sends the request of a hook. Any response counts as success, regardless of its status and even if its body is
- * truncated.
+ * Sends the request of a hook. Any response is a success, regardless of its status and even if its body is truncated.
  */
 async function sendHookRequest(
   { clock, network }: HookDependencies,
@@ -200,8 +200,8 @@ async function sendHookRequest(
       return [];
     } catch (error) {
       if (!isPlainHttpResponse(error)) throw error;
-      // Retry over plain HTTP, because a plain HTTP response to an HTTPS request also counts as success. The retry must
-      // not send the credentials.
+      // Retry over plain HTTP, because a plain HTTP response to an HTTPS request is also a success. The retry must not
+      // send the credentials.
       const httpHeaders = action.httpHeaders?.filter(({ name }) => name.toLowerCase() !== 'authorization') ?? [];
       const plainTarget = createTarget({ ...action, httpHeaders, scheme: 'HTTP' });
       // If the retry fails too, report the original error.

@@ -7,7 +7,7 @@ import { type PodWithTree, podActors } from '../../../show/actors/podActors.ts';
 import { type LogTail, type LogTails, lastFailedRun, latestRun } from '../../../show/logTail.ts';
 
 const FAILED_RUN_LINES = 5;
-/** Number of bytes to read from the end of a log. A longer line is cut at the start. */
+/** Number of bytes to read from the end of a log. A longer line is truncated at the start. */
 const LOG_TAIL_BYTES = 16_384;
 const MAX_LINE_LENGTH = 500;
 

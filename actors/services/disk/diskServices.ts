@@ -52,14 +52,14 @@ export interface DiskServiceDependencies extends ClusterContent {
 export function diskServices(dependencies: DiskServiceDependencies): DiskServices {
   const serialize = createPodSerializer();
   const { mountVolume, unmountVolume, ...podPorts } = { ...podServices(dependencies), ...volumeServices(dependencies) };
-  /** Wraps a port call that concerns the whole pod. */
+  /** Wraps a port call that concerns a whole pod, so that it does not overlap with other calls for the pod. */
   const wrapPodCall =
     <Input extends { readonly pod: Pod }, Output>(call: DiskCall<Input, Output>): PortCall<Input, Output> =>
     (input, { signal }) =>
       serialize({ uid: input.pod.metadata.uid }, () => call(input, signal));
   /**
-   * Wraps a port call that concerns one volume, and enforces its time limit. A call that continues after its timeout
-   * still blocks later calls for the same volume.
+   * Wraps a port call that concerns one volume, so that calls for the volume run sequentially, and enforces the call's
+   * time limit. A call that continues after its timeout still blocks later calls for the same volume.
    */
   const wrapVolumeCall =
     <Input extends VolumeInput, Output>(
@@ -135,8 +135,8 @@ async function removePodData(
   const isOwnPod = await ownership.owns(metadata);
   // After a power failure, there may be logs without a pod directory.
   if (!isOwnPod && !hasOwnLogs({ layout, maker: ownMark, pod: metadata })) return;
-  // If no source wants a pod, only the pod's directories identify the pod and its volumes. The directories are removed
-  // last, because the owner mark in them proves that the pod's other files are ours.
+  // The pod's directories are the only record of a pod that no source lists and of its volumes. They are removed last,
+  // because the owner mark in them proves that the pod's other files are ours.
   await removeLogSymlinks(layout, metadata);
   if (!keepsLogs) await removePodLogs({ layout, maker: ownMark, signal }, metadata);
   if (!isOwnPod) return;

@@ -24,10 +24,7 @@ interface UnusedCgroupsDependencies {
 
 export class UnusedCgroups {
   readonly #dependencies: UnusedCgroupsDependencies;
-  /**
-   * Time at which each cgroup was first observed to be unused, on the monotonic clock in milliseconds. Keyed by pod
-   * UID.
-   */
+  /** Monotonic time in milliseconds at which each cgroup was first observed to be unused, keyed by pod UID. */
   readonly #unusedSinceByUid = new Map<string, number>();
 
   constructor(dependencies: UnusedCgroupsDependencies) {
@@ -35,9 +32,8 @@ export class UnusedCgroups {
   }
 
   /**
-   * Whether the pod may use the cgroup that has the pod's name, because the cgroup does not exist, is ours, or has been
-   * unused for long enough. A cgroup that another agent failed to remove stays unused, and the runtime has no
-   * containers of that agent's pod.
+   * Whether the pod may use the cgroup of the same name, i.e. the cgroup does not exist, is ours, or has been unused
+   * for long enough. A cgroup that another agent failed to remove remains unused and has no containers in the runtime.
    */
   async mayUse(podWithSandboxes: PodWithSandboxes, options: CallOptions): Promise<boolean> {
     const { ownership, cgroups, clock } = this.#dependencies;

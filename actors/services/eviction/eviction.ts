@@ -1,4 +1,4 @@
-/** Implements the ports of the eviction, which measure the node's resources and what pods use of them. */
+/** Implements the eviction ports, which measure the node's resources and the usage of each pod. */
 
 import { unlessAborted } from '../../../base/async/unlessAborted.ts';
 import { messageOf, NodeFailure } from '../../../base/failure.ts';
@@ -20,7 +20,7 @@ export interface ResourceMeter {
   readMemory(): Observations;
   /** Measures the disk usage of the pods with these UIDs. */
   measureDiskUsage(uids: readonly string[], signal: AbortSignal): Promise<PodUsages>;
-  /** Measures everything that the pods with these UIDs use. Pods without running containers are omitted. */
+  /** Measures the usage of all resources by the pods with these UIDs. Pods without running containers are omitted. */
   measurePods(uids: readonly string[], signal: AbortSignal): Promise<PodUsages>;
 }
 
@@ -29,7 +29,7 @@ interface EvictionDependencies {
   readonly clock: Clock;
 }
 
-/** Time limit of a measurement, in milliseconds. Measuring the files of all pods has the same limit. */
+/** Time limit of a measurement, in milliseconds, including the time to measure the files of all pods. */
 const MEASUREMENT_LIMIT_MS = 15_000;
 
 export function evictionServices({

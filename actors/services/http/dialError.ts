@@ -10,7 +10,7 @@ const DIAL_MESSAGES: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'connect: connection timed out',
 };
 
-/** Joins a host and port to an address, with an IPv6 host in brackets. */
+/** Joins a host and port into an address, with an IPv6 host in brackets. */
 export const joinHostPort = (host: string, port: number): string =>
   host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 

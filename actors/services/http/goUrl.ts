@@ -58,7 +58,9 @@ export class GoUrl {
     this.fields = fields;
   }
 
-  /** Parses a byte string. Throws Go's error message, such as `parse "/%zz": invalid URL escape "%zz"`. */
+  /**
+   * Parses a URL, given as a byte string. Throws Go's error message, such as `parse "/%zz": invalid URL escape "%zz"`.
+   */
   static parse(bytes: string): GoUrl {
     const [url, fragment] = splitAtFirst(bytes, '#');
     const fields = withInput(url, () => parseFields(url));
@@ -304,7 +306,7 @@ function resolvePath(base: string, reference: string): string {
 
 type UrlPart = 'path' | 'host' | 'zone' | 'user' | 'fragment';
 
-/** The characters other than letters, digits and `-_.~` that need no escape in each part. */
+/** The characters other than letters, digits and `-_.~` that need no escaping in each part of a URL. */
 const UNESCAPED_CHARACTERS: Readonly<Record<UrlPart, string>> = {
   path: '$&+,/:;=@',
   host: '!$&\'()*+,;=:[]<>"',

@@ -50,7 +50,7 @@ export function httpTarget(
   }
   if (!headers.has('user-agent')) headers.set('user-agent', [`kube-${purpose}/${KUBERNETES_VERSION}`]);
   if (!headers.has('accept')) headers.set('accept', ['*/*']);
-  // Headers Accept and Host are not sent if they are set to an empty string.
+  // The Accept and Host headers are not sent if they are set to an empty string.
   for (const key of ['accept', 'host']) if (headers.get(key)?.[0] === '') headers.delete(key);
   return { url, headers };
 }

@@ -1,4 +1,4 @@
-/** Implements the ports of images over the CRI. */
+/** Implements the image ports over the CRI. */
 
 import { NodeFailure } from '../../../base/failure.ts';
 import { truncate } from '../../../base/text/shortText.ts';

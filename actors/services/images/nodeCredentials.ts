@@ -11,7 +11,7 @@ export interface CredentialQuery {
   /** Undefined for a pull without a pod, in which case plugins that need a service account return no credentials. */
   readonly pod?: Pod | undefined;
   readonly signal: AbortSignal;
-  /** Tokens of the pod's service account. Undefined if the node belongs to no cluster. */
+  /** Tokens of the pod's service account. Undefined if the node does not belong to a cluster. */
   readonly tokens?: PodTokens | undefined;
   readonly findServiceAccount?: FindServiceAccount | undefined;
 }

@@ -6,7 +6,7 @@ import type { ProbeAttempt } from './probeAttempt.ts';
 
 /**
  * Sends the request of a probe. A status from 200 to 399 is success. A redirect to a different host is not followed and
- * counts as success with a warning.
+ * is treated as success with a warning.
  */
 export async function probeHttp(
   network: Pick<Network, 'connect'>,

@@ -1,4 +1,4 @@
-/** Finds the RuntimeClass of a pod at the API server or in the files of a directory. */
+/** Finds the RuntimeClass of a pod on the API server or in the files of a directory. */
 import { join } from 'node:path';
 import { messageOf, NodeFailure } from '../../../base/failure.ts';
 import { isMissing, isResourceShortage } from '../../../host/files/fileErrors.ts';
@@ -43,9 +43,9 @@ export function createHandlerFinder(
 export type OnSkipped = (file: string, why: string) => void;
 
 /**
- * Reads all classes of a directory by name. The first of several classes with the same name counts. Rejects if the host
- * temporarily refuses a read, because a class that was not read would look like one that does not exist. Permanently
- * unreadable files, e.g. damaged ones, are skipped, so other pods need not wait.
+ * Reads all classes of a directory by name. If several classes have the same name, the first one is used. Rejects if
+ * the host temporarily refuses a read, because a class that was not read would look like one that does not exist.
+ * Permanently unreadable files, e.g. damaged ones, are skipped, so other pods need not wait.
  */
 export async function readRuntimeClasses(
   directory: string,

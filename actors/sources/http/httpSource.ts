@@ -39,7 +39,7 @@ export interface HttpSourceOptions extends ManifestUrl {
   readonly isLenient?: boolean;
   /** Reads the RuntimeClasses for admission. If undefined, pods are not checked against classes. */
   readonly readClasses?: () => Promise<RuntimeClasses>;
-  /** The last valid set from before a restart. */
+  /** The last valid set of pods from before a restart of the agent. */
   readonly lastGoodPods: readonly Pod[] | undefined;
   /** The objects that the pods in `lastGoodPods` use. */
   readonly lastObjects?: readonly ConfigObject[] | undefined;
@@ -49,13 +49,18 @@ export interface HttpSourceOptions extends ManifestUrl {
   readonly nextTurn: () => Promise<void>;
   readonly network: Pick<Network, 'fetch'>;
   readonly signal: AbortSignal;
-  /** Called with the full set and its objects initially and after every change of the set or its problems. */
+  /**
+   * Called with the full set of pods and with the objects for them, initially and after every change of the pods, the
+   * objects or the problems.
+   */
   readonly onSet: (set: ManifestSet, objects: readonly LocalObject[]) => void;
-  /** Called when the URL cannot be read and there is no earlier set, and again when the reason changes. */
+  /**
+   * Called when the URL cannot be read and no pods have been received from it yet, and again when the reason changes.
+   */
   readonly onUnreadable: (problems: readonly SourceProblem[]) => void;
   /** Called after each poll with the resulting state. */
   readonly onState: (step: SourceChange) => void;
-  /** Called with each new good set before it is published. */
+  /** Called with each new valid set of pods before it is published. */
   readonly onGoodPods: (pods: readonly Pod[]) => void;
 }
 
@@ -76,10 +81,10 @@ class HttpSource {
   readonly #options: HttpSourceOptions;
   /** The last parsed response. An identical response is not parsed again. */
   #lastResponse: string | undefined;
-  /** The RuntimeClasses with which the last response was parsed. */
+  /** The RuntimeClasses that were used to parse the last response. */
   #classes: RuntimeClasses | undefined;
   #parsedText: ParsedText;
-  /** Undefined if there is no set yet. */
+  /** The current pods. Undefined until the pods of a valid response or of an earlier agent are in use. */
   #pods: readonly Pod[] | undefined;
   #objects: readonly LocalObject[];
   #documentHolders: DocumentHolders = new Map();
@@ -90,7 +95,7 @@ class HttpSource {
   #warnings: readonly SourceProblem[] = [];
   /** The number of responses that were parsed. */
   #responseCount = 0;
-  /** A summary of the last published set, used to recognize an unchanged one. */
+  /** Identifies the last published set of pods and problems, so that an unchanged set is not published again. */
   #publishedSummary: string | undefined;
 
   constructor(options: HttpSourceOptions) {
@@ -123,8 +128,8 @@ class HttpSource {
 
   async #update(text: string, classes: RuntimeClasses | undefined): Promise<void> {
     const { nodeName, clock, isLenient = false, url, readManifests, nextTurn } = this.#options;
-    // An admitted pod stays admitted even if its class changes. A rejected pod may be admitted after the classes
-    // change.
+    // An admitted pod stays admitted even if its RuntimeClass changes. A rejected pod may be admitted after the
+    // RuntimeClasses change.
     const mustReparse = this.#responseProblems.length > 0 && !isDeepStrictEqual(classes, this.#classes);
     if (text === this.#lastResponse && !mustReparse) return;
     const admittedPods = collectAdmittedPods(listPods(this.#parsedText));
@@ -141,8 +146,8 @@ class HttpSource {
   }
 
   /**
-   * Applies a parsed response to the set. Before the first set, a response that yields neither pods nor objects but has
-   * problems is not applied, because it is invalid.
+   * Updates the pods and objects from a parsed response. Before the first valid response, a response that yields
+   * neither pods nor objects but has problems is ignored, because it is invalid.
    */
   #resolve(text: ParsedText): void {
     const { lastGoodPods, onGoodPods, url } = this.#options;

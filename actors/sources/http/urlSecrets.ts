@@ -19,7 +19,10 @@ export function urlKey(text: string): string {
   return redactedText === text ? text : `${redactedText}#${hash('sha256', splitCredentials(text).url).slice(0, 16)}`;
 }
 
-/** Splits a URL into a URL without user and password, because `fetch` rejects those, and the corresponding header. */
+/**
+ * Splits a URL into a URL without user and password and the Authorization header that contains them, because `fetch`
+ * rejects URLs with credentials.
+ */
 export function splitCredentials(text: string): { url: string; authorization?: string } {
   const url = URL.parse(text);
   if (url === null || (url.username === '' && url.password === '')) return { url: text };

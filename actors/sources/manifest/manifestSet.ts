@@ -20,7 +20,7 @@ export interface ManifestSet {
   readonly isPartial?: true;
 }
 
-/** Details of a source's set that are not sent to actors. */
+/** Details of a source's set of pods that are not sent to actors. */
 export interface SourceDetails {
   /** Paths of the pods' files, keyed by UID. */
   readonly files: ReadonlyMap<string, string>;
@@ -29,7 +29,7 @@ export interface SourceDetails {
 }
 
 /**
- * The last good version of a manifest, persisted across restarts. It only contains pods, because Secrets must not be
+ * The last valid version of a manifest, persisted across restarts. It only contains pods, because Secrets must not be
  * written to disk.
  */
 export interface StoredManifest {
@@ -47,7 +47,6 @@ export interface ManifestToStore {
   readonly manifest: StoredManifest | null;
 }
 
-/** The content of a file and its mode. */
 export interface FileContent {
   readonly text: string;
   /** Permission bits. Undefined if unknown. */
@@ -56,14 +55,14 @@ export interface FileContent {
 
 interface FileEntry {
   readonly parsedText: ParsedText;
-  /** The last good version, as persisted. */
+  /** The last valid version of the manifest, as persisted. */
   readonly storedManifest?: StoredManifest | undefined;
   /** Digest of the file content that was last read, even if it was invalid. */
   readonly readDigest?: string;
   readonly mode?: number | undefined;
   /** Whether parsing was postponed, because the file content has not changed since before the restart. */
   readonly isPostponed?: boolean;
-  /** The RuntimeClasses with which a pod was rejected. The pod may be admitted if the classes change. */
+  /** The RuntimeClasses in effect when a pod was rejected. The pod may be admitted if the classes change. */
   readonly rejectedBy?: RuntimeClasses;
 }
 
@@ -72,26 +71,29 @@ export interface ManifestFilesOptions {
   readonly isLenient: boolean;
   /** The manifest directory or file. */
   readonly path: string;
-  /** Last good versions from before a restart, keyed by file. */
+  /** The last valid version of each manifest from before a restart, keyed by file. */
   readonly storedManifests: ReadonlyMap<string, StoredManifest>;
-  /** Last good versions of the objects in use by pods, keyed by file, from before a restart. */
+  /** The last valid versions of the objects that pods use, from before a restart, keyed by file. */
   readonly lastObjects?: ReadonlyMap<string, readonly ConfigObject[]>;
   readonly readManifests: ReadManifests;
   /** Yields to other tasks of the event loop. */
   readonly nextTurn: () => Promise<void>;
-  /** Called before the set that contains the change is published. */
+  /** Called with each change of a persisted manifest before the resulting set of pods is published. */
   readonly onManifest: (change: ManifestToStore) => void;
 }
 
 /** Permission bits of everyone except the owner. */
 const NON_OWNER_BITS = 0o077;
 
-/** Parses the files of a source. An invalid document is replaced by its last good version. */
+/** Parses the files of a source. An invalid document is replaced by its last valid version. */
 export class ManifestFiles {
   readonly #entries = new Map<string, FileEntry>();
   readonly #options: ManifestFilesOptions;
   #hasChanged = true;
-  /** Reasons why files, or the whole source, are currently unreadable, keyed by path or activity. */
+  /**
+   * Reasons why files, or the whole source, are currently unreadable. Keyed by the path of the file or, for the whole
+   * source, by the operation that failed.
+   */
   readonly #unreadableByPath = new Map<string, SourceProblem>();
   readonly #noticesByPath = new Map<string, SourceProblem>();
   /**
@@ -167,7 +169,7 @@ export class ManifestFiles {
     this.#hasChanged = true;
   }
 
-  /** Records that a file or the whole source cannot be read. The last good version stays in use. */
+  /** Records that a file or the whole source cannot be read. The last valid version stays in use. */
   setUnreadable(key: string, problem: SourceProblem): void {
     this.#unreadableByPath.set(key, problem);
     this.#hasChanged = true;
@@ -200,7 +202,8 @@ export class ManifestFiles {
   }
 
   /**
-   * Returns the set initially and once after each change. Returns undefined if nothing has changed since the last call.
+   * Returns the set of pods initially and once after each change. Returns undefined if nothing has changed since the
+   * last call.
    */
   takeChangedSet(): ManifestSet | undefined {
     if (!this.#hasChanged) return undefined;
@@ -226,12 +229,12 @@ export class ManifestFiles {
     };
   }
 
-  /** Returns the details of the set that was returned last. */
+  /** Returns the details of the set of pods that was returned last. */
   details(): SourceDetails {
     return this.#details;
   }
 
-  /** Stores the last good version of a file if it has changed. */
+  /** Stores the last valid version of a manifest if it has changed. */
   #storeManifest(file: string, entry: FileEntry): void {
     const { storedManifest, readDigest } = entry;
     // For an unread file, only the stored version is available.

@@ -39,7 +39,10 @@ export interface ReadManifest {
 /** The manifests of a file or response, parsed lazily, or a description of the exceeded limit. */
 export type ManifestsRead = { readonly manifests: Iterable<ReadManifest> } | { readonly beyond: string };
 
-/** Returns a key that identifies an object within its source. A static pod has the name that the node gives it. */
+/**
+ * Returns a key that identifies an object within its source. The key of a static pod contains the name that the node
+ * assigns to the pod.
+ */
 export const objectKey = (kind: string, { namespace, name }: { readonly namespace: string; readonly name: string }) =>
   `${kind}/${namespace}/${name}`;
 
@@ -134,9 +137,7 @@ function readKind(value: unknown): string | undefined {
   return typeof kind === 'string' ? kind : undefined;
 }
 
-/**
- * Returns the kind of those items of a list that do not specify their own kind, or undefined if `kind` is not a list.
- */
+/** Returns the kind of list items that do not specify their own kind, or undefined if `kind` is not a list. */
 function kindOfItems(kind: string | undefined): string | undefined {
   if (kind === 'List') return 'Pod';
   const itemKind = kind?.endsWith('List') ? kind.slice(0, -'List'.length) : undefined;

@@ -101,7 +101,7 @@ export function resolveTexts(
   };
 }
 
-/** Puts pending pods into use if they are new or all objects that they reference exist. */
+/** Admits pending pods that are new or whose referenced objects all exist. */
 function admitPods(text: ParsedText, missingFor: (wanted: PendingPod) => readonly RequiredObject[]): ParsedText {
   const isPodAdmitted = ({ pod, pendingPod }: ParsedDocument) =>
     pendingPod && pendingPod.pod !== pod && (pod === undefined || missingFor(pendingPod).length === 0);

@@ -79,7 +79,7 @@ export function selectedPart({ container, volume }: Pick<ExplainOptions, 'contai
   return volume === undefined ? undefined : { kind: 'volume', name: volume };
 }
 
-/** Returns the path of the explanation of a container or volume, relative to that of the pod's explanation. */
+/** Returns the path of the explanation of a container or volume, relative to the path of the pod's explanation. */
 const partPath = (part: PodPart | undefined): string =>
   part === undefined ? '' : `/${part.kind}s/${encodeURIComponent(part.name)}`;
 

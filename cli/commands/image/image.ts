@@ -76,7 +76,7 @@ const nodeSchema = z.object({
   }),
 });
 
-/** Returns the runtime that `--container-runtime-endpoint` names, or else that of the running agent. */
+/** Returns the runtime that `--container-runtime-endpoint` names, or else the runtime of the running agent. */
 async function findRuntime(options: RuntimeOptions): Promise<NodeRuntime> {
   const { containerRuntimeEndpoint: endpoint, rootDir } = options;
   if (endpoint !== undefined) {
@@ -145,7 +145,7 @@ const imageUsesSchema = z.object({
 });
 
 /**
- * Returns what the agent knows about the use of images, by image ID. Empty without an agent or with an agent of an old
+ * Returns the agent's data about the use of images, by image ID. Empty without an agent or with an agent of an old
  * version.
  */
 async function readImageUses(agent: AgentClient | undefined): Promise<ReadonlyMap<string, ImageUse>> {
@@ -202,8 +202,8 @@ const imageObject = (
 });
 
 /**
- * Pulls images with the node's own credentials. Writes no pull record, because the agent caches the records in memory,
- * so the images count as preloaded (`pkg/kubelet/images/pullmanager`).
+ * Pulls images with the node's own credentials. Writes no pull records, because the agent caches them in memory and
+ * would not see new ones. The images are therefore treated as preloaded (`pkg/kubelet/images/pullmanager`).
  */
 export async function pullImages(names: readonly string[], options: RuntimeOptions, write: Write): Promise<void> {
   const imageNames = names.map((name) => fullName(name, 'image pull'));

@@ -16,7 +16,7 @@ export interface InspectOptions {
   readonly address?: string;
 }
 
-/** Options of the view with which the page opens. */
+/** Options for the initial view of the page. */
 interface FirstView {
   /** The time to show, in milliseconds since the epoch. Defaults to the end of the recording. */
   readonly at?: number | undefined;

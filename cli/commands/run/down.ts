@@ -136,7 +136,7 @@ function reportTerminations(agent: AgentPort, write: DownDependencies['write']):
   });
 }
 
-/** Reads a configuration without any source of pods. */
+/** Loads the configuration of a node that has no source of pods. */
 async function readConfig(stateDirectories: StateLayout, nodeName: string | undefined): Promise<NodeConfig> {
   const flags = nodeName === undefined ? {} : { '--hostname-override': nodeName };
   return (await loadConfig(flags, { defaults: stateDirectories, checkHost: false })).config;

@@ -14,9 +14,9 @@ import { assertDirectoryOrMissing } from '../../../host/files/assertDirectoryOrM
 import type { DownDependencies } from './down.ts';
 import type { UpDependencies } from './up.ts';
 
-/** Interval between checks whether the private containerd is running, in milliseconds. */
+/** Interval between checks that the private containerd is running, in milliseconds. */
 const ALIVE_CHECK_INTERVAL_MS = 1_000;
-/** Interval between checks whether the private containerd responds, in milliseconds. */
+/** Interval between checks that the private containerd responds, in milliseconds. */
 const RESPONSE_CHECK_INTERVAL_MS = 10_000;
 /** Time without a response after which the private containerd is restarted, in milliseconds. */
 const MAX_SILENCE_MS = 60_000;
@@ -66,8 +66,8 @@ export const startPrivateContainerd: UpDependencies['startRuntime'] = async (
 };
 
 /**
- * Restarts containerd if it has died, has not responded for a minute, or a restart was requested, until the signal
- * aborts.
+ * Restarts containerd whenever it has died, it has not responded for a minute, or a restart was requested. Stops when
+ * the signal aborts.
  */
 export async function superviseContainerd(options: {
   current: () => Pick<ManagedContainerd, 'isAlive' | 'isResponsive' | 'restoreMasquerade' | 'halt'>;
@@ -106,7 +106,7 @@ export async function superviseContainerd(options: {
   }
 }
 
-/** Functions with which `down` finds a private containerd and removes one that cannot be started. */
+/** Functions that `down` uses to find a private containerd and to remove one that cannot be started. */
 export const privateContainerdCleanup: Pick<
   DownDependencies,
   'describeRuntimeLeftovers' | 'endpointOf' | 'nodeNameOf' | 'removeRuntime'

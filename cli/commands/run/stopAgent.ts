@@ -29,8 +29,8 @@ async function isUpProcess(pid: number): Promise<boolean> {
 }
 
 /**
- * Queries whether the node is already stopping, and computes the time limit. An agent that does not respond counts as
- * running.
+ * Queries whether the node is already stopping, and computes how long the stop may take. An agent that does not respond
+ * is assumed to be running.
  */
 async function queryShutdown(rootDirectory: string): Promise<{ isStopping: boolean; timeoutMs: number }> {
   const client = agentClient(socketPath(rootDirectory));

@@ -27,14 +27,15 @@ interface TakeOverPod extends ForeignPod {
   /** Number of processes in the pod's cgroup. */
   readonly processCount: number;
   /**
-   * Whether the pod is bound to the node at the API server. Undefined if there is no API server or it does not respond.
+   * Whether the pod is bound to the node according to the API server. Undefined if there is no API server or it does
+   * not respond.
    */
   readonly isBound?: boolean;
 }
 
 interface TakeOverPlan {
   readonly pods: readonly TakeOverPod[];
-  /** The error of the request for the pods that are bound to the node, if it failed. */
+  /** The error if the pods bound to the node could not be fetched. */
   readonly unknownReason?: string | undefined;
   /** Reasons to refuse the take-over, one sentence each. */
   readonly obstacles: readonly string[];
@@ -49,7 +50,10 @@ interface HostState {
   readonly boundPods: BoundPods;
 }
 
-/** The UIDs of the pods that are bound to the node at the API server, or the error of the request for them. */
+/**
+ * The UIDs of the pods that are bound to the node according to the API server, or the error if they could not be
+ * fetched.
+ */
 interface BoundPods {
   readonly uids?: ReadonlySet<string>;
   readonly unknownReason?: string;

@@ -48,7 +48,7 @@ export interface UpDependencies {
   startRuntime(directory: string, start: RuntimeStartOptions): Promise<PrivateRuntime>;
   readonly output: Output;
   readonly input?: Input;
-  /** A text to print above the table. */
+  /** Text to print above the table. */
   readonly note?: string | undefined;
 }
 
@@ -259,7 +259,9 @@ To stop them:            statelet down${pathFlags}
 const quoteShellWord = (word: string): string =>
   /^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
-/** Creates a log. If it shares a terminal with the live table, it has only warnings unless the verbosity is raised. */
+/**
+ * Creates a log. If it shares a terminal with the live table, it contains only warnings unless the verbosity is raised.
+ */
 async function createViewLogger(
   view: LiveView,
   output: Output,

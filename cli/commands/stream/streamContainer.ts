@@ -73,7 +73,7 @@ async function runStreams(
   return runRemoteCommand(connection, streams, signal);
 }
 
-/** Returns the exit code with which shells report a signal. `reason` is the abort reason of `handleStopSignals`. */
+/** Returns the exit code that shells use to report a signal. `reason` is the abort reason of `handleStopSignals`. */
 function signalExitCode(reason: unknown): number {
   const match = Object.entries(constants.signals).find(([name]) => name === reason);
   return 128 + (match?.[1] ?? 0);

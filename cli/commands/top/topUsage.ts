@@ -105,7 +105,7 @@ function missingMetricsError(pods: readonly Pod[]): NodeFailure {
   return new NodeFailure('NotFound', `Metrics not available for pod ${namespace}/${name}, age: ${age}`);
 }
 
-/** Prints the usage of the running agent's node, also in percent of its allocatable resources. */
+/** Prints the usage of the running agent's node, both as amounts and as percentages of its allocatable resources. */
 export async function topNodes(options: TopUsageOptions, write: Write): Promise<void> {
   const isSelected = createSelection(options, nodeFields);
   const agent = await connectAgent(options);

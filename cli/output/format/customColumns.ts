@@ -4,7 +4,7 @@ import { PathSyntaxError } from './pathSyntaxError.ts';
 
 export interface CustomColumns {
   readonly header: readonly string[];
-  /** Returns the row of an object. */
+  /** Returns the cells of an object's row. */
   readonly cells: (object: unknown) => string[];
 }
 
@@ -51,7 +51,7 @@ function toStrictPath(path: string): string {
 const cellOf = (values: readonly unknown[]): string =>
   values.length === 0 ? '<none>' : values.map(formatGoValue).join();
 
-/** Formats a value as the verb `%v` does in Go. */
+/** Formats a value like Go's `%v` verb. */
 function formatGoValue(value: unknown): string {
   if (value === null) return '<nil>';
   if (Array.isArray(value)) return `[${value.map(formatGoValue).join(' ')}]`;

@@ -63,7 +63,7 @@ function compileSegments(segments: string): PathQuery {
   }
 }
 
-/** Parses several paths in brackets, each of which is relative to the union. */
+/** Parses a union, i.e. several paths in brackets. Each path starts at the value to which the union is applied. */
 function parseUnion(scanner: Scanner): PathQuery | undefined {
   const [whole, content = ''] = scanner.peek(/\[(?!\?)([^\]\n]*)\]/y) ?? [];
   if (whole === undefined || !content.includes(',')) return undefined;

@@ -1,4 +1,4 @@
-/** Reads a text from start to end with sticky patterns (`/…/y`). */
+/** Reads text from start to end with sticky patterns (`/…/y`). */
 export class Scanner {
   readonly #text: string;
   #position = 0;

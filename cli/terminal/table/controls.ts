@@ -130,7 +130,7 @@ function typeFilter({ draftFilter = '', ...controls }: Controls, key: Key): Cont
   return key.name === 'return' ? { ...controls, filter: editedText } : { ...controls, draftFilter: editedText };
 }
 
-/** Returns the controls after a key. `extent` is that of the last drawn page. */
+/** Returns the controls after a key. `extent` is the extent of the last drawn page. */
 export function controlsAfterKey({ hint: _, ...controls }: Controls, key: Key, extent: Extent): Controls {
   if (controls.draftFilter !== undefined) return { ...typeFilter(controls, key), offset: 0 };
   const distance = scrollDistance(key, extent.visibleLines);

@@ -64,8 +64,8 @@ export interface Keyboard {
 }
 
 /**
- * Time after which an Esc is a key of its own and not the start of a sequence, in milliseconds. Terminals send a
- * sequence at once, even over a slow line. The default of Node.js is ten times as long.
+ * Time after which an Esc is a key of its own and not the start of a sequence, in milliseconds. Terminals send the rest
+ * of a sequence immediately, even over a slow line. The default of Node.js is ten times as long.
  */
 const ESCAPE_MS = 50;
 

@@ -1,5 +1,5 @@
 /**
- * Lays out text in columns of a limited total width. If the width does not suffice, columns are dropped first, and then
+ * Lays out text in columns of a limited total width. If the width is insufficient, columns are dropped first, and then
  * the remaining ones shrink.
  */
 
@@ -64,7 +64,7 @@ function selectColumns(columns: readonly Column[], naturalWidths: readonly numbe
   return candidates;
 }
 
-/** Shrinks the columns with the most spare width until all fit or none has any left. */
+/** Shrinks the columns with the most spare width until all columns fit or none has any spare width left. */
 export function fitWidths(columns: readonly Column[], naturalWidths: readonly number[], width: number): number[] {
   const widths = [...naturalWidths];
   for (let excess = totalWidth(widths) - width; excess > 0; excess--) {

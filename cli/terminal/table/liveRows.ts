@@ -34,7 +34,9 @@ interface PodGroup {
   readonly restarts: number;
 }
 
-/** A container that failed within this time counts as recovering, so that rows of a crash loop do not jump. */
+/**
+ * A container that failed within this time is considered to be recovering, so that rows of a crash loop do not jump.
+ */
 const RECOVERY_MS = 300_000;
 
 /** Returns the state without the substate `steady`, which only means that no change is in progress. */
@@ -165,8 +167,8 @@ function withBranches(rows: readonly LiveRow[]): LiveRow[] {
 }
 
 /**
- * Returns the visible rows of a pod. The pod's row shows the reason of its problem unless the row of the causing actor
- * is visible.
+ * Returns the visible rows of a pod. The pod's row shows the reason for the pod's problem unless the row of the actor
+ * that causes it is visible.
  */
 function rowsOf({ pod, actors }: PodGroup, level: RowLevel): LiveRow[] {
   const visibleActors = actors.filter((row) => isVisibleAtLevel(row, level));
@@ -174,7 +176,7 @@ function rowsOf({ pod, actors }: PodGroup, level: RowLevel): LiveRow[] {
   const causeRow = actors.find(({ tone, cells }) => tone !== 'good' && tone !== 'done' && cells.at(-1) !== '');
   if (causeRow === undefined || pod.tone === 'good') return [pod, ...withBranches(visibleActors)];
   const [name = ''] = causeRow.cells;
-  // If the pod's own reason starts with "waiting", the pod only waits for its actors, whose reason says more.
+  // A pod whose own reason starts with "waiting" only waits for its actors, whose reason is more specific.
   const actorReason = visibleActors.includes(causeRow) ? '' : `${name}: ${causeRow.cells.at(-1)}`;
   const hasOwnReason = pod.tone === 'bad' && ownReason !== '' && !ownReason.startsWith('waiting');
   return [

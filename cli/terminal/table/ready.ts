@@ -2,7 +2,7 @@ import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { ContainerStatus } from '../../../kubernetes/api/schema/status.ts';
 import { displayName } from '../../../kubernetes/shownName.ts';
 
-/** The pod states that the line "node ready" counts. A `pending` pod may still become Ready. */
+/** Pod states that the "node ready" line counts. A `pending` pod may still become Ready. */
 const POD_STATES = ['running', 'completed', 'pending', 'inBackOff', 'failing', 'failed', 'terminating'] as const;
 
 type PodState = (typeof POD_STATES)[number];
@@ -11,8 +11,8 @@ type PodState = (typeof POD_STATES)[number];
 export type NodeReadiness = ReadonlyMap<PodState, readonly string[]>;
 
 /**
- * Running time in milliseconds after which a container that failed before no longer counts as failing. It equals the
- * first back-off delay.
+ * Running time in milliseconds after which a container that failed before is no longer considered failing. It equals
+ * the first back-off delay.
  */
 const TRUSTED_AFTER_MS = 10_000;
 

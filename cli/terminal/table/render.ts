@@ -161,10 +161,13 @@ function warningText({ file, path, message, pod }: ManifestProblem, width: numbe
   return `! warning: ${warning}`;
 }
 
-/** Number of columns of a path's end that are always visible. */
+/** Number of columns at the end of a path that are always visible. */
 const MIN_PATH_WIDTH = 24;
 
-/** Formats a path with a message. If both do not fit, the start of the path is cut, because its end names the file. */
+/**
+ * Formats a path with a message. If both do not fit, the start of the path is truncated, because its end names the
+ * file.
+ */
 function pathMessage(path: string, message: string, width: number): string {
   const [printablePath, printableMessage] = [printableLine(path), printableLine(message)];
   const pathWidth = Math.max(MIN_PATH_WIDTH, width - 2 - display.displayWidth(printableMessage));
@@ -210,7 +213,7 @@ const visibleLogLines = (height: number): number => (height >= 20 ? 5 : height >
 
 const LEGEND = '↑↓ scroll  s sort  / filter  d detail  l log  ? help  Ctrl-C end';
 
-/** Returns the line of settings, scroll position and keys, or the filter being typed. */
+/** Returns the line with the settings, scroll position and keys, or the filter being typed. */
 function statusLine({ controls }: Scene, extent: Extent, { width }: Surface): string {
   const { draftFilter, hint, sortOrder, isReversed, detailLevel, page } = controls;
   if (draftFilter !== undefined) return truncateLine(`filter: ${draftFilter}█  (Enter to apply, Esc to clear)`, width);

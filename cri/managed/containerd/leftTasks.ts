@@ -54,7 +54,7 @@ export async function removeTask(layout: Layout, id: string, signal: AbortSignal
     join(layout.rootDirectory, 'io.containerd.runtime.v2.task', CRI_NAMESPACE, id),
     join(runcRoot, id),
   ];
-  // While anything is mounted in the bundle, its removal would delete the files of containers.
+  // Removing the bundle while anything is mounted in it would delete the files of containers.
   if (parseMountPointsBelow(bundleDirectory, await readFile('/proc/self/mountinfo', 'utf8')).length > 0) return;
   await Promise.all(remainingPaths.map((path) => rm(path, { recursive: true, force: true })));
 }

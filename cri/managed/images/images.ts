@@ -7,7 +7,7 @@ import type { TarEntry } from './tar.ts';
 /** Image of all sandboxes. Its process does nothing except reap orphaned processes of the pod. */
 export const PAUSE_IMAGE = 'statelet.local/pause:1';
 
-/** Image of a small system from a static busybox, with which pods can run on a host without a registry. */
+/** Image of a minimal system built from a static busybox, so that pods can run on a host without a registry. */
 export const BUSYBOX_IMAGE = 'statelet.local/busybox:1';
 
 const NOBODY_ID = '65534';

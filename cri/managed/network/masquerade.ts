@@ -17,7 +17,7 @@ export async function enableMasquerade({ network }: Layout, subnet: string, sign
   });
 }
 
-/** Maximum wait in seconds for the lock of iptables. The command fails when it is exceeded. */
+/** Maximum wait for the iptables lock, in seconds. The command fails when it is exceeded. */
 const LOCK_TIMEOUT_SECONDS = '5';
 
 /** Whether iptables reported that the rule does not exist. Other exit codes mean that the check failed. */

@@ -23,7 +23,7 @@ import { containerInfo } from './info.ts';
 import type { ListResults } from './listResults.ts';
 import { toContainerStatus } from './statuses.ts';
 
-/** Implements the calls on containers, and stores their records. */
+/** Implements the container calls and stores the container records. */
 export class Containers {
   readonly #context: RuntimeContext;
   readonly #records: RuntimeRecords;

@@ -19,17 +19,16 @@ const MIB = 1024 * 1024;
 const ACCESS_DENIED_MESSAGE =
   'pull access denied, repository does not exist or may require authorization: server message: insufficient_scope: authorization failed';
 
-/** An image in the registry, or the error with which pulls of the image fail. */
+/** An image in the registry, or the error that pulls of the image return. */
 export interface RegistryImage {
   /** Size of the image in bytes. Defaults to 2 MiB. */
   readonly sizeBytes?: number;
   /** Duration of a pull in milliseconds. Defaults to 500. */
   readonly pullMs?: number;
-  /** Error with which every pull fails after `pullMs`. */
+  /** Error that every pull returns after `pullMs`. */
   readonly error?: { readonly code?: CodeName; readonly message: string };
 }
 
-/** Credentials for a repository. */
 export interface RegistryCredentials {
   readonly username: string;
   readonly password: string;
@@ -46,7 +45,7 @@ export interface ImagesOption {
   readonly anyPullable?: boolean;
 }
 
-/** Implements the calls on images, and stores the images on the node and in the registry. */
+/** Implements the image calls and stores the images on the node and in the registry. */
 export class Images {
   readonly #context: RuntimeContext;
   readonly #localImages = new Map<string, Image>();

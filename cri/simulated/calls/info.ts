@@ -55,8 +55,8 @@ export function imageInfo({ id, repoTags }: Image): VerboseInfo {
 }
 
 /**
- * Returns the verbose information about the runtime. `problem` is the reason why the network is not ready, if it is
- * not.
+ * Returns the verbose information about the runtime. `problem` is the reason why the network is not ready, or undefined
+ * if it is ready.
  */
 export function runtimeInfo(problem: string | undefined): VerboseInfo {
   const containerd = { snapshotter: SNAPSHOTTER, defaultRuntimeName: 'runc' };

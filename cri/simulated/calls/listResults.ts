@@ -1,7 +1,6 @@
 import type { Container, PodSandbox } from '../../generated/runtime.ts';
 import { type RuntimeRecords, toListedContainer, toListedSandbox } from '../objects/records.ts';
 
-/** All objects that the runtime lists. */
 export interface ListedObjects {
   readonly sandboxes: readonly PodSandbox[];
   readonly containers: readonly Container[];

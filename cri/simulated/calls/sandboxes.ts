@@ -12,7 +12,7 @@ import { sandboxInfo } from './info.ts';
 import type { ListResults } from './listResults.ts';
 import { toContainerStatus, toSandboxStatus } from './statuses.ts';
 
-/** Implements the calls on sandboxes, and stores their records. */
+/** Implements the sandbox calls and stores the sandbox records. */
 export class Sandboxes {
   readonly #context: RuntimeContext;
   readonly #records: RuntimeRecords;

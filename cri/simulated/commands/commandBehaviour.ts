@@ -16,7 +16,7 @@ const DURATION_UNITS_MS: Readonly<Record<string, number>> = {
 
 /**
  * Returns the behaviour of a command line. Supports `sleep`, `true`, `false`, programs that exit immediately, and shell
- * scripts of these. Other commands never exit.
+ * scripts that consist of these. Other commands never exit.
  */
 export function commandBehaviour(argv: readonly string[]): Behaviour {
   const [path = '', ...args] = argv;

@@ -6,7 +6,7 @@ import { expandWord, MAX_STEPS, type Variables } from './shellTokens.ts';
 /** Returns the behaviour of a program that a script runs. */
 type GetProgramBehaviour = (argv: readonly string[]) => Behaviour;
 
-/** State of the execution of a script. */
+/** Execution state of a script. */
 interface ShellState {
   readonly elapsedMs: number;
   readonly status: number;

@@ -1,8 +1,8 @@
 import type { RuntimeContext } from '../runtimeContext.ts';
 
 /**
- * Points in a call from which on an interrupted call leaves certain objects behind, as fractions of the call's duration
- * in a real containerd.
+ * Points in a call after which an interruption leaves certain objects behind, as fractions of the call's duration in a
+ * real containerd.
  */
 export const CALL_STAGES = {
   /** The sandbox is recorded. From here on, an interrupted call leaves it in the not ready state. */

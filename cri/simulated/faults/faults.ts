@@ -15,15 +15,15 @@ export interface Fault<K extends CallName | '*'> {
   readonly delayMs?: number;
   /** Blocks the call until the fault is released or the caller cancels. */
   readonly hang?: boolean;
-  /** Error with which the call fails without being executed. */
+  /** Error that the call returns without being executed. */
   readonly error?: { readonly code?: CodeName; readonly message: string };
   /** Takes the runtime down before or after the call is executed. */
   readonly crash?: 'before' | 'after';
   /** Milliseconds by which the response is delayed after the call is executed. */
   readonly lateReplyMs?: number;
   /**
-   * Error with which the call fails after it is executed. The effects of the call are rolled back as far as a real
-   * runtime would roll them back.
+   * Error that the call returns after it is executed. The effects of the call are rolled back as far as a real runtime
+   * would roll them back.
    */
   readonly failsAfter?: { readonly code?: CodeName; readonly message: string };
   /** Executes the call, but the caller gets an error or no response. */

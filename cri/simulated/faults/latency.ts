@@ -46,10 +46,13 @@ const CONTAINERD_LATENCIES: Latencies = {
 // Safe cast, because the keys of the record are the call names.
 export const CALL_NAMES = Object.keys(CONTAINERD_LATENCIES) as readonly CallName[];
 
-/** Returns the duration of a call in milliseconds. Called once per call. */
+/** Returns the duration of a call in milliseconds. Called once for each simulated call. */
 export type GetLatency = (call: CallName) => number;
 
-/** A duration in milliseconds for all calls, durations that override those of containerd, or a function. */
+/**
+ * A duration in milliseconds for all calls, durations of individual calls that override those of containerd, or a
+ * function that returns the duration of a call.
+ */
 export type LatencyOption = number | Partial<Latencies> | GetLatency;
 
 export function resolveLatency(option: LatencyOption = {}): GetLatency {

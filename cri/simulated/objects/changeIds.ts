@@ -13,7 +13,8 @@ interface RenamedObjects {
 
 /**
  * Changes the IDs of the selected sandboxes and their containers. All their other properties stay the same, and the
- * previous IDs become invalid. Only the observer is notified, because a restarted runtime reports no changes.
+ * previous IDs become invalid. The changes are reported to `onEffect` but not as CRI events, because a restarted
+ * runtime reports no changes.
  */
 export function changeIds(
   { generateId, events, onEffect }: RuntimeContext,

@@ -30,7 +30,7 @@ export interface EventListener {
  */
 type GetDeliveryDelays = (event: RuntimeEvent) => readonly number[];
 
-/** Mode of delivering events: immediately, deferred, not at all, twice, or as a function determines for each event. */
+/** Event delivery mode: immediate, deferred, dropped, duplicated, or determined by a function for each event. */
 export type EventDeliveryMode = 'normal' | 'paused' | 'dropped' | 'doubled' | GetDeliveryDelays;
 
 const DELIVERY_DELAYS: Readonly<Record<'normal' | 'dropped' | 'doubled', GetDeliveryDelays>> = {

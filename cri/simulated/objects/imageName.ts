@@ -16,7 +16,6 @@ const REFERENCE_PATTERN = new RegExp(
   String.raw`^${HOST_PATTERN}${PATH_PATTERN}(?:\/${PATH_PATTERN})*(?::\w[\w.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$`,
 );
 
-/** Whether a name is a valid image reference. */
 export function isImageReference(name: string): boolean {
   return REFERENCE_PATTERN.test(name);
 }

@@ -271,7 +271,6 @@ export function toListedContainer(record: ContainerRecord): Container {
   };
 }
 
-/** Whether the labels match the selector. */
 export function matchesLabels(
   labels: Readonly<Record<string, string>>,
   selector: Readonly<Record<string, string>>,

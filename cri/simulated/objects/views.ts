@@ -15,7 +15,7 @@ export interface SimulatedSandbox {
   readonly ip?: string;
   readonly createdAt: number;
   readonly cgroupParent: string;
-  /** Cgroup of the sandbox's process, below that of the pod. */
+  /** Cgroup of the sandbox's process, below the pod's cgroup. */
   readonly cgroup: string;
 }
 
@@ -48,7 +48,7 @@ export interface SimulatedContainer {
   /** Memory usage in bytes while the container is running. */
   readonly memoryBytes: number;
   readonly cgroupParent: string;
-  /** Cgroup of the container's processes, below that of the pod. */
+  /** Cgroup of the container's processes, below the pod's cgroup. */
   readonly cgroup: string;
 }
 

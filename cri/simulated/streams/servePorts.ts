@@ -5,7 +5,7 @@ import type { SpdyStream } from '../../streaming/spdyStream.ts';
 import type { SimulatedPorts } from './streams.ts';
 
 const PORT_HEADER_NAME = 'port';
-/** Name of the header with the ID of a forwarded connection, which both of its streams have. */
+/** Name of the header with the ID of a forwarded connection. Both streams of the connection have this header. */
 const REQUEST_ID_HEADER = 'requestid';
 
 /** Serves a connection to a port once both of its streams are open, the data stream and the error stream. */

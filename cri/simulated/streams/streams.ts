@@ -15,7 +15,6 @@ export interface SimulatedCommand {
   readonly ended: Promise<void>;
 }
 
-/** The ports of a simulated pod. */
 export interface SimulatedPorts {
   readonly kind: 'portForward';
   /** Connects to a port. Returns undefined if the port is closed. */

@@ -21,7 +21,7 @@ export interface CpuUsage {
   readonly userNs?: number | undefined;
   /** CPU time in kernel mode, in nanoseconds. On v1, the resolution is 10 ms. */
   readonly systemNs?: number | undefined;
-  /** Number of enforcement periods of the quota. */
+  /** Number of enforcement periods of the CPU quota that have elapsed. */
   readonly periods?: number | undefined;
   /** Number of periods in which the cgroup was throttled. */
   readonly throttledPeriods?: number | undefined;
@@ -34,7 +34,7 @@ export interface CpuUsage {
   /** Quota per enforcement period, in microseconds. Undefined if there is no quota. */
   readonly quotaUs?: number | undefined;
   readonly periodUs?: number | undefined;
-  /** CPU shares in the range of v1, 2 to 262144. On v2, computed from the weight. */
+  /** CPU shares in the v1 range, from 2 to 262144. On v2, computed from the weight. */
   readonly shares?: number | undefined;
 }
 
@@ -71,7 +71,7 @@ export interface MemoryLimits {
   readonly limit?: number | undefined;
   /** Swap limit. On v1, this is the limit of memory plus swap. */
   readonly swap?: number | undefined;
-  /** Amount that is protected from reclaim under memory pressure. */
+  /** Amount of memory that is protected from reclaim under memory pressure. */
   readonly reservation?: number | undefined;
 }
 

@@ -8,7 +8,7 @@ interface MutableDeviceUsage {
   readonly operations: Map<string, number>;
 }
 
-/** Parses two files of v1 with lines such as `8:0 Read 4096`. The last line with the sum of all devices is ignored. */
+/** Parses two v1 files with lines such as `8:0 Read 4096`. The last line with the sum of all devices is ignored. */
 export function parseBlkio(bytes: string, operations: string): readonly DeviceUsage[] {
   const devices = new Map<string, MutableDeviceUsage>();
   for (const [contents, kind] of [[bytes, 'bytes'] as const, [operations, 'operations'] as const]) {
@@ -31,8 +31,8 @@ const IO_STAT_FIELDS: ReadonlyMap<string, readonly ['bytes' | 'operations', stri
 ]);
 
 /**
- * Parses the file of v2 with a line per device, e.g. `8:0 rbytes=4096 wbytes=0 rios=1 wios=0 dbytes=0 dios=0`. Some
- * lines have no fields.
+ * Parses a v2 file with one line per device, e.g. `8:0 rbytes=4096 wbytes=0 rios=1 wios=0 dbytes=0 dios=0`. Some lines
+ * have no fields.
  */
 export function parseIoStat(text: string): readonly DeviceUsage[] {
   const devices = new Map<string, MutableDeviceUsage>();

@@ -7,7 +7,7 @@ import { relativePath } from '../remove.ts';
 
 /** Existing cgroups. Paths are relative to the hierarchies' roots. */
 export interface ExistingCgroups {
-  /** Existing cgroups that all pods share: their parent and those of the QoS classes. */
+  /** Existing cgroups that all pods share: their parent and the cgroups of the QoS classes. */
   readonly shared: readonly string[];
   readonly pods: readonly ExistingPodCgroup[];
 }

@@ -23,8 +23,8 @@ const MAX_FILES = 1_000;
 
 /**
  * Counts the open files synchronously. Returns undefined if there are too many processes or if this process has run out
- * of file descriptors. A process that has exited counts as having no open files (`processStatsFromProcs` in cAdvisor's
- * `container/libcontainer/handler.go`).
+ * of file descriptors. A process that has exited is treated as having no open files (`processStatsFromProcs` in
+ * cAdvisor's `container/libcontainer/handler.go`).
  */
 export function countOpenFiles(processes: readonly number[], proc = '/proc'): OpenFiles | undefined {
   if (processes.length > MAX_PROCESSES) return undefined;

@@ -12,14 +12,14 @@ export interface UsageReaderInput {
   readonly hierarchies: readonly Hierarchy[];
   /** The cgroup file system. Defaults to the host's. */
   readonly cgroupfs?: Pick<Cgroupfs, 'read' | 'exists'>;
-  /** Current time in milliseconds since the epoch. */
+  /** Returns the current time in milliseconds since the epoch. */
   readonly now: () => number;
 }
 
 /**
  * Reads the usage of a cgroup, whose path is relative to the hierarchies' roots (empty for the root). Returns undefined
- * if the cgroup does not exist. Synchronous, because these files are in memory; all parts take about 0.2 ms. Throws if
- * too many files are open.
+ * if the cgroup does not exist. Synchronous, because these files are in memory and all parts take only about 0.2 ms.
+ * Throws if too many files are open.
  */
 export type ReadUsage = (path: string, parts?: readonly UsagePart[]) => CgroupUsage | undefined;
 

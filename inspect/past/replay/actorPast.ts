@@ -32,7 +32,7 @@ export class ActorPast {
     this.#runs = new Runs(this.#container);
   }
 
-  /** Sets the state in which the actor is when the collection starts. */
+  /** Sets the actor's state at the start of the collection. */
   setInitialState({ state, since }: Pick<ActorView, 'state' | 'since'>): void {
     this.#transitions.setInitialState(state, since);
   }

@@ -27,7 +27,7 @@ import { Reels } from './reels.ts';
 interface HistoryOptions {
   /** A recording file, or the directory of a ring of recording files. */
   readonly path: string;
-  /** Digest of this program's state machines, which must equal that of the recording. */
+  /** Digest of this program's state machines, which must match the digest in the recording. */
   readonly machines: string;
   /**
    * Decompresses members of a recording. The default uses Node's thread pool, which would delay the node's own work if
@@ -41,7 +41,7 @@ interface OpenedRecording {
   readonly stretches: readonly Stretch[];
 }
 
-/** The agent at a past time, and the version of statelet that was recorded. */
+/** The agent at a past time, and the version of statelet that made the recording. */
 export interface ReplayedState {
   readonly agent: NodeAgent;
   readonly at: number;

@@ -12,7 +12,9 @@ interface RecordedSpanOptions {
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
-/** Interval at which the start of the recording is read, which changes when the recorder deletes old files. */
+/**
+ * Interval at which the start of the recording is read again. The start changes when the recorder deletes old files.
+ */
 const REFRESH_INTERVAL_MS = 300_000;
 
 /**

@@ -35,7 +35,7 @@ export class TransitionHistory {
     for (const way of transitionIds(taken)) this.countTransitions(way, 1, at);
   }
 
-  /** Sets the state in which the actor is when the collection starts. */
+  /** Sets the actor's state at the start of the collection. */
   setInitialState(state: string, since: number): void {
     this.#state = { state, at: since };
   }

@@ -62,8 +62,8 @@ export async function readPastStory(
 }
 
 /**
- * Selects the latest parts whose total size is within `maxBytes`. `unread` is the number of entries in the skipped
- * parts, including those of other pods.
+ * Selects the latest parts of the recording whose total size is within `maxBytes`. `unread` is the number of entries in
+ * the skipped parts, including those of other pods.
  */
 function selectLatestParts(
   file: RecordingFile,

@@ -8,7 +8,7 @@ import type { PastResponse, PastTask, PastWorkerData } from './pastTask.ts';
 
 interface PastThreadOptions extends PastWorkerData {
   readonly clock: Clock;
-  /** Called before each request to write the pending lines of a running recorder. */
+  /** Called before each request so that a running recorder writes its pending lines first. */
   readonly beforeRequest?: () => Promise<void>;
 }
 
@@ -16,7 +16,7 @@ interface PastThreadOptions extends PastWorkerData {
 const IDLE_TIMEOUT_MS = 60_000;
 /**
  * Timeout of a request, in milliseconds. Even the largest recording takes much less time. After the timeout, the thread
- * is terminated and the request rejected.
+ * is terminated and the request is rejected.
  */
 const REQUEST_TIMEOUT_MS = 60_000;
 const MAX_HEAP_MEGABYTES = 512;
@@ -38,7 +38,7 @@ interface PendingRequest {
 export class PastThread implements Past {
   readonly #options: PastThreadOptions;
   readonly #queue: PendingRequest[] = [];
-  /** The request that the thread is processing, with the timer of its timeout. */
+  /** The request that the thread is processing, with its timeout timer. */
   #currentRequest: (PendingRequest & { readonly timer: unknown }) | undefined;
   #worker: Worker | undefined;
   #lastId = 0;

@@ -57,8 +57,8 @@ export function parseLogQuery(params: URLSearchParams, now: number): LogQuery | 
 export const isRefusal = (result: object): result is Refusal => 'status' in result;
 
 /**
- * Parses the boolean parameter with the given name. A parameter without a value counts as true
- * (`pkg/runtime/conversion.go` of apimachinery).
+ * Parses the boolean parameter with the given name. A parameter without a value means true (`pkg/runtime/conversion.go`
+ * of apimachinery).
  */
 function parseFlag(params: URLSearchParams, name: string): boolean {
   const value = params.get(name);

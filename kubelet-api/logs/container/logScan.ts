@@ -46,7 +46,7 @@ export class LogScan {
     this.#linesLeft = options.lines ?? Infinity;
   }
 
-  /** Whether the limit of lines or bytes has been reached. */
+  /** Whether the line or byte limit has been reached. */
   get isOver(): boolean {
     return this.#output.isFull || this.#linesLeft <= 0;
   }

@@ -33,7 +33,10 @@ interface FollowOptions {
   readonly isRunning: () => Promise<boolean>;
 }
 
-/** Size of a block. A reader only retains the output of one block for long, plus an encrypted copy of it with TLS. */
+/**
+ * Size of a block. A reader retains the output of at most one block for long, plus an encrypted copy of the output if
+ * TLS is used.
+ */
 const BLOCK_BYTES = 16 * 1_024;
 /** Size of a read-ahead. Larger reads reduce the number of calls to the thread pool. */
 const READ_AHEAD_BYTES = 256 * 1_024;

@@ -86,8 +86,8 @@ async function* readJournal({ journalctl }: NodeLogsParts, query: NodeLogQuery, 
 }
 
 /**
- * Returns the arguments for journalctl. Each value is part of its flag's argument, because a separate value could be
- * parsed as a flag.
+ * Returns the arguments for journalctl. Passes each value as `--flag=value`, because a separate value could be parsed
+ * as a flag.
  */
 function journalArguments({ services, options }: NodeLogQuery): string[] {
   const { since, until, tailLines, pattern, boot }: NodeLogOptions = options;

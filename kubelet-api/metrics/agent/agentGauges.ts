@@ -1,5 +1,5 @@
 /**
- * Registers gauges that a kubelet does not have, e.g. about actors, limiters, stream sessions, the event loop and the
+ * Registers gauges that a kubelet does not have, e.g. for actors, limiters, stream sessions, the event loop and the
  * flight recorder.
  */
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
@@ -25,7 +25,7 @@ export interface AgentGaugesParts {
   readonly monotonic: () => number;
 }
 
-/** Registers the gauges and returns the function that updates them at a scrape. */
+/** Registers the gauges and returns the function that updates them on each scrape. */
 export function registerAgentGauges(registry: Registry, parts: AgentGaugesParts): (counts: NodeCounts) => void {
   const actorsGauge = registry.gauge(
     plain('statelet_actors', 'Actors, by machine and outermost state.', ['machine', 'state']),

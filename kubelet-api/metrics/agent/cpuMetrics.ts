@@ -36,11 +36,11 @@ const FAMILIES = {
 export interface CpuMetrics {
   /** Called after CPUs and memory have been requested for a pod. */
   readonly allocated: (counts: AllocationCounts) => void;
-  /** Updates the gauges at a scrape. */
+  /** Updates the gauges on each scrape. */
   readonly update: (counts: Pick<NodeCounts, 'cpus'>) => void;
 }
 
-/** Registers the metrics. Those that have labels appear once the node assigns CPUs. */
+/** Registers the metrics. Metrics with labels appear once the node assigns CPUs. */
 export function registerCpuMetrics(registry: Registry): CpuMetrics {
   const pinningRequestsCounter = registry.counter(FAMILIES.requests);
   const pinningErrorsCounter = registry.counter(FAMILIES.errors);

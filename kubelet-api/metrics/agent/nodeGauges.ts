@@ -23,7 +23,7 @@ export interface NodeGaugesParts {
   readonly version: { readonly kubelet: string; readonly platform: string };
 }
 
-/** Registers the gauges and returns the function that updates them at a scrape. */
+/** Registers the gauges and returns the function that updates them on each scrape. */
 export function registerNodeGauges(registry: Registry, parts: NodeGaugesParts): (counts: NodeCounts) => void {
   setConstantGauges(registry, parts);
   const updatePods = registerPodGauges(registry, parts);
@@ -112,7 +112,7 @@ function registerPodGauges(registry: Registry, { agent }: NodeGaugesParts): (cou
   };
 }
 
-/** Sets the count of a state. Like the kubelet, omits the series until the state has occurred. */
+/** Sets the gauge's value for a state. Like the kubelet, omits the series until the state has occurred. */
 function setIfDefined(gauge: Gauge, label: string, count: number | undefined): void {
   if (count !== undefined || gauge.has([label])) gauge.set([label], count ?? 0);
 }

@@ -59,7 +59,7 @@ export interface NodeMetrics {
   readonly podResourcesListener: PodResourcesListener;
   /** Starts observing the agent. Must be called before the agent starts. */
   start(agent: NodeAgent, details: NodeDetails): void;
-  /** Registers the gauge of log usage. Must be called at most once. */
+  /** Registers the gauge of the disk usage of container logs. Must be called at most once. */
   addLogUsage(usages: () => Promise<readonly LogUsage[]>): void;
   /** The registries behind `/metrics`, `/metrics/probes` and `/metrics/slis`. */
   readonly registries: { readonly [K in 'all' | 'probes' | 'slis']: Registry };

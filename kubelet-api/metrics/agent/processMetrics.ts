@@ -63,8 +63,8 @@ function parseLimit(limits: string, name: string): number {
 }
 
 /**
- * Parses an IP counter from `/proc/net/netstat`, whose lines are pairs of names and values. Returns undefined if the
- * kernel does not provide the counter, in which case Prometheus' Go client omits the metric.
+ * Parses an IP counter from `/proc/net/netstat`, in which each line of names is followed by a line of values. Returns
+ * undefined if the kernel does not provide the counter, in which case Prometheus' Go client omits the metric.
  */
 function ipCounter(netstat: string, name: string): number | undefined {
   const [names = [], values = []] = netstat

@@ -49,7 +49,7 @@ export function registerServiceActionMetrics(registry: Registry): (action: Servi
 }
 
 /**
- * Registers the families of `pkg/kubelet/pleg/evented.go`. A kubelet only reports values with the feature gate
+ * Registers the metric families of `pkg/kubelet/pleg/evented.go`. A kubelet only reports values with the feature gate
  * EventedPLEG.
  */
 function registerEventStreamFamilies({ counter, histogram }: Registry) {
@@ -66,7 +66,7 @@ function registerEventStreamFamilies({ counter, histogram }: Registry) {
   };
 }
 
-/** Registers the families of `pkg/kubelet/images/pullmanager/metrics.go`. */
+/** Registers the metric families of `pkg/kubelet/images/pullmanager/metrics.go`. */
 function registerPullRecordFamilies({ counter, gauge }: Registry) {
   const options = (name: string, help: string, labels?: readonly string[]) =>
     alpha(`kubelet_imagemanager_${name}`, help, labels);

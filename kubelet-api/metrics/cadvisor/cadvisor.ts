@@ -85,8 +85,8 @@ class ExpositionCache {
   }
 
   /**
-   * Formats the metrics. `signal` must not be that of the first scraper, because other scrapers may wait for the same
-   * result.
+   * Formats the metrics. `signal` must not be the signal of the first scraper, because other scrapers may wait for the
+   * same result.
    */
   async #buildExposition(sample: NodeSample, signal: AbortSignal): Promise<ExpositionChunks> {
     const host = await this.#parts.host(signal);
@@ -114,8 +114,8 @@ class ExpositionCache {
 }
 
 /**
- * Returns the families sorted by name, as in a registry of Prometheus' Go library. `now` is in milliseconds since the
- * epoch.
+ * Returns the metric families sorted by name, as in a registry of Prometheus' Go library. `now` is in milliseconds
+ * since the epoch.
  */
 function buildFamilies(
   rows: readonly Row[],

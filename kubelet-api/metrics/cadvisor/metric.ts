@@ -1,4 +1,4 @@
-/** Defines the metrics of `/metrics/cadvisor` as functions of a row. */
+/** Defines the metrics of `/metrics/cadvisor` as functions of a row, which contains the usage of one cgroup. */
 import type { MetricFamily, Sample } from '../exposition.ts';
 import { appendLabels, type Label, type Row } from './row.ts';
 
@@ -45,7 +45,7 @@ export const createGauge = (
   ...options,
 });
 
-/** Converts a metric to a family, whose samples are read from the rows lazily. */
+/** Converts a metric to a metric family, whose samples are read from the rows lazily. */
 export const toFamily = (metric: Metric, rows: readonly Row[]): MetricFamily => ({
   name: metric.name,
   help: metric.help,

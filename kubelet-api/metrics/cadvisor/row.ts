@@ -1,6 +1,6 @@
 /**
- * Defines the rows of `/metrics/cadvisor`. Each row is the cgroup of the node, of a group of pods, of a pod, of a
- * sandbox or of a container.
+ * Defines the rows of `/metrics/cadvisor`. Each row represents the cgroup of the node, of a group of pods, of a pod, of
+ * a sandbox or of a container.
  */
 import type { CgroupUsage } from '../../../host/cgroup/usage/cgroupUsage.ts';
 import type { OpenFiles } from '../../../host/cgroup/usage/openFiles.ts';

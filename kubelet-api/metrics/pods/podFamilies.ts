@@ -1,4 +1,4 @@
-/** Defines the metric families about pods and their containers (`pkg/kubelet/metrics/metrics.go`). */
+/** Defines the metric families for pods and their containers (`pkg/kubelet/metrics/metrics.go`). */
 import { DEFAULT_BUCKETS, POD_START_BUCKETS, PULL_BUCKETS, STATUS_SYNC_BUCKETS } from '../buckets.ts';
 import { alpha, beta, internal, type Registry } from '../registry.ts';
 
@@ -60,7 +60,7 @@ const POD_FAMILIES = {
   rejections: alpha('kubelet_admission_rejections_total', 'Pods that the node did not admit, by reason.', ['reason']),
 };
 
-/** Registers the families about the starts, syncs and terminations of pods. */
+/** Registers the metric families for the starts, syncs and terminations of pods. */
 export const registerPodFamilies = ({ histogram, counter, gauge }: Registry) => ({
   firstNetworkPodStartDuration: gauge(POD_FAMILIES.firstNetworkPodStartDuration),
   restartedPods: counter(POD_FAMILIES.restartedPods),
@@ -120,7 +120,7 @@ const CALL_FAMILIES = {
   failedImageVolumes: beta('kubelet_image_volume_mounted_errors_total', 'Image volumes that could not be mounted.'),
 };
 
-/** Registers the families about operations that are performed for pods. */
+/** Registers the metric families for pod operations. */
 export const registerCallFamilies = ({ histogram, counter }: Registry) => ({
   startedPods: counter(CALL_FAMILIES.startedPods),
   startedPodsErrors: counter(CALL_FAMILIES.startedPodsErrors),

@@ -5,7 +5,7 @@ import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { initMs } from './statusChanges.ts';
 import type { TrackedPod } from './trackedPods.ts';
 
-/** Returns the total time spent on pulls, in milliseconds. Time in which several pulls overlap counts once. */
+/** Returns the total time spent on pulls, in milliseconds. Time in which several pulls overlap is counted only once. */
 export function sumPullMs(pulls: TrackedPod['pulls']): number {
   let [totalMs, until] = [0, Number.NEGATIVE_INFINITY];
   for (const [from, to] of pulls.toSorted(([left], [right]) => left - right)) {
@@ -31,8 +31,8 @@ export interface StartTimes {
 }
 
 /**
- * Measures a pod's start from the pod's creation timestamp. Returns undefined for static pods, which are not created at
- * the API server.
+ * Measures a pod's start from the pod's creation timestamp. Returns undefined for static pods, which are not created
+ * through the API server.
  */
 export function startTimes(pod: Pod, { pulls }: Pick<TrackedPod, 'pulls'>, now: number): StartTimes | undefined {
   const createdAt = Date.parse(pod.metadata.creationTimestamp ?? '');
@@ -71,7 +71,8 @@ const LABELED_REASONS: readonly string[] = [
 ];
 
 /**
- * Returns the label of a rejection. All other reasons are grouped, because extended resources can have arbitrary names.
+ * Returns the label for a rejection reason. Reasons without a label of their own are grouped, because extended
+ * resources can have arbitrary names.
  */
 export function rejectionLabel(reason: string): string {
   if (LABELED_REASONS.includes(reason)) return reason;

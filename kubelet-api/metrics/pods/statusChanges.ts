@@ -26,10 +26,10 @@ const listTerminations = ({ state, lastState }: ContainerStatus): ContainerState
   [lastState?.terminated, state?.terminated].filter((each) => each !== undefined);
 
 /**
- * Returns the terminations that the status `now` contains and `previousStatus` did not. A kubelet only counts
- * terminations in `state` (`pkg/kubelet/status/status_manager.go`). Here a termination may already be in `lastState`,
- * because the container is in back-off. Terminations before `since` (milliseconds since the epoch) were counted by a
- * previous agent.
+ * Returns the terminations in the status `now` that were not in `previousStatus`. A kubelet only counts terminations in
+ * `state` (`pkg/kubelet/status/status_manager.go`). Here a termination may already be in `lastState`, because the
+ * container is in back-off. Terminations before `since` (milliseconds since the epoch) were counted by a previous
+ * agent.
  */
 export function newTerminations(
   previousStatus: ContainerStatusLists | undefined,

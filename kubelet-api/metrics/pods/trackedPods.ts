@@ -4,7 +4,7 @@ import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 /** A pod that has or had an actor. Times are in milliseconds since the epoch. */
 export interface TrackedPod {
   readonly firstSeenAt: number;
-  /** The start of admission, once the pod no longer waits for another pod. */
+  /** Time at which the pod's admission started, i.e. at which the pod no longer had to wait for another pod. */
   workStartedAt?: number;
   terminatingSince?: number;
   /** Time of the pod's removal from the node. Its last status may not have been published yet. */
@@ -12,7 +12,7 @@ export interface TrackedPod {
   /** The resource for which a critical pod preempted this pod. */
   preemptedFor?: string;
   isRejected: boolean;
-  /** Whether the work of a kubelet's first sync is complete. */
+  /** Whether everything that a kubelet does in its first sync of a pod has been done. */
   isFirstRoundDone: boolean;
   /** Whether the pod was already running when the agent started, in which case its start was not observed. */
   hadRunBeforeAgent: boolean;
@@ -29,8 +29,8 @@ export interface TrackedPod {
 }
 
 /**
- * Maximum time that a removed pod remains tracked while its last status is being published. Publishing may take long,
- * e.g. while a disk is full.
+ * Maximum time that a removed pod remains tracked while its last status is being published. Publishing may take a long
+ * time, e.g. while a disk is full.
  */
 const MAX_LINGER_MS = 60_000;
 

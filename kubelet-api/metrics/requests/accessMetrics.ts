@@ -4,7 +4,7 @@ import type { AccessObserver } from '../../access/accessObserver.ts';
 import { DEFAULT_BUCKETS, EXPIRATION_BUCKETS, REVIEW_BUCKETS } from '../buckets.ts';
 import { alpha, type Registry } from '../registry.ts';
 
-/** Creates the observer of `createAccess`. */
+/** Registers the metrics and returns the observer to pass to `createAccess`. */
 export function registerAccessMetrics(registry: Registry, clock: Pick<Clock, 'monotonic'>): AccessObserver {
   const certificates = registry.histogram(
     alpha(
@@ -31,8 +31,8 @@ export function registerAccessMetrics(registry: Registry, clock: Pick<Clock, 'mo
 const REVIEW_KINDS = { authn: 'TokenReviews', authz: 'SubjectAccessReviews' };
 
 /**
- * Registers the families of one kind of review (`authenticatorfactory/metrics.go`, `authorizerfactory/metrics.go` of
- * apiserver).
+ * Registers the metric families for one kind of review (`authenticatorfactory/metrics.go`,
+ * `authorizerfactory/metrics.go` of apiserver).
  */
 function registerReviewFamilies({ counter, histogram }: Registry, kind: 'authn' | 'authz') {
   const name = `apiserver_delegated_${kind}_request`;

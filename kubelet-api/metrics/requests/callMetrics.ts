@@ -28,9 +28,9 @@ export class CallMetrics {
   readonly #parts: CallMetricsParts;
   readonly #families: ReturnType<typeof registerCallFamilies>;
   /**
-   * For each pod in a user namespace, by UID, the names of the containers that a kubelet starts in the same sync as the
-   * sandbox and that have not started yet. If one fails to start, that sync has failed (`SyncPod` in
-   * `pkg/kubelet/kuberuntime/kuberuntime_manager.go`).
+   * Names of the containers that a kubelet starts in the same sync as the sandbox but that have not started yet, keyed
+   * by pod UID. Contains only pods in a user namespace. If one of the containers fails to start, the sync has failed
+   * (`SyncPod` in `pkg/kubelet/kuberuntime/kuberuntime_manager.go`).
    */
   readonly #unstartedContainers = new Map<string, readonly string[]>();
 
@@ -129,8 +129,9 @@ export class CallMetrics {
   }
 
   /**
-   * Counts an image lookup by whether the image was present. The label is `unknown` for the pull policy `Always`, with
-   * which a kubelet does not look the image up (`imagePullPrecheck` in `pkg/kubelet/images/image_manager.go`).
+   * Counts an image lookup, with a label that states whether the image was present. The label is `unknown` for the pull
+   * policy `Always`, for which a kubelet does not look up the image (`imagePullPrecheck` in
+   * `pkg/kubelet/images/image_manager.go`).
    */
   #recordImageLookup({ input: { policy }, output }: PortOutcomeFor<'findImage'>): void {
     const presentLabel = output && policy !== 'Always' ? String(output.imageRef !== null) : 'unknown';

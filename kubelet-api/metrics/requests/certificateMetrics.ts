@@ -31,8 +31,8 @@ export function registerCertificateMetrics(registry: Registry): (answer: PortOut
 }
 
 /**
- * Registers the gauges of the remaining lifetime. The lifetime is infinite without a certificate and, as in a kubelet,
- * truncated towards 0. `now` is in milliseconds since the epoch.
+ * Registers the gauges of the certificates' remaining lifetimes. A lifetime is infinite if there is no certificate and,
+ * as in a kubelet, truncated towards 0. `now` is in milliseconds since the epoch.
  */
 export function registerCertificateGauges(
   registry: Registry,

@@ -3,7 +3,7 @@ import type { PodResourcesListener } from '../../podResources/server.ts';
 import { alpha, type Registry } from '../registry.ts';
 
 /**
- * Creates the listener for requests. As in the kubelet, only requests of v1 are counted by method, and failures are
+ * Creates the listener for requests. As in the kubelet, only v1 requests are counted by method, and failures are
  * counted only for Get.
  */
 export function registerPodResourcesMetrics(registry: Registry): PodResourcesListener {

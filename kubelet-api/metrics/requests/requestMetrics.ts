@@ -4,7 +4,10 @@ import type { RequestListener } from '../../listener/server.ts';
 import { BODY_SIZE_BUCKETS, DEFAULT_BUCKETS, REQUEST_BUCKETS } from '../buckets.ts';
 import { alpha, type Registry } from '../registry.ts';
 
-/** Creates the observer of the requests to a host (`component-base/metrics/prometheus/restclient/metrics.go`). */
+/**
+ * Registers the metrics and returns a function that creates the observer of the requests to a host
+ * (`component-base/metrics/prometheus/restclient/metrics.go`).
+ */
 export function registerKubeRequestMetrics(registry: Registry): (host: string) => RequestObserver {
   const [total, retries] = [
     registry.counter(

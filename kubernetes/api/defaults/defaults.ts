@@ -158,7 +158,10 @@ function containerResourceNames(spec: PodSpec, kind: 'limits' | 'requests'): str
   return [...new Set(containersOf(spec).flatMap(({ container }) => Object.keys(container.resources?.[kind] ?? {})))];
 }
 
-/** Returns the sum over the containers, formatted like the first addend that is not zero. */
+/**
+ * Returns the sum of the containers' requests or limits of a resource, formatted like the first of these amounts that
+ * is not zero.
+ */
 function summedAmount(spec: PodSpec, kind: 'limits' | 'requests', resource: string): string {
   const amounts = containersOf(spec).map(({ container }) => lookUp(container.resources?.[kind], resource));
   const firstAmount = amounts.find((amount) => amount !== undefined && nanosOf(amount) !== 0n) ?? '0';

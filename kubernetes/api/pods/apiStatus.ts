@@ -1,6 +1,6 @@
 /**
- * Reads a pod's status from an API server field by field. A malformed field counts as missing, so that the remaining
- * fields are usable.
+ * Reads a pod's status from an API server field by field. A malformed field is treated as missing, so that the
+ * remaining fields are usable.
  */
 import * as z from 'zod/mini';
 import type { PodStatus } from '../schema/status.ts';

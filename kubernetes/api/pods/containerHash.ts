@@ -1,5 +1,5 @@
 /**
- * Returns the hash of a container's name and image as hex digits. A container is replaced after a change of the spec
+ * Returns the hash of a container's name and image as hex digits. A container is replaced after a change to the spec
  * only if its hash has changed (C6).
  */
 export function containerHash(container: { readonly name: string; readonly image: string }): string {

@@ -20,12 +20,11 @@ export function isSidecar(init: Container): boolean {
   return init.restartPolicy === 'Always';
 }
 
-/** Returns the names of the volumes that a container mounts. */
 const mountedVolumeNames = ({ volumeMounts = [] }: Container): string[] => volumeMounts.map(({ name }) => name);
 
 /**
- * Returns the waiting reason of the volumes that a container mounts. If several of them have one, the last one applies,
- * as in the kubelet (C16).
+ * Returns the waiting reason of the volumes that a container mounts. If several of these volumes have a waiting reason,
+ * that of the last one applies, as in the kubelet (C16).
  */
 export function volumeWaitingReason(volumes: readonly VolumeView[], container: Container): VolumeView['waitingReason'] {
   const mountedNames = new Set(mountedVolumeNames(container));
@@ -88,8 +87,8 @@ const containersByName = memoize(
 );
 
 /**
- * Returns the container with this name in a pod. The map is cached, because every change of a container looks up all
- * containers.
+ * Returns the container with this name in a pod. Uses a cached map of names, because every change of a container looks
+ * up all containers.
  */
 export const findContainerByName = (spec: PodSpec, name: string): PlacedContainer | undefined =>
   containersByName(spec).get(name);

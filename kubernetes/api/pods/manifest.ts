@@ -63,7 +63,7 @@ const podRules: KindRules = {
   },
 };
 
-/** Returns the problem of a value that is not a pod at all. Its fields are then not checked. */
+/** Returns the problem of a value that is not a pod at all, in which case the value's fields are not checked. */
 function problemOfKind(value: unknown): Problem | undefined {
   if (!isObject(value) || Array.isArray(value)) return { path: '', message: 'expected one Pod' };
   const kind: unknown = Reflect.get(value, 'kind');

@@ -85,9 +85,9 @@ function tolerationFields(spec: PodSpec, source: 'file' | 'http'): Pick<PodSpec,
 }
 
 /**
- * Returns the pod's full name (`name_namespace`), of which at most one pod may run on a node (C24). For a pod from an
- * API server, returns the UID instead, because the server ensures unique names, and the previous pod of that name may
- * still be terminating (`startedStaticPodsByFullname` of `pkg/kubelet/pod_workers.go`).
+ * Returns the pod's full name (`name_namespace`). At most one pod with a given full name may run on a node (C24). For a
+ * pod from an API server, returns the UID instead, because the server ensures unique names, and the previous pod of
+ * that name may still be terminating (`startedStaticPodsByFullname` of `pkg/kubelet/pod_workers.go`).
  */
 export function fullName(pod: Pod): string {
   const { name, namespace, uid } = pod.metadata;

@@ -4,7 +4,7 @@ import { manifestMetaSchema } from './meta.ts';
 
 /**
  * Schema of string values by key. The result is a list of entries, because a plain object would lose the key
- * `__proto__`. A null is the empty string, as in Go.
+ * `__proto__`. A null becomes an empty string, as in Go.
  */
 const textEntriesSchema = z.pipe(
   z.unknown(),

@@ -16,8 +16,8 @@ const REQUIREMENT_PATTERN = /(?:\\[\s\S]|[^,\\]|\\$)+/g;
 const TERM_PATTERN = /^(?<field>[\s\S]*?)(?<operator>!=|==|=)(?<value>[\s\S]*)$/;
 
 /**
- * Parses a field selector by the grammar of k8s.io/apimachinery/pkg/fields/selector.go. `describeUnknown` returns the
- * message about an unsupported field.
+ * Parses a field selector according to the grammar of k8s.io/apimachinery/pkg/fields/selector.go. `describeUnknown`
+ * returns the message about an unsupported field.
  */
 export function readFieldSelector<Selected>(
   text: string,

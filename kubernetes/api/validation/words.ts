@@ -53,7 +53,7 @@ export function validateOneOf(path: string, value: string | undefined, supported
   return value === undefined || supported.includes(value) ? [] : [notSupported(path, value, supported)];
 }
 
-/** Checks a required value against a list. An empty string counts as missing. */
+/** Checks a required value against a list. An empty string is treated as missing. */
 export function validateRequiredOneOf(
   path: string,
   value: string | undefined,

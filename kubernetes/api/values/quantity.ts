@@ -1,7 +1,7 @@
 export const NANOS_PER_UNIT = 1_000_000_000n;
 const MAX_UNITS = 2n ** 63n - 1n;
 /**
- * Pattern of a quantity. Missing digits count as zero, so that `m` and `.` are 0 (`ParseQuantity` of
+ * Pattern of a quantity. Missing digits are treated as zero, so `m` and `.` are 0 (`ParseQuantity` of
  * `apimachinery/pkg/api/resource/quantity.go`).
  */
 const QUANTITY_PATTERN = /^(?!$)([+-]?)(\d*\.?\d*)(n|u|m|k|M|G|T|P|E|[KMGTPE]i|[eE][+-]?\d+)?$/;
@@ -26,8 +26,8 @@ const NANOS_PER_SUFFIX: ReadonlyMap<string, bigint> = new Map([
 ]);
 
 /**
- * Parses a Kubernetes quantity (`100m`, `1.5Gi`, `2e3`) to nanos, rounded away from zero. Returns undefined if the text
- * is invalid.
+ * Parses a Kubernetes quantity (`100m`, `1.5Gi`, `2e3`) to billionths of its unit, rounded away from zero. Returns
+ * undefined if the text is invalid.
  */
 export function parseQuantity(text: string): bigint | undefined {
   const [, sign, digits, suffix = ''] = QUANTITY_PATTERN.exec(text) ?? [];
@@ -55,7 +55,7 @@ function divideUp(amount: bigint, divisor: bigint): bigint {
   return (amount + divisor - 1n) / divisor;
 }
 
-/** Parses a quantity to nanos. Throws a RangeError if the text is invalid. */
+/** Parses a quantity to billionths of its unit. Throws a RangeError if the text is invalid. */
 export function nanosOf(text: string): bigint {
   const nanos = parseQuantity(text);
   if (nanos === undefined) throw new RangeError(`not a quantity: ${text}`);
@@ -72,7 +72,7 @@ export function wholeValue(text: string): number {
   return nanosToUnit(nanosOf(text), 'whole');
 }
 
-/** Converts nanos to thousandths or whole units, rounded up. */
+/** Converts billionths of a unit to thousandths or whole units, rounded up. */
 export function nanosToUnit(nanos: bigint, unit: 'milli' | 'whole'): number {
   const nanosPerUnit = unit === 'milli' ? NANOS_PER_UNIT / 1000n : NANOS_PER_UNIT;
   return Number(nanos > 0n ? divideUp(nanos, nanosPerUnit) : nanos / nanosPerUnit);
@@ -82,8 +82,9 @@ const BINARY_SUFFIXES = ['Ei', 'Pi', 'Ti', 'Gi', 'Mi', 'Ki', ''];
 const DECIMAL_SUFFIXES = ['E', 'P', 'T', 'G', 'M', 'k', '', 'm', 'u', 'n'];
 
 /**
- * Formats nanos with the largest suffix for which the number is an integer. A binary amount that is fractional or below
- * 1024 gets a decimal suffix (`CanonicalizeBytes` of `apimachinery/pkg/api/resource/quantity.go`).
+ * Formats an amount in billionths of its unit with the largest suffix for which the number is an integer. A binary
+ * amount that is fractional or below 1024 gets a decimal suffix (`CanonicalizeBytes` of
+ * `apimachinery/pkg/api/resource/quantity.go`).
  */
 export function formatQuantity(nanos: bigint, family: 'decimal' | 'binary' = 'decimal'): string {
   if (nanos === 0n) return '0';
@@ -100,8 +101,8 @@ export function canonicalQuantity(text: string): string {
 }
 
 /**
- * Formats nanos with the suffix family (decimal or binary) of the quantity `like`, because a sum has the family of its
- * first addend.
+ * Formats an amount in billionths of its unit with the kind of suffixes (decimal or binary) that the quantity `like`
+ * has, because a sum has the suffixes of its first addend.
  */
 export function quantityLike(nanos: bigint, like: string): string {
   const nanosPerMilli = NANOS_PER_UNIT / 1000n;

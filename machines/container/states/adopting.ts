@@ -26,7 +26,7 @@ const runningFields = (context: ContainerContext, observed: ObservedContainer | 
 
 /**
  * Returns the context changes for a container that was created but probably never started. The container is created
- * again with the same attempt.
+ * again with the same attempt number.
  */
 const neverStartedFields = (id: string | undefined) => ({
   id: undefined,
@@ -36,8 +36,9 @@ const neverStartedFields = (id: string | undefined) => ({
 });
 
 /**
- * Returns the context changes for a container that has disappeared from the runtime. The next run gets the next
- * attempt. If the last list was too old to contain the last run, its attempt is determined from log files (C23).
+ * Returns the context changes for a container that has disappeared from the runtime. The next run gets the next attempt
+ * number. If the last list of the runtime's containers was too old to contain the last run, its attempt number is
+ * determined from log files (C23).
  */
 function lostRunFields(context: ContainerContext, restartsFromLogs = 0): Partial<ContainerContext> {
   const { id, role, attempt, hasRunBefore } = context;
@@ -101,7 +102,7 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
           // The container has exited in the meantime.
           { guard: 'wasExitObserved', target: '#container.pending' },
           { guard: { type: 'isAbsent', params: ({ event }) => event.output }, target: 'countingRestarts' },
-          // The container was created but not started. As in a kubelet, it counts as an attempt nevertheless.
+          // The container was created but not started. As in a kubelet, the attempt is counted nevertheless.
           {
             target: '#container.pending',
             actions: assign(({ context: { id }, event: { output } }) => ({

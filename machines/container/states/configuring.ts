@@ -11,7 +11,10 @@ import { launchFailedEvents } from '../recordedEvents.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
 
 const guards = {
-  /** Whether the container's variables have to be read. A container that has already been created has its variables. */
+  /**
+   * Whether the container's environment variables have to be read. A container that has already been created has its
+   * variables.
+   */
   mustReadVariables: ({ context }: ContainerArgs) =>
     context.id === undefined && referencedObjects(specOf(context)).length > 0,
   areObjectsOutdated: stateIn<ContainerContext, ContainerEvent, undefined>({ launching: { configuring: 'outdated' } }),
@@ -71,7 +74,7 @@ export const configuring = containerSetup.extend(configuringImplementations).cre
   },
 });
 
-/** A change of referenced objects shortens the wait for another attempt. */
+/** A change to referenced objects shortens the wait for another attempt. */
 export const onObjectsChanged = {
   guard: 'canRetryEarlier',
   target: 'awaitingRetry',

@@ -74,13 +74,15 @@ const actions = {
   })),
   /**
    * Notifies the pod that the runtime did not find an object. The pod then verifies its sandbox, which may have
-   * disappeared since the last list.
+   * disappeared since the runtime's sandboxes were last listed.
    */
   reportNotFound: containerSetup.enqueueActions(({ event, enqueue }) => {
     if (failureOf(event).reason === 'NotFound') enqueue.sendTo(parent<PodEvent>(), { type: 'container.notFound' });
   }),
   recordStart: assignResult((_, result: StartResult) => startedFields(result)),
-  /** Records the start of a run whose exit was observed before the call returned, possibly under a different ID. */
+  /**
+   * Records the start of a run whose exit was observed before the start call returned, possibly under a different ID.
+   */
   recordStartOfExitedRun: assignResult(({ context }, result: StartResult) => ({
     ...startedFields(result),
     ...withNewId(context, result.id),
@@ -112,8 +114,8 @@ const actions = {
 export const creatingContainerImplementations = { guards, actions };
 
 /**
- * Transitions while the call is in flight. They do not abort the call, because the ID of the created container is
- * needed in order to remove it.
+ * Transitions while the call that creates or starts the container is in flight. They do not abort the call, because the
+ * ID of the created container is needed in order to remove it.
  */
 const callTransitions = {
   'container.stop': { actions: 'stopForGood' },
@@ -269,7 +271,8 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
               'reportNotFound',
             ],
           },
-          // No run has terminated, and the container still exists, so the same attempt is launched again.
+          // No run has terminated, and the container still exists, so it is launched again with the same attempt
+          // number.
           {
             guard: 'isStillUnstarted',
             target: '#container.launching.awaitingRetry',

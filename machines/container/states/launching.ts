@@ -58,7 +58,7 @@ export const launching = launchingSetup.createStateConfig({
       { actions: 'recordUpdate' },
     ],
     'sandbox.lost': [
-      // The container has run and exited although the start call has not returned, so its attempt is used up.
+      // The container has run and exited although the start call has not returned, so its attempt number is used up.
       {
         guard: 'wasExitObserved',
         target: 'ended',

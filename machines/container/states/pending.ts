@@ -180,7 +180,7 @@ export const pending = containerSetup.extend(pendingImplementations).createState
         input: ({ context }) => ({ pod: context.pod, containers: [context.name] }),
         onDone: {
           target: '#container.launching',
-          // The log files can only raise the number of the attempt.
+          // The log files can only raise the attempt number.
           actions: assign(({ context: { attempt, name }, event: { output } }) => ({
             attempt: Math.max(attempt, lookUp(output.restarts, name) ?? 0),
           })),

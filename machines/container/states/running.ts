@@ -1,6 +1,6 @@
 /**
- * Runs a container. The container counts as started once its startup probe has passed, and its other probes start at
- * that time. Part of the chart in chart.ts.
+ * Runs a container. The container is considered started once its startup probe has passed, and its other probes start
+ * at that time. Part of the chart in chart.ts.
  */
 import { assertEvent, assign } from 'xstate';
 import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.ts';

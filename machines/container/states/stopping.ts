@@ -39,8 +39,8 @@ const graceTimerInput = (context: ContainerContext) => ({
 });
 
 /**
- * Maximum duration in milliseconds of a kill after the grace period. It consists of the minimum grace period of 2 s and
- * the margin of 120 s after which the stop call times out.
+ * Maximum time in milliseconds for a kill after the grace period. It is the sum of the minimum grace period of 2 s and
+ * the 120 s after which the stop call times out.
  */
 const KILL_TIMEOUT_MS = 122_000;
 
@@ -61,11 +61,11 @@ const actions = {
   consumeGracePeriod: containerSetup.assign(({ context: { stopBy } }) =>
     stopBy === undefined ? {} : { stopGraceSeconds: 0 },
   ),
-  /** Limits a retry to the remaining grace period, independently of changes of the clock (C10). */
+  /** Limits a retry to the remaining grace period, regardless of clock changes (C10). */
   limitToRemainingGracePeriod: containerSetup.assign(({ context, event }) => ({
     stopGraceSeconds: earlierDeadline(context.stopGraceSeconds, failureOf(event).graceSeconds),
   })),
-  /** Deducts the wait for another attempt, because the grace period continues to run during the wait. */
+  /** Deducts the wait for another attempt from the grace period, which continues to run during the wait. */
   deductRetryWait: containerSetup.assign(({ context: { stopBy, stopGraceSeconds, failure, retryAt } }) => {
     if (stopBy === undefined || stopGraceSeconds === undefined || failure === undefined) return {};
     return { stopGraceSeconds: Math.max(0, stopGraceSeconds - Math.ceil((retryAt - failure.at) / 1_000)) };

@@ -28,11 +28,11 @@ export interface ClusterState {
   readonly ownNode?: OwnNodeState | null;
   /** States of all watches except the watch on pods, by display name. */
   readonly watches: Readonly<Record<string, SourceState>>;
-  /** Queue of events to the API server. Undefined if no event has had to wait. */
+  /** State of the queue of events that are to be sent to the API server. Undefined if no event has had to wait. */
   readonly eventQueue?: EventQueueState;
 }
 
-/** Returns the changes of the context that result from a fact about the cluster. */
+/** Returns the context changes that result from a fact about the cluster. */
 export function clusterChanges({ watches }: ClusterState, event: ClusterFact): Partial<ClusterState> {
   if (event.type === 'cluster.objectsChanged') return {};
   if (event.type === 'cluster.eventsChanged') return { eventQueue: event.state };

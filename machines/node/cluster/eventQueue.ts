@@ -1,4 +1,7 @@
-/** Defines the state of the queue of events to the API server. It is reported when events have to wait. */
+/**
+ * Defines the state of the queue of events that are to be sent to the API server. The state is reported when events
+ * have to wait.
+ */
 import type { Failure } from '../../../base/failure.ts';
 import type { FeedView } from '../../../show/actors/actorNode.ts';
 
@@ -10,8 +13,8 @@ export interface EventQueueState {
   /** Number of events dropped because the queue was full or the API server never accepted them. */
   readonly droppedCount: number;
   /**
-   * Time at which the first event is retried or, while it yields to pod starts, is sent at the latest, in milliseconds
-   * since the epoch. Undefined while events are being sent.
+   * Time of the first event's next retry, in milliseconds since the epoch. While the event yields to pod starts, the
+   * latest time at which it is sent. Undefined while events are being sent.
    */
   readonly until?: number;
   /** Reason why the first event was rejected. Undefined while events are being sent. */

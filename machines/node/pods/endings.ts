@@ -17,7 +17,7 @@ import type { NodeContext } from '../context.ts';
 /** Grace period in seconds of an orphaned pod, which exists in the runtime but is not wanted by any source (C10). */
 const ORPHAN_GRACE_SECONDS = 1;
 
-/** The requests of a pod whose allocation was not persisted. */
+/** Resource requests that are assumed for a pod whose allocation was not persisted. */
 const UNKNOWN_REQUESTS: PodResourceRequests = {
   cpuMillis: 0,
   memoryBytes: 0,
@@ -120,7 +120,7 @@ export function deletionOf(pod: Pod, at: number): Termination | undefined {
   const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
   if (deletionTimestamp === undefined) return undefined;
   const termination = terminationOf(pod, 'Deleted', at);
-  // A deletion grace period of 0 counts as unset, as in the kubelet.
+  // A deletion grace period of 0 is treated as unset, as in the kubelet.
   return {
     ...termination,
     graceSeconds: deletionGracePeriodSeconds || termination.graceSeconds,
@@ -156,8 +156,8 @@ export const shutdownTerminationOf = (pod: Pod, period: ShutdownPeriod, at: numb
 });
 
 /**
- * Returns the termination of a pod that makes room for a critical one (C24). The pod remains as Failed until its source
- * no longer wants it.
+ * Returns the termination of a pod that makes room for a critical one (C24). The pod remains on the node with the phase
+ * Failed until its source no longer wants it.
  */
 export const preemptionOf = (pod: Pod, at: number): Termination => ({
   ...terminationOf(pod, 'Preempting', at),

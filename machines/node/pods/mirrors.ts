@@ -15,7 +15,7 @@ type NamespacedName = { readonly namespace: string; readonly name: string };
 const podKey = ({ namespace, name }: NamespacedName): string => `${namespace}/${name}`;
 const mirrorId = (key: string) => `mirror/${key}` as const;
 
-/** Version number that stands for the latest version of a status. */
+/** Version number that represents the latest version of a status. */
 const LATEST_VERSION = Number.MAX_SAFE_INTEGER;
 
 /** Returns the facts for each name that has a static pod or a mirror pod. */

@@ -21,11 +21,11 @@ export interface SourceState {
   /** End of the wait in milliseconds since the epoch. Undefined if unknown, e.g. during a read. */
   readonly until?: number;
   readonly failure?: Failure;
-  /** Numbers of objects. Set only for watches that read objects individually. */
+  /** Object counts. Set only for watches that read objects individually. */
   readonly counts?: ObjectCounts;
 }
 
-/** A change of state, as the source reports it. */
+/** A state change reported by a source. */
 export type SourceChange = Pick<SourceState, 'state' | 'until' | 'counts'> & { readonly failure?: string };
 
 /** Returns the state after the given change. Returns the same object if nothing has changed. */
@@ -97,8 +97,8 @@ const describeAccess = ({ place, everyMs }: SourceState): string =>
   everyMs === undefined ? `follows ${place}` : `reads ${place} every ${goDuration(everyMs)}`;
 
 /**
- * Returns a source as a feed in the actor tree. A source without a reported state is watching or, before its first
- * list, reading.
+ * Returns a source as a feed in the actor tree. A source without a reported state is watching or, until it has listed
+ * its pods for the first time, reading.
  */
 export function sourceView(
   source: string,

@@ -19,8 +19,8 @@ const SOURCE_ANNOTATION = 'kubernetes.io/config.source';
 type PodEntry = NodeContext['pods'][string];
 
 /**
- * Returns the changes of the context that result from an event of a source. The event contains the source's full list,
- * one changed pod, the problems of one file, or the source's state.
+ * Returns the context changes that result from an event of a source. The event contains all pods of the source, one
+ * changed pod, the problems of one file, or the source's state.
  */
 export function sourceChanges(context: NodeContext, event: NodeEvent): Partial<NodeContext> {
   const { desired, problems, warnings, unreadSources } = context;

@@ -5,12 +5,15 @@ import type { FeedView } from '../../../show/actors/actorNode.ts';
 export interface PlegState {
   /** Time at which this state was entered, in milliseconds since the epoch. 0 initially. */
   readonly since: number;
-  /** The runtime's event stream. */
+  /** State of the runtime's event stream. */
   readonly stream: 'opening' | 'open' | 'broken';
   readonly streamFailure?: Failure;
-  /** Reason why the latest list, or the inspection of the pods in it, failed. */
+  /** Reason why the last attempt to list the runtime's pods, or to inspect the listed pods, failed. */
   readonly listFailure?: Failure;
-  /** Time of the last successful list in milliseconds since the epoch. Set only while listing fails. */
+  /**
+   * Time at which the runtime's pods were last listed successfully, in milliseconds since the epoch. Set only while
+   * listing fails.
+   */
   readonly staleSince?: number;
 }
 
@@ -59,10 +62,10 @@ const listFailureFields = (listFailure?: Failure, staleSince?: number) => ({
 const isSameFailure = (first: Failure | undefined, second: Failure): boolean =>
   first?.reason === second.reason && first.message === second.message;
 
-/** Returns the interval of lists in words. */
+/** Returns the interval at which the runtime's pods are listed, in words. */
 const listInterval = ({ stream }: PlegState): string => (stream === 'open' ? 'every 10s' : 'every second');
 
-/** Returns the PLEG as a feed in the actor tree. `startedAt` is when the node started. */
+/** Returns the PLEG as a feed in the actor tree. `startedAt` is the start time of the node. */
 export function plegView(pleg: PlegState, startedAt: number): FeedView {
   const { since, listFailure, streamFailure } = pleg;
   const own = {

@@ -13,13 +13,16 @@ import { containerIdOfKill, type OomKill, oomKillMessage } from '../../../kubern
 export interface PendingProcessKill {
   readonly kill: OomKill;
   readonly containerId: string;
-  /** Number of further ticks of the node after which the runtime has certainly been listed since the kill. */
+  /**
+   * Number of ticks of the node that remain until the runtime's containers are certain to have been listed after the
+   * kill.
+   */
   readonly remainingTicks: number;
 }
 
 /**
- * Number of ticks after which the runtime has certainly been listed again. Ticks are 10 s apart, and the runtime is
- * listed at least every 10 s.
+ * Number of ticks after which the runtime's containers have certainly been listed again. Ticks are 10 s apart, and the
+ * containers are listed at least every 10 s.
  */
 const TICKS_TO_WAIT = 3;
 /** Maximum number of pending kills. Further ones are not reported. */

@@ -2,7 +2,7 @@ import { type NodeHealth, notReadyReasons } from '../../../kubernetes/node/readi
 import type { NodeEvent, RuntimeHealth } from '../../shared/events/events.ts';
 import type { NodeContext } from '../context.ts';
 
-/** Returns the state that the readiness depends on. A node without a cluster needs no CSINode. */
+/** Returns the state from which the readiness of the node is derived. A node without a cluster needs no CSINode. */
 export const nodeHealth = (
   { health: runtime, observed, pleg, cluster, registration, isShuttingDown }: NodeContext,
   isDraining: boolean,

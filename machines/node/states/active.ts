@@ -51,12 +51,13 @@ const actions = {
     const spawnedUids = new Set(inputs.map(({ pod }) => pod.metadata.uid));
     const remainingLeftovers = context.left.filter(({ uid }) => {
       if (scope?.uids?.includes(uid) === false) return true;
-      // Retain the entry while the pod belongs to another agent. This agent's files are removed after that pod is gone.
+      // Retain the leftover pod while a pod with its UID belongs to another agent. This agent's files are removed after
+      // the other agent's pod is gone.
       return isForeignOnly(context, uid) && !spawnedUids.has(uid);
     });
     if (remainingLeftovers.length < context.left.length) enqueue.assign({ left: remainingLeftovers });
   }),
-  /** Reserves resources and names for running pods that a source may still claim (C24). */
+  /** Reserves the resources and names of running pods that a source may still list (C24). */
   reserveResources: nodeSetup.enqueueActions(({ context, enqueue }) => {
     for (const observed of markedPods(context)) {
       if (isDesired(context, observed.uid)) continue;
@@ -120,8 +121,8 @@ const eventScope = { params: ({ event }: { event: NodeEvent }) => ({ uids: affec
 const terminateOrphansInScope = { type: 'terminateOrphans', ...eventScope } as const;
 const startPodsInScope = { type: 'startNewPods', ...eventScope } as const;
 /**
- * Actions after a change of a source. Orphans are not included, because a source that has not listed its pods may own
- * them.
+ * Actions to run after a source has changed. Orphans are not included, because a source that has not listed its pods
+ * may own them.
  */
 const sourceChangeActions = [
   'recordSource',

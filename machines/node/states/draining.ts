@@ -25,7 +25,7 @@ const actions = {
   }),
   recordDrainedPod: nodeSetup.assign(({ context, event }) => {
     const uid = eventPodUid(event);
-    // A stale list may include a pod that has already been counted.
+    // An outdated list of the runtime's pods may include a pod that has already been counted.
     return uid === undefined || context.drainedUids.includes(uid) ? {} : { drainedUids: [...context.drainedUids, uid] };
   }),
   terminateAllPods: nodeSetup.enqueueActions(({ context, event, enqueue }) => {

@@ -1,6 +1,6 @@
 /**
- * Collects the node's garbage. At the start and then once a minute, it removes dead containers and old sandboxes, and
- * finds leftover files of unknown pods.
+ * Collects the node's garbage when the agent starts and then once a minute. Removes dead containers and old sandboxes,
+ * and finds leftover files of unknown pods.
  */
 import { assertEvent, assign, emit, sendTo, setup } from 'xstate';
 import type { Failure } from '../../../base/failure.ts';
@@ -29,7 +29,7 @@ export interface GarbageContext extends GarbageInput {
   readonly failure?: Failure;
 }
 
-/** Empty garbage, before the node has replied and after a collection. */
+/** Empty garbage, used before the node has replied and after a collection. */
 const NO_GARBAGE = { containers: [], sandboxes: [], activePodUids: [], foreign: [] } as const;
 
 export const garbageMachine = setup({
@@ -57,8 +57,8 @@ export const garbageMachine = setup({
   id: 'garbage',
   description: 'Garbage collection on the node: dead containers, old sandboxes, leftover pod files.',
   context: ({ input }) => ({ ...input, garbage: NO_GARBAGE }),
-  // The first collection runs at once, because an earlier run of the agent may have left garbage. Later collections run
-  // once a minute.
+  // The first collection runs immediately, because an earlier run of the agent may have left garbage. Later collections
+  // run once a minute.
   initial: 'queryingNode',
   states: {
     waiting: {
@@ -87,7 +87,7 @@ export const garbageMachine = setup({
         src: 'removeGarbage',
         input: ({ context: { garbage } }) => ({ containers: garbage.containers, sandboxes: garbage.sandboxes }),
         onDone: 'surveying',
-        // Objects that could not be removed are retried in the next collection.
+        // Failed removals are retried in the next collection.
         onError: {
           target: 'surveying',
           actions: [

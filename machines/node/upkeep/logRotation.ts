@@ -71,7 +71,7 @@ export const logRotationMachine = setup({
         src: 'rotateLogs',
         input: ({ context }) => ({ logs: context.logs }),
         onDone: 'waiting',
-        // Logs that could not be rotated are retried at the next check.
+        // Failed rotations are retried at the next check.
         onError: { target: 'waiting', actions: 'recordFailure', meta: { coverageGap: SERVICE_NEVER_FAILS } },
       },
     },

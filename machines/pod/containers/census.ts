@@ -59,7 +59,7 @@ class ContainerCensus implements Census {
   activeRegularCount = 0;
   activeCount = 0;
   readonly #names = new Map<ContainerLifecycle, Set<string>>();
-  /** The list iterated last, and the number of names at its start that are known not to be starting. */
+  /** The most recently iterated list, and the number of its leading names that are known not to be starting. */
   #skipped: { readonly names: readonly string[]; count: number } = { names: [], count: 0 };
 
   constructor(spec: PodSpec, lifecycles: Lifecycles) {

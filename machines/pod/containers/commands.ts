@@ -18,7 +18,7 @@ import { persistedSizes } from '../resizing.ts';
 export const containerId = (name: string) => `container/${name}` as const;
 export const volumeId = (name: string) => `volume/${name}` as const;
 
-/** Maximum number of commands in a batch. A pod with fewer containers and volumes sends each command at once. */
+/** Maximum number of commands in a batch. A pod with fewer containers and volumes sends each command immediately. */
 export const BATCH_SIZE = 20;
 
 const commandCount = (commands: readonly Command[]): number =>
@@ -56,9 +56,9 @@ interface Enqueue {
 }
 
 /**
- * Sends commands to containers and volumes. They are sent at once if they fit into one batch and the queue is empty,
- * and otherwise in batches. `enqueue` is the argument of an action of the pod's machine. An action may call this
- * function only once.
+ * Sends commands to containers and volumes. The commands are sent immediately if they fit into one batch and the queue
+ * is empty, and otherwise in batches. `enqueue` is the argument of an action of the pod's machine. An action may call
+ * this function only once.
  */
 export function sendCommands(enqueue: object, context: PodContext, commands: readonly Command[]): void {
   const actions = asEnqueue(enqueue);
@@ -180,12 +180,15 @@ export function withoutCommandsTo(
   );
 }
 
-/** Whether containers in the runtime still await the spawn of their actor, so that their state is unknown. */
+/**
+ * Whether containers in the runtime have no actors yet because the command to spawn them is still queued. The state of
+ * these containers is unknown.
+ */
 export const awaitsAdoption = ({ queued: queuedCommands = [], observed }: PodContext): boolean =>
   observed.containers.length > 0 && queuedCommands.some(({ to, event }) => to === undefined && event.type === 'spawn');
 
 /**
- * Stops the actors of a terminated pod, the last one first. V8 removes the last property of an object in constant time,
+ * Stops the actors of a terminated pod in reverse order. V8 removes the last property of an object in constant time,
  * but rebuilds the object to remove any other property.
  */
 export function stopActors(enqueue: object, context: PodContext): void {

@@ -55,7 +55,7 @@ export function newRound(context: PodContext): string[] {
   return sortInSpecOrder(context.allocated.spec, launchableNames);
 }
 
-/** Whether all containers of the current round have been launched or have failed, and other containers wait. */
+/** Whether all containers of the current round have been launched or have failed, and other containers are waiting. */
 export const isRoundOver = (context: PodContext): boolean =>
   nextContainerInRound(context) === undefined && launchingContainer(context) === undefined && hasNewRound(context);
 

@@ -1,8 +1,8 @@
 /**
  * Detects, after a restart of the agent, a restart of all containers in place (C5). A kubelet removes all containers
- * before it starts any, and the one whose exit caused the restart last (`getContainersToReset` in
- * pkg/kubelet/kuberuntime/kuberuntime_manager.go), so the exit never exists beside newer containers. Here the
- * containers are retained for their logs, and the existence of newer containers proves that the exit has been handled.
+ * before it starts any of them. It removes the container whose exit caused the restart last (`getContainersToReset` in
+ * pkg/kubelet/kuberuntime/kuberuntime_manager.go), so this container never exists beside newer ones. This agent retains
+ * the old containers for their logs, so the existence of newer containers proves that the exit has been handled.
  */
 import { containersOf } from '../../../kubernetes/api/pods/containers.ts';
 import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.ts';
@@ -50,8 +50,8 @@ export function containersToReset(context: PodContext): string[] {
 }
 
 /**
- * Returns the containers to be restarted because of an exit that has not been handled yet, in a sandbox that has to be
- * replaced. Some of them may still be running and are stopped at once.
+ * Returns the containers that have to restart because of an exit that has not been handled yet, in a sandbox that has
+ * to be replaced. Containers that are still running are stopped immediately.
  */
 export function containersStoppedByRestart(context: PodContext): string[] {
   const { before, isHandled } = wholePodRestart(context) ?? { before: [] };

@@ -20,8 +20,8 @@ const namesExcept = ({ allocated }: PodContext, ...roles: readonly ContainerRole
   containersOf(allocated.spec).flatMap(({ container, role }) => (roles.includes(role) ? [] : [container.name]));
 
 /**
- * Returns the containers that start first in a sandbox, which are the first init container or, without init containers,
- * all regular ones.
+ * Returns the containers that start first in a sandbox, i.e. the first init container or, if there are none, all
+ * regular containers.
  */
 export const firstContainers = (context: PodContext): readonly string[] => {
   const inits = initNames(context);
@@ -68,8 +68,8 @@ const hasInitFailed = (context: PodContext): boolean => censusOf(context).failed
 
 /**
  * Whether a regular container was already created in this sandbox, which proves that the init containers had completed
- * (C3). A regular container created before an init container does not count, because the init containers then run again
- * before it.
+ * (C3). A regular container that was created before an init container is ignored, because in that case the init
+ * containers run again before it.
  */
 export function wasInitialized(context: PodContext): boolean {
   const lastCreatedAt = (role: ContainerRole) =>
@@ -91,8 +91,8 @@ export const hasRegularContainer = (context: PodContext): boolean =>
 /**
  * Returns the init containers that have had their turn in the current sandbox, derived from the containers that exist
  * there. These are all init containers up to the last one created, because each was done before the next one got its
- * turn (C4). An init container created before one that precedes it in the spec does not count, because in that case
- * they all run again.
+ * turn (C4). An init container that was created before one that precedes it in the spec is ignored, because all init
+ * containers then run again.
  */
 export function earlierTurnNames(context: PodContext): string[] {
   const inits = initNames(context);
@@ -140,8 +140,8 @@ export const areAllContainersReset = (context: PodContext): boolean =>
   );
 
 /**
- * Whether all regular containers have completed and none will run again (C9). A container that was stopped by an update
- * may be wanted again.
+ * Whether all regular containers have completed and none will run again (C9). A container that an update has stopped is
+ * not considered completed, because it may be wanted again.
  */
 const haveRegularsFinished = (context: PodContext): boolean => censusOf(context).unfinishedRegularCount === 0;
 

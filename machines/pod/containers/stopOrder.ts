@@ -9,7 +9,7 @@ import type { PodContext } from '../context.ts';
 import { deadlineOf } from '../termination.ts';
 import { censusOf, containerNames, isWithoutProcess } from './census.ts';
 
-/** Whether all containers are without a process and will not get one on their own. */
+/** Whether no container has a process or will get one on its own. */
 export const hasNoProcess = (context: PodContext): boolean => censusOf(context).activeCount === 0;
 
 const isSidecar = ({ allocated }: PodContext, name: string): boolean =>

@@ -86,15 +86,15 @@ const actions = {
     sendCommands(enqueue, context, [{ names: restartableNames(context), event: { type: 'container.reset' } }]);
     enqueue.assign({ isRestartingAll: true });
   }),
-  /** Starts the regular containers. A container that has already had its turn ignores the command. */
+  /** Starts the regular containers. The command has no effect on a container that has already received it. */
   startRegularContainers: podSetup.enqueueActions(({ context, enqueue }) => {
     const names = containersAfterInits(context);
     sendCommands(enqueue, context, [{ names, event: { type: 'container.start' } }]);
     enqueue.assign({ containers: withStartingContainers(context, names) });
   }),
   /**
-   * Launches the next container. Marks it as launching at once, before its actor reports it, so that only one container
-   * is launched at a time.
+   * Launches the next container. Immediately marks it as launching, before its actor reports this, so that only one
+   * container is launched at a time.
    */
   launchNextContainer: podSetup.enqueueActions(({ context, enqueue }) => {
     const name = nextContainerToLaunch(context);

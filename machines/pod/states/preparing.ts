@@ -1,5 +1,5 @@
 /**
- * Creates what a pod needs before its sandbox, which is the pod's directory, cgroup and volumes. Part of the chart in
+ * Creates the prerequisites of a pod's sandbox, i.e. the pod's directory, cgroup and volumes. Part of the chart in
  * chart.ts.
  */
 import { failureOf } from '../../shared/waiting/failure.ts';

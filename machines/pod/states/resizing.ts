@@ -1,6 +1,6 @@
 /**
- * Handles a change of a pod's resources. Records its events, and resizes the containers and the pod's cgroup. Part of
- * the chart in chart.ts.
+ * Handles a change to a pod's resources. Records events about the resize, and resizes the containers and the pod's
+ * cgroup. Part of the chart in chart.ts.
  */
 import { assertEvent, not } from 'xstate';
 import { lookUp } from '../../../base/values/lookUp.ts';
@@ -42,7 +42,8 @@ function refusedResize({ updateRefusal, desired, pendingResize }: PodContext):
   const { generation = 0 } = desired.metadata;
   const resources = resourcesOf(desired);
   const isSameReason = pendingResize?.reason === reason;
-  // An infeasible resize is final. It is not requested again when other fields are updated, whereas a deferred one is.
+  // An infeasible resize is final. It is not requested again when other fields are updated, whereas a deferred resize
+  // is requested again.
   const isSameRequest = pendingResize?.resources && hasSameResources(pendingResize.resources, resources);
   if (isSameReason && reason === 'Infeasible' && isSameRequest) return { pendingResize, event: undefined };
   const isReported = isSameReason && pendingResize.generation === generation;

@@ -36,8 +36,8 @@ const actions = {
     enqueue.assign({ containers: {}, turnsTaken: [], queued: undefined });
   }),
   /**
-   * Resets the containers affected by a restart of all containers before the next sandbox exists, because all
-   * containers in that sandbox are new (C5).
+   * Resets the containers that are affected by a restart of all containers. This happens before the next sandbox is
+   * created, because that sandbox contains only new containers (C5).
    */
   resetRestartedContainers: podSetup.enqueueActions(({ context, enqueue }) => {
     sendCommands(enqueue, context, [
@@ -45,8 +45,8 @@ const actions = {
     ]);
   }),
   /**
-   * Restores the record of turns after a restart of the agent. A completed init container that was garbage-collected is
-   * not started.
+   * Restores, after a restart of the agent, the record of the init containers that have had their turn. A completed
+   * init container that has been garbage-collected is not started.
    */
   restoreTurns: podSetup.enqueueActions(({ context, enqueue }) => {
     const names = earlierTurnNames(context);
@@ -162,7 +162,7 @@ export const sandboxing = sandboxingSetup.createStateConfig({
       }),
       on: {
         'timer.elapsed': [
-          // An earlier agent created the sandbox, and the first list did not contain it.
+          // An earlier agent created the sandbox, and the first list of the runtime's pods did not contain it.
           { guard: 'hasUnlistedContainers', target: 'deciding', actions: 'stopContainerActors' },
           { target: 'creatingSandbox' },
         ],

@@ -75,8 +75,8 @@ const actions = {
     sendCommands(enqueue, context, [{ names: [name], event }]);
   }),
   /**
-   * Removes the pod from admission. A pod that was deleted from its API server does not count (`GetActivePods` in
-   * `pkg/kubelet/kubelet_pods.go`), because the scheduler has already reassigned its resources. A static pod counts
+   * Removes the pod from admission. A pod that was deleted from its API server no longer takes part (`GetActivePods` in
+   * `pkg/kubelet/kubelet_pods.go`), because the scheduler has already reassigned its resources. A static pod takes part
    * until it has stopped, so other pods wait for its resources.
    */
   leaveAdmission: podSetup.enqueueActions(({ context: { allocated, termination }, enqueue }) => {
@@ -156,7 +156,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
         input: { withinMs: 0 },
         onDone: {
           target: 'stoppingContainers',
-          // If a termination has arrived in the meantime, its time takes precedence.
+          // Retain the start time of a termination that has arrived in the meantime.
           actions: assign(({ context: { termination }, event }) =>
             termination?.reason === 'Completed' ? { termination: { ...termination, at: event.output.at } } : {},
           ),

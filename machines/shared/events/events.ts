@@ -109,7 +109,7 @@ export interface ImageFact {
 export type ImageEvent =
   /** The pod was updated in place. */
   | { type: 'image.update'; pod: Pod }
-  /** The runtime is available again, so calls that failed because of it can be retried at once. */
+  /** The runtime is available again, so calls that failed because of it can be retried immediately. */
   | { type: 'runtime.returned' }
   | SlotGranted
   | TimerEvent;
@@ -129,7 +129,7 @@ export type VolumeEvent =
   | { type: 'volume.update'; pod: Pod }
   /** A ConfigMap or Secret of the pod has changed. */
   | { type: 'volume.objectsChanged' }
-  /** The runtime is available again, so calls that failed because of it can be retried at once. */
+  /** The runtime is available again, so calls that failed because of it can be retried immediately. */
   | { type: 'runtime.returned' }
   | ImageFact
   | TimerEvent;
@@ -164,7 +164,10 @@ export type ProbeFact =
   | { type: 'probe.failed'; kind: ProbeKind; id: string; at: number; output: string };
 
 export type ContainerEvent =
-  /** The container's turn has come. The sandbox follows with `sandbox.ready`. A completed init container runs again. */
+  /**
+   * The container's turn has come. Its sandbox follows in the event `sandbox.ready`. A completed init container runs
+   * again.
+   */
   | { type: 'container.start' }
   /** The container may be created and started, because no other container of its pod is being launched. */
   | { type: 'container.launch' }
@@ -181,7 +184,9 @@ export type ContainerEvent =
       awaitsOtherContainers?: boolean;
       removesContainer?: boolean;
     }
-  /** All containers of the pod restart in place. The container is killed at once and then waits for its turn again. */
+  /**
+   * All containers of the pod restart in place. The container is killed immediately and then waits for its turn again.
+   */
   | { type: 'container.reset' }
   /** The pod was updated in place. A changed name or image makes it a new container (C6). */
   | { type: 'container.update'; pod: Pod; volumes: MountedVolumes }
@@ -197,7 +202,7 @@ export type ContainerEvent =
   | { type: 'sandbox.lost'; readySandbox?: ObservedSandbox }
   /** The current state of the container in the runtime. Null if it is no longer listed. */
   | { type: 'runtime.containerObserved'; id: string; container: ObservedContainer | null }
-  /** The runtime is available again, so calls that failed because of it can be retried at once. */
+  /** The runtime is available again, so calls that failed because of it can be retried immediately. */
   | { type: 'runtime.returned' }
   | ProbeFact
   | ImageFact
@@ -230,15 +235,18 @@ export type PodEvent =
   | { type: 'pod.objectsChanged' }
   | { type: 'volume.changed'; name: string; lifecycle: VolumeLifecycle; mountedVolume?: MountedVolume }
   /**
-   * `id` is the runtime's ID of the container. `endedAt` is when the last run terminated, in milliseconds since the
-   * epoch.
+   * `id` is the runtime's ID of the container. `endedAt` is the time at which the last run terminated, in milliseconds
+   * since the epoch.
    */
   | { type: 'container.changed'; name: string; lifecycle: ContainerLifecycle; id?: string; endedAt?: number }
   /** The runtime has not found a container or an object that it is created from. The sandbox may be gone. */
   | { type: 'container.notFound' }
   /** Other work on the node has run since the last batch of commands, so the next batch can be sent. */
   | { type: 'pod.batchDue' }
-  /** The pod's active deadline has passed. Its grace period starts `at` (both in ms since the epoch). */
+  /**
+   * The pod's active deadline has passed. The grace period starts at `at`. `deadline` and `at` are in milliseconds
+   * since the epoch.
+   */
   | { type: 'pod.deadlineExceeded'; deadline: number; at: number }
   /** The termination of a pod for the node's own reasons has not completed by `deadline` (ms since the epoch). */
   | { type: 'pod.killLimitExceeded'; deadline: number }
@@ -265,8 +273,8 @@ export type RegistrationReport =
 export type NodeStatusEvent = { type: 'node.registered' } | { type: 'node.changed'; isReady: boolean } | TimerEvent;
 
 /**
- * The runtime's message about its missing network for pods, and the time since which the network has been missing (ms
- * since the epoch).
+ * The runtime's message about why pods have no network, and the time since which they have had none (ms since the
+ * epoch).
  */
 export interface NetworkNotReady {
   readonly message: string;
@@ -303,7 +311,7 @@ export interface ManifestFindings {
   readonly warnings?: readonly SourceProblem[];
 }
 
-/** A change of a pod at its source. */
+/** A change to a pod at its source. */
 export type PodChange = { change: 'added' | 'updated'; pod: Pod } | { change: 'removed'; uid: string };
 type PodList = { pods: readonly Pod[]; isPartial?: boolean };
 
@@ -346,11 +354,10 @@ export type NodeFact =
    * could not be read.
    */
   | ({ type: 'config.podsListed'; source: string; at: number } & PodList & ManifestFindings)
-  /** One pod of a source that has listed its pods. */
+  /** A change to one pod of a source that has already listed its pods. */
   | ({ type: 'config.podChanged'; source: string; at: number } & PodChange)
   /** The current problems of one pod in a file or, if `pod` is undefined, of the rest of the file. */
   | ({ type: 'config.problemsChanged'; source: string; file: string; pod?: string } & ManifestFindings)
-  /** The state of a source has changed. */
   | { type: 'config.sourceChanged'; source: string; state: SourceState }
   /** All mirror pods at the API server. */
   | { type: 'config.mirrorsChanged'; mirrors: readonly ObservedMirror[] }
@@ -361,7 +368,7 @@ export type NodeFact =
    * contains all pods.
    */
   | { type: 'runtime.podsObserved'; pods: readonly ObservedPod[]; at: number }
-  /** The status of one container, read at once after an event of the runtime. */
+  /** The status of one container, read immediately after an event of the runtime. */
   | { type: 'runtime.containerSeen'; container: ObservedContainer }
   | { type: 'runtime.healthChanged'; health: RuntimeHealth }
   | { type: 'runtime.plegChanged'; pleg: PlegState }

@@ -1,4 +1,4 @@
-/** Defines the events between the node and its eviction of pods. */
+/** Defines the events between the node and the machine that evicts pods. */
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { PressureCondition } from '../../../kubernetes/eviction/signals.ts';
 import type { DeadContainer } from '../../../kubernetes/lifecycle/garbage.ts';
@@ -11,7 +11,7 @@ interface Victim {
   readonly termination: Termination;
 }
 
-/** Requests and reports that the eviction sends to the node. */
+/** Requests and reports that the eviction machine sends to the node. */
 export type EvictionReport =
   | { type: 'eviction.podsRequested' }
   /** The node's pressure conditions have changed. `at` is in milliseconds since the epoch. */

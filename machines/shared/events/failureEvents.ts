@@ -11,7 +11,7 @@ export const failureEvents = (failure: Failure, reason: string, message: string)
   isRuntimeUnavailable(failure) ? [] : [warning(reason, message)];
 
 /**
- * Returns the event about a container that could not be stopped, or another resource of its pod that could not be
+ * Returns the event about a container that could not be stopped, or about another resource of the pod that could not be
  * removed.
  */
 export const killFailedEvents = (failure: Failure): EventMessage[] =>

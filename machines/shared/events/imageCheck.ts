@@ -1,6 +1,5 @@
 import type { EventMessage } from '../../../kubernetes/events/recordedEvent.ts';
 
-/** The result of an image check. */
 export interface ImageCheck {
   /** The runtime's reference to the image. Null if the image is absent. */
   readonly imageRef: string | null;

@@ -5,7 +5,7 @@ import type { Signal } from '../../../kubernetes/eviction/signals.ts';
 /** A decision of a machine that the metrics count, because neither a status nor a recorded event contains it. */
 export type MachineDecision = { readonly type: 'decision.counted' } & (
   | {
-      /** The pod has to terminate for a critical pod. */
+      /** The pod has to terminate to make room for a critical pod. */
       readonly decision: 'preempted';
       readonly uid: string;
       /** The first resource that is insufficient for the critical pod. */

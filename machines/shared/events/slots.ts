@@ -6,7 +6,7 @@
  */
 export type ActorPath = readonly string[];
 
-/** The wait for a timer is over. `wait` names the timer if the actor has several. */
+/** A timer has elapsed. `wait` identifies the timer if the actor has several. */
 export type TimerEvent = { type: 'timer.elapsed'; wait?: string };
 
 export interface SlotRequest {
@@ -18,7 +18,10 @@ export interface SlotRequest {
   readonly holder: ActorPath;
   /** The purpose of the slot in messages about the requests that wait for it, e.g. `the sandbox of default/web`. */
   readonly purpose: string;
-  /** The party on which the speed of the work depends, i.e. the registry of an image or the pod of a start. */
+  /**
+   * The dependency that determines how fast the work proceeds. This is the registry for an image pull, and the pod for
+   * a start.
+   */
   readonly origin?: string;
   /**
    * The image of a pod. Requests with the same subject are not granted at the same time, because the first one may make

@@ -25,7 +25,7 @@ export type ContainerRef = ActorRefFrom<typeof containerMachine>;
 type VolumeRef = ActorRefFrom<typeof volumeMachine>;
 
 /**
- * Views of containers. A view is rebuilt only if a value that it contains has changed. Every change of a container
+ * Views of containers. A view is rebuilt only if a value that it contains has changed. Every change to a container
  * causes the status of its whole pod to be computed, and the pod may have hundreds of containers.
  */
 const containerViews = createViewCache<ContainerView>();
@@ -116,7 +116,7 @@ export function isBeingAdopted(ref: PodRef): boolean {
   const containers = childrenOf<ContainerRef>(snapshot, 'container/');
   if (containers.some((child) => child.getSnapshot().hasTag('unknown'))) return true;
   const hasNoActors = containers.length === 0 && snapshot.context.observed.containers.length > 0;
-  // A failure may persist, so the status is then reported with the data available.
+  // Report the status with the available data if there is a failure, because the failure may persist.
   return hasNoActors && snapshot.hasTag('withoutContainers') && !hasFailureInTree(ref);
 }
 

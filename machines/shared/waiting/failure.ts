@@ -17,8 +17,7 @@ export function failureOf(event: { type: string; error?: unknown }): Failure {
  */
 export const RUNTIME_RETRY_MS = 1_000;
 /**
- * Retry interval in milliseconds after a refusal by the runtime, which equals the kubelet's interval after a failed
- * sync.
+ * Retry interval in milliseconds after a refusal by the runtime. It equals the kubelet's interval after a failed sync.
  */
 export const REFUSAL_RETRY_MS = 10_000;
 
@@ -28,13 +27,11 @@ export const retryFields = (failure: Failure): { failure: Failure; retryAt: numb
 });
 
 /**
- * Minimum interval in milliseconds between a failure and a retry that is triggered by a change of referenced objects.
+ * Minimum interval in milliseconds between a failure and a retry that is triggered by a change to referenced objects.
  */
 export const CHANGE_RETRY_MS = 1_000;
 
-/**
- * Returns the time of a retry after a change. The retry is immediate unless the minimum interval has not passed yet.
- */
+/** Returns the time of a retry after a change. The retry is immediate if the minimum interval has already passed. */
 export const retryAtAfterChange = ({
   failure,
   retryAt,

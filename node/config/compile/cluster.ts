@@ -32,11 +32,11 @@ export interface ClusterConfig {
   readonly leaseSeconds: number;
   /** Interval in milliseconds between two checks for changes of the Node's status. */
   readonly statusCheckMs: number;
-  /** Maximum interval in milliseconds between two updates of the Node's status. */
+  /** Maximum interval in milliseconds between two updates to the Node's status. */
   readonly statusReportMs: number;
   /** Maximum number of images in the Node's status. -1 for no limit. */
   readonly statusImages: number;
-  /** Change detection for the ConfigMaps and Secrets of pods. */
+  /** Settings for detecting changes to the ConfigMaps and Secrets of pods. */
   readonly objects: Pick<ObjectSettings, 'strategy' | 'syncMs'>;
   /** Whether volumes can project ClusterTrustBundles. */
   readonly hasTrustBundles: boolean;

@@ -16,8 +16,8 @@ export function compileManifestUrl(values: SettingValues): ManifestUrlConfig | u
 }
 
 /**
- * Returns the headers as pairs of a name and a value. The flag already has this form, whereas the file maps names to
- * lists of values.
+ * Returns the headers as pairs of a name and a value. The flag already has this form, whereas the configuration file
+ * maps names to lists of values.
  */
 function headerPairs(headers: NonNullable<SettingValues['staticPodURLHeader']>): readonly HttpHeader[] {
   if (Array.isArray(headers)) return headers;

@@ -38,7 +38,6 @@ export interface NodeResources {
   readonly eviction: EvictionSettings;
 }
 
-/** Settings for the eviction of pods. */
 interface EvictionSettings {
   readonly thresholds: readonly Threshold[];
   /** Time in milliseconds for which the node reports pressure after a threshold was last met. */
@@ -119,8 +118,8 @@ function reservedLists(values: SettingValues): Pick<ReservedResources, 'kubeRese
 }
 
 /**
- * Returns the hard eviction thresholds. A file that sets any threshold disables all default thresholds, unless
- * `mergeDefaultEvictionSettings` is true.
+ * Returns the hard eviction thresholds. A configuration file that sets any threshold disables all default thresholds,
+ * unless `mergeDefaultEvictionSettings` is true.
  */
 const hardThresholds = ({ evictionHard, mergeDefaultEvictionSettings }: SettingValues) =>
   mergeDefaultEvictionSettings ? { ...DEFAULT_EVICTION_HARD, ...evictionHard } : evictionHard;

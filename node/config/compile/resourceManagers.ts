@@ -50,7 +50,7 @@ const EXCLUSIVE_OPTIONS = [
   ['prefer-align-cpus-by-uncorecache', 'distribute-cpus-across-numa'],
 ] as const;
 
-/** The number of NUMA nodes up to which a kubelet tries all combinations of them. */
+/** Maximum number of NUMA nodes for which a kubelet tries all combinations. */
 const DEFAULT_MAX_NUMA_NODES = 8;
 
 /**

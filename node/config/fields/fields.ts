@@ -1,6 +1,4 @@
-/**
- * Defines the types of the fields of a KubeletConfiguration. Each error message says which values the field accepts.
- */
+/** Defines the field types of a KubeletConfiguration. Each error message says which values the field accepts. */
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
 import { closestWord } from '../../../base/text/closestWord.ts';
@@ -58,7 +56,7 @@ export const listenAddressSchema = customSchema<string>(
   (value) => typeof value === 'string' && (value === '' || isIP(value) !== 0),
 );
 
-/** Creates the schema of a quantity that `isValid` accepts. The quantity is parsed into nanos. */
+/** Creates the schema of a quantity that `isValid` accepts. The quantity is parsed into billionths of its unit. */
 export function quantitySchema(expected: string, isValid: (nanos: bigint) => boolean = () => true) {
   const parseNanos = (value: unknown) =>
     typeof value === 'string' || typeof value === 'number' ? parseQuantity(String(value)) : undefined;

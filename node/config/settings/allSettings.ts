@@ -67,7 +67,7 @@ export const flagSettings = (settings: Settings = allSettings()): readonly FlagS
     return entry.flag ? [{ name: entry.flag.name ?? name, flag: entry.flag, setting: entry }] : [];
   });
 
-/** Returns the fields of a KubeletConfiguration, without the settings that are only a flag. */
+/** Returns the settings that are fields of a KubeletConfiguration, i.e. all except those that are only flags. */
 export const fieldEntries = (settings: Settings = allSettings()) =>
   Object.entries(settings).filter(([name]) => isField(name));
 

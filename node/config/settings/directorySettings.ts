@@ -4,8 +4,8 @@ import { directorySchema, matchingStringSchema, pathSchema, stringSchema } from 
 import { declareSettings } from './setting.ts';
 
 /**
- * Schema of the directory of pod logs. An absolute path must already be normalized. A relative path is joined to the
- * file's directory.
+ * Schema of the directory for pod logs. An absolute path must already be normalized. A relative path is resolved
+ * against the directory of the configuration file.
  */
 const podLogsDirSchema = matchingStringSchema(
   'a directory without "..", "//" or a slash at its end, in ASCII',

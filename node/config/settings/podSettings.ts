@@ -151,10 +151,10 @@ const logSizeSchema = z.custom<string | number>(
   { error: 'expected a quantity such as "10Mi", or a negative one for no limit' },
 );
 
-/** Schema of a limit. A negative number means no limit. */
+/** Schema of a flag whose value is a limit. A negative number means no limit. */
 const limitFlagSchema = parsedNumberSchema(integerSchema(-(2 ** 31)));
 
-/** Settings for the removal of dead containers and the logs of running ones. */
+/** Settings for the removal of dead containers, and for the logs of running containers. */
 export const housekeepingSettings = () =>
   declareSettings({
     '--maximum-dead-containers-per-container': {

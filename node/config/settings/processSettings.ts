@@ -17,7 +17,7 @@ import {
 import { type ConfigRule, createRule } from './rule.ts';
 import { declareSettings, type FieldsOf } from './setting.ts';
 
-/** Settings of the agent's process, and of the properties of a host on which the agent refuses to start. */
+/** Settings of the agent's process, and of the host properties that prevent the agent from starting. */
 export const processSettings = () =>
   declareSettings({
     kubeletCgroups: {

@@ -1,4 +1,7 @@
-/** A rule about several fields that a kubelet enforces (`pkg/kubelet/apis/config/validation` of 1.36). */
+/**
+ * A validation rule of a kubelet that involves several fields of its configuration
+ * (`pkg/kubelet/apis/config/validation` of 1.36).
+ */
 export interface ConfigRule<Fields> {
   /** The field that the error message names. */
   readonly at: keyof Fields & string;

@@ -4,7 +4,7 @@ import { sectionSchema } from '../fields/fields.ts';
 import { type AllSettings, allSettings, type Flags, fieldEntries, flagSettings } from './allSettings.ts';
 import { isGroup, type SettingDefinition, type Settings, type ShapeOf } from './setting.ts';
 
-/** Creates the schema of a file, without the rules about several fields. */
+/** Creates the schema of a configuration file, without the rules that involve several fields. */
 export const fileSchema = () => fieldsSchema<AllSettings>(allSettings());
 
 function fieldsSchema<S extends Settings>(settings: S) {

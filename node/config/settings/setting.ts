@@ -5,16 +5,20 @@ export interface SettingDefinition {
   /** Schema of the field, or of the flag if there is no field. Durations are parsed into milliseconds. */
   readonly type: z.ZodMiniType;
   /**
-   * The default, as written in a file. Undefined if there is none or if it depends on the host or on other settings.
+   * The default, as it would be written in a configuration file. Undefined if there is none or if it depends on the
+   * host or on other settings.
    */
   readonly default?: unknown;
   /** The default of a node without `--kubeconfig`, if it differs from `default`. */
   readonly standaloneDefault?: unknown;
-  /** The field whose value in the file is the default of this setting, if the file sets that field. */
+  /** The field whose value in the configuration file is the default of this setting, if the file sets that field. */
   readonly defaultFrom?: string;
-  /** The effect of the field, for docs/reference.md. `{default}` and `{standalone}` stand for the defaults. */
+  /** The effect of the field, for docs/reference.md. `{default}` and `{standalone}` are replaced with the defaults. */
   readonly effect?: string;
-  /** The reason why the field has no effect. A warning at startup lists all such fields that the file sets. */
+  /**
+   * The reason why the field has no effect. A warning at startup lists all such fields that the configuration file
+   * sets.
+   */
   readonly ignoredReason?: string;
   readonly flag?: FlagDefinition;
   /**
@@ -29,11 +33,11 @@ export interface SettingDefinition {
   readonly allowsZeroValue?: true;
   /** Whether /configz omits the default value, as a kubelet does if Go's field stays nil. */
   readonly hidesDefault?: true;
-  /** Whether a relative path in the file is resolved against the directory of the file. */
+  /** Whether a relative path in the configuration file is resolved against the directory of that file. */
   readonly isPath?: true;
   /** Whether the value may contain a password or a token. */
   readonly isSecret?: true;
-  /** Whether a file must contain the field. */
+  /** Whether a configuration file must contain the field. */
   readonly isRequired?: true;
 }
 
@@ -51,11 +55,11 @@ export interface FlagDefinition {
   readonly help: string;
   /** The replacement for `{default}` in the help of `up`, which has its own directories and its own runtime. */
   readonly upDefault?: string;
-  /** Schema of the value on the command line, if its format differs from that in a file. */
+  /** Schema of the value on the command line, if its format differs from that in a configuration file. */
   readonly type?: z.ZodMiniType;
   /** The only command that has the flag. Undefined if both `run` and `up` have it. */
   readonly command?: 'run' | 'up';
-  /** Whether an empty value counts as unset. Other flags override the file even if they are empty. */
+  /** Whether an empty value is treated as unset. Other flags override the configuration file even if they are empty. */
   readonly emptyIsUnset?: true;
   /** Whether repeated values are joined with commas. */
   readonly repeats?: true;
@@ -66,7 +70,7 @@ export interface SettingGroup {
   readonly fields: Settings;
   readonly effect?: string;
   readonly ignoredReason?: string;
-  /** Whether /configz omits the group if the file does not set it. */
+  /** Whether /configz omits the group if the configuration file does not set it. */
   readonly hidesDefault?: true;
 }
 
@@ -91,14 +95,14 @@ type SchemaOf<E> = E extends { readonly fields: infer F }
     ? T
     : never;
 
-/** The shape of the schema of a file with these settings. */
+/** Shape of a configuration file's schema with these settings. */
 export type ShapeOf<S> = {
   [K in keyof S as FieldName<K>]: S[K] extends { readonly isRequired: true }
     ? SchemaOf<S[K]>
     : z.ZodMiniOptional<SchemaOf<S[K]>>;
 };
 
-/** The parsed fields of a file with these settings. */
+/** The parsed fields of a configuration file with these settings. */
 export type FieldsOf<S> = z.output<z.ZodMiniObject<ShapeOf<S>, z.core.$strict>>;
 
 type FlagName<K, E> = E extends { readonly flag: infer F }
@@ -136,5 +140,8 @@ type ValueOf<E> = E extends { readonly fields: infer F }
 
 type FlaggedValue<E> = E extends { readonly flag: unknown } ? FlagValue<E> : never;
 
-/** The effective values. Flags take precedence over the file, and the file takes precedence over the defaults. */
+/**
+ * The effective values. Flags take precedence over the configuration file, and the file takes precedence over the
+ * defaults.
+ */
 export type ValuesOf<S> = { readonly [K in keyof S]: ValueOf<S[K]> };

@@ -1,6 +1,6 @@
 /**
- * Computes the effective values of all settings. Flags take precedence over the file, and the file takes precedence
- * over the defaults.
+ * Computes the effective values of all settings. Flags take precedence over the configuration file, and the file takes
+ * precedence over the defaults.
  */
 
 import * as z from 'zod/mini';
@@ -49,11 +49,11 @@ function compileGroup(settings: Settings, configured: ConfiguredValues, defaults
   return Object.fromEntries(entries);
 }
 
-/** Returns the fields of a group, or no fields if the file does not set the group. */
+/** Returns the fields of a group of settings, or no fields if the configuration file does not set the group. */
 export const asFields = (value: unknown): SettingMap =>
   typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : {};
 
-/** Returns the value that a flag or the file sets, or undefined if neither sets one. */
+/** Returns the value that a flag or the configuration file sets, or undefined if neither sets one. */
 export function configuredValue(
   name: string,
   setting: SettingDefinition,
@@ -68,13 +68,19 @@ export function configuredValue(
   );
 }
 
-/** Whether a value of the file, raw or parsed, is Go's zero value. Empty lists and maps are not zero values. */
+/**
+ * Whether a value from the configuration file, raw or parsed, is Go's zero value. Empty lists and maps are not zero
+ * values.
+ */
 const isGoZeroValue = (value: unknown, { type }: SettingDefinition): boolean =>
   value === 0 || value === '' || (typeof value === 'string' && isDurationSchema(type) && parseDuration(value) === 0);
 
 export const isStandalone = (flags: SettingMap): boolean => flags['--kubeconfig'] === undefined;
 
-/** Returns the default in the form of a configuration file. A standalone node may have a different default. */
+/**
+ * Returns a setting's default as it would be written in a configuration file. A standalone node may have a different
+ * default.
+ */
 export const defaultInFile = (
   { default: inCluster, standaloneDefault }: SettingDefinition,
   standalone: boolean,

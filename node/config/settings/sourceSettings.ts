@@ -3,7 +3,7 @@ import { booleanSchema, durationSchema, enumSchema, pathSchema, stringSchema } f
 import { headersFieldSchema, headersFlagSchema, manifestUrlSchema } from '../fields/urlFields.ts';
 import { declareSettings } from './setting.ts';
 
-/** Setting of the configuration file itself. */
+/** Settings of the configuration file itself, i.e. its API version, its kind and its path. */
 export const fileSettings = () =>
   declareSettings({
     apiVersion: {

@@ -1,7 +1,7 @@
 import { allSettings } from './allSettings.ts';
 import { isGroup, type Settings } from './setting.ts';
 
-/** Kubelet flags without a field, each with the reason why this node does not have it. */
+/** Kubelet flags without a configuration field, each with the reason why this node does not have it. */
 const REASON_BY_FLAG: ReadonlyMap<string, string> = new Map([
   ['--config-dir', 'only a single configuration file is supported'],
   ['--lock-file', 'the root directory is locked'],

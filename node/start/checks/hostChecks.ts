@@ -49,7 +49,7 @@ export function swappedVolumesEvent(host: {
   return warning('PossibleMemoryBackedVolumesOnDisk', message);
 }
 
-/** Returns warnings about the facts. Throws a `ConfigError` if the configuration forbids one of them. */
+/** Returns warnings about the host. Throws a `ConfigError` if the configuration forbids one of the given facts. */
 export function hostWarnings(
   facts: HostLimits,
   config: Pick<NodeConfig, 'failCgroupV1' | 'failSwapOn'> & {

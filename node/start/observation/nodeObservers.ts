@@ -14,7 +14,7 @@ const OBSERVER_KINDS = [
 ] as const;
 type ObserverKind = (typeof OBSERVER_KINDS)[number];
 
-/** The parts of a node that only observe it. */
+/** Listeners that observe a node without affecting it. */
 export type NodeObservers = Partial<Pick<NodeParts, ObserverKind>>;
 
 /** Combines observers into one, which calls the listeners of each kind in order. A kind without listeners is left out. */

@@ -91,24 +91,24 @@ function residentMemory(): number {
 }
 
 /**
- * Time after the start during which V8's flags must not change, because cli/compileCache.mjs stores compiled code under
- * these flags. Until that time has passed, the young generation may grow.
+ * Time after the start of the process during which V8's flags must not change, because cli/compileCache.mjs stores
+ * compiled code under these flags. Until that time has passed, the young generation may grow.
  */
 const FIXED_FLAGS_MS = 15_000;
 
 /**
- * Amount of memory outside the heap in bytes that makes V8 start an incremental collection. V8 lets a process gain 64
- * MiB before that.
+ * Amount of off-heap memory in bytes that makes V8 start an incremental collection. V8 lets a process gain 64 MiB
+ * before that.
  */
 const PRESSURE_BYTES = 100 * 2 ** 20;
 
 interface HeapControls {
   setFlag(flag: string): void;
-  /** Starts a collection in many short steps. */
+  /** Starts a garbage collection that runs in many short steps. */
   startCollection(): void;
 }
 
-/** Returns V8's heap, which is managed with flags of V8 and with `startCollection`. */
+/** Returns an interface to V8's heap, which it controls with V8's flags and with `startCollection`. */
 export function v8Heap(
   clock: Pick<Clock, 'monotonic'>,
   { setFlag, startCollection }: HeapControls = { setFlag: setFlagsFromString, startCollection: allocateUnused },
@@ -139,6 +139,7 @@ function allocateUnused(): void {
   try {
     new ArrayBuffer(PRESSURE_BYTES);
   } catch {
-    // The host does not grant more address space, so the next burst will start a collection.
+    // Ignore a failed allocation, which means that the host grants no more address space. The next burst will start a
+    // collection.
   }
 }

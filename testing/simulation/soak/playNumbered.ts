@@ -32,7 +32,16 @@ const pointed = Object.values({
 });
 
 /** Stories with their own number range, so that the numbers of drawn stories do not change. */
-const furtherStories = { ...objects, ...largePods, ...recreations, ...images, ...shutdowns, ...preemptions, ...devices, ...claims };
+const furtherStories = {
+  ...objects,
+  ...largePods,
+  ...recreations,
+  ...images,
+  ...shutdowns,
+  ...preemptions,
+  ...devices,
+  ...claims,
+};
 const further = Object.values(furtherStories);
 
 /** The titles of the further pointed stories, in the order of their numbers. */

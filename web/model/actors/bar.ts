@@ -48,6 +48,5 @@ export const CELL_FILTERS = {
   loop: 'changed<1m',
 } as const;
 
-/** Returns the filter for the containers of a category. */
 export const containerFilter = (category: (typeof CATEGORIES)[number]): string =>
   `${CELL_FILTERS.containers} is:${category}`;

@@ -43,7 +43,7 @@ function updateInPlace(previousRows: readonly TreeRow[], currentRows: readonly A
   const existingRows = previousRows.flatMap(({ row, isDeleted }) => {
     const currentRow = rowsByPath.get(row.path);
     // Drop rows of actors that no longer exist if there are many, because the pointer or the focus may stay in the list
-    // for long.
+    // for a long time.
     return currentRow === undefined && isDeleted && hasTooManyDeleted
       ? []
       : [{ row: currentRow ?? row, isDeleted: currentRow === undefined }];
@@ -178,7 +178,7 @@ export function setInputActive({ activeInputs }: Tree, input: 'pointer' | 'focus
   activeInputs.value = nextInputs;
 }
 
-/** Returns the path of the row that is `offset` rows below the cursor, limited to the first and last rows. */
+/** Returns the path of the row that is `offset` rows below the cursor, clamped to the first and last rows. */
 export function pathAtOffset(rows: readonly TreeRow[], cursor: string, offset: number): string {
   const at = rows.findIndex(({ row }) => row.path === cursor);
   const to = at < 0 ? 0 : Math.min(rows.length - 1, Math.max(0, at + offset));

@@ -37,7 +37,7 @@ function nodesAt(world: World, path: string): ActorNode[] {
   return actor ? [nodeAt(world, actor)] : [];
 }
 
-/** Returns the actor trees of the node and its pods. Undefined until the node agent has been received. */
+/** Returns the actor trees of the node and its pods. Undefined until the page has received the node agent's actor. */
 export function actorTrees(world: World): ActorTrees | undefined {
   const [node] = nodesAt(world, ROOT);
   if (!node) return undefined;

@@ -1,4 +1,4 @@
-/** Computes which part of a chart is visible at which scale, and moves between states with the arrow keys. */
+/** Computes the visible part and the scale of a chart, and moves between states with the arrow keys. */
 import type { Drawing, DrawnState } from '../../../inspect/protocol.ts';
 
 /** Position of the drawing's top left corner in the panel, and its scale. */

@@ -36,7 +36,7 @@ export function buildCatalogue(drawings: readonly Drawing[]): CatalogueEntry[] {
 
 /**
  * Returns the drawing with the given key. If there is none, returns the first drawing of the container machine, because
- * that drawing shows the most.
+ * it is the most informative one.
  */
 export function findDrawing(catalogue: readonly CatalogueEntry[], key: string): Drawing | undefined {
   const drawings = catalogue.flatMap((each) => each.drawings);

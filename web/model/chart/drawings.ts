@@ -5,7 +5,7 @@ import { errorMessage } from '../navigation/actions.ts';
 import type { ServerClient } from '../server/serverClient.ts';
 import { activeStates } from './view.ts';
 
-/** Machines that have a chart. Actors without one are calls in progress and feeds. */
+/** Machines that have a chart. All other actors, i.e. calls in progress and event feeds, have none. */
 export const MACHINES_WITH_CHART: readonly string[] = [
   'nodeAgent',
   'pod',

@@ -58,8 +58,8 @@ export function followDetail(page: Page, { setTimeout, areDetailsVisible }: Foll
 }
 
 /**
- * Returns the request to send. Undefined while the user drags the rail or the connection is lost, or if the actor does
- * not exist.
+ * Returns the request to send. Undefined while the user drags along the rail (the timeline of the recording), while the
+ * connection is lost, or if the actor does not exist.
  */
 function currentRequest(page: Page, areDetailsVisible: boolean): DetailRequest | undefined {
   const path = page.selectedPath.value;

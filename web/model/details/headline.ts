@@ -24,8 +24,8 @@ export interface Subject {
   readonly isDeleted: boolean;
   readonly at: number;
   /**
-   * The actor with the most severe category among the selected actor and its descendants. The headline is about its
-   * wait.
+   * The actor with the most severe category among the selected actor and its descendants. The headline describes what
+   * this actor is waiting for.
    */
   readonly worstActor: Pick<ShownActor, 'since' | 'until' | 'waitingFor' | 'state' | 'tags'>;
   readonly category: Category;

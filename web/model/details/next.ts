@@ -9,7 +9,7 @@ import { runsLatestFirst } from './tried.ts';
 
 /** A line that describes one possible transition. */
 export interface NextLine {
-  /** The time or condition in short, e.g. `07:44:40`, `Sooner` or `If it fails`. */
+  /** Short text for the time or the condition of the transition, e.g. `07:44:40`, `Sooner` or `If it fails`. */
   readonly when: string;
   readonly text: string;
   /** The end of the text, which is emphasized. */
@@ -154,7 +154,10 @@ function timedLine({ at = 0, to, way: transition }: NextWay, isBackOff: boolean,
 const appendTarget = (text: string, to: string | undefined) =>
   to === undefined ? { text, emphasis: '' } : { text: `${text}, to`, emphasis: to };
 
-/** The kubelet's default maximum back-off. If a node is configured with a longer one, its waits reveal this. */
+/**
+ * The kubelet's default maximum back-off. A longer maximum that is configured on the node is inferred from the observed
+ * waits.
+ */
 const MAX_BACK_OFF_MS = 300_000;
 
 /**

@@ -21,9 +21,9 @@ export const filterBy = (page: Page, text: string): void =>
   navigate(page, { query: text.trim() === '' ? undefined : text }, 'replace');
 
 /**
- * Goes to a time in the past. The current view remains until the snapshot has been loaded. If several times are
- * requested in quick succession, only the last one is sure to be loaded. `isMoving` is true while the user drags the
- * rail.
+ * Navigates to a time in the past. The current view remains until the snapshot has been loaded. If the user requests
+ * further times in quick succession, only the last one is certain to be loaded. `isMoving` is true while the user drags
+ * along the rail (the timeline of the recording).
  */
 export function goToTime(page: Page, at: number, { isMoving = false } = {}): void {
   batch(() => {

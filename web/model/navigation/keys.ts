@@ -65,7 +65,7 @@ const KEY_LABELS: ReadonlyMap<string, string> = new Map([
   ['Escape', 'Esc'],
 ]);
 
-/** Returns the label with which the overlay shows a key. */
+/** Returns the label that the overlay shows for a key. */
 export const keyLabel = (key: string): string => KEY_LABELS.get(key) ?? key;
 
 /** Returns the shortcuts by group, for the overlay. Shortcuts with the same description share an entry. */

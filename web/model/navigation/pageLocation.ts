@@ -8,7 +8,7 @@ export interface PageLocation {
    * 'startLimiter']`. Empty to select the pod with the most severe state.
    */
   readonly steps: readonly string[];
-  /** In milliseconds since the epoch. Undefined for the live view. */
+  /** The displayed time in milliseconds since the epoch. Undefined for the live view. */
   readonly at?: number;
   /** UID of the pod, which distinguishes pods with the same name. */
   readonly uid?: string;

@@ -1,5 +1,5 @@
 /**
- * Navigates through time in steps, each of which is an input or a change of the selected actor, and plays the
+ * Navigates through time in steps, each of which is an input or a change in the selected actor's state, and plays the
  * recording.
  */
 
@@ -12,7 +12,7 @@ import { completeFrom } from '../story/storyGrowth.ts';
 import type { LoadedStory } from '../story/storyState.ts';
 import { formatDate, isValidTime, parseUtcTime } from './time.ts';
 
-/** The size of a step, which is one input or one change of the selected actor. */
+/** The size of a step, which is one input or one change in the selected actor's state. */
 export type StepUnit = 'event' | 'change';
 
 /**
@@ -56,7 +56,7 @@ function latestTime({ now, frozen, live }: Page): number {
   return frozen.peek() ? now.peek() : Math.max(now.peek(), live.peek().at);
 }
 
-/** Returns the loaded lines if no lines around a given time are missing. */
+/** Returns the loaded story lines, or undefined if lines around the given time may be missing. */
 function completeLines({ loaded, gaps }: StoryAccess, uid: string, at: number): readonly StoryLine[] | undefined {
   const loadedStory = loaded.peek();
   if (loadedStory?.uid !== uid) return undefined;
@@ -65,7 +65,7 @@ function completeLines({ loaded, gaps }: StoryAccess, uid: string, at: number): 
   return isComplete ? loadedStory.story.lines : undefined;
 }
 
-/** Initial range of a search. The range grows as long as the search finds nothing. */
+/** Initial range of a search. The range grows until the search finds a step. */
 const INITIAL_SEARCH_MS = 60_000;
 const SEARCH_GROWTH = 4;
 

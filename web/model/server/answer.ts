@@ -3,7 +3,7 @@
  * emphasized.
  */
 
-/** A part of the sentence. */
+/** A part of an answer. */
 export interface AnswerPart {
   readonly text: string;
   readonly weight: 'plain' | 'strong' | 'bad';

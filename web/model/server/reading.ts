@@ -60,7 +60,7 @@ interface ObjectRequest {
   readonly dependencies: readonly unknown[];
 }
 
-/** Loads the object of the selected actor's pod while it is visible, until the returned function is called. */
+/** Loads the object of the selected actor's pod while the object is visible, until the returned function is called. */
 export const followObject = (
   page: Page,
   reading: ReadingState,
@@ -74,8 +74,8 @@ export const followObject = (
   });
 
 /**
- * Returns the request to send. Undefined while the user drags the rail or the connection is lost. For a deleted pod,
- * requests the last known object.
+ * Returns the request to send. Undefined while the user drags along the rail (the timeline of the recording) or the
+ * connection is lost. For a deleted pod, requests the last known object.
  */
 function currentRequest(page: Page, { object, objectRetries }: ReadingState): ObjectRequest | undefined {
   const uid = podUidOf(page.selectedPath.value ?? '');

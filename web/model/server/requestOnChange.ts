@@ -8,7 +8,7 @@ interface RequestOptions<Request> {
   readonly currentRequest: () => Request | undefined;
   /** Whether two requests would have the same response. */
   readonly isSameRequest: (a: Request, b: Request) => boolean;
-  /** Whether to send a request at once, even while the previous one is in progress. The default is never. */
+  /** Whether to send a request immediately, even while the previous one is in progress. The default is never. */
   readonly isUrgent?: (request: Request, previous: Request) => boolean;
   /** Sends a request. Never rejects. */
   readonly send: (request: Request) => Promise<void>;

@@ -16,9 +16,11 @@ interface SubscriptionOptions {
   readonly open: () => EventStream;
   readonly setTimeout: (after: () => void, ms: number) => unknown;
   readonly now: () => number;
-  /** Called after each snapshot. Lines from before the snapshot may have been missed. */
+  /** Called after each snapshot, because the page may have missed story lines from before the snapshot. */
   readonly onSnapshot: () => void;
-  /** Called with the live lines of each frame, and the number of lines that the server has omitted. */
+  /**
+   * Called with the story lines in each frame, and with the number of lines that the server has omitted from the frame.
+   */
   readonly onLines: (lines: readonly StoryLine[], unsaid: number) => void;
 }
 

@@ -8,7 +8,7 @@ import type { World } from '../server/world.ts';
 /** Maximum number of lines in a story. */
 const MAX_LINES = 20_000;
 
-/** Whether a line concerns a pod. An empty UID stands for the node itself. */
+/** Whether a line concerns a pod. An empty UID refers to the node itself. */
 export function concernsPod(line: StoryLine, uid: string): boolean {
   if (line.kind === 'began' || line.kind === 'ended') return true;
   if (line.kind === 'event' || line.kind === 'gone') return line.uid === uid;
@@ -53,7 +53,7 @@ function dropLines(
   return { from: retainedLines[0]?.at ?? 0, before: [...states.values()], lines: retainedLines };
 }
 
-/** Returns the time from which on the story is complete. Earlier lines are omitted if there are too many. */
+/** Returns the start of the complete part of the story. Earlier lines are omitted if there are too many. */
 export const completeFrom = ({ unsaid, from, lines }: Story): number =>
   unsaid === undefined ? from : (lines[0]?.at ?? from);
 
@@ -84,7 +84,7 @@ export function newLines(lines: readonly StoryLine[], { lines: storyLines }: Pic
   return lines.filter((line) => !knownLines.has(JSON.stringify(line)));
 }
 
-/** The states before a pod was created again are unknown. */
+/** Initial states of a recreated pod's story. They are unknown. */
 const NO_STATES_BEFORE: Story['before'] = [];
 
 /**

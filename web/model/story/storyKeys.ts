@@ -9,7 +9,6 @@ interface StoryKeysInput {
   readonly page: Page;
   readonly storyState: StoryState;
   readonly player: Player;
-  /** Opens the field for entering a time. */
   readonly openTimeField: () => void;
 }
 

@@ -23,7 +23,7 @@ export interface LoadedStory {
   /** UID of the pod. Empty for the node's own actors. */
   readonly uid: string;
   readonly story: Story;
-  /** Whether live lines are appended to the story. They are not appended while earlier ones are missing. */
+  /** Whether newly streamed lines are appended to the story. They are not appended while earlier lines are missing. */
   readonly isOpen: boolean;
   /** Value of the signal `gaps` when the story was requested. */
   readonly gaps: number;
@@ -32,7 +32,7 @@ export interface LoadedStory {
    * too many.
    */
   readonly requestedFrom: number;
-  /** Whether the node does not record, so that the story starts when the page was opened. */
+  /** Whether the node does not record, in which case the story starts when the page was opened. */
   readonly isUnrecorded?: boolean;
 }
 
@@ -57,7 +57,9 @@ export function createStoryState(page: Page) {
     const at = page.past.value ? page.now.value : Number.POSITIVE_INFINITY;
     return loadedStory.value && cutToLife(loadedStory.value.story, at);
   });
-  /** Live lines that arrive while a story is loading. Undefined if no story is loading or live lines were missed. */
+  /**
+   * Lines that are streamed while a story is loading. Undefined if no story is loading or streamed lines were missed.
+   */
   const incomingLines: { now?: IncomingLines | undefined } = {};
   return {
     loaded: loadedStory,
@@ -75,14 +77,14 @@ export function createStoryState(page: Page) {
     selectedBurst: signal<number | undefined>(undefined),
     retries: signal(0),
     /**
-     * Number of gaps in the live lines so far. A story that was loaded before the last gap must be completed by another
-     * request.
+     * Number of gaps so far in the story lines that are streamed to the live page. A story that was requested before
+     * the last gap is incomplete, so its missing lines must be requested.
      */
     gaps: signal(0),
   };
 }
 
-/** Live lines that concern one pod or the node itself. */
+/** Newly streamed lines that concern one pod or the node itself. */
 interface IncomingLines {
   readonly uid: string;
   readonly lines: StoryLine[];
@@ -149,7 +151,10 @@ export function followStory(page: Page, storyState: StoryState): () => void {
 const isSameRequest = (a: StoryRequest, b: StoryRequest | undefined): boolean =>
   a.uid === b?.uid && a.retries === b.retries && a.isOpen === b.isOpen && a.gaps === b.gaps;
 
-/** Returns the range to load. Undefined while the user drags the rail or the connection is lost. */
+/**
+ * Returns the range to load. Undefined while the user drags along the rail (the timeline of the recording) or the
+ * connection is lost.
+ */
 function currentRequest(page: Page, storyState: StoryState): StoryRequest | undefined {
   const selectedPath = page.selectedPath.value;
   const isPaused = page.isDragging.value || page.connection.value.kind === 'lost';
@@ -218,7 +223,7 @@ async function loadStory(page: Page, storyState: StoryState, request: StoryReque
     return true;
   } catch (cause) {
     batch(() => {
-      // Use live lines only if the node does not record.
+      // Show a story that consists only of newly streamed lines, because the node does not record.
       if (page.mode === 'live' && page.recordedRange.peek() === undefined)
         loaded.value = unrecordedStory(page, { uid, requestedFrom, gaps: storyState.gaps.peek() });
       else error.value = errorMessage(cause);
@@ -236,7 +241,7 @@ const unrecordedStory = (page: Page, requested: Pick<LoadedStory, 'uid' | 'reque
   isUnrecorded: true,
 });
 
-/** Appends live lines. Omitted lines count as a gap, because it is unknown which pods they concern. */
+/** Appends newly streamed lines. Omitted lines are treated as a gap, because it is unknown which pods they concern. */
 export function appendLiveLines(storyState: StoryState, lines: readonly StoryLine[], unsaid: number): void {
   const { loaded, incoming } = storyState;
   const currentStory = loaded.peek();
@@ -252,7 +257,7 @@ export function appendLiveLines(storyState: StoryState, lines: readonly StoryLin
     loaded.value = { ...currentStory, story: appendLines(currentStory.story, podLines, unsaid) };
 }
 
-/** Records a gap in the live lines, so that the lines after the loaded story are requested. */
+/** Records a gap in the streamed lines, so that the lines after the loaded story are requested. */
 export function recordGap({ incoming, gaps }: StoryState): void {
   incoming.now = undefined;
   gaps.value += 1;

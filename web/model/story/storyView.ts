@@ -148,7 +148,8 @@ function computeLanes(page: Page, storyState: StoryState, { latestTime, actors }
     selectedPath: page.selectedPath.value,
     from: storyState.range.value.from,
     now: Math.min(latestTime, loadedStory.isOpen ? latestTime : loadedStory.story.to),
-    // For a recording, the actors are unknown at the end, because they are only known at the displayed time.
+    // Omit the actors of a recording, because they are known only at the displayed time and not at the end of the
+    // story.
     actors: page.mode === 'live' && loadedStory.isOpen ? actors : undefined,
   });
 }

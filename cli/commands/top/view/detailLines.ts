@@ -44,7 +44,7 @@ export function detailLines(detail: TopDetail | undefined, { width, height, offs
   return [...detailRows, ...Array.from({ length: height - detailRows.length }, () => '')];
 }
 
-/** Wraps a text. Continuation lines are indented further. */
+/** Wraps text. Continuation lines are indented further. */
 function wrapIndented(text: string, width: number): string[] {
   const indent = /^ */.exec(text)?.[0] ?? '';
   const [first = '', ...rest] = display.wrapText(

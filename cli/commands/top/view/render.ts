@@ -19,7 +19,6 @@ import {
 import { detailLines, type TopDetail } from './detailLines.ts';
 import type { ActorsSnapshot } from './pollActors.ts';
 
-/** Help for the keys of `top`. */
 const TOP_HELP: readonly string[] = [
   '↑ ↓  k j            move by a row; PgUp PgDn, b Space: by a page; Home End, g G: to the first or last',
   '← →  h l            collapse, expand; on a collapsed row ← selects the parent, on an expanded row → the first child',
@@ -47,7 +46,7 @@ export interface TopScene extends ActorsSnapshot {
   readonly controls: TopControls;
   /** The detail of the selected actor, if it is shown. */
   readonly detail?: TopDetail | undefined;
-  /** Current time according to the clock of this process. `actors.at` is a time of the agent's clock. */
+  /** Current time according to the clock of this process. `actors.at` is from the agent's clock. */
   readonly now: number;
 }
 
@@ -111,7 +110,7 @@ function lostConnectionLines({ lostConnection, now }: TopScene): string[] {
   return [`Connection lost ${ago} ago, retrying in ${left}: ${lostConnection.reason}`];
 }
 
-/** Returns the widths of the columns, which do not depend on the rows so that they are stable while scrolling. */
+/** Returns the widths of the columns. They do not depend on the rows, so they are stable while scrolling. */
 function columnWidths(width: number) {
   const timeWidth = 8;
   const kind = width >= 72 ? 14 : 0;
@@ -145,7 +144,7 @@ function rowLine(row: ActorRow, at: number, { width }: Surface, paint: Paint, is
 
 const KEY_LEGEND = '↑↓ move  ←→ fold  Enter story  / filter  s order  ? help  q quit';
 
-/** Returns the line of settings and keys, or the filter being typed. */
+/** Returns the line with the settings and keys, or the filter being typed. */
 function statusLine({ rows, controls }: TopScene, tree: DrawnTree, { width }: Surface): string {
   const { problem } = parseCurrentFilter(controls);
   const problemText = problem === undefined ? '' : `  ${problem}`;

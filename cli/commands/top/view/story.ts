@@ -25,7 +25,7 @@ export interface Story {
   entriesOf(actor: ActorNode): StoryEntry[];
 }
 
-/** Maximum number of retained changes of all actors together. The oldest ones are dropped. */
+/** Maximum number of retained changes for all actors combined. The oldest ones are dropped. */
 const MAX_ENTRIES = 5_000;
 
 const listWithDescendants = (actor: ActorNode): ActorNode[] => [
@@ -84,8 +84,8 @@ export function createStory(): Story {
 }
 
 /**
- * Whether a path is that of `top` or of a descendant. All actors that do not belong to pods count as descendants of the
- * node's actor.
+ * Whether a path belongs to `top` or to a descendant. All actors that do not belong to pods are treated as descendants
+ * of the node's actor.
  */
 const isDescendantOrSelf = (path: string, top: string, machine: string): boolean =>
   path === top || (machine === 'nodeAgent' ? !path.startsWith('pod/') : path.startsWith(`${top}/`));

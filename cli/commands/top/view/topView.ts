@@ -90,7 +90,7 @@ class TopView {
     const previousControls = this.#controls;
     this.#controls = topControlsAfterKey(previousControls, key, this.#frame);
     const { sortOrder, isReversed, isQuitting } = this.#controls;
-    // Apply a new order immediately, although a key was just pressed.
+    // Apply a new order immediately, even if a key was just pressed.
     const hasNewOrder = sortOrder !== previousControls.sortOrder || isReversed !== previousControls.isReversed;
     this.#pressedAt = hasNewOrder ? Number.NEGATIVE_INFINITY : systemClock.monotonic();
     if (isQuitting) this.#options.onQuit();

@@ -231,8 +231,8 @@ const MAX_RESTART_RULES = 20;
 const MAX_EXIT_CODES = 255;
 
 /**
- * Validates the restart rules of an init container. If the container has rules but no restart policy, only that is
- * reported, as in Kubernetes.
+ * Validates the restart rules of an init container. If the container has rules but no restart policy, only the missing
+ * policy is reported, as in Kubernetes.
  */
 const validateInitRestartRules = (container: Container, path: string): Problem[] =>
   container.restartPolicy === undefined

@@ -46,7 +46,9 @@ function validateDeletionCost(value: string | undefined): Problem[] {
   return isInt32 ? [] : [invalid(`${ANNOTATIONS_PATH}[${DELETION_COST_ANNOTATION}]`, value, 'must be a 32bit integer')];
 }
 
-/** Checks a seccomp annotation. As in Kubernetes's message, its key follows a dot in the path instead of brackets. */
+/**
+ * Checks a seccomp annotation. As in Kubernetes's message, the path contains the key after a dot and not in brackets.
+ */
 function validateSeccompAnnotation(key: string, value: string): Problem[] {
   if (key !== POD_SECCOMP_ANNOTATION && !key.startsWith(CONTAINER_SECCOMP_PREFIX)) return [];
   const path = `${ANNOTATIONS_PATH}.${key}`;

@@ -21,10 +21,10 @@ const STANDARD_RESOURCES: ReadonlySet<string> = new Set([
 
 export const isHugePages = (name: string): boolean => name.startsWith('hugepages-');
 
-/** Whether a resource is native to Kubernetes. Its name then has no domain or the domain of Kubernetes. */
+/** Whether a resource is native to Kubernetes, i.e. its name has no domain or the domain of Kubernetes. */
 const isNative = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/');
 
-/** Whether a resource is extended. Its name then has a custom domain and is also valid as the name of a quota. */
+/** Whether a resource is extended, i.e. its name has a custom domain and is also valid as the name of a quota. */
 const isExtended = (name: string): boolean =>
   !isNative(name) && !name.startsWith('requests.') && labelKeyProblems(`requests.${name}`).length === 0;
 

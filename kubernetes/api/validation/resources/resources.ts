@@ -111,7 +111,10 @@ function validateClaims(claims: Claims, podClaims: readonly string[], path: stri
   });
 }
 
-/** The claims that a container uses as a whole, and for each other claim the requests of it that the container uses. */
+/**
+ * The claims that a container uses as a whole and, for each other claim, the requests within the claim that the
+ * container uses.
+ */
 interface UsedClaims {
   readonly wholeClaims: Set<string>;
   readonly requests: Map<string, Set<string>>;

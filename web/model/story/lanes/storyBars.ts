@@ -14,13 +14,12 @@ export interface Bar {
 }
 
 interface BarOptions {
-  /** Start of the visible range. For each actor, only the last bar before this time is returned. */
+  /** Start of the visible range. Of the bars that end before this time, only the last one of each actor is returned. */
   readonly from?: number | undefined;
   /** End of the visible range. */
   readonly now: number;
   /**
-   * Actors that still exist. The bars of all other actors end with the last line of the story. Undefined if this is
-   * unknown.
+   * Actors that still exist. The bars of all other actors end with the last line of the story. Undefined if unknown.
    */
   readonly presentActors?: { has(actor: string): boolean } | undefined;
 }
@@ -74,7 +73,10 @@ function addBar(barsByActor: Map<string, Bar[]>, actor: string, bar: Bar, from =
   else actorBars.push(bar);
 }
 
-/** The state of an actor that waits for its image. It is less specific than the state of the image. */
+/**
+ * The state of an actor that waits for its image. Lanes show the state of the image instead, because it is more
+ * specific.
+ */
 const GETTING_IMAGE = 'gettingImage';
 
 function overlayImages(bars: ReadonlyMap<string, Bar[]>): ReadonlyMap<string, Bar[]> {

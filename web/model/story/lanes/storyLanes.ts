@@ -28,7 +28,7 @@ export interface Lane {
 export interface Mark {
   readonly at: number;
   readonly isFailure: boolean;
-  /** Index of the first line of the step in the story. */
+  /** Index, within the story, of the first line of the step that the mark represents. */
   readonly step: number;
   readonly actor: string;
 }
@@ -51,7 +51,8 @@ interface LaneInput {
 }
 
 /**
- * Returns the lanes for a pod or the node in display order, from the manifest to the events. Empty lanes are omitted.
+ * Returns the lanes for a pod or the node in display order. The lane of the manifest comes first, and the lane of the
+ * events comes last. Empty lanes are omitted.
  */
 export function storyLanes({ story, steps, from, now, actors, selectedPath }: LaneInput): Lane[] {
   const pastSteps = steps.filter(({ at }) => at <= now);

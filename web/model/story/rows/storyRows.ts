@@ -114,13 +114,13 @@ function summaryName(actor: string): string {
 }
 
 /**
- * Whether a step failed. A failed probe attempt is recognized by the probe's state, because the call of the probe
- * succeeds.
+ * Whether a step failed. A failed probe attempt is recognized by the probe's state, because the call that runs the
+ * probe succeeds even if the probe fails.
  */
 export const isFailedStep = ({ isFailure, moves, actor }: Step): boolean =>
   isFailure || moves.some((move) => move.actor === actor && isFailedMove(move));
 
-/** Whether a transition leads to a state that means a failure. */
+/** Whether a transition leads to a failure state. */
 export const isFailedMove = ({ state, tag }: Pick<Move, 'state' | 'tag'>): boolean =>
   tag === 'failed' || tag === 'broken' || tag === 'retrying' || state.startsWith('failing.');
 
@@ -140,7 +140,9 @@ const describeState = ({ actor, from, state, tag }: Move): NonNullable<Row['stat
   ...(tag === undefined ? {} : { tag }),
 });
 
-/** Describes the last transition of the moves. A transition of a container takes precedence over one of its image. */
+/**
+ * Describes the state to which the last move leads. Moves of images are considered only if there are no other moves.
+ */
 function finalState(moves: readonly Move[]): Pick<Row, 'state' | 'move' | 'passedStates'> {
   const lastMove = moves.findLast(({ actor }) => kindOf(actor) !== 'image') ?? moves.at(-1);
   const passedStates = moves

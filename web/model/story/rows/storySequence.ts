@@ -42,7 +42,7 @@ interface SequenceBar {
   readonly tag?: string;
 }
 
-/** A long time that passes between two columns. */
+/** A long interval between two columns. */
 interface SequenceGap {
   readonly from: number;
   readonly to: number;
@@ -127,7 +127,6 @@ function arrowEnds(row: Row, subject: string): { readonly from: string; readonly
   return { from: outsideId(step?.source === 'gate' ? gateOf(step) : (step?.source ?? 'node')), to: actor };
 }
 
-/** Returns the id of the participant for an actor. */
 const participantId = (actor: string, subject: string): string => (actor === '' ? subject : representativeOf(actor));
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Groups the lines of a story into steps. A step is an input with all of its immediate consequences. Grants of slots
- * are not recorded, so they are inferred from actors that leave the queue.
+ * Groups the lines of a story into steps. A step is an input with all of its immediate consequences. A limiter's grants
+ * of slots are not recorded, so they are inferred from actors that leave the limiter's queue.
  */
 import type { EnteredLine, Story, StoryLine } from '../../../../inspect/protocol.ts';
 import { distanceOf, inputSource, kindOf, machineActorOf, type Source, shortState } from '../storyWho.ts';
@@ -32,7 +32,7 @@ export interface Step {
    * The actor that received the input. If the input concerns the whole node, the first actor whose state it changed.
    */
   readonly actor: string;
-  /** Name of the call, the timer or the fact. */
+  /** Name of the call, the timer or the reported fact. */
   readonly event: string;
   readonly detail?: string;
   readonly durationMs?: number;
@@ -73,7 +73,7 @@ export function createStepGrouper(): (story: Lines) => Step[] {
   };
 }
 
-/** Maximum number of lines to search after a call for the state in which the call was made. */
+/** Maximum number of lines after a call that are searched for the state in which the call was made. */
 const MAX_LOOKAHEAD = 30;
 
 /**
@@ -198,8 +198,8 @@ class StepBuilder {
   }
 
   /**
-   * Returns the step of the current macrostep that caused a change of an actor. This is the step whose actor is closest
-   * in the tree, or the latest one if several are equally close.
+   * Returns the step of the current macrostep that caused an actor's change. This is the step whose actor is closest in
+   * the tree, or the latest one if several are equally close.
    */
   #stepFor(actor: string, at: number, index: number): OpenStep {
     const closestStep = this.currentSteps().reduce<{ step?: OpenStep; distance: number }>(
@@ -254,7 +254,7 @@ const factActor = (uid: string | undefined): Pick<StepOpening, 'actor' | 'isNode
   isNodeWide: true,
 });
 
-/** Words for the facts of each feed. */
+/** Words for the facts that feeds report, keyed by feed. */
 const FACT_TEXTS: ReadonlyMap<string, string> = new Map([
   ['pleg', 'observed'],
   ['sources', 'manifest'],
@@ -268,6 +268,6 @@ const grantOpening = (actor: string, at: number): StepOpening => ({ at, source: 
 const subjectOf = ({ uid, container }: RecordedEvent): string =>
   container === undefined ? `pod/${uid}` : `pod/${uid}/container/${container}`;
 
-/** Returns the limiter that granted the slot of a step. */
+/** Returns the limiter that grants slots to the actor of a step. */
 export const gateOf = ({ actor }: Pick<Step, 'actor'>): 'start gate' | 'pull gate' =>
   kindOf(actor) === 'image' ? 'pull gate' : 'start gate';
