@@ -40,6 +40,6 @@ test.each([
   '/^[0:]+$/.test(host)',
   'one.hostIp === other.hostIp',
   'status.podIP !== known',
-])('%s is such a comparison', (line) => {
+])('%s is recognized as a text comparison of addresses', (line) => {
   expect(comparesText(line)).toBe(true);
 });

@@ -62,7 +62,7 @@ describe('the list of tests', () => {
     ["test.each([])('Rule: %s: %j', x)", 'needs words'],
     ["test('ends, and Rule: the phase', x)", 'belongs at the start'],
     ["describe('Rule: ends, and Rule: the phase', x)", 'belongs at the start'],
-  ])('is refused with %s', async (tests, why) => {
+  ])('is rejected with the test %s', async (tests, why) => {
     const { status, stderr } = list(await packageOf(tests));
     expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining(`test/one.test.ts: `) });
     expect(stderr).toContain(why);
@@ -93,7 +93,7 @@ describe('the list of tests', () => {
       breaking,
       'occurs 0 times in docs/conformance.md',
     ],
-  ])('is refused with a rule %s', async (_, today, mutations, why) => {
+  ])('is rejected with a rule %s', async (_, today, mutations, why) => {
     const { status, stderr } = list(await packageOf(`test('Rule: one', x)`, { today, mutations }));
     expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining(why) });
   });

@@ -61,7 +61,7 @@ test.each([
   ['what works on the host alone', 'host/pods/a.ts', `${used}import '../files/removeTree.ts';\n`],
   ['the command line', 'socket/a.ts', `import '../cli/used.ts';\n`],
   ['tests', 'cli/a.ts', `import type { X } from '../test/used.ts';\n`],
-])('%s: found', (_, file, text) => {
+])('a forbidden import is detected: %s', (_, file, text) => {
   const folder = dirname(file);
   const found = violations({
     [file]: text,

@@ -126,14 +126,17 @@ delete Promise.withResolvers;
 delete Array.fromAsync;
 `;
 
-test.each(['index', 'testing'])('an old Node.js that imports the library gets one sentence: %s', async (entry) => {
-  await installedCommand();
-  await writeFile(join(directory, 'old.mjs'), OLD_NODE);
-  const library = join(root, 'dist', `${entry}.mjs`);
-  const program = `import(${JSON.stringify(library)}).then(() => console.log('imported'), ({ message }) => console.log(message))`;
-  const { stdout } = await execute(process.execPath, ['--import', join(directory, 'old.mjs'), '-e', program]);
-  expect(stdout).toBe('statelet needs Node.js 24, but this is Node.js 20.11.0\n');
-});
+test.each(['index', 'testing'])(
+  'importing the library in an old Node.js fails with one sentence: %s',
+  async (entry) => {
+    await installedCommand();
+    await writeFile(join(directory, 'old.mjs'), OLD_NODE);
+    const library = join(root, 'dist', `${entry}.mjs`);
+    const program = `import(${JSON.stringify(library)}).then(() => console.log('imported'), ({ message }) => console.log(message))`;
+    const { stdout } = await execute(process.execPath, ['--import', join(directory, 'old.mjs'), '-e', program]);
+    expect(stdout).toBe('statelet needs Node.js 24, but this is Node.js 20.11.0\n');
+  },
+);
 
 /** Runs an example over a file that is, or will be, exported as `statelet/testing`; gives the lines that it prints. */
 async function run(program = '', library = 'testing.ts'): Promise<readonly string[]> {

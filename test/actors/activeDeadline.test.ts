@@ -5,7 +5,7 @@ import { containerWith, IMAGE, podWith } from '../fakes/pods.ts';
 
 const message = 'Pod was active on the node longer than the specified deadline';
 
-test('activeDeadlineSeconds: the pod is Failed, is told why, and stays so; a restart of the agent moves nothing', async () => {
+test('a pod that exceeds activeDeadlineSeconds is Failed as DeadlineExceeded, and an agent restart neither delays nor reverts that', async () => {
   const node = await simulatedNode({ pods: [podWith('web', { activeDeadlineSeconds: 60 })] });
   await node.advance('40s');
   await node.restartAgent();
@@ -23,7 +23,7 @@ test('activeDeadlineSeconds: the pod is Failed, is told why, and stays so; a res
   expect(await node.leftovers()).toEqual([]);
 });
 
-test('C15: a pod that exits with 0 when its activeDeadlineSeconds is exceeded has failed, and is unready at once', async () => {
+test('C15: a pod that exits with 0 when its activeDeadlineSeconds is exceeded is Failed, and becomes unready at once', async () => {
   const slow = containerWith('main', { command: ['sh', '-c', 'trap "sleep 5; exit 0" TERM; sleep 1d'] });
   const node = await simulatedNode({ pods: [podWith('web', { containers: [slow], activeDeadlineSeconds: 60 })] });
   const ready = () => node.pod('web').conditions?.find(({ type }) => type === 'Ready');
@@ -37,7 +37,7 @@ test('C15: a pod that exits with 0 when its activeDeadlineSeconds is exceeded ha
   expect(ready()).toMatchObject({ reason: 'PodFailed' });
 });
 
-test('C2: a deleted pod whose activeDeadlineSeconds pass before it has stopped has failed for that', async () => {
+test('C2: a deleted pod whose activeDeadlineSeconds expires before it has stopped is Failed for that reason', async () => {
   const { ask, node } = await joinedNode();
   const main = {
     name: 'main',
@@ -61,7 +61,7 @@ test('C2: a deleted pod whose activeDeadlineSeconds pass before it has stopped h
   expect(node.errors).toEqual([]);
 });
 
-test('C2: activeDeadlineSeconds that are set while a pod terminates apply to it', async () => {
+test('C2: activeDeadlineSeconds that is set while a pod terminates applies to the pod', async () => {
   const { ask, node } = await joinedNode();
   const lifecycle = { preStop: { sleep: { seconds: 30 } } };
   const main = { name: 'main', image: IMAGE, command: ['sh', '-c', 'trap "exit 0" TERM; sleep 1d'], lifecycle };
@@ -83,7 +83,7 @@ test('C2: activeDeadlineSeconds that are set while a pod terminates apply to it'
   });
 });
 
-test('activeDeadlineSeconds of a pod of an API server counts from its startTime, whatever the runtime loses meanwhile', async () => {
+test('activeDeadlineSeconds of an API server pod counts from its startTime, even if the runtime loses its containers', async () => {
   const { ask, node } = await joinedNode();
   await ask('POST', PODS, boundPod('web', { activeDeadlineSeconds: 60 }));
   await node.advance('40s');

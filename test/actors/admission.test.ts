@@ -41,7 +41,7 @@ describe('admission', () => {
       "Pod was rejected: Node didn't have enough resource: pods, requested: 1, used: 3, capacity: 3",
     ],
   ])(
-    'C24: a pod that the node has no room for is Failed (%s), and gets its place when it comes again later',
+    'C24: a pod that does not fit on the node is Failed (%s), and is admitted when it is recreated after resources are freed',
     async (_, pods, reason, message) => {
       const node = await simulatedNode({ pods, config: small });
       await node.advance('5s');
@@ -71,17 +71,20 @@ describe('admission', () => {
       asking('b', { memory: '100Mi' }),
       "requests 100Mi of memory, but 1000Mi of the node's 1Gi are allocated to pod a",
     ],
-  ])('the pod that holds a %s is named, also after a restart of the agent', async (_, holding, refused, cause) => {
-    const node = await simulatedNode({ pods: [holding], config: small });
-    await node.advance('5s');
-    await node.restartAgent();
-    await node.advance('5s');
-    node.apply(refused);
-    await node.advance('5s');
-    expect(node.agent.explain('b')?.answer).toContain(cause);
-  });
+  ])(
+    'the explanation of a rejected pod names the pod that uses the %s, even after an agent restart',
+    async (_, holding, refused, cause) => {
+      const node = await simulatedNode({ pods: [holding], config: small });
+      await node.advance('5s');
+      await node.restartAgent();
+      await node.advance('5s');
+      node.apply(refused);
+      await node.advance('5s');
+      expect(node.agent.explain('b')?.answer).toContain(cause);
+    },
+  );
 
-  test('C24: a refusal is not remembered over a restart of the agent', async () => {
+  test('C24: a rejection is not remembered across an agent restart', async () => {
     const node = await simulatedNode({
       pods: [asking('a', { cpu: '1500m' }), asking('b', { cpu: '600m' })],
       config: small,
@@ -98,7 +101,7 @@ describe('admission', () => {
     expect(node.pod('b').reason).toBeUndefined();
   });
 
-  test('C24: nor is one that an older version has kept', async () => {
+  test('C24: a rejection that an older version persisted is ignored after an agent restart', async () => {
     const node = await simulatedNode({
       pods: [asking('a', { cpu: '1500m' }), asking('b', { cpu: '600m' })],
       config: small,
@@ -113,7 +116,7 @@ describe('admission', () => {
     expect(node.pod('b').phase).toBe('Running');
   });
 
-  test('a pod that has ended by itself gives its place free although it is still there', async () => {
+  test('a completed pod frees its resources although the pod still exists', async () => {
     const job = podRunning('job', 'exit 0', { restartPolicy: 'Never' });
     const node = await simulatedNode({ pods: [job], config: { capacity: { ...small.capacity, pods: 1 } } });
     await node.advance('3s');
@@ -123,7 +126,7 @@ describe('admission', () => {
     expect(node.pod('web').phase).toBe('Running');
   });
 
-  test('C24: a new pod of the same full name waits until the old one has ended fully', async () => {
+  test('C24: a new pod with the same full name waits until the old pod has fully terminated', async () => {
     const behaviours = { [IMAGE]: { termAfterMs: 5_000 } };
     const node = await simulatedNode({ pods: [podWith('web', {}, { uid: 'old' })], runtime: { behaviours } });
     await node.advance('2s');
@@ -143,11 +146,11 @@ describe('admission', () => {
   });
 });
 
-describe('an update in place', () => {
+describe('an in-place update', () => {
   const two = (more: Partial<Container> = {}) =>
     podWith('web', { containers: [containerWith('main', more), containerWith('helper')] });
 
-  test('C6: a changed image recreates that container only', async () => {
+  test('C6: recreates only the container whose image changed', async () => {
     const node = await simulatedNode({
       pods: [two()],
       runtime: { images: { registry: { 'registry.local/app:2': {} } } },
@@ -162,7 +165,7 @@ describe('an update in place', () => {
     expect(node.calls('runPodSandbox')).toHaveLength(1);
   });
 
-  test('C6: a changed command or label recreates nothing', async () => {
+  test('C6: recreates no container when a command or label changes', async () => {
     const node = await simulatedNode({ pods: [two()] });
     await node.advance('2s');
     const before = node.calls('createContainer').length;
@@ -172,7 +175,7 @@ describe('an update in place', () => {
     expect(node.view('web').pod.spec.containers[0]?.args).toEqual(['--verbose']);
   });
 
-  test('C6: a changed name is one container gone and another come', async () => {
+  test('C6: replaces a container when its name changes', async () => {
     const node = await simulatedNode({ pods: [two()] });
     await node.advance('2s');
     const main = node.containerId('web');
@@ -185,7 +188,7 @@ describe('an update in place', () => {
     expect(running.map(({ metadata }) => metadata?.name).sort()).toEqual(['main', 'other']);
   });
 
-  test('C6: a change that was made while the agent was away counts as well', async () => {
+  test('C6: applies a change that was made while the agent was down', async () => {
     const node = await simulatedNode({
       pods: [two()],
       runtime: { images: { registry: { 'registry.local/app:2': {} } } },
@@ -200,7 +203,7 @@ describe('an update in place', () => {
     expect(node.containerId('web', 'helper')).toBe(helper);
   });
 
-  test('one that the node has no room for is not taken, and the old version runs on', async () => {
+  test('is rejected if it does not fit on the node, and the old version continues to run', async () => {
     const node = await simulatedNode({ pods: [asking('a', { cpu: '1' }), asking('b', { cpu: '1' })], config: small });
     await node.advance('2s');
     node.apply(asking('b', { cpu: '1500m' }));

@@ -70,8 +70,8 @@ const manifest = (name: string, image = IMAGE) =>
     spec: { containers: [{ name: 'main', image }] },
   });
 
-describe('a restart of the agent', () => {
-  test('running pods are adopted with their restart counts, without one write call', async () => {
+describe('an agent restart', () => {
+  test('adopts running pods with their restart counts and without any write call', async () => {
     const pods = Array.from({ length: 10 }, (_, i) => podWith(`web-${i}`));
     const node = await simulatedNode({ pods });
     await node.advance('5s');
@@ -91,7 +91,7 @@ describe('a restart of the agent', () => {
     expect(node.container('web-3')).toMatchObject({ restartCount: 1, lastState: { terminated: { exitCode: 1 } } });
   });
 
-  test('nothing is started or ended before the source has spoken', async () => {
+  test('starts and stops nothing before the sources have reported their pods', async () => {
     const node = await simulatedNode({ pods: [podWith('web')], silentSource: true });
     node.tellSource();
     await node.advance('2s');
@@ -104,7 +104,7 @@ describe('a restart of the agent', () => {
     expect(await node.leftovers()).toEqual([]);
   });
 
-  test('C10: pods of ours that were removed meanwhile are terminated, with 1 s of grace and the least that a stop gets', async () => {
+  test('C10: terminates pods of this agent that were removed meanwhile, with a grace period of 1 s and the minimum stop timeout', async () => {
     const node = await simulatedNode({
       pods: [podWith('web'), podWith('gone')],
       runtime: { behaviours: { [IMAGE]: { ignoresSigterm: true } } },
@@ -120,7 +120,7 @@ describe('a restart of the agent', () => {
     expect((await node.leftovers()).filter((each) => each.includes('gone'))).toEqual([]);
   });
 
-  test('C10: their preStop hooks, of which only the runtime still knows, run within that second', async () => {
+  test('C10: runs the preStop hooks of removed pods, known only from the runtime, within the 1 s grace period', async () => {
     const preStop = { exec: { command: ['sh', '-c', 'sleep 5'] } };
     const node = await simulatedNode({
       pods: [podWith('gone', { containers: [containerWith('main', { lifecycle: { preStop } })] })],
@@ -136,7 +136,7 @@ describe('a restart of the agent', () => {
     expect(await node.leftovers()).toEqual([]);
   });
 
-  test('an unmarked sandbox is adopted when a source wants its pod', async () => {
+  test('adopts an unmarked sandbox when a source wants its pod', async () => {
     const node = await simulatedNode();
     await runBeside(node, podWith('web'));
     await node.advance('12s');
@@ -149,7 +149,7 @@ describe('a restart of the agent', () => {
     expect(await node.leftovers()).toEqual([]);
   });
 
-  test('and so it is when no list has shown it yet: what runs goes on', async () => {
+  test('adopts the running containers of an unmarked sandbox even if no list has shown the sandbox yet', async () => {
     const node = await simulatedNode();
     await runBeside(node, podWith('web'));
     const [container] = node.runtime.contents().containers;
@@ -160,7 +160,7 @@ describe('a restart of the agent', () => {
   });
 
   test.each([undefined, '/another/root@node-1'])(
-    'a sandbox of owner %s that no source wants is listed and left alone',
+    'lists a sandbox of owner %s that no source wants, and leaves it alone',
     async (owner) => {
       const node = await simulatedNode();
       await runBeside(node, podWith('theirs'), owner);
@@ -172,7 +172,7 @@ describe('a restart of the agent', () => {
     },
   );
 
-  test('a sandbox of another agent makes its pod wait, also when a source wants it, and is never touched', async () => {
+  test('never touches a sandbox of another agent, and its pod waits even if a source wants it', async () => {
     const node = await simulatedNode();
     await runBeside(node, podWith('web'), '/other/root@node-9');
     const before = node.runtime.contents();
@@ -200,7 +200,7 @@ describe('a restart of the agent', () => {
     expect(node.pod('web').phase).toBe('Running');
   });
 
-  test('a sandbox of another agent that no list has shown yet is not taken either', async () => {
+  test('does not adopt a sandbox of another agent that no list has shown yet', async () => {
     const node = await simulatedNode();
     await runBeside(node, podWith('web'), '/other/root@node-9');
     const before = node.runtime.contents();
@@ -212,7 +212,7 @@ describe('a restart of the agent', () => {
     expect(writesOf(node).filter((call) => /stop|remove/.test(call))).toEqual([]);
   });
 
-  test('a sandbox whose mark names our root through a link is ours', async () => {
+  test('adopts a sandbox whose mark names our root directory through a symlink', async () => {
     const node = await simulatedNode();
     await symlink(node.path('root'), node.path('link'));
     await runBeside(node, podWith('web'), `${node.path('link')}@node-1`);
@@ -225,7 +225,7 @@ describe('a restart of the agent', () => {
     expect(await node.leftovers()).toEqual([]);
   });
 
-  test('C2: a pod that has ended does not run again, even if the runtime has lost it, and keeps its status', async () => {
+  test('C2: does not rerun a completed pod, and preserves its status, even if the runtime has lost the pod', async () => {
     const pods = [
       podRunning('job', 'exit 0', { restartPolicy: 'OnFailure' }),
       podRunning('bad', 'exit 4', { restartPolicy: 'Never' }),
@@ -246,7 +246,7 @@ describe('a restart of the agent', () => {
     expect(await node.leftovers()).toEqual([]);
   });
 
-  test('C2: one of the same uid that comes after it was removed runs, whatever was known of it before a restart', async () => {
+  test('C2: runs a pod that was removed and recreated with the same UID, whatever its earlier status was', async () => {
     const job = podRunning('job', 'exit 0', { restartPolicy: 'Never' });
     const node = await simulatedNode({ pods: [job] });
     await node.advance('3s');
@@ -264,7 +264,7 @@ describe('a restart of the agent', () => {
     expect(writesOf(node).filter((call) => call.startsWith('startContainer'))).toHaveLength(1);
   });
 
-  test('C2: a pod that has ended and is wanted no more keeps its phase while what is left of it is removed', async () => {
+  test('C2: preserves the phase of a completed and removed pod while its remains are cleaned up', async () => {
     const node = await simulatedNode({ pods: [podRunning('job', 'exit 0', { restartPolicy: 'OnFailure' })] });
     await node.advance('3s');
     expect(node.pod('job').phase).toBe('Succeeded');
@@ -278,7 +278,7 @@ describe('a restart of the agent', () => {
     expect(await node.leftovers()).toEqual([]);
   });
 
-  test('a pod that was admitted keeps its place before new ones', async () => {
+  test('admits a previously admitted pod before new pods', async () => {
     const node = await simulatedNode({
       pods: [podWith('old')],
       config: { capacity: { cpuMillis: 1_000, memoryBytes: 2 ** 30, pods: 1 } },
@@ -293,7 +293,7 @@ describe('a restart of the agent', () => {
     expect(node.pod('new')).toMatchObject({ phase: 'Failed', reason: 'OutOfpods' });
   });
 
-  test('C24: a manifest that is removed and created again at once restarts its pod; one that is replaced does not', async () => {
+  test('C24: restarts the pod of a manifest that is removed and immediately recreated, but not of a manifest that is replaced', async () => {
     const node = await simulatedNode({ fromFiles: true });
     const file = `${node.manifestDir}/web.yaml`;
     await writeFile(file, manifest('web'));
@@ -316,7 +316,7 @@ describe('a restart of the agent', () => {
     expect(node.calls('stopContainer')).toHaveLength(1);
   });
 
-  test('the last good version of a manifest that has become invalid goes on, and so it does after a restart', async () => {
+  test('continues with the last good version of a manifest that has become invalid', async () => {
     const node = await simulatedNode({ fromFiles: true });
     const file = `${node.manifestDir}/web.yaml`;
     await writeFile(file, manifest('web'));

@@ -64,7 +64,7 @@ async function removalScript(death?: Death): Promise<SimulatedNode> {
 
 describe('an agent killed at any call', () => {
   test.each(['undone', 'unheard'] as const)(
-    "of a pod's start, the call %s: the next one finishes it",
+    "during a pod's start (call %s) is followed by one that completes the start",
     async (callIs) => {
       const calls = await callsOf(startScript);
       expect(calls.filter((call) => WRITES.includes(call)).length).toBeGreaterThanOrEqual(7);
@@ -95,7 +95,7 @@ describe('an agent killed at any call', () => {
   );
 
   test.each(['undone', 'unheard'] as const)(
-    "of a pod's removal, the call %s: the next one leaves nothing",
+    "during a pod's removal (call %s) is followed by one that completes the removal",
     async (callIs) => {
       const calls = await callsOf(removalScript);
       expect(calls.filter((call) => WRITES.includes(call)).length).toBeGreaterThanOrEqual(4);

@@ -67,27 +67,27 @@ async function elapsesAfter(input: TimerInput, setBy = 0): Promise<number | unde
 }
 
 describe('a timer', () => {
-  test('goes on as it began, whatever the clock is set to meanwhile', async () => {
+  test('runs for its full duration, even if the clock is set meanwhile', async () => {
     for (const setBy of [0, -3_600_000, 3_600_000]) {
       expect(await elapsesAfter({ after: 10_000 }, setBy)).toBe(10_000);
       expect(await elapsesAfter({ until: START + 10_000 }, setBy)).toBe(10_000);
     }
   });
 
-  test('for a moment that the clock has yet to show, set back since that was reckoned, waits no longer than it is to', async () => {
+  test('until a wall-clock time never waits longer than its maximum duration', async () => {
     expect(await elapsesAfter({ until: START + 3_600_000, within: 10_000 })).toBe(10_000);
     expect(await elapsesAfter({ until: START + 4_000, within: 10_000 })).toBe(4_000);
     expect(await elapsesAfter({ until: START - 1_000, within: 10_000 })).toBe(0);
   });
 
-  test('for what the clock is to show goes by whatever that is set to, as soon as it is looked at', async () => {
+  test('for a displayed wall-clock time follows a changed clock as soon as it next checks it', async () => {
     expect(await elapsesAfter({ shown: START + 10_500 })).toBe(10_500);
     expect(await elapsesAfter({ shown: START - 1_000 })).toBe(0);
     expect(await elapsesAfter({ shown: START + 10_500 }, -3_600_000)).toBe(3_610_500);
     expect(await elapsesAfter({ shown: START + 10_500 }, 3_600_000)).toBe(3_000);
   });
 
-  test('for what is due goes by the clock that is there first, and is over when that is set back', async () => {
+  test('for a due time fires once the clock reaches that time or is set back by more than a small correction', async () => {
     expect(await elapsesAfter({ due: START + 3_600_000 })).toBe(3_600_000);
     expect(await elapsesAfter({ due: START - 1_000 })).toBe(0);
     expect(await elapsesAfter({ due: START + 3_600_000 }, 1_800_000)).toBe(1_800_000);
@@ -99,7 +99,7 @@ describe('a timer', () => {
 });
 
 describe('the recording boundary', () => {
-  test('what enters in one turn has one moment, for what it comes to is computed once; what enters later has another', async () => {
+  test('assigns the same timestamp to all inputs of one turn, and a new one to later inputs', async () => {
     const entries: RecordedInput[] = [];
     let now = START;
     // Each look at it shows another time.
@@ -120,7 +120,7 @@ describe('the recording boundary', () => {
     expect(boundary.now()).toBe(third);
   });
 
-  test('everything that enters is plain data: nothing of it is lost in JSON', async () => {
+  test('passes only plain data that survives JSON unchanged', async () => {
     const { entries } = await eventfulNode();
     expect(entries.length).toBeGreaterThan(100);
     expect(JSON.parse(JSON.stringify(entries))).toStrictEqual(entries);
@@ -129,7 +129,7 @@ describe('the recording boundary', () => {
     expect(times).toEqual(times.toSorted((a, b) => a - b));
   });
 
-  test('a recording fed to a fresh agent brings it to the same trees, statuses and explanations', async () => {
+  test('produces a recording that brings a fresh agent to the same trees, statuses and explanations', async () => {
     const node = await eventfulNode();
     const before = node.runtime.calls.length;
     const entries: RecordedInput[] = JSON.parse(JSON.stringify(node.entries));
@@ -141,7 +141,7 @@ describe('the recording boundary', () => {
     agent.stop();
   });
 
-  test('so does one that begins with the adoption of what runs', async () => {
+  test('produces a recording that a fresh agent can replay even if it starts with the adoption of running pods', async () => {
     const node = await eventfulNode();
     await node.restartAgent();
     await node.advance('30s');
@@ -153,7 +153,7 @@ describe('the recording boundary', () => {
     agent.stop();
   });
 
-  test('a recording fed to a fresh agent tells the same events at the same times', async () => {
+  test('produces a recording from which a fresh agent emits the same events at the same times', async () => {
     const told: unknown[] = [];
     const { agent: live, entries } = await eventfulNode((event) => void told.push(event));
     const again: unknown[] = [];
@@ -164,7 +164,7 @@ describe('the recording boundary', () => {
     agent.stop();
   });
 
-  test('the end of the node is recorded as well', async () => {
+  test('records the stop of the node as well', async () => {
     const node = await simulatedNode({
       pods: [podWith('web')],
       runtime: { behaviours: { [IMAGE]: { termAfterMs: 500 } } },
@@ -179,7 +179,7 @@ describe('the recording boundary', () => {
   });
 });
 
-test('who counts is told how each call went, with what it was about and how long it took; what it throws is its own', async () => {
+test('the port observer receives the input, output and duration of each call, and its own exceptions affect no call', async () => {
   const told: PortOutcome[] = [];
   const answers = (answer: PortOutcome) => {
     told.push(answer);

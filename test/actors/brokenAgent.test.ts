@@ -7,11 +7,11 @@ const broken = () => {
   throw new Error('no timer');
 };
 
-describe('what must never fail is told when it does', () => {
+describe('a node agent', () => {
   const end = (feed: string, why: string) => `nodeAgent: NodeFailure: ${feed} of the node agent failed: ${why}`;
 
   test.each(['pleg', 'runtimeHealth', 'ticker'] as const)(
-    'the feed %s, which the agent cannot do without: it ends, and its pods go on running',
+    'stops if the essential feed %s fails, and leaves its pods running',
     async (feed) => {
       const node = await simulatedNode({ pods: [podWith('web')] });
       await node.advance('3s');
@@ -33,7 +33,7 @@ describe('what must never fail is told when it does', () => {
   test.each([
     ['at once', broken],
     ['later', async () => broken()],
-  ])('any other feed that fails %s: the agent goes on without it, and explain node says so', async (_, addresses) => {
+  ])('continues without a feed that fails %s, and shows the feed as broken in explain node', async (_, addresses) => {
     const node = await simulatedNode({ pods: [podWith('web')], parts: { feeds: { addresses } } });
     await node.advance('3s');
     expect(node.errors).toEqual(['addresses: Error: no timer']);
@@ -48,14 +48,14 @@ describe('what must never fail is told when it does', () => {
     });
   });
 
-  test('a feed that has told all there is has done its part', async () => {
+  test('shows a feed that has returned without an error as steady', async () => {
     const node = await simulatedNode({ pods: [podWith('web')], parts: { feeds: { addresses: async () => {} } } });
     await node.advance('3s');
     const shown = node.agent.explainNode().node.children.find(({ name }) => name === 'addresses');
     expect(shown).toMatchObject({ state: 'active', tags: ['steady'] });
   });
 
-  test('a part that the agent cannot do without: it ends', async () => {
+  test('fails if a part that it requires fails, and its containers continue to run', async () => {
     const node = await simulatedNode({ pods: [podWith('web')] });
     await node.advance('3s');
     // What xstate tells of a child that failed.
@@ -65,7 +65,7 @@ describe('what must never fail is told when it does', () => {
     expect(node.runtime.contents().containers).toMatchObject([{ state: 1 }]);
   });
 
-  test('the agent itself, whose pods go on running', async () => {
+  test('reports an error in its own machine, and its containers continue to run', async () => {
     const node = await simulatedNode({ pods: [podWith('web')] });
     await node.advance('3s');
     // Not a fact that any feed sends: it stands for whatever the machine cannot bear.

@@ -15,7 +15,7 @@ describe('a lost reply', () => {
         (call) => [call, lostReply] as const,
       ),
     ),
-  )('of %s (%s): the pod runs once', async (call, lostReply) => {
+  )('of %s (%s) does not start the pod twice', async (call, lostReply) => {
     const node = await simulatedNode({ pods: [web()], runtime: { images }, config: { pullLimitMs: 3_600_000 } });
     const fault = node.runtime.faults.add({ call, lostReply });
     await node.advance(lostReply === 'error' ? '15s' : call === 'pullImage' ? '61m' : '5m');
@@ -35,7 +35,7 @@ describe('a lost reply', () => {
     (['error', 'timeout'] as const).flatMap((lostReply) =>
       (['stopContainer', 'stopPodSandbox', 'removePodSandbox'] as const).map((call) => [call, lostReply] as const),
     ),
-  )('of %s (%s): the pod goes without a trace', async (call, lostReply) => {
+  )('of %s (%s) does not prevent the complete removal of the pod', async (call, lostReply) => {
     const node = await simulatedNode({ pods: [web()], runtime: { images } });
     await node.advance('3s');
     const fault = node.runtime.faults.add({ call, lostReply });
@@ -45,7 +45,7 @@ describe('a lost reply', () => {
     expect(await node.leftovers()).toEqual([]);
   });
 
-  test('of removeContainer: the dead container goes with a later try', async () => {
+  test('of removeContainer is followed by a retry that removes the dead container', async () => {
     const node = await simulatedNode({ pods: [podWith('web')] });
     await node.advance('1s');
     const fault = node.runtime.faults.add({ call: 'removeContainer', lostReply: 'error' });
@@ -59,8 +59,8 @@ describe('a lost reply', () => {
   });
 });
 
-describe('an error of the runtime', () => {
-  test('that makes no sandbox is FailedCreatePodSandBox, and is tried again', async () => {
+describe('a runtime error', () => {
+  test('while creating a sandbox is reported as FailedCreatePodSandBox, and the creation is retried', async () => {
     const node = await simulatedNode({ pods: [podWith('web')] });
     const error = { message: 'plugin type="bridge" failed: no free address' };
     const fault = node.runtime.faults.add({ call: 'runPodSandbox', times: ALWAYS, error });
@@ -78,7 +78,7 @@ describe('an error of the runtime', () => {
     expect(node.pod('web').phase).toBe('Running');
   });
 
-  test('that makes no container is shown as the reason of its waiting, and is tried again', async () => {
+  test('while creating a container is shown as its waiting reason, and the creation is retried', async () => {
     const node = await simulatedNode({ pods: [podWith('web')] });
     const error = { message: 'failed to generate spec: no such device' };
     const fault = node.runtime.faults.add({ call: 'createContainer', times: ALWAYS, error });
@@ -94,7 +94,7 @@ describe('an error of the runtime', () => {
   });
 
   test.each(['stopContainer', 'stopPodSandbox', 'removePodSandbox'] as const)(
-    'once in %s: the end is tried again',
+    'in a single call of %s is retried until the pod is completely removed',
     async (call) => {
       const node = await simulatedNode({ pods: [podWith('web')] });
       await node.advance('1s');
@@ -113,7 +113,7 @@ describe('an error of the runtime', () => {
     'podSandboxStatus',
     'status',
     'imageStatus',
-  ] as const)('in the next three calls of %s: the pod runs', async (call) => {
+  ] as const)('in three consecutive calls of %s does not prevent the pod from running', async (call) => {
     const node = await simulatedNode();
     node.runtime.faults.add({ call, times: 3, error: { message: 'try again' } });
     node.apply(podWith('web'));
@@ -123,7 +123,7 @@ describe('an error of the runtime', () => {
     expect(node.runtime.contents()).toMatchObject({ sandboxes: [expect.anything()], containers: [{ state: 1 }] });
   });
 
-  test('does not hold up the other pods', async () => {
+  test('does not delay other pods', async () => {
     const node = await simulatedNode({ pods: ['a', 'b', 'c'].map((name) => podWith(name)), config: { startSlots: 1 } });
     const forA = (request: { config?: { metadata?: { name: string } | undefined } | undefined }) =>
       request.config?.metadata?.name === 'a';

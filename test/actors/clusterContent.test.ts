@@ -33,7 +33,7 @@ function variablesOf(node: Node): Record<string, string> {
   return Object.fromEntries((made?.config?.envs ?? []).map(({ key, value }) => [key, `${value}`]));
 }
 
-test('C37: env beats envFrom, a later source an earlier one, and both what stands after them in $(VAR)', async () => {
+test('C37: env overrides envFrom, a later source overrides an earlier one, and both can be referenced as $(VAR)', async () => {
   const { node } = await nodeWith(cluster(), {
     envFrom: [
       { configMapRef: { name: 'settings' } },
@@ -59,7 +59,7 @@ test('C37: env beats envFrom, a later source an earlier one, and both what stand
   });
 });
 
-test('C37: a container waits for what it lacks as CreateContainerConfigError, and starts once it is there', async () => {
+test('C37: a container with a missing Secret waits with CreateContainerConfigError, and starts once it exists', async () => {
   const objects = cluster();
   objects.remove('Secret', 'key');
   const { node, waiting } = await nodeWith(objects, { envFrom: [{ secretRef: { name: 'key' } }] });
@@ -70,7 +70,7 @@ test('C37: a container waits for what it lacks as CreateContainerConfigError, an
   expect([waiting(), variablesOf(node)]).toEqual([undefined, { A: '1' }]);
 });
 
-test('C37: what hangs holds up one container for a second, and no start slot', async () => {
+test('C37: a hanging Secret lookup delays one container for a second, and occupies no start slot', async () => {
   const objects = cluster();
   objects.trouble.set('Secret/key', 'hangs');
   const pod = podWith('web', { containers: [containerWith('main', { envFrom: [{ secretRef: { name: 'key' } }] })] });
@@ -91,7 +91,7 @@ test('C37: what hangs holds up one container for a second, and no start slot', a
   });
 });
 
-test('C37: a volume that lacks its object holds up its pod, and is mounted once it is there', async () => {
+test('C37: a volume with a missing ConfigMap delays its pod, and is mounted once it exists', async () => {
   const objects = cluster();
   objects.remove('ConfigMap', 'settings');
   const volumes = [{ name: 'v', configMap: { name: 'settings' } }];

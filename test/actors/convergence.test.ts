@@ -54,6 +54,6 @@ async function survive(sequence: readonly Trouble[]): Promise<void> {
   await node.end();
 }
 
-test('whatever happens: when it is over and time has passed, the node has what is wanted, and nothing else', async () => {
+test('after any sequence of faults the node converges to exactly the wanted pods', async () => {
   await fc.assert(fc.asyncProperty(troubles, survive), { numRuns: 40, seed: 1 });
 }, 120_000);

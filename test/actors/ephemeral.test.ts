@@ -6,7 +6,7 @@ import { containerWith, podWith } from '../fakes/pods.ts';
 const debugged = (target: string) =>
   podWith('web', { ephemeralContainers: [{ ...containerWith('debug'), targetContainerName: target }] });
 
-test('an ephemeral container shares the processes of its target, and has a status of its own', async () => {
+test('an ephemeral container shares the process namespace of its target, and has its own status', async () => {
   const node = await simulatedNode({ pods: [podWith('web')] });
   await node.advance('2s');
   node.apply(debugged('main'));
@@ -29,7 +29,7 @@ test('an ephemeral container shares the processes of its target, and has a statu
   expect(node.pod('web').conditions?.find(({ type }) => type === 'Ready')?.status).toBe('True');
 });
 
-test('one whose target is not there is not made, and says so', async () => {
+test('an ephemeral container with a missing target is not created, and its status says why', async () => {
   const node = await simulatedNode({ pods: [podWith('web')] });
   await node.advance('2s');
   node.apply(debugged('nobody'));

@@ -20,7 +20,7 @@ async function lay(node: SimulatedNode, file: string): Promise<string> {
 
 const listed = async (node: SimulatedNode, folder: string) => (await readdir(node.path(folder))).sort();
 
-test('C23: of a container that crashes again and again one dead one is kept, with its log and link', async () => {
+test('C23: only one dead container of a crash-looping container is retained, with its log and link', async () => {
   const node = await simulatedNode({ pods: [crashing] });
   const { namespace, name, uid } = crashing.metadata;
   const logs = `logs/pods/${namespace}_${name}_${uid}/main`;
@@ -35,7 +35,7 @@ test('C23: of a container that crashes again and again one dead one is kept, wit
   expect(await listed(node, 'logs/containers')).toHaveLength(attempts.length);
 });
 
-test('C2: while the end of a pod cannot be written its dead containers stay, also where none is to be kept', async () => {
+test('C2: the dead containers of a completed pod remain until its terminal status is written, even if none are to be retained', async () => {
   const once = podWith('once', { restartPolicy: 'Never', containers: [containerWith('main', { command: ['true'] })] });
   const garbage = { perContainer: 0, total: Number.POSITIVE_INFINITY };
   const node = await simulatedNode({ pods: [once, crashing], config: { garbage } });
@@ -62,7 +62,7 @@ test('C2: while the end of a pod cannot be written its dead containers stay, als
   expect(made.filter((request) => request.includes("'once'"))).toHaveLength(1);
 });
 
-test('C23: of a pod that waits after a restart of the agent, too, only the last dead one of each container is kept', async () => {
+test('C23: only the last dead instance of each container is retained for a pod that waits after an agent restart', async () => {
   const node = await simulatedNode();
   await mkdir(node.path('data'));
   const volumes = [{ name: 'data', hostPath: { path: node.path('data'), type: 'Directory' as const } }];
@@ -82,7 +82,7 @@ test('C23: of a pod that waits after a restart of the agent, too, only the last 
   expect(ended()).toEqual([last]);
 });
 
-test('what this agent left of a pod that nobody knows goes with its logs; what is of others stays', async () => {
+test('the leftovers of this agent from an unknown pod are removed with the logs, and those of others remain', async () => {
   const node = await simulatedNode({ pods: [podWith('web')] });
   await node.advance('5s');
   const layout = createLayout(node.facts);
@@ -119,7 +119,7 @@ test('what this agent left of a pod that nobody knows goes with its logs; what i
   ]);
 });
 
-test('what is of others and stays as it is enters the recording once', async () => {
+test('unchanged leftovers of others are recorded once', async () => {
   const node = await simulatedNode();
   for (const uid of ['one', 'two']) await lay(node, `root/pods/${uid}/file`);
   await node.advance('5m');
@@ -130,7 +130,7 @@ test('what is of others and stays as it is enters the recording once', async () 
   expect([told(), node.agent.overview().foreign.map(({ uid }) => uid)]).toEqual([1, ['two']]);
 });
 
-test('idle, it makes no call at all, apart from the detection of images every five minutes', async () => {
+test('garbage collection of an idle node sends no calls except the image detection every five minutes', async () => {
   const node = await simulatedNode({ pods: [podWith('web')] });
   await node.advance('30s');
   const before = node.runtime.calls.length;
@@ -143,7 +143,7 @@ test('idle, it makes no call at all, apart from the detection of images every fi
   expect([...new Set(others)].sort()).toEqual(['listContainers', 'listPodSandbox', 'status']);
 });
 
-test('C8: a lost sandbox stays as long as the logs of what ran in it are kept, and goes then', async () => {
+test('C8: a lost sandbox is retained as long as the logs of its containers, and then removed', async () => {
   const node = await simulatedNode({ pods: [podRunning('web', 'sleep 300; exit 1')] });
   await node.advance('5s');
   const [first] = node.runtime.contents().sandboxes;

@@ -16,7 +16,7 @@ const answerOf = (node: SimulatedNode, name: string) => node.agent.explain(name)
 const serialNode = (registry: Record<string, { pullMs?: number }>, config: { slowPullMs?: number } = {}) =>
   simulatedNode({ runtime: { images: { registry } }, config: { pullSlots: 1, pullLimitMs: HOUR, ...config } });
 
-test('a pull that hangs is given up at its limit, which explain shows with the image, and backs off', async () => {
+test('a hanging pull is aborted at its limit, which explain shows with the image, and backs off', async () => {
   const node = await serialNode({ 'slow.example/app:1': hanging });
   node.apply(pulling('web', 'slow.example/app:1'));
   await node.advance('1m');
@@ -55,7 +55,7 @@ test('the pull of an image volume has the same limit', async () => {
   ]);
 });
 
-test('who waits behind it sees who holds the slot and what for', async () => {
+test('a queued pull shows which pod and image occupy the slot', async () => {
   const node = await serialNode({ 'slow.example/app:1': hanging, 'other.example/app:1': {} });
   node.apply(pulling('slow', 'slow.example/app:1'));
   await node.advance('1s');
@@ -67,7 +67,7 @@ test('who waits behind it sees who holds the slot and what for', async () => {
   expect((explanation ? formatExplanation(explanation) : '').replace(/\s+/g, ' ')).toContain(place);
 });
 
-test('a pull that waits sees who holds the slot, also after a restart of the agent', async () => {
+test('a queued pull shows which pull occupies the slot, even after an agent restart', async () => {
   const node = await serialNode({ 'slow.example/app:1': hanging, 'other.example/app:1': hanging });
   node.apply(pulling('slow', 'slow.example/app:1'));
   await node.advance('1s');
@@ -84,7 +84,7 @@ test('a pull that waits sees who holds the slot, also after a restart of the age
   ]);
 });
 
-test('a registry that hangs holds up the pulls from others until it is slow, and those from itself to its limit', async () => {
+test('a hanging registry delays pulls from other registries until its pull counts as slow, and its own pulls until their limit', async () => {
   const registry = { 'slow.example/app:1': hanging, 'slow.example/other:1': {}, 'other.example/app:1': {} };
   const node = await serialNode(registry, { slowPullMs: 120_000 });
   node.apply(pulling('slow', 'slow.example/app:1'));
@@ -114,7 +114,7 @@ test('a registry that hangs holds up the pulls from others until it is slow, and
   expect(node.pod('same').phase).toBe('Running');
 });
 
-test('until when the one that holds the slot is waited for is told, also of the next that gets it', async () => {
+test('the limiter shows until when the pull in the slot can delay others, and updates that for the next pull', async () => {
   const registry = { 'one.example/app:1': { pullMs: 60_000 }, 'two.example/app:1': hanging };
   const node = await serialNode(registry, { slowPullMs: 120_000 });
   const limiter = () => node.agent.explainNode().node.children.find(({ name }) => name === 'pull');
@@ -137,7 +137,7 @@ test('until when the one that holds the slot is waited for is told, also of the 
   });
 });
 
-test('of a registry that hangs the image of a volume holds up nobody else either', async () => {
+test('an image volume pull from a hanging registry does not delay other registries either', async () => {
   const registry = { 'slow.example/data:1': hanging, 'other.example/app:1': {} };
   const node = await serialNode(registry, { slowPullMs: 120_000 });
   const volumes = [{ name: 'data', image: { reference: 'slow.example/data:1', pullPolicy: 'IfNotPresent' as const } }];
@@ -148,7 +148,7 @@ test('of a registry that hangs the image of a volume holds up nobody else either
   expect(node.pod('web').phase).toBe('Running');
 });
 
-test('where slow pulls are waited for, registries that hang hold up the others for one limit each, and not time and again', async () => {
+test('without a slow-pull limit each hanging registry delays other pulls once for the pull limit, and not repeatedly', async () => {
   const registry = { 'one.example/app:1': hanging, 'two.example/app:1': hanging, 'other.example/app:1': {} };
   const node = await serialNode(registry);
   for (const name of ['one', 'two', 'other']) {
@@ -163,7 +163,7 @@ test('where slow pulls are waited for, registries that hang hold up the others f
   expect(node.containerView('one').state).toBe('pending.gettingImage.pulling');
 });
 
-test('without a limit a pull takes as long as it takes', async () => {
+test('without a limit a pull may take any time', async () => {
   const node = await simulatedNode({
     runtime: { images: { registry: { 'slow.example/app:1': { pullMs: 3 * HOUR } } } },
   });

@@ -19,7 +19,7 @@ const keyOf = (name: string) => `${name}-uid/main/pull`;
 const waitingOf = (node: SimulatedNode) => node.container('web').state?.waiting;
 
 describe('images', () => {
-  test('C17: IfNotPresent pulls what is not there, and nothing else', async () => {
+  test('C17: IfNotPresent pulls only images that are missing', async () => {
     const node = await simulatedNode({ runtime: { images: { registry: { [REMOTE]: {} } } } });
     node.apply(withImage(IMAGE));
     await node.advance('1s');
@@ -41,7 +41,7 @@ describe('images', () => {
     expect(node.calls('pullImage')).toHaveLength(2);
   });
 
-  test('C17: Never and absent is ErrImageNeverPull, until somebody loads it', async () => {
+  test('C17: Never with a missing image is ErrImageNeverPull, until the image is loaded', async () => {
     const node = await simulatedNode({ runtime: { images: { registry: { [REMOTE]: {} } } } });
     node.apply(withImage(REMOTE, 'Never'));
     await node.advance('30s');
@@ -55,7 +55,7 @@ describe('images', () => {
     expect(node.pod('web').phase).toBe('Running');
   });
 
-  test('a pull that fails is tried again after 10 s, doubled up to 300 s, and succeeds when it can', async () => {
+  test('retries a failed pull after 10 s, doubled up to 300 s, until it succeeds', async () => {
     const node = await simulatedNode();
     node.runtime.images.publish(REMOTE, { pullMs: 100, error: { message: 'no route to host' } });
     node.apply(withImage(REMOTE));
@@ -71,7 +71,7 @@ describe('images', () => {
     expect(node.pod('web').phase).toBe('Running');
   });
 
-  test('C16: an image name that is none is InvalidImageName, and is never asked for', async () => {
+  test('C16: an invalid image name is InvalidImageName, and is never requested', async () => {
     const node = await simulatedNode();
     node.apply(withImage('registry.local/App:1'));
     await node.advance('30s');
@@ -83,7 +83,7 @@ describe('images', () => {
     expect(node.calls('pullImage', 'imageStatus')).toEqual([]);
   });
 
-  test('an image name as long as a manifest is told by its beginning', async () => {
+  test('an oversized image name is truncated in messages', async () => {
     const node = await simulatedNode();
     node.apply(withImage('A/'.repeat(400_000)));
     await node.advance('1s');
@@ -92,7 +92,7 @@ describe('images', () => {
     expect(message.length).toBeLessThan(1_000);
   });
 
-  test("the pod's annotations and its sandbox's configuration go with a look and a pull, and the tag that none stands for", async () => {
+  test('checks and pulls carry the annotations of the pod and the sandbox configuration, and a missing tag becomes latest', async () => {
     const node = await simulatedNode({ runtime: { images: { registry: { 'registry.local/app:latest': {} } } } });
     const pod = withImage('registry.local/app');
     node.apply({ ...pod, metadata: { ...pod.metadata, annotations: { 'example.com/key': 'value' } } });
@@ -107,7 +107,7 @@ describe('images', () => {
     });
   });
 
-  test('pulls are bounded by their limiter, and a slot is free again when its pod goes', async () => {
+  test('the limiter bounds concurrent pulls, and releases the slot of a removed pod', async () => {
     const images = { registry: { [REMOTE]: { pullMs: 60_000 } } };
     const node = await simulatedNode({ runtime: { images }, config: { pullSlots: 1 } });
     const other = (name: string) => podWith(name, { containers: [containerWith('main', { image: REMOTE })] });
@@ -126,7 +126,7 @@ describe('images', () => {
     expect(node.pod(waiter).phase).toBe('Running');
   });
 
-  test('C17: containers of one pod pull the image that they share once, be there room for each', async () => {
+  test('C17: containers of one pod pull a shared image once, even if there are enough slots', async () => {
     const images = { registry: { [REMOTE]: { pullMs: 5_000 } } };
     const node = await simulatedNode({ runtime: { images }, config: { pullSlots: 8 } });
     const names = Array.from({ length: 20 }, (_, index) => `c${index}`);
@@ -136,7 +136,7 @@ describe('images', () => {
     expect(node.calls('pullImage')).toHaveLength(1);
   });
 
-  test('C17: pods that wait for a slot do not pull what another pod has pulled meanwhile', async () => {
+  test('C17: pods queued for a slot do not pull an image that another pod has pulled meanwhile', async () => {
     const images = { registry: { [REMOTE]: { pullMs: 5_000 } } };
     const node = await simulatedNode({ runtime: { images }, config: { pullSlots: 1 } });
     node.apply(...NAMES.map((name) => podWith(name, { containers: [containerWith('main', { image: REMOTE })] })));
@@ -145,7 +145,7 @@ describe('images', () => {
     expect(node.calls('pullImage')).toHaveLength(1);
   });
 
-  test('for how long a pull has taken is told, as its limit is far away; and its limit when that comes near', async () => {
+  test('shows the elapsed time of a pull while its limit is far away, and the limit when it is near', async () => {
     const images = { registry: { [REMOTE]: { pullMs: 5 * 60_000 } } };
     const answers = async (pullLimitMs: number) => {
       const node = await simulatedNode({ runtime: { images }, config: { pullLimitMs } });
@@ -158,7 +158,7 @@ describe('images', () => {
     expect(await answers(240_000)).toMatch(new RegExp(`^${pull} until .* \\(in 2m|in 1\\d\\ds\\)$`));
   });
 
-  test('where they are not bounded, each begins at once', async () => {
+  test('starts every pull at once if pulls are not bounded', async () => {
     const images = { registry: { [REMOTE]: { pullMs: 60_000 } } };
     const node = await simulatedNode({ runtime: { images }, config: { pullSlots: Number.POSITIVE_INFINITY } });
     node.apply(...NAMES.map((name) => podWith(name, { containers: [containerWith('main', { image: REMOTE })] })));

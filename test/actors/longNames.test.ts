@@ -7,7 +7,7 @@ import { podWith } from '../fakes/pods.ts';
 const name = 'long-'.repeat(50).slice(0, 248);
 const REPORTED = /^Failed to create pod sandbox: mkdir \/\S*_long-\S*: file name too long$/;
 
-test('a pod whose log directory would have too long a name reports that with its sandbox, and can be removed', async () => {
+test('a pod whose log directory name would be too long fails with FailedCreatePodSandBox, and can be removed', async () => {
   const events: Parameters<EventSink>[0][] = [];
   const pods = [podWith(name), podWith('beside')];
   const node = await simulatedNode({ pods, parts: { events: (event) => void events.push(event) } });

@@ -22,7 +22,7 @@ async function restartWithout(node: SimulatedNode, name: string): Promise<void> 
 }
 
 describe('C13: after a restart of the agent', () => {
-  test('a completed init container that the runtime has lost is reported as before', async () => {
+  test('reports a completed init container that the runtime has lost as before', async () => {
     const node = await simulatedNode({ pods: [initialized()] });
     await node.advance('3s');
     const before = node.container('web', 'setup');
@@ -38,7 +38,7 @@ describe('C13: after a restart of the agent', () => {
     expect(await readdir(node.path('root/statelet/containerEnds'))).toEqual([]);
   });
 
-  test('a completed init container of which nothing was persisted is inferred from its pod, which runs', async () => {
+  test('infers the completion of an unpersisted init container from the running pod', async () => {
     const node = await simulatedNode({
       pods: [initialized()],
       store: (real) => ({
@@ -62,7 +62,7 @@ describe('C13: after a restart of the agent', () => {
     });
   });
 
-  test('a container keeps the last state that it was reported with when the runtime has lost the run before', async () => {
+  test('preserves the reported last state of a container whose previous run the runtime has lost', async () => {
     const node = await simulatedNode({
       pods: [podWith('web', { containers: [containerWith('main', { command: ['sh', '-c', 'sleep 2; exit 3'] })] })],
     });
@@ -74,7 +74,7 @@ describe('C13: after a restart of the agent', () => {
     expect(node.container('web')).toMatchObject({ restartCount: 1, lastState: before.lastState });
   });
 
-  test('a container continues with its reported restart count and end when its logs are lost as well', async () => {
+  test('preserves the reported restart count and exit of a container even if its logs are lost as well', async () => {
     const { ask, node } = await joinedNode();
     const main = { name: 'main', image: IMAGE, command: ['sh', '-c', 'sleep 2; exit 3'] };
     await ask('POST', PODS, boundPod('web', { containers: [main] }));
@@ -93,7 +93,7 @@ describe('C13: after a restart of the agent', () => {
     });
   });
 
-  test('the API server has the last status of a lost init container, and takes every later status', async () => {
+  test('updates the API server with the last status of a lost init container and with every later status', async () => {
     const { ask, node } = await joinedNode();
     const setup = { name: 'setup', image: IMAGE, command: ['true'] };
     await ask('POST', PODS, boundPod('web', { initContainers: [setup] }));

@@ -7,7 +7,7 @@ const image = 'registry.local/app:2';
 const pods = [podWith('web', { containers: [containerWith('main', { image })] })];
 const pulledIn = (pullMs: number) => ({ pods, runtime: { images: { registry: { [image]: { pullMs } } } } });
 
-test('C8: one in which no container can be made is asked about, although lists still show it', async () => {
+test('C8: a sandbox in which no container can be created is checked by its status, although lists still show it', async () => {
   const node = await simulatedNode(pulledIn(20_000));
   await node.advance('15s');
   const first = node.sandboxId('web');
@@ -24,7 +24,7 @@ test('C8: one in which no container can be made is asked about, although lists s
   expect(node.calls('runPodSandbox')).toHaveLength(2);
 });
 
-test('C8: one that no list has shown yet is missed by the first that is up to date', async () => {
+test('C8: a lost sandbox that no list has shown yet is detected by the first current list', async () => {
   const node = await simulatedNode(pulledIn(40_000));
   node.runtime.listResults.freeze();
   await node.advance('15s');

@@ -46,7 +46,7 @@ const podNames = fc
 const withoutValues = (pods: readonly Pod[]): unknown =>
   JSON.parse(JSON.stringify(pods, (key, value) => (key === 'value' && typeof value === 'string' ? 'a value' : value)));
 
-test('a pod with such names runs, is adopted, restarts, is explained and ends, and nothing is left', async () => {
+test('a pod with odd names runs, is adopted, restarts, is explained and terminates without leftovers', async () => {
   await fc.assert(
     fc.asyncProperty(podNames, async ({ uid, name, other }) => {
       const pod = podNamed(uid, name, other);
@@ -88,7 +88,7 @@ test('a pod with such names runs, is adopted, restarts, is explained and ends, a
   );
 });
 
-test('a finished pod with such a uid stays finished under the next agent', async () => {
+test('a completed pod with an odd UID stays completed under the next agent', async () => {
   const node = await simulatedNode({
     pods: uids.map((uid) =>
       podWith(

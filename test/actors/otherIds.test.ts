@@ -16,7 +16,7 @@ const running = (node: SimulatedNode) =>
   );
 const statusId = (node: SimulatedNode, name?: string) => node.container('web', name).containerID?.split('//')[1];
 
-test('a pod that runs goes on: what is told of it are the ids that it has by now', async () => {
+test('a running pod whose container IDs change continues to run, and reports its new IDs', async () => {
   const node = await simulatedNode({ pods: [podWith('web')] });
   await node.advance('2s');
   const before = node.container('web');
@@ -34,7 +34,7 @@ test('a pod that runs goes on: what is told of it are the ids that it has by now
   expect(await node.leftovers()).toEqual([]);
 });
 
-test('a container that is known by its new id only ends, and starts again, like any other', async () => {
+test('a container known only by its new ID exits and restarts like any other', async () => {
   const node = await simulatedNode({ pods: [podRunning('web', 'sleep 20; exit 3')] });
   await node.advance('5s');
   await giveOtherIds(node);
@@ -42,7 +42,7 @@ test('a container that is known by its new id only ends, and starts again, like 
   expect(node.container('web')).toMatchObject({ restartCount: 1, lastState: { terminated: { exitCode: 3 } } });
 });
 
-test('C29: under another id probes begin anew, and their container is ready once they have passed', async () => {
+test('C29: under a new container ID the probes start over, and the container is ready once they have passed', async () => {
   const probe = { exec: { command: ['check'] }, periodSeconds: 1, failureThreshold: 30 };
   const pod = podWith('web', { containers: [containerWith('main', { startupProbe: probe, readinessProbe: probe })] });
   const probed = { passes: true, ids: new Set<string>() };
@@ -64,7 +64,7 @@ test('C29: under another id probes begin anew, and their container is ready once
   expect([...probed.ids]).toEqual([former, statusId(node)]);
 });
 
-test('C29: what the probes of a run had come to that began before the agent stays known under another id', async () => {
+test('C29: probe results of a container that was started by an earlier agent survive a new container ID', async () => {
   const probe = { exec: { command: ['check'] }, periodSeconds: 60 };
   const pod = podWith('web', { containers: [containerWith('main', { startupProbe: probe, readinessProbe: probe })] });
   const node = await simulatedNode({ pods: [pod] });
@@ -78,7 +78,7 @@ test('C29: what the probes of a run had come to that began before the agent stay
 });
 
 test.each(['0s', '1s', '20s'])(
-  'a pod in termination ends within its grace, the runtime being away for %s',
+  'a terminating pod stops within its grace period if the runtime returns with new IDs after %s',
   async (away) => {
     const behaviours = { 'statelet.local/app:1': { ignoresSigterm: true } };
     const node = await simulatedNode({ pods: [podWith('web')], runtime: { behaviours } });
@@ -97,7 +97,7 @@ test.each(['0s', '1s', '20s'])(
 );
 
 test.each(Array.from({ length: 12 }, (_, i) => i * 300))(
-  'init containers and sidecars go on where they were, %i ms after their pod came',
+  'init containers and sidecars continue where they were if all IDs change %i ms after their pod arrives',
   async (ms) => {
     const pod = podWith('web', {
       initContainers: [
@@ -118,7 +118,7 @@ test.each(Array.from({ length: 12 }, (_, i) => i * 300))(
   },
 );
 
-test('a new agent adopts what got other ids while nobody was there', async () => {
+test('a new agent adopts containers whose IDs changed while no agent was running', async () => {
   const node = await simulatedNode({ pods: [podWith('web')] });
   await node.advance('5s');
   const { restartCount, state } = node.container('web');
@@ -130,7 +130,7 @@ test('a new agent adopts what got other ids while nobody was there', async () =>
   expect(running(node)).toEqual([`main ${statusId(node)}`]);
 });
 
-test('a new agent that was told the old ids adopts the container all the same', async () => {
+test('a new agent that has listed the old container IDs still adopts the container', async () => {
   const node = await simulatedNode({ pods: [podWith('web')] });
   await node.advance('5s');
   for (const call of ['podSandboxStatus', 'containerStatus'] as const) {
@@ -144,7 +144,7 @@ test('a new agent that was told the old ids adopts the container all the same', 
   }
 });
 
-test('a container that waits for the end of its back-off shows its dead runs under their new ids', async () => {
+test('a container in back-off shows its dead runs under their new IDs', async () => {
   const node = await simulatedNode({ pods: [podRunning('web', 'exit 3')] });
   await node.advance('16s');
   const before = node.container('web');

@@ -16,7 +16,7 @@ const shell = (name: string, command: string, more = {}) =>
   containerWith(name, { command: ['sh', '-c', command], ...more });
 
 describe('pod life', () => {
-  test('a pod runs, and is gone without a trace when it is not wanted any more', async () => {
+  test('a pod runs, and is removed without leftovers when no source wants it any more', async () => {
     const node = await simulatedNode();
     node.apply(podWith('web'));
     await node.advance('1s');
@@ -34,7 +34,7 @@ describe('pod life', () => {
     expect(node.errors).toEqual([]);
   });
 
-  test('C3: init containers run one after the other, each to success, before the others start', async () => {
+  test('C3: init containers run one after the other, each to success, before the main containers start', async () => {
     const node = await simulatedNode();
     node.apply(podWith('web', { initContainers: [shell('first', 'sleep 5'), shell('second', 'sleep 5')] }));
     await node.advance('3s');
@@ -49,7 +49,7 @@ describe('pod life', () => {
     expect(node.pod('web').phase).toBe('Running');
   });
 
-  test('C3: an init container that fails runs again, and ends the pod under restartPolicy Never', async () => {
+  test('C3: a failing init container is restarted, and fails the pod under restartPolicy Never', async () => {
     const node = await simulatedNode();
     const initContainers = [shell('setup', 'exit 3')];
     node.apply(podWith('again', { initContainers }), podWith('never', { initContainers, restartPolicy: 'Never' }));
@@ -64,7 +64,7 @@ describe('pod life', () => {
     expect(createdContainers(node)).not.toContain('main');
   });
 
-  test('C4: a sidecar runs beside the main container from before its start, and again when it ends', async () => {
+  test('C4: a sidecar starts before the main container, runs beside it, and restarts when it exits', async () => {
     const node = await simulatedNode();
     node.apply(
       podWith('web', { initContainers: [containerWith('mesh', { restartPolicy: 'Always' }), shell('setup', 'true')] }),
@@ -78,7 +78,7 @@ describe('pod life', () => {
     expect(node.container('web').restartCount).toBe(0);
   });
 
-  test('containers get their volumes: an emptyDir of the pod, a hostPath of the node', async () => {
+  test('containers get their volumes: an emptyDir of the pod and a hostPath of the node', async () => {
     const node = await simulatedNode();
     const hostPath = node.path('data');
     await mkdir(hostPath);
@@ -106,7 +106,7 @@ describe('pod life', () => {
     expect((await stat(hostPath)).isDirectory()).toBe(true);
   });
 
-  test('a pod waits for a volume that cannot be mounted, says why, and starts when it can', async () => {
+  test('a pod with a volume that cannot be mounted waits with the reason, and starts once it can be mounted', async () => {
     const node = await simulatedNode();
     const path = node.path('late');
     node.apply(podWith('web', { volumes: [{ name: 'data', hostPath: { path, type: 'Directory' } }] }));
@@ -123,7 +123,7 @@ describe('pod life', () => {
     expect(node.pod('web').phase).toBe('Running');
   });
 
-  test('C8: a lost sandbox is recreated with the next attempt, and its containers run again in it', async () => {
+  test('C8: a lost sandbox is recreated with the next attempt, and its containers run again', async () => {
     const node = await simulatedNode({ pods: [podWith('web')] });
     await node.advance('1s');
     const before = node.pod('web').podIP;
@@ -137,7 +137,7 @@ describe('pod life', () => {
     expect(node.runtime.contents().containers.filter(({ state }) => state === 1)).toHaveLength(1);
   });
 
-  test('C8: so is one that was removed by somebody else', async () => {
+  test('C8: a sandbox that someone else removed is recreated as well', async () => {
     const node = await simulatedNode({
       pods: [podRunning('web', 'sleep 1d', { initContainers: [shell('setup', 'true')] })],
     });
@@ -149,7 +149,7 @@ describe('pod life', () => {
     expect(createdContainers(node)).toEqual(['setup', 'main', 'setup', 'main']);
   });
 
-  test('C8: a pod with restartPolicy Never whose containers ran gets no new sandbox: it has failed', async () => {
+  test('C8: a pod with restartPolicy Never whose containers ran gets no new sandbox, and is Failed', async () => {
     const node = await simulatedNode({ pods: [podWith('web', { restartPolicy: 'Never' })] });
     await node.advance('1s');
     node.runtime.removeSandbox(node.sandboxId('web'));
@@ -159,13 +159,13 @@ describe('pod life', () => {
     expect(node.calls('runPodSandbox')).toHaveLength(1);
   });
 
-  test('the image that is asked for is the one that runs', async () => {
+  test('a container runs the requested image', async () => {
     const node = await simulatedNode({ pods: [podWith('web')] });
     await node.advance('1s');
     expect(node.container('web')).toMatchObject({ image: IMAGE, imageID: expect.stringMatching(/^sha256:/) });
   });
 
-  test('C23: a container whose log link cannot be written runs all the same, and the failure is told', async () => {
+  test('C23: a container whose log link cannot be written still runs, and the failure is reported', async () => {
     const node = await simulatedNode();
     await mkdir(node.path('logs'), { recursive: true });
     await writeFile(node.path('logs', 'containers'), 'in the way');

@@ -14,8 +14,8 @@ const critical = (name: string, cpu: string): Pod => {
   return { ...pod, metadata: { ...pod.metadata, annotations: { 'kubernetes.io/config.source': 'file' } } };
 };
 
-describe('C24: a critical pod that there is no room for', () => {
-  test('ends another within its grace, and starts when that has ended', async () => {
+describe('C24: a critical pod that does not fit', () => {
+  test('preempts another pod within its grace period, and starts when that pod has terminated', async () => {
     const behaviours = { [IMAGE]: { termAfterMs: 5_000 } };
     const node = await simulatedNode({
       pods: [asking('a', '1500m'), asking('b', '400m')],
@@ -45,7 +45,7 @@ describe('C24: a critical pod that there is no room for', () => {
     });
   });
 
-  test('who was ended stays Failed and is never run again, until nobody wants it', async () => {
+  test('leaves the preempted pod Failed, and the pod never runs again while it is wanted', async () => {
     const node = await simulatedNode({ pods: [asking('a', '1500m')], config });
     await node.advance('3s');
     node.apply(critical('important', '1'));
@@ -64,7 +64,7 @@ describe('C24: a critical pod that there is no room for', () => {
     expect(await node.leftovers()).toEqual([]);
   });
 
-  test('C2: a pod that exits with 0 when it is preempted has succeeded, and does not run again', async () => {
+  test('C2: leaves a preempted pod that exits with 0 Succeeded, and the pod does not run again', async () => {
     const polite = containerWith('main', {
       command: ['sh', '-c', 'trap "exit 0" TERM; sleep 1d'],
       resources: { requests: { cpu: '1500m' } },
@@ -85,7 +85,7 @@ describe('C24: a critical pod that there is no room for', () => {
     expect(node.calls('runPodSandbox')).toHaveLength(2);
   });
 
-  test('a pod that is removed while it ends for another is removed', async () => {
+  test('does not prevent the removal of the pod that it is preempting', async () => {
     const behaviours = { [IMAGE]: { termAfterMs: 5_000 } };
     const node = await simulatedNode({ pods: [asking('a', '1500m')], config, runtime: { behaviours } });
     await node.advance('3s');
@@ -97,7 +97,7 @@ describe('C24: a critical pod that there is no room for', () => {
     expect(node.pod('important').phase).toBe('Running');
   });
 
-  test('an agent that dies meanwhile does it again, and nothing runs beside what there is room for', async () => {
+  test('repeats its preemption after an agent restart, and both pods never run together', async () => {
     const behaviours = { [IMAGE]: { termAfterMs: 5_000 } };
     const node = await simulatedNode({ pods: [asking('a', '1500m')], config, runtime: { behaviours } });
     await node.advance('3s');
@@ -109,7 +109,7 @@ describe('C24: a critical pod that there is no room for', () => {
     expect(node.pod('important').phase).toBe('Running');
   });
 
-  test('no critical one ends for it', async () => {
+  test('does not preempt another critical pod', async () => {
     const node = await simulatedNode({ pods: [critical('a', '1500m')], config });
     await node.advance('3s');
     node.apply(critical('important', '1'));
@@ -119,10 +119,10 @@ describe('C24: a critical pod that there is no room for', () => {
   });
 });
 
-describe('the node that pods ask for', () => {
+describe('node fit', () => {
   const picky = (name: string, spec: Partial<Pod['spec']>) => podWith(name, spec);
 
-  test("a pod that does not fit it is Failed with the kubelet's reason, and so it stays", async () => {
+  test('a pod that does not fit the node is Failed with the reason of a kubelet, and stays Failed', async () => {
     const admissionNode = { labels: { zone: 'a' }, taints: [{ key: 'broken', effect: 'NoExecute' as const }] };
     const tolerations = [{ operator: 'Exists' as const }];
     const node = await simulatedNode({
@@ -148,7 +148,7 @@ describe('the node that pods ask for', () => {
     expect(node.calls('runPodSandbox')).toHaveLength(1);
   });
 
-  test('what already ran goes on whatever the agent is told again: less room, other labels, a taint, fewer sysctls', async () => {
+  test('a running pod survives later changes of the node: less capacity, other labels, a taint, fewer sysctls', async () => {
     const securityContext = { sysctls: [{ name: 'net.core.somaxconn', value: '1' }] };
     const admissionNode = { labels: { zone: 'a' }, sysctls: ['net.*'] };
     const pods = ['a', 'b', 'c'].map((name) => asking(name, '600m', { nodeSelector: { zone: 'a' }, securityContext }));

@@ -35,7 +35,7 @@ const flags = (node: SimulatedNode, pod = 'web', name = 'main') => {
 const asked = (node: SimulatedNode) => node.calls('execSync').length;
 
 describe('readiness', () => {
-  test('C15, C29: it begins as failed; the container and its pod become ready with it, and unready again', async () => {
+  test('C15, C29: starts as failed, and the container and its pod become ready and unready with the probe', async () => {
     const health: Health = { ready: 1 };
     const node = await probedNode([podProbed('web', { readinessProbe: probe('ready') })], health);
     await node.advance('10s');
@@ -53,7 +53,7 @@ describe('readiness', () => {
     expect(condition(node, 'web', 'Ready')).toBe('False');
   });
 
-  test('an explanation tells the last failure and when the next attempt is due', async () => {
+  test('is explained by its last failure and the time of the next attempt', async () => {
     const node = await probedNode([podProbed('web', { readinessProbe: probe('ready') })], { ready: 3 });
     await node.advance('5s');
     const explanation = node.agent.explain('web');
@@ -65,7 +65,7 @@ describe('readiness', () => {
     ]);
   });
 
-  test('C15: a readiness gate holds the pod up until an update brings its condition', async () => {
+  test('C15: of a pod also requires the condition of its readiness gate', async () => {
     const gated = podProbed('web', { readinessProbe: probe('ready') }, { readinessGates: [{ conditionType: 'lb' }] });
     const node = await probedNode([gated], {});
     await node.advance('5s');
@@ -83,7 +83,7 @@ describe('readiness', () => {
     expect(flags(node)).toEqual({ started: true, ready: true, restarts: 0 });
   });
 
-  test('it goes on while its pod ends, and liveness does not', async () => {
+  test('is still probed while the pod terminates, but liveness is not', async () => {
     const command = ['sh', '-c', 'trap "" TERM; sleep 1d'];
     const more = { command, readinessProbe: probe('ready'), livenessProbe: probe('live') };
     const health: Health = {};
@@ -101,7 +101,7 @@ describe('readiness', () => {
 });
 
 describe('liveness', () => {
-  test('C29: it begins as passed; a failed one ends the container within its grace, and it restarts', async () => {
+  test('C29: starts as passed, and a failure kills the container within the grace period of the probe and restarts it', async () => {
     const health: Health = { live: 0 };
     const command = ['sh', '-c', 'trap "" TERM; sleep 1d'];
     const live = probe('live', { terminationGracePeriodSeconds: 5 });
@@ -118,7 +118,7 @@ describe('liveness', () => {
     expect(node.container('web').lastState?.terminated).toMatchObject({ exitCode: 137 });
   });
 
-  test('C7: a container that fails again and again backs off like one that crashes', async () => {
+  test('C7: backs off a container that repeatedly fails its probe like one that crashes', async () => {
     const node = await probedNode([podProbed('web', { livenessProbe: probe('live') })], { live: 1 });
     await node.advance('10s');
     expect(node.container('web')).toMatchObject({
@@ -137,7 +137,7 @@ describe('liveness', () => {
   };
 
   test.each(['livenessProbe', 'startupProbe'] as const)(
-    'C7: the back-off after a kill by a %s counts only the runs that had ended before it',
+    'C7: the back-off after a kill by a %s counts only runs that ended before the kill',
     async (kind) => {
       const failing = probe('live', { initialDelaySeconds: 4, failureThreshold: 1 });
       const node = await probedNode([podProbed('web', { [kind]: failing })], { live: 1 });
@@ -146,7 +146,7 @@ describe('liveness', () => {
     },
   );
 
-  test('C7: a probe that fails after a long run does not make the back-off start over, but the restart is immediate', async () => {
+  test('C7: restarts a container immediately after a long run, without resetting its back-off', async () => {
     const health: Health = { live: 1 };
     const failing = probe('live', { initialDelaySeconds: 4, failureThreshold: 1 });
     const node = await probedNode([podProbed('web', { livenessProbe: failing })], health);
@@ -163,7 +163,7 @@ describe('liveness', () => {
     expect([44, 45]).toContain(sixth - fifth);
   });
 
-  test('an end that it caused is a failure even with exit code 0, but for the policy Never', async () => {
+  test('counts a kill as a failure even with exit code 0, unless the restartPolicy is Never', async () => {
     const quiet = { command: ['sh', '-c', 'trap "exit 0" TERM; sleep 1d'], livenessProbe: probe('live') };
     const pods = [
       podProbed('again', quiet, { restartPolicy: 'OnFailure' }),
@@ -176,7 +176,7 @@ describe('liveness', () => {
     expect(node.pod('once').phase).toBe('Succeeded');
   });
 
-  test('while it ends the last container of a pod that never restarts, sidecars are probed and restarted', async () => {
+  test('while it kills the last container of a restartPolicy Never pod, sidecars are still probed and restarted', async () => {
     const command = ['sh', '-c', 'trap "" TERM; sleep 1d'];
     const proxy = containerWith('proxy', { restartPolicy: 'Always', livenessProbe: probe('proxy') });
     const main = { command, livenessProbe: probe('live', { terminationGracePeriodSeconds: 60 }) };
@@ -195,7 +195,7 @@ describe('liveness', () => {
     expect(flags(node, 'web', 'proxy')).toEqual({ started: true, ready: true, restarts: 2 });
   });
 
-  test('what the tool does wrong says nothing of the container', async () => {
+  test('is unaffected by an error of the probe tool', async () => {
     const node = await probedNode([podProbed('web', { livenessProbe: probe('live') })], {});
     await node.advance('5s');
     const fault = node.runtime.faults.add({ call: 'execSync', times: 1_000, error: { message: 'no shim' } });
@@ -209,7 +209,7 @@ describe('liveness', () => {
 });
 
 describe('startup', () => {
-  test('C4: holds the other probes, the readiness and the next container until it has passed', async () => {
+  test('C4: blocks the other probes, readiness and the next container until it passes', async () => {
     const health: Health = { up: 1 };
     const proxy = containerWith('proxy', {
       restartPolicy: 'Always',
@@ -235,7 +235,7 @@ describe('startup', () => {
     expect(condition(node, 'web', 'Ready')).toBe('True');
   });
 
-  test('a failed one restarts the container', async () => {
+  test('restarts the container if it fails', async () => {
     const node = await probedNode([podProbed('web', { startupProbe: probe('up') })], { up: 1 });
     await node.advance('4s');
     expect(flags(node)).toMatchObject({ started: false, ready: false });
@@ -243,7 +243,7 @@ describe('startup', () => {
   });
 });
 
-test('each failed try is told, and why the container is killed', async () => {
+test('each failed probe attempt is an event, and so is the reason for the kill', async () => {
   const told: string[] = [];
   const node = await simulatedNode({
     pods: [podProbed('web', { livenessProbe: probe('live') })],
@@ -258,7 +258,7 @@ test('each failed try is told, and why the container is killed', async () => {
   ]);
 });
 
-test('a sidecar that is killed for its probe is told of as an init container', async () => {
+test('the event for a sidecar killed by its probe refers to an init container', async () => {
   const told: string[] = [];
   const side = containerWith('side', { restartPolicy: 'Always', livenessProbe: probe('live') });
   const node = await simulatedNode({
@@ -272,7 +272,7 @@ test('a sidecar that is killed for its probe is told of as an init container', a
   ]);
 });
 
-test('no probe holds another up: one that hangs is given up in its own time', async () => {
+test('a hanging probe does not delay other probes, and is aborted at its own timeout', async () => {
   const hanging = { livenessProbe: probe('slow', { timeoutSeconds: 30, periodSeconds: 60 }) };
   const quick = { readinessProbe: probe('ready', { periodSeconds: 1 }) };
   const health: Health = { slow: 'hangs' };
@@ -293,7 +293,7 @@ test('no probe holds another up: one that hangs is given up in its own time', as
   expect(failure?.message).toBe('Liveness probe failed: command timed out: "slow" timed out after 30s');
 });
 
-test('a probe that hangs delays no other by a millisecond: of its own container, its pod or the node', async () => {
+test('a hanging probe does not delay any other probe of its container, its pod or the node by a millisecond', async () => {
   const often = (word: string) => probe(word, { periodSeconds: 1 });
   const slow = { livenessProbe: probe('slow', { timeoutSeconds: 40, periodSeconds: 40 }) };
   const beside = containerWith('beside', { readinessProbe: often('of its pod') });
@@ -318,12 +318,12 @@ test('a probe that hangs delays no other by a millisecond: of its own container,
   }
 });
 
-describe('a restart of the agent', () => {
+describe('an agent restart', () => {
   const pods = [
     podProbed('web', { startupProbe: probe('up'), readinessProbe: probe('ready'), livenessProbe: probe('live') }),
   ];
 
-  test('C29: what started and was ready stays so, and the first try comes after a random delay', async () => {
+  test('C29: preserves started and ready, and delays the first probe randomly', async () => {
     const health: Health = {};
     const node = await probedNode(pods, health);
     await node.advance('10s');
@@ -338,7 +338,7 @@ describe('a restart of the agent', () => {
     expect(asked(node)).toBe(before + 2);
   });
 
-  test('C29: it is ready from the first word on, also while the runtime and chance take their time', async () => {
+  test('C29: reports a ready container as ready from the first status on', async () => {
     const node = await probedNode(pods, {});
     await node.advance('10s');
     await node.restartAgent();
@@ -348,7 +348,7 @@ describe('a restart of the agent', () => {
     expect(new Set(told.concat(flags(node).ready))).toEqual(new Set([true]));
   });
 
-  test('C29: what was not ready is not, and becomes so by its probe', async () => {
+  test('C29: leaves an unready container unready until its probe passes', async () => {
     const health: Health = { ready: 1 };
     const node = await probedNode(pods, health);
     await node.advance('10s');
@@ -360,7 +360,7 @@ describe('a restart of the agent', () => {
     expect(flags(node)).toEqual({ started: true, ready: true, restarts: 0 });
   });
 
-  test('a recording with probes brings a fresh agent to the same', async () => {
+  test('is recorded with its probes, and a fresh agent replays it to the same state', async () => {
     const health: Health = { ready: 1 };
     const node = await probedNode(pods, health);
     await node.advance('7s');

@@ -5,7 +5,7 @@ import { podWith } from '../fakes/pods.ts';
 const slowly = (delayMs: number, times = Number.POSITIVE_INFINITY) =>
   ({ call: 'runPodSandbox', times, delayMs }) as const;
 
-test('starts are in line from when one has to wait until the last is over', async () => {
+test('starts count as queued from the first start that has to wait until the last is done', async () => {
   const node = await simulatedNode({ config: { startSlots: 1 } });
   const isInLine = node.agent.hasQueuedStarts;
   expect(isInLine()).toBe(false);
@@ -19,7 +19,7 @@ test('starts are in line from when one has to wait until the last is over', asyn
   expect([node.pod('c').phase, isInLine()]).toEqual(['Running', false]);
 });
 
-test('what is started without having to wait is not in line', async () => {
+test('starts that do not have to wait do not count as queued', async () => {
   const node = await simulatedNode({ config: { startSlots: 2 } });
   node.runtime.faults.add(slowly(1_500));
   for (const name of ['a', 'b']) node.apply(podWith(name));
@@ -27,7 +27,7 @@ test('what is started without having to wait is not in line', async () => {
   expect([node.pod('a').phase, node.agent.hasQueuedStarts()]).toEqual(['Pending', false]);
 });
 
-test('nobody waits for starts that do not get on, until one does', async () => {
+test('queued starts that make no progress count as not queued, until one of them does', async () => {
   const node = await simulatedNode({ config: { startSlots: 1 } });
   const isInLine = node.agent.hasQueuedStarts;
   node.runtime.faults.add(slowly(5_000));

@@ -29,7 +29,7 @@ async function running(pod: Pod, capacity = { cpuMillis: 2_000, memoryBytes: 512
 }
 
 describe('C25: in-place resize', () => {
-  test('a container gets more and less without a restart', async () => {
+  test('increases and decreases the resources of a container without a restart', async () => {
     const node = await running(sized('500m', '64Mi'));
     const id = node.containerId('web');
     for (const [cpu, memory] of [
@@ -50,7 +50,7 @@ describe('C25: in-place resize', () => {
     expect(node.runtime.resourcesOf(id)?.memoryLimitInBytes).toBe(BigInt(32 * Mi));
   });
 
-  test('an init container gets more while it runs, and the next one starts with what was admitted last', async () => {
+  test('resizes a running init container, and starts the next one with the last admitted resources', async () => {
     const pod = (cpu: string, later = cpu): Pod => {
       const init = (name: string, seconds: number, amount: string): Container =>
         containerWith(name, {
@@ -88,7 +88,7 @@ describe('C25: in-place resize', () => {
     expect(node.pod('web').phase).toBe('Running');
   });
 
-  test('that of an init container is in progress until the runtime has resized it', async () => {
+  test('of an init container is in progress until the runtime has resized it', async () => {
     const pod = (cpu: string): Pod => {
       const resources = { requests: { cpu }, limits: { cpu } };
       const setup = containerWith('setup', { command: ['sh', '-c', 'sleep 60'], resources });
@@ -109,7 +109,7 @@ describe('C25: in-place resize', () => {
     expect(reasons).toContain('ResizeCompleted');
   });
 
-  test('while it is under way the status shows what it has beside what was admitted', async () => {
+  test('in progress shows the actual resources beside the admitted ones', async () => {
     const node = await running(sized('500m', '64Mi'));
     node.runtime.faults.add({ call: 'updateContainerResources', hang: true });
     node.apply(sized('1', '128Mi'));
@@ -122,7 +122,7 @@ describe('C25: in-place resize', () => {
     });
   });
 
-  test('a resize policy of RestartContainer restarts it once, gracefully and at once', async () => {
+  test('with the policy RestartContainer restarts the container once, gracefully and without back-off', async () => {
     const resizePolicy = [{ resourceName: 'memory', restartPolicy: 'RestartContainer' as const }];
     const node = await running(sized('500m', '64Mi', { resizePolicy }));
     const id = node.containerId('web');
@@ -136,7 +136,7 @@ describe('C25: in-place resize', () => {
     expect(conditionOf(node, 'PodResizeInProgress')).toBeUndefined();
   });
 
-  test('what fits later is deferred, until something gets free', async () => {
+  test('that does not fit yet is deferred until resources are freed', async () => {
     const node = await running(sized('500m', '64Mi'));
     node.apply(sized('1', '64Mi', {}, 'other'));
     await node.advance('5s');
@@ -152,7 +152,7 @@ describe('C25: in-place resize', () => {
     expect(quotaOf(node, node.containerId('web'))).toBe(150_000);
   });
 
-  test('what the node never has is deferred too, and explained; taken back, the pod is as it was', async () => {
+  test('beyond the capacity of the node is deferred and explained, and reverting it restores the previous state', async () => {
     const node = await running(sized('500m', '64Mi'));
     node.apply(sized('3', '64Mi'));
     await node.advance('1s');
@@ -168,7 +168,7 @@ describe('C25: in-place resize', () => {
     expect(node.calls('updateContainerResources')).toEqual([]);
   });
 
-  test('C24: of a critical pod it ends others, and is done when they have ended', async () => {
+  test('C24: of a critical pod preempts others, and completes when they have terminated', async () => {
     const priority = 2_000_000_000;
     const important = (cpu: string) => {
       const pod = sized(cpu, '64Mi');
@@ -185,7 +185,7 @@ describe('C25: in-place resize', () => {
     expect([node.containerId('web'), quotaOf(node, id)]).toEqual([id, 150_000]);
   });
 
-  test('C24: of a critical pod it is seen to wait for as long as others take to end', async () => {
+  test('C24: of a critical pod is shown as waiting while preempted pods terminate', async () => {
     const important = (cpu: string) => {
       const pod = sized(cpu, '64Mi');
       return { ...pod, spec: { ...pod.spec, priority: 2_000_000_000 } };
@@ -205,7 +205,7 @@ describe('C25: in-place resize', () => {
     expect([notes(), node.container('web').allocatedResources]).toEqual([[], { cpu: '1500m', memory: '64Mi' }]);
   });
 
-  test('C24: of a critical pod that nobody can end for it is deferred', async () => {
+  test('C24: of a critical pod is deferred if no pod can be preempted for it', async () => {
     const priority = 2_000_000_000;
     const important = (cpu: string, name: string) => {
       const pod = sized(cpu, '64Mi', {}, name);
@@ -227,7 +227,7 @@ describe('C25: in-place resize', () => {
     expect(quotaOf(node, node.containerId('web'))).toBe(150_000);
   });
 
-  test('of memory, where the node gives out its swap, is infeasible for a container that swaps', async () => {
+  test('of memory with LimitedSwap is infeasible for a container that may swap', async () => {
     const burstable = (memory: string) =>
       podWith('web', {
         containers: [containerWith('main', { resources: { requests: { memory }, limits: { memory: '128Mi' } } })],
@@ -245,7 +245,7 @@ describe('C25: in-place resize', () => {
     expect(conditionOf(node, 'PodResizePending')).toBeUndefined();
   });
 
-  test('what would change the QoS class is not resized, and the rest of the update counts', async () => {
+  test('that would change the QoS class is not applied, but the rest of the update is', async () => {
     const resources = { limits: { cpu: '1', memory: '64Mi' }, requests: { cpu: '500m', memory: '64Mi' } };
     const before = sized('500m', '64Mi');
     const node = await running(before);
@@ -266,7 +266,7 @@ describe('C25: in-place resize', () => {
     expect(node.calls('updateContainerResources')).toEqual([]);
   });
 
-  test('a limit of memory below what is used waits, and says so', async () => {
+  test('of a memory limit below the current usage waits, and reports that', async () => {
     const node = await running(sized('500m', '64Mi'));
     node.runtime.setMemoryUsage(node.containerId('web'), 48 * Mi);
     node.apply(sized('500m', '32Mi'));
@@ -297,7 +297,7 @@ describe('C25: in-place resize', () => {
     expect(conditionOf(node, 'PodResizePending', 'other')).toBeUndefined();
   });
 
-  test('over a restart of the agent neither what was deferred nor what was under way is lost', async () => {
+  test('that is deferred or in progress survives an agent restart', async () => {
     const node = await running(sized('500m', '64Mi'));
     const { release } = node.runtime.faults.add({ call: 'updateContainerResources', hang: true, times: Infinity });
     node.apply(sized('1', '64Mi'));
@@ -317,7 +317,7 @@ describe('C25: in-place resize', () => {
     expect(quotaOf(node, node.containerId('web'))).toBe(100_000);
   });
 
-  test('what was changed while no agent ran is a resize when the next one comes: the container first, then its pod', async () => {
+  test('that was requested while no agent ran is applied by the next agent, first to the container and then to the pod', async () => {
     const node = await running(sized('500m', '64Mi'));
     const id = node.containerId('web');
     node.killAgent();
@@ -337,7 +337,7 @@ describe('C25: in-place resize', () => {
     expect(node.pod('web').resources?.limits).toEqual({ cpu: '250m', memory: '32Mi' });
   });
 
-  test('C7: other resources reset the back-off', async () => {
+  test('C7: to other resources resets the back-off', async () => {
     const command = ['sh', '-c', 'exit 1'];
     const node = await simulatedNode({ pods: [sized('500m', '64Mi', { command })] });
     await node.advance('15s');

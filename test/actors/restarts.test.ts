@@ -20,7 +20,7 @@ describe('restarts', () => {
     ['Never', 0, 'Succeeded', 0],
     ['Never', 1, 'Failed', 0],
   ])(
-    'C5: restartPolicy %s after exit code %i: the pod is %s with %i restarts',
+    'C5: restartPolicy %s after exit code %i leaves the pod %s with %i restarts',
     async (policy, code, phase, restarts) => {
       const node = await simulatedNode({
         pods: [podRunning('job', `sleep 2; exit ${code}`, { restartPolicy: policy })],
@@ -32,13 +32,13 @@ describe('restarts', () => {
     },
   );
 
-  test('C7: the first restart is immediate, the next ones wait 10 s, doubled up to 300 s', async () => {
+  test('C7: the first restart is immediate, and later ones wait 10 s, doubled up to 300 s', async () => {
     const node = await simulatedNode({ pods: [podRunning('bad', 'exit 1')] });
     await node.advance('20m');
     expect(gaps(node)).toEqual([0, 10, 20, 40, 80, 160, 300, 300]);
   });
 
-  test('C7: the wait counts from the end of the last run, and is shown while it lasts', async () => {
+  test('C7: the back-off counts from the end of the last run, and is shown while it lasts', async () => {
     const node = await simulatedNode({ pods: [podRunning('bad', 'sleep 7; exit 1')] });
     await node.advance('20s');
     expect(node.container('bad')).toMatchObject({
@@ -72,14 +72,14 @@ describe('restarts', () => {
     expect(gaps(node)).toEqual([0, 10, 20, 601, 10, 20, 40]);
   });
 
-  test('C7: a lower maximum bounds the waits', async () => {
+  test('C7: a lower maximum bounds the back-off', async () => {
     const config = { crashLoop: { baseMs: 5_000, maxMs: 5_000 } };
     const node = await simulatedNode({ pods: [podRunning('bad', 'exit 1')], config });
     await node.advance('18s');
     expect(gaps(node)).toEqual([0, 5, 5, 5]);
   });
 
-  test('one container in back-off does not keep the others from running', async () => {
+  test('a container in back-off does not prevent the others from running', async () => {
     const { spec } = podRunning('bad', 'exit 1');
     const containers = [...spec.containers, ...podWith('x').spec.containers.map((each) => ({ ...each, name: 'good' }))];
     const node = await simulatedNode({ pods: [podWith('two', { containers })] });
@@ -89,14 +89,14 @@ describe('restarts', () => {
     expect(node.pod('two').conditions?.find(({ type }) => type === 'Ready')?.status).toBe('False');
   });
 
-  test('a container killed for memory is shown as such', async () => {
+  test('a container killed for its memory usage is shown as OOMKilled', async () => {
     const behaviours = { 'statelet.local/app:1': { exitAfterMs: 1_000, oom: true } };
     const node = await simulatedNode({ pods: [podWith('fat', { restartPolicy: 'Never' })], runtime: { behaviours } });
     await node.advance('3s');
     expect(node.container('fat').state?.terminated).toMatchObject({ exitCode: 137, reason: 'OOMKilled' });
   });
 
-  test('a container that the runtime cannot start is told so and tried again in back-off', async () => {
+  test('a container that the runtime cannot start shows the error, and is retried with back-off', async () => {
     const startError = 'exec: "nope": executable file not found in $PATH';
     const node = await simulatedNode({
       pods: [podWith('bad')],
@@ -123,7 +123,7 @@ describe('restarts', () => {
     expect({ imageID, user }).toEqual({ imageID: node.container('bad').imageID, user: node.container('bad').user });
   });
 
-  test('C7: starts that the runtime refuses back off further and further', async () => {
+  test('C7: repeated start failures increase the back-off', async () => {
     const node = await simulatedNode({
       pods: [podWith('bad')],
       runtime: { behaviours: { 'statelet.local/app:1': { startError: 'no such file' } } },
@@ -134,7 +134,7 @@ describe('restarts', () => {
     expect(node.agent.explain('bad')?.answer).toMatch(/could not be started: .*no such file/);
   });
 
-  test('C5: a container whose start has not reached the runtime is started again, although it runs only once', async () => {
+  test('C5: a run-once container is started again if its first start did not reach the runtime', async () => {
     const node = await simulatedNode({ pods: [podWith('once', { restartPolicy: 'Never' })] });
     const error = { code: 'INTERNAL', message: 'stream terminated by RST_STREAM' } as const;
     node.runtime.faults.add({ call: 'startContainer', error });
@@ -146,7 +146,7 @@ describe('restarts', () => {
     expect(node.calls('createContainer')).toHaveLength(1);
   });
 
-  test('C2: a terminal phase stays, and dead containers are kept for their logs until the pod is removed', async () => {
+  test('C2: a terminal phase is final, and dead containers are retained for their logs until the pod is removed', async () => {
     const node = await simulatedNode({ pods: [podRunning('job', 'exit 0', { restartPolicy: 'Never' })] });
     await node.advance('2s');
     expect(node.pod('job').phase).toBe('Succeeded');

@@ -20,9 +20,9 @@ const picture = (node: SimulatedNode) => {
   };
 };
 
-describe('the runtime goes away', () => {
+describe('a runtime that goes down', () => {
   test.each(Array.from({ length: 16 }, (_, i) => i * 50))(
-    '%i ms after a pod came, for 10 s: the pod runs within seconds of its return',
+    '%i ms after a pod arrives delays the pod only until seconds after its return',
     async (ms) => {
       const node = await simulatedNode({ pods: [web()], runtime: { images } });
       await node.advance(`${ms}ms`);
@@ -41,7 +41,7 @@ describe('the runtime goes away', () => {
     },
   );
 
-  test('and it shows within a second of the end of its event stream, both ways', async () => {
+  test('is detected within a second of the end of its event stream, and so is its return', async () => {
     const node = await simulatedNode({ pods: [podWith('web')] });
     await node.advance('7s');
     node.runtime.down();
@@ -52,7 +52,7 @@ describe('the runtime goes away', () => {
     expect(node.agent.overview().runtime.ready).toBe(true);
   });
 
-  test('while a pod runs: it stays Running, and goes on untouched', async () => {
+  test('leaves a running pod Running and untouched', async () => {
     const node = await simulatedNode({ pods: [podWith('web')] });
     await node.advance('2s');
     const before = node.container('web');
@@ -65,7 +65,7 @@ describe('the runtime goes away', () => {
     expect(node.calls('createContainer')).toHaveLength(1);
   });
 
-  test('and comes back without its containers, as after a reboot: they are made again', async () => {
+  test('and returns without its containers, as after a reboot, gets them recreated', async () => {
     const node = await simulatedNode({ pods: [podWith('web')] });
     await node.advance('2s');
     node.runtime.down();
@@ -79,7 +79,7 @@ describe('the runtime goes away', () => {
   });
 
   test.each(Array.from({ length: 8 }, (_, i) => i * 25))(
-    '%i ms after a pod was removed: it is gone within seconds of its return',
+    '%i ms after a pod is removed delays the removal only until seconds after its return',
     async (ms) => {
       const node = await simulatedNode({ pods: [web()], runtime: { images } });
       await node.advance('3s');
@@ -93,7 +93,7 @@ describe('the runtime goes away', () => {
     },
   );
 
-  test('before a pod comes: it waits, says for what, and can be removed', async () => {
+  test('before a pod is added leaves the pod waiting with the reason, and the pod can be removed', async () => {
     const node = await simulatedNode();
     await node.advance('1s');
     node.runtime.down();
@@ -109,7 +109,7 @@ describe('the runtime goes away', () => {
     expect(node.pod('web').phase).toBe('Running');
   });
 
-  test('before the agent starts: it waits for the first list, and shows what is wanted', async () => {
+  test('before the agent starts leaves the agent waiting for the first list while it shows the wanted pods', async () => {
     const node = await simulatedNode({ pods: [podWith('web')] });
     await node.advance('2s');
     const id = node.containerId('web');
@@ -123,7 +123,7 @@ describe('the runtime goes away', () => {
     expect(node.pod('web').phase).toBe('Running');
   });
 
-  test('and a pod that comes and goes while the node cannot begin leaves nothing behind', async () => {
+  test('leaves nothing of a pod that is added and removed while the node cannot start', async () => {
     const node = await simulatedNode();
     node.runtime.down();
     await node.advance('1s');
@@ -139,7 +139,7 @@ describe('the runtime goes away', () => {
     expect(await node.leftovers()).toEqual([]);
   });
 
-  test('again and again: nothing is doubled and nothing is lost', async () => {
+  test('again and again causes neither duplicates nor losses', async () => {
     const node = await simulatedNode({ pods: [web(), podWith('other')], runtime: { images } });
     for (let i = 0; i < 12; i++) {
       await node.advance(`${37 * (i + 1)}ms`);
@@ -154,8 +154,8 @@ describe('the runtime goes away', () => {
   });
 });
 
-describe('the runtime hangs', () => {
-  test('for all calls: what runs stays, what comes waits, and all goes on when it answers again', async () => {
+describe('a runtime that hangs', () => {
+  test('in all calls leaves running pods alone and new ones waiting, and everything continues once it responds', async () => {
     const node = await simulatedNode({ pods: [podWith('web')] });
     await node.advance('2s');
     const fault = node.runtime.faults.add({ call: '*', times: Number.POSITIVE_INFINITY, hang: true });
@@ -171,7 +171,7 @@ describe('the runtime hangs', () => {
     expect(picture(node)).toEqual({ sandboxes: 2, running: ['main', 'main'] });
   });
 
-  test('for good while a pod ends: the stop is tried again', async () => {
+  test('forever while a pod terminates has its stop retried', async () => {
     const node = await simulatedNode({
       pods: [podWith('web', { terminationGracePeriodSeconds: 5 })],
       runtime: { behaviours: { [IMAGE]: {} } },

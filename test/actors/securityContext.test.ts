@@ -13,7 +13,7 @@ const containers = [
   }),
 ];
 
-test('each pod with hostUsers: false gets users of its own, the same over a restart, its files shown as theirs', async () => {
+test('each pod with hostUsers: false gets its own user namespace, the same across a restart, with files mapped to its users', async () => {
   const node = await simulatedNode({
     pods: [podWith('a', { ...own, containers }), podWith('b', own), podWith('plain')],
     runtime: { features: { userNamespaces: true } },
@@ -50,7 +50,7 @@ test('each pod with hostUsers: false gets users of its own, the same over a rest
   expect(await node.leftovers()).toEqual([]);
 });
 
-test('a pod waits for a range of IDs while all of them are in use, also by a pod that is being removed', async () => {
+test('a pod waits while all ID ranges are in use, including those of pods that are being removed', async () => {
   const node = await simulatedNode({
     pods: [podWith('a', { hostUsers: false, terminationGracePeriodSeconds: 10 })],
     runtime: { features: { userNamespaces: true } },
@@ -67,7 +67,7 @@ test('a pod waits for a range of IDs while all of them are in use, also by a pod
   expect(node.pod('b').phase).toBe('Running');
 });
 
-test('on a runtime without user namespaces such a pod waits, and says why', async () => {
+test('a pod with hostUsers: false waits with the reason if the runtime has no user namespaces', async () => {
   const node = await simulatedNode({ pods: [podWith('a', own)] });
   await node.advance('3s');
   expect(node.calls('runPodSandbox')).toEqual([]);
@@ -79,7 +79,7 @@ test('on a runtime without user namespaces such a pod waits, and says why', asyn
   });
 });
 
-test('supplementalGroupsPolicy Strict is told to a runtime that can, and refused otherwise', async () => {
+test('supplementalGroupsPolicy Strict is passed to a runtime that supports it, and rejected otherwise', async () => {
   const strict = podWith('a', { securityContext: { supplementalGroupsPolicy: 'Strict', supplementalGroups: [5] } });
   const able = await simulatedNode({ pods: [strict], runtime: { features: { supplementalGroupsPolicy: true } } });
   await able.advance('3s');

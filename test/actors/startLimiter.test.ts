@@ -34,7 +34,7 @@ const running = (node: SimulatedNode): string[] =>
   node.agent.pods().flatMap(({ metadata, status }) => (status?.phase === 'Running' ? [metadata.name] : []));
 
 describe('the start limiter', () => {
-  test.each([1, 2, 4])('of 30 pods at once never more than %i starts are under way', async (startSlots) => {
+  test.each([1, 2, 4])('runs at most %i starts at once when 30 pods arrive together', async (startSlots) => {
     const node = await simulatedNode({ pods: burst(30), runtime: { latency }, config: { startSlots } });
     await node.advance('90s');
     expect(running(node)).toHaveLength(30);
@@ -42,7 +42,7 @@ describe('the start limiter', () => {
     expect(node.agent.overview().limiters.start).toEqual({ capacity: startSlots, held: [], queue: [] });
   });
 
-  test('who came first is served first, and its containers go before later pods: the first ones are ready early', async () => {
+  test('serves pods first come, first served, and their containers before later pods, so the first pods are ready early', async () => {
     const pods = burst(30);
     const node = await nodeWith(pods, 2);
     await node.advance('14s');
@@ -55,7 +55,7 @@ describe('the start limiter', () => {
     expect(order(node).length - done.length).toBeLessThanOrEqual(2);
   });
 
-  test("explain shows a pod's place in the queue", async () => {
+  test('shows the place of a pod in its queue in the explanation', async () => {
     const node = await nodeWith(burst(6), 2);
     await node.advance('500ms');
     expect(node.agent.explain('pod-00')?.pod.waitingFor).toBe('its sandbox to be created');
@@ -88,7 +88,7 @@ describe('the start limiter', () => {
     expect(node.agent.explain('pod-00')?.pod.queue).toBeUndefined();
   });
 
-  test('a pod that is removed leaves the queue, and gives its slot back', async () => {
+  test('removes a deleted pod from the queue, and releases its slot', async () => {
     const node = await nodeWith(burst(5), 1);
     await node.advance('500ms');
     node.remove('pod-00', 'pod-02', 'pod-03');
@@ -97,7 +97,7 @@ describe('the start limiter', () => {
     expect(order(node)).toEqual(['pod-00', 'pod-01', 'pod-04']);
   });
 
-  test('starts that hang hold up those of other pods for ten seconds, and no longer', async () => {
+  test('lets hanging starts delay those of other pods for ten seconds, and no longer', async () => {
     const pods = ['hung-0', 'hung-1', 'web'].map((name) => podWith(name));
     const node = await simulatedNode({ runtime: { latency }, config: { startSlots: 2 } });
     const isHung = (request: wire.RunPodSandboxRequest) => request.config?.metadata?.name.startsWith('hung') ?? false;
@@ -113,7 +113,7 @@ describe('the start limiter', () => {
     expect(node.agent.explain('hung-0')?.pod.waitingFor).toBe('its sandbox to be created');
   });
 
-  test('a pod that waits for an image or in back-off holds no slot', async () => {
+  test('assigns no slot to a pod that waits for an image or is in back-off', async () => {
     const node = await simulatedNode({ runtime: { latency }, config: { startSlots: 1 } });
     node.apply(
       podWith('no-image', { containers: [containerWith('main', { image: 'nowhere.local/x:1' })] }),

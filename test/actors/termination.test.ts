@@ -15,7 +15,7 @@ const withPreStop = (command: string, seconds: number) =>
   });
 
 describe('graceful termination', () => {
-  test("a container gets its pod's grace, and the pod is Running with a deletion time until it has ended", async () => {
+  test('stops a container with the grace period of its pod, which stays Running with a deletion time until it has terminated', async () => {
     const behaviours = { [IMAGE]: { termAfterMs: 8_000 } };
     const node = await simulatedNode({ pods: [podWith('web')], runtime: { behaviours } });
     await node.advance('1s');
@@ -32,7 +32,7 @@ describe('graceful termination', () => {
     expect(await node.leftovers()).toEqual([]);
   });
 
-  test('what ignores SIGTERM is killed when the grace is over', async () => {
+  test('kills a container that ignores SIGTERM when the grace period is over', async () => {
     const node = await simulatedNode({
       pods: [podWith('web', { terminationGracePeriodSeconds: 12 })],
       runtime: { behaviours: { [IMAGE]: { ignoresSigterm: true } } },
@@ -45,7 +45,7 @@ describe('graceful termination', () => {
     expect(await node.leftovers()).toEqual([]);
   });
 
-  test('C10: the preStop hook runs first, and its time is taken from the grace', async () => {
+  test('C10: runs the preStop hook first, and deducts its time from the grace period', async () => {
     const node = await simulatedNode({
       pods: [withPreStop('sleep 7', 20)],
       runtime: { behaviours: { [IMAGE]: { ignoresSigterm: true } } },
@@ -64,7 +64,7 @@ describe('graceful termination', () => {
     expect(await node.leftovers()).toEqual([]);
   });
 
-  test('C10: a preStop hook that takes all the grace leaves the container 2 s', async () => {
+  test('C10: leaves 2 s to a container whose preStop hook uses up the grace period', async () => {
     const node = await simulatedNode({ pods: [withPreStop('sleep 1h', 10)] });
     await node.advance('1s');
     node.remove('web');
@@ -73,7 +73,7 @@ describe('graceful termination', () => {
     expect(await node.leftovers()).toEqual([]);
   });
 
-  test('C10: a failed preStop hook does not keep the container from ending', async () => {
+  test('C10: stops a container even if its preStop hook fails', async () => {
     const node = await simulatedNode({ pods: [withPreStop('exit 1', 10)] });
     await node.advance('1s');
     node.remove('web');
@@ -84,7 +84,7 @@ describe('graceful termination', () => {
     expect(hook?.value).toMatchObject({ failure: { reason: 'FailedPreStopHook' } });
   });
 
-  test('C10: a failed postStart hook kills the container, which then runs again in back-off', async () => {
+  test('C10: kills a container whose postStart hook fails, and restarts it with back-off', async () => {
     const lifecycle = { postStart: { exec: { command: ['false'] } } };
     const node = await simulatedNode({
       pods: [podWith('web', { containers: [containerWith('main', { lifecycle })] })],
@@ -97,7 +97,7 @@ describe('graceful termination', () => {
     });
   });
 
-  test('C11: sidecars stop after the main container, in reverse order, within what is left of the one grace', async () => {
+  test('C11: stops sidecars after the main container, in reverse order, within the rest of the shared grace period', async () => {
     const initContainers = ['first', 'second'].map((name) => containerWith(name, { restartPolicy: 'Always' }));
     const behaviours = { [IMAGE]: { termAfterMs: 4_000 } };
     const pods = [podWith('web', { initContainers, terminationGracePeriodSeconds: 20 })];
@@ -112,7 +112,7 @@ describe('graceful termination', () => {
     expect(await node.leftovers()).toEqual([]);
   });
 
-  test('a pod that is removed while it waits for anything goes at once', async () => {
+  test('removes a pod immediately while it waits for an image, a sandbox or anything else', async () => {
     const images = { registry: { 'registry.local/slow:1': { pullMs: 600_000 } } };
     const node = await simulatedNode({ runtime: { images } });
     const failing = {
@@ -132,7 +132,7 @@ describe('graceful termination', () => {
     expect(await node.leftovers()).toEqual([]);
   });
 
-  test('draining the node ends all pods, each within its own grace, and then the node', async () => {
+  test('terminates all pods when the node drains, each within its own grace period, and then stops the node', async () => {
     const node = await simulatedNode({
       pods: [podWith('quick'), podWith('slow', { terminationGracePeriodSeconds: 6 })],
       runtime: { behaviours: { [IMAGE]: ({ podName }) => ({ ignoresSigterm: podName === 'slow' }) } },
@@ -155,14 +155,14 @@ describe('graceful termination', () => {
   });
 });
 
-describe('C10: a pod that its source says is being deleted', () => {
+describe('C10: a pod that its source marks as deleted', () => {
   const patient = (metadata: Parameters<typeof podWith>[2] = {}) =>
     podWith('web', { terminationGracePeriodSeconds: 600 }, metadata);
   const deleted = (deletionGracePeriodSeconds: number) =>
     patient({ deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds });
   const runtime = { behaviours: { [IMAGE]: { ignoresSigterm: true } } };
 
-  test('ends within the grace that goes with it, sooner when it says so again, and stays until the source lets it go', async () => {
+  test('terminates within the grace period of the deletion, sooner if that is shortened, and stays until the source removes it', async () => {
     const node = await simulatedNode({ pods: [patient()], runtime });
     await node.advance('1s');
     node.apply(deleted(300));
@@ -190,7 +190,7 @@ describe('C10: a pod that its source says is being deleted', () => {
     expect(await node.leftovers()).toEqual([]);
   });
 
-  test('with a grace of 0, which says nothing, has its own', async () => {
+  test('with a deletion grace period of 0, which means unset, uses its own grace period', async () => {
     const node = await simulatedNode({ pods: [patient()], runtime });
     await node.advance('1s');
     node.apply(deleted(0));
@@ -198,7 +198,7 @@ describe('C10: a pod that its source says is being deleted', () => {
     expect(graces(node)).toEqual([600]);
   });
 
-  test('C5: is not begun with, neither when it comes nor by another agent', async () => {
+  test('C5: does not start, neither when it arrives nor under another agent', async () => {
     const node = await simulatedNode({ pods: [deleted(30), podWith('other')], runtime });
     await node.advance('1m');
     expect(node.pod('web').phase).toBe('Failed');
@@ -209,7 +209,7 @@ describe('C10: a pod that its source says is being deleted', () => {
     expect(node.calls('runPodSandbox')).toHaveLength(1);
   });
 
-  test('an agent that finds one ends it, and keeps its place until it has ended', async () => {
+  test('is terminated by the next agent, and retains its resources until it has terminated', async () => {
     const capacity = { cpuMillis: 2_000, memoryBytes: 2 ** 30, pods: 1 };
     const node = await simulatedNode({ pods: [patient()], runtime, config: { capacity } });
     await node.advance('1s');
@@ -227,7 +227,7 @@ describe('C10: a pod that its source says is being deleted', () => {
   });
 });
 
-describe('C9: a volume that is not unmounted', () => {
+describe('C9: a volume that cannot be unmounted', () => {
   const config = { capacity: { cpuMillis: 1_000, memoryBytes: 2 ** 30, pods: 10 } };
   const asking = (name: string, command: string) =>
     podWith(name, {
@@ -241,7 +241,7 @@ describe('C9: a volume that is not unmounted', () => {
   };
 
   test.each(Object.entries(trouble))(
-    'and %s keeps neither the phase of a pod nor its place',
+    'because the call %s delays neither the terminal phase of its pod nor the release of its resources',
     async (_, unmountVolume) => {
       const api = {
         name: 'api',
@@ -272,7 +272,7 @@ describe('C9: a volume that is not unmounted', () => {
     },
   );
 
-  test('does not keep a pod that was being removed from running again under the next agent', async () => {
+  test('does not prevent a pod that was being removed from running again under the next agent', async () => {
     const pod = podWith('a', { volumes: [{ name: 'data', emptyDir: {} }] });
     const parts = { ports: { unmountVolume: trouble['never answers'] } };
     const node = await simulatedNode({ pods: [pod], config, parts });

@@ -31,8 +31,8 @@ async function endOf(node: SimulatedNode, exitCode: number) {
   return node.container('web').state?.terminated;
 }
 
-describe('C22: the message of a container that ended', () => {
-  test('is what it wrote to its file, whatever its exit code', async () => {
+describe('C22: the termination message of a container', () => {
+  test('is the content of its file, whatever the exit code', async () => {
     const node = await nodeWith({});
     await writes(node, 'all is lost');
     expect(await endOf(node, 0)).toMatchObject({ exitCode: 0, message: 'all is lost' });
@@ -45,19 +45,19 @@ describe('C22: the message of a container that ended', () => {
     expect([message.length, message.slice(-8)]).toEqual([4_096, 'xthe end']);
   });
 
-  test('is none when the file is empty, and its policy is File', async () => {
+  test('is missing if the file is empty and the policy is File', async () => {
     const node = await nodeWith({});
     await logs(node, 'F some log');
     expect(await endOf(node, 1)).not.toHaveProperty('message');
   });
 
-  test('is the end of its log when it failed, the file is empty, and its policy falls back', async () => {
+  test('is the end of the log if the container failed, the file is empty and the policy falls back to logs', async () => {
     const node = await nodeWith(fallsBack);
     await logs(node, 'F one', 'P in', 'F  parts');
     expect(await endOf(node, 1)).toMatchObject({ message: 'one\nin parts\n' });
   });
 
-  test('of the log is 80 lines or 2048 bytes at most', async () => {
+  test('from the log has at most 80 lines and 2048 bytes', async () => {
     const lines = await nodeWith(fallsBack);
     await logs(lines, ...Array.from({ length: 200 }, (_, index) => `F line ${index}`));
     const { message = '' } = (await endOf(lines, 1)) ?? {};
@@ -68,7 +68,7 @@ describe('C22: the message of a container that ended', () => {
     expect((await endOf(bytes, 1))?.message).toMatch(/^y{2042}\nlast\n$/);
   });
 
-  test('is not its log when it succeeded, or when the file says something', async () => {
+  test('is not taken from the log if the container succeeded or the file has content', async () => {
     const succeeded = await nodeWith(fallsBack);
     await logs(succeeded, 'F fine');
     expect(await endOf(succeeded, 0)).not.toHaveProperty('message');
@@ -78,7 +78,7 @@ describe('C22: the message of a container that ended', () => {
     expect(await endOf(spoke, 1)).toMatchObject({ message: 'my own words' });
   });
 
-  test('stays when it runs again, also over a restart of the agent, and each run has its own', async () => {
+  test('is preserved in the last state when the container restarts, even across an agent restart, and each run has its own', async () => {
     const node = await nodeWith({}, { restartPolicy: 'Always' });
     await writes(node, 'first words');
     await endOf(node, 1);
@@ -94,7 +94,7 @@ describe('C22: the message of a container that ended', () => {
     expect(node.container('web').lastState?.terminated).toMatchObject({ message: 'second words' });
   });
 
-  test('of an init container, and of one that is stopped', async () => {
+  test('exists for an init container and for a stopped container as well', async () => {
     const init = containerWith('main', { image: 'statelet.local/app:1' });
     const failing = await nodeWith({}, { initContainers: [init], containers: [containerWith('later')] });
     await writes(failing, 'cannot begin');

@@ -14,7 +14,7 @@ async function watchedNode(options: SimulatedNodeOptions = {}) {
   return node;
 }
 
-describe('who looks on and throws changes nothing, and it is told', () => {
+describe('an observer that throws changes nothing, and its error is reported', () => {
   test.each([
     ['recorder', { parts: { onInput: fail } }],
     ['inspect', { parts: { inspect: fail } }],

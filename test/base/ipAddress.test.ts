@@ -25,7 +25,7 @@ test.each([
   ['0::0', '::'],
   ['1::', '1::'],
   ['192.000.002.010', '192.0.2.10'],
-])('formats %s as %s', (text, canonical) => {
+])('the address %s is formatted as %s', (text, canonical) => {
   expect(canonicalIp(text)).toBe(canonical);
   expect(isSameIp(text, canonical)).toBe(true);
 });
@@ -49,7 +49,7 @@ test.each([
   '1.2.3.4::',
   '::1.2.3',
   '[::1]',
-])('rejects "%s" as an address', (text) => {
+])('"%s" is rejected as an address', (text) => {
   expect(canonicalIp(text)).toBeUndefined();
   expect(ipFamily(text)).toBeUndefined();
 });
@@ -97,7 +97,7 @@ test('matches subnets like the kernel', () => {
 });
 
 test.each(['192.0.2.1/24/1', '192.0.2.1', '192.0.2.1/', '192.0.2.1/33', '::/129', 'a/8', '192.0.2.0/-1'])(
-  'matches no address in the invalid subnet "%s"',
+  'the invalid subnet "%s" matches no address',
   (subnet) => {
     expect(isIpInSubnet('192.0.2.1', subnet)).toBe(false);
     expect(isIpInSubnet('2001:db8::1', subnet)).toBe(false);

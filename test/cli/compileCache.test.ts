@@ -66,7 +66,7 @@ async function run(
 
 const keptFile = async () => join(compiled(), (await readdir(compiled()))[0] ?? 'none');
 
-test('what one run compiled the next need not, and the functions that it called are among it', async () => {
+test('the compile cache of one run is used by the next, and includes the functions that were called', async () => {
   await write(1);
   expect(await run()).toMatchObject({ out: '', hasCompiled: false });
   const { length } = await readFile(await keptFile());
@@ -76,7 +76,7 @@ test('what one run compiled the next need not, and the functions that it called 
   expect(await readdir(compiled())).toEqual([expect.stringMatching(/^[0-9a-f]{64}\.\d+$/)]);
 });
 
-test('a run that calls nothing new leaves the code as it is', async () => {
+test('a run that calls no new functions leaves the cached code unchanged', async () => {
   const checksumAndSaves = 33;
   await write(1);
   await run('call');
@@ -85,7 +85,7 @@ test('a run that calls nothing new leaves the code as it is', async () => {
   expect((await readFile(await keptFile())).subarray(checksumAndSaves).equals(before)).toBe(true);
 });
 
-test('the code is saved by the first three runs only, because that stops everything else', async () => {
+test('the code is saved by the first three runs only, because saving blocks everything else', async () => {
   await write(1);
   const saves: unknown[] = [];
   const times: number[] = [];
@@ -99,20 +99,20 @@ test('the code is saved by the first three runs only, because that stops everyth
   expect(new Set(times.slice(2)).size).toBe(1);
 });
 
-test('another build of the same length has nothing to do with it', async () => {
+test('the cache of a different build with the same length is not used', async () => {
   await write(1);
   await run('call');
   await write(2);
   expect(await run('call')).toMatchObject({ out: '2 bundle.js', hasCompiled: false });
 });
 
-test('an end before that keeps nothing, and does not wait', async () => {
+test('a process that exits before the save writes no cache, and does not wait', async () => {
   await writeFile(bundle, '(function () {})');
   expect(await run()).toMatchObject({ isTold: false });
   await expect(readdir(compiled())).rejects.toThrow('ENOENT');
 });
 
-test('who may read the bundle may read what was compiled of it, and none but its owner may write', async () => {
+test('the cache is readable for everyone who can read the bundle, and writable only for its owner', async () => {
   await write(1);
   await run();
   expect([(await stat(compiled())).mode & 0o777, (await stat(await keptFile())).mode & 0o777]).toEqual([0o755, 0o644]);
@@ -122,7 +122,7 @@ test.each([
   ['cut short', (whole: Buffer) => whole.subarray(0, 100)],
   ['empty', () => Buffer.alloc(0)],
   ['in which bytes have changed', (whole: Buffer) => whole.fill(0x55, 400, 450)],
-])('a file %s is not believed, and replaced', async (_how, damage) => {
+])('a damaged cache file is ignored and replaced: %s', async (_how, damage) => {
   await write(1);
   await run('call');
   const file = await keptFile();
@@ -132,7 +132,7 @@ test.each([
   expect((await readFile(file)).length).toBe(whole.length);
 });
 
-test('where nothing can be kept the bundle runs all the same, its code is not serialized, and its caller is told that V8 is free', async () => {
+test('without a writable cache the bundle still runs, its code is not serialized, and its caller is notified', async () => {
   await write(1);
   await writeFile(compiled(), 'in the way');
   expect(await run('call')).toEqual({

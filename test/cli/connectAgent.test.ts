@@ -27,17 +27,17 @@ async function listenAt(name: string): Promise<string> {
 
 const nowhere = ['/nowhere/statelet.sock'];
 
-test('the only agent of the host needs no flag', async () => {
+test('the only agent of the host is found without a flag', async () => {
   const socket = await listenAt('statelet.sock');
   expect((await connectFirstAgent(nowhere, async () => [socket])).path).toBe(socket);
 });
 
-test('an agent at a default path comes before any other', async () => {
+test('an agent at a default path is preferred', async () => {
   const [usual, other] = [await listenAt('statelet.sock'), await listenAt('statelet.sock')];
   expect((await connectFirstAgent([usual], async () => [other, usual])).path).toBe(usual);
 });
 
-test('of several agents the user has to choose one', async () => {
+test('with several agents the user has to choose one', async () => {
   const sockets = [await listenAt('statelet.sock'), await listenAt('statelet.sock')];
   const [first = '', second = ''] = sockets.map((socket) => dirname(socket));
   await expect(connectFirstAgent(nowhere, async () => sockets)).rejects.toThrow(
@@ -45,13 +45,13 @@ test('of several agents the user has to choose one', async () => {
   );
 });
 
-test('without any agent the paths that were tried are named', async () => {
+test('without an agent the error names the paths that were tried', async () => {
   await expect(connectFirstAgent(nowhere, async () => [])).rejects.toThrow(
     'no agent is running at /nowhere/statelet.sock',
   );
 });
 
-test('the agents of a host are found in the table of the kernel, and no other sockets', async () => {
+test('agents are found in the socket table of the kernel, and other sockets are ignored', async () => {
   const [agent, other] = [await listenAt('statelet.sock'), await listenAt('other.sock')];
   const found = await findListeningAgents();
   expect(found).toContain(agent);

@@ -25,7 +25,7 @@ const view = podView({
 const problems = [{ file: `/pods/${HOSTILE}.yaml`, path: HOSTILE, message: HOSTILE }];
 const agent = fakeAgent({ now: NOW, views: [view], node: { problems } });
 
-test('in the live table, its log and what it leaves behind, each line stays one and as wide as the terminal', () => {
+test('hostile text does not break the lines of the live table, its log or its final output', () => {
   const scene = { node: agent.node(), pods: [seenPod(view)], log: [HOSTILE], now: NOW, controls: INITIAL_CONTROLS };
   const surface = { width: 100, height: 24, colour: false };
   const pages = (['table', 'log', 'help'] as const).flatMap(
@@ -38,7 +38,7 @@ test('in the live table, its log and what it leaves behind, each line stays one 
   expect(pages.join('\n')).toContain('^[[2J^[]0;title\\x07\\u009b31m\\u202egpj.exe');
 });
 
-test('in a table of kubectl a cell ends with its first line, and the columns stand below each other', () => {
+test('a table cell ends at its first line, and the columns stay aligned', () => {
   let text = '';
   const table = tablePrinter((more) => {
     text += more;
@@ -62,13 +62,13 @@ test('in a table of kubectl a cell ends with its first line, and the columns sta
   ]);
 });
 
-test('in a description', () => {
+test('hostile text in a description is escaped', () => {
   const text = describePod(seenPod(view).pod, [], NOW, undefined);
   expect(text).toContain('^[[2J');
   expect(isPrintable(text)).toBe(true);
 });
 
-test('in a log that goes to a terminal, each line of which may have its colours', () => {
+test('hostile text in a log on a terminal is escaped, except for colors', () => {
   const text = new TerminalText();
   const shown = `${text.push(Buffer.from(`\x1b[1m${HOSTILE}\n`))}${text.flush()}`;
   expect(isPrintable(shown.replace('\x1b[1m', '').replace('\x1b[0m', ''))).toBe(true);
@@ -101,7 +101,7 @@ const WRITERS = [
   'volume/volumeChild.ts: 1',
 ];
 
-test('nothing else writes to the terminal than what is known to escape', () => {
+test('only code that is known to escape writes to the terminal', () => {
   const writes = /\bstd(?:out|err)\.write\(|\b(?:output|terminal)\.write\(|\bconsole\.|\bwriteSync\(/g;
   const found = productFiles
     .map(({ file, text }) => ({ file, count: [...text.matchAll(writes)].length }))

@@ -58,7 +58,7 @@ async function run(by: string | string[], args: string[] = [], env: NodeJS.Proce
   return { code, out: started.out(), err: started.err(), pid: started.pid };
 }
 
-test('memory is allocated frugally in its own process, and as usual in those that it starts', async () => {
+test('the launcher configures frugal memory allocation for its own process, but not for child processes', async () => {
   const told = `process.once('exit', () => console.error(JSON.stringify({
     began: fs.readFileSync('/proc/self/environ', 'utf8').split('\\0').filter((each) => each.startsWith('MALLOC')).sort(),
     left: Object.keys(process.env).filter((name) => name.startsWith('MALLOC')),
@@ -100,7 +100,7 @@ describe('the launcher finds the package and its Node.js', () => {
     expect(JSON.parse(out)).toEqual({ pid, by: node, args: ['run', '--a b', ''] });
   });
 
-  test('over a link to a link, of which one is absolute and the package itself is linked', async () => {
+  test('through a chain of symlinks, including an absolute one and a linked package', async () => {
     await packageAt('clone');
     await nodeAt('clone');
     await link('p/node_modules/statelet', join(directory, 'clone'));
@@ -109,7 +109,7 @@ describe('the launcher finds the package and its Node.js', () => {
     expect(JSON.parse(out)).toMatchObject({ by: join(directory, 'clone/node_modules/node/bin/node') });
   });
 
-  test('by its name in PATH, and from a directory that CDPATH would hide', async () => {
+  test('by its name in PATH, and from a directory that CDPATH would shadow', async () => {
     await packageAt('clone');
     await nodeAt('clone');
     await link('bin/statelet', '../clone/cli/statelet.sh');
@@ -121,7 +121,7 @@ describe('the launcher finds the package and its Node.js', () => {
     expect(stdout.match(/"args":\["run"\]/g)).toHaveLength(2);
   });
 
-  test('or takes the Node.js of the host, where that is new enough', async () => {
+  test('or uses the Node.js of the host if that is recent enough', async () => {
     await packageAt('clone');
     await link('bin/node', process.execPath);
     const by = join(directory, 'clone/cli/statelet.sh');
@@ -138,7 +138,7 @@ describe('the launcher finds the package and its Node.js', () => {
   });
 });
 
-test('with fewer than 64 open files it says so, and starts nothing', async () => {
+test('with a limit of fewer than 64 open files the launcher reports that and starts nothing', async () => {
   await packageAt('clone');
   await nodeAt('clone');
   const limited = (files: number) => ['sh', '-c', `ulimit -n ${files}; exec "$0" "$@"`];
@@ -153,7 +153,7 @@ test('with fewer than 64 open files it says so, and starts nothing', async () =>
   expect(await run(limited(64), [command, 'run'])).toMatchObject({ code: 0, err: '' });
 });
 
-test('the modes of what the agent makes do not depend on the shell that it is started from', async () => {
+test('file modes do not depend on the umask of the starting shell', async () => {
   await packageAt('clone', 'console.log(process.umask());');
   await nodeAt('clone');
   const strict = ['sh', '-c', 'umask 077; exec "$0" "$@"'];
@@ -161,7 +161,7 @@ test('the modes of what the agent makes do not depend on the shell that it is st
   expect(out).toBe(`${0o022}\n`);
 });
 
-test('it has eight threads for calls to the disk, unless somebody says otherwise, and the store knows how many', async () => {
+test('the agent has eight threads for file system calls unless configured, and the store knows the number', async () => {
   const files = pathToFileURL(join(root, 'host/files/fileSystem.ts'));
   await packageAt('clone', `import('${files}').then(({ hostFiles }) => console.log(hostFiles.threadCount));`);
   await nodeAt('clone');
@@ -170,16 +170,16 @@ test('it has eight threads for calls to the disk, unless somebody says otherwise
   expect(await threads({ UV_THREADPOOL_SIZE: '5' })).toBe('5\n');
 });
 
-describe('what it becomes is the program itself', () => {
+describe('the launched program', () => {
   beforeEach(() => nodeAt('clone'));
   const command = () => join(directory, 'clone/cli/statelet.sh');
 
-  test('its exit code is the one of the program', async () => {
+  test('determines the exit code', async () => {
     await packageAt('clone', 'process.exit(7)');
     expect((await run(command())).code).toBe(7);
   });
 
-  test('a signal reaches it alone, and ends it as it ends any program', async () => {
+  test('receives a signal once, and is terminated by it like any program', async () => {
     await packageAt(
       'clone',
       "process.once('SIGINT', () => console.log('heard')); setInterval(() => {}, 1e6); console.log('up');",
@@ -192,7 +192,7 @@ describe('what it becomes is the program itself', () => {
     expect(await started.ended).toBe('SIGTERM');
   });
 
-  test('it reads its standard input', async () => {
+  test('reads standard input', async () => {
     await packageAt('clone', 'process.stdin.pipe(process.stdout)');
     const { stdout } = await execute('sh', ['-c', 'echo said | "$0"', command()]);
     expect(stdout).toBe('said\n');

@@ -48,7 +48,7 @@ function fewest(): number {
   for (let files = 20; ; files++) if (starts(files)) return files;
 }
 
-test('with too few open files the daemon ends with one sentence and exit code 1, or it runs', async () => {
+test('with too few open files the daemon exits with one sentence and exit code 1, or it runs', async () => {
   let refused = 0;
   for (let files = fewest(); ; files += 2) {
     const ending = await ends(files);

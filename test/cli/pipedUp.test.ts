@@ -55,7 +55,7 @@ async function outputOfUp(format: 'text' | 'json'): Promise<string[]> {
   }
 }
 
-test('is a log in the text format of a kubelet, line by line, with the messages of the command in it', async () => {
+test('the piped output of up is a log in the text format of a kubelet, line by line, including the messages of the command', async () => {
   const lines = await outputOfUp('text');
   const logLine = /^[IWE]\d{4} \d\d:\d\d:\d\d\.\d{6} +\d+ \S+:\d+\] /;
   expect(lines.filter((line) => !logLine.test(line))).toEqual([]);
@@ -63,7 +63,7 @@ test('is a log in the text format of a kubelet, line by line, with the messages 
     expect(lines.filter((line) => line.includes(text))).not.toEqual([]);
 });
 
-test('is a log of JSON objects with --logging-format json', async () => {
+test('the piped output of up is a log of JSON objects with --logging-format json', async () => {
   const lines = await outputOfUp('json');
   const messages = lines.map((line) => JSON.parse(line));
   for (const message of messages) {

@@ -67,7 +67,7 @@ const unread = (...args: string[]) => {
   return { code, err };
 };
 
-describe('what cannot be printed is said in one sentence, with exit code 1', () => {
+describe('output that cannot be written is reported in one sentence with exit code 1', () => {
   test.each(['charts', 'version --client', 'completion bash', '__complete get', '--help', '--version', 'run --help'])(
     '%s',
     (args) => expect(onFullDisk(...args.split(' '))).toEqual(lost),
@@ -85,7 +85,7 @@ describe('what cannot be printed is said in one sentence, with exit code 1', () 
     expect(onFullDisk(...args.split(' '), '--root-dir', directory)).toEqual(lost);
   });
 
-  test('a reader that has enough is no mistake', () => {
+  test('a reader that closes early causes no error', () => {
     const script = `"$@" | head -n 1`;
     const { stdout, stderr } = spawnSync(
       'bash',
@@ -95,7 +95,7 @@ describe('what cannot be printed is said in one sentence, with exit code 1', () 
     expect({ lines: stdout.split('\n').length - 1, stderr }).toEqual({ lines: 1, stderr: '' });
   });
 
-  test('a log arrives whole at a reader that takes its time, and one that has enough is no mistake', () => {
+  test('a log is written completely to a slow reader, and a reader that closes early causes no error', () => {
     const command = [node, join(root, 'cli/main.ts'), 'logs', 'web', '--root-dir', directory];
     const piped = (script: string) => spawnSync('bash', ['-o', 'pipefail', '-c', script, 'bash', ...command]);
     const all = Array.from({ length: LOG_LINES }, (_, at) => lineOfLog(at)).join('');
@@ -105,7 +105,7 @@ describe('what cannot be printed is said in one sentence, with exit code 1', () 
     expect([enough.stdout.toString(), enough.stderr.toString()]).toEqual([lineOfLog(0), '']);
   });
 
-  test('charts into what is no directory', () => {
+  test('charts reports an output path that is not a directory', () => {
     const { status, stderr } = spawnSync(node, [join(root, 'cli/main.ts'), 'charts', '-o', '/dev/null'], {
       encoding: 'utf8',
     });
@@ -113,7 +113,7 @@ describe('what cannot be printed is said in one sentence, with exit code 1', () 
   });
 });
 
-describe('`down` ends all of it', () => {
+describe('`statelet down`', () => {
   let state: string;
   const pods = () => readdirSync(join(state, 'kubelet', 'pods'));
 
@@ -128,12 +128,12 @@ describe('`down` ends all of it', () => {
   });
   afterEach(() => rmSync(state, { recursive: true }));
 
-  test('also when its reader has enough', () => {
+  test('removes everything even if its reader closes early', () => {
     expect(unread('down', '--state-dir', state)).toEqual({ code: 0, err: '' });
     expect(pods()).toEqual([]);
   });
 
-  test('also when nothing that it says can be written', () => {
+  test('removes everything even if none of its output can be written', () => {
     expect(onFullDisk('down', '--state-dir', state)).toEqual(lost);
     expect(pods()).toEqual([]);
   });

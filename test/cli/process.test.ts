@@ -67,7 +67,7 @@ async function statelet(...args: string[]): Promise<{ code: number | null; out: 
   return { code, out: process.out(), err: process.err() };
 }
 
-describe('a mistake on the command line is one message and exit code 1', () => {
+describe('a command line error is one message with exit code 1', () => {
   test.each([
     ['run --max-pod 5', "statelet: unknown option '--max-pod'; did you mean --max-pods?\n"],
     ['up --max-pods many', 'statelet: --max-pods: expected a whole number of at least 0, got "many"\n'],
@@ -86,7 +86,7 @@ describe('a mistake on the command line is one message and exit code 1', () => {
     expect(err.split('\n')).toHaveLength(2);
   });
 
-  test('--help and --version are no mistakes', async () => {
+  test('--help and --version are not errors', async () => {
     expect(await statelet('up', '--help')).toMatchObject({
       code: 0,
       out: expect.stringContaining('--pod-manifest-path'),
@@ -96,7 +96,7 @@ describe('a mistake on the command line is one message and exit code 1', () => {
 });
 
 test.each(['run', 'up'] as const)(
-  '%s ends with exit code 1 when the agent fails, and leaves the pods',
+  '%s exits with code 1 when the agent fails, and leaves the pods running',
   async (command) => {
     const node = nodeProcess(command, 'fails');
     expect(await node.ended).toBe(1);
@@ -108,7 +108,7 @@ test.each(['run', 'up'] as const)(
   },
 );
 
-test('run --runonce reports each pod and leaves it running; without any source it is refused', async () => {
+test('run --runonce reports each pod and leaves it running, and requires a source', async () => {
   const node = nodeProcess('run', 'once');
   expect(await node.ended).toBe(0);
   expect(node.out()).toContain('pod default/web-host: Running\n');
@@ -137,7 +137,7 @@ async function zombie(): Promise<string> {
 }
 
 describe('run', () => {
-  test.each(['SIGTERM', 'SIGINT'] as const)('%s stops the agent and leaves the pods', async (signal) => {
+  test.each(['SIGTERM', 'SIGINT'] as const)('stops the agent on %s and leaves the pods running', async (signal) => {
     const daemon = nodeProcess('run');
     await daemon.says('the node agent is running');
     daemon.child.kill(signal);
@@ -148,7 +148,7 @@ describe('run', () => {
     expect(await readdir(join(directory, 'agents'))).toEqual([]);
   });
 
-  test('an agent that was killed and not yet reaped does not keep the next one from starting', async () => {
+  test('starts although a killed agent has not been reaped yet', async () => {
     const claim = await zombie();
     await mkdir(join(directory, 'agents'));
     await writeFile(join(directory, 'agents', claim), '');
@@ -157,7 +157,7 @@ describe('run', () => {
     expect(await readdir(join(directory, 'agents'))).toEqual([expect.stringMatching(`^${daemon.child.pid}-`)]);
   });
 
-  test('a second agent over the same directory is refused, the first goes on', async () => {
+  test('rejects a second agent over the same directory, and the first continues', async () => {
     const first = nodeProcess('run');
     await first.says('the node agent is running');
     const second = nodeProcess('run');
@@ -169,7 +169,7 @@ describe('run', () => {
     expect((await statelet('get', 'pods', '--root-dir', directory)).code).toBe(0);
   });
 
-  test('an agent that was killed is no hindrance', async () => {
+  test('starts after an agent that was killed', async () => {
     const first = nodeProcess('run');
     await first.says('the node agent is running');
     first.child.kill('SIGKILL');
@@ -179,7 +179,7 @@ describe('run', () => {
     expect((await readdir(join(directory, 'agents'))).length).toBe(1);
   });
 
-  test('fields without effect are told of once, and text logs are for people', async () => {
+  test('reports fields without effect once, and writes a human-readable text log', async () => {
     const file = join(directory, 'kubelet.yaml');
     const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
     await writeFile(file, `${head}makeIPTablesUtilChains: true\nlogging: {format: text}\n`);
@@ -200,7 +200,7 @@ const messageOf = (line: string): string => /^[IWEF]\d{4} .*?\] "(.*?)"/.exec(li
 
 describe('up', () => {
   test.each(['SIGINT', 'SIGHUP'] as const)(
-    '%s terminates pods, agent and runtime in this order, and leaves no claim',
+    'terminates pods, agent and runtime in this order on %s, and releases its claim',
     async (signal) => {
       const node = nodeProcess('up');
       await node.says('node ready: 1/1 pods running');
@@ -223,7 +223,7 @@ describe('up', () => {
     },
   );
 
-  test('signals within 2 s of the first count as one, a further one ends at once', async () => {
+  test('treats signals within 2 s of the first as one, and stops at once on a later one', async () => {
     const node = nodeProcess('up', 'slowDrain');
     await node.says('node ready');
     node.child.kill('SIGINT');
@@ -237,7 +237,7 @@ describe('up', () => {
     expect(node.out()).not.toContain('runtime stopped');
   });
 
-  test('without root it says so in one sentence, and every line and log is labelled as simulated', async () => {
+  test('without root reports that in one sentence, and labels every line and log as simulated', async () => {
     const node = nodeProcess('up', 'withoutRoot');
     await node.says('node ready: 1/1 pods running (simulated)');
     expect(messageOf(node.out().split('\n')[0] ?? '')).toBe(
@@ -252,14 +252,14 @@ describe('up', () => {
   });
 });
 
-describe('get and explain ask the running agent', () => {
+describe('a query to the running agent', () => {
   beforeEach(async () => {
     await nodeProcess('run').says('the node agent is running');
   });
 
   const get = async (...args: string[]) => (await statelet(...args, '--root-dir', directory)).out;
 
-  test('as a table, wide or not', async () => {
+  test('returns a table of pods, wide or not', async () => {
     expect(await get('get', 'pods')).toMatch(
       /^NAME {7}READY {3}STATUS {4}RESTARTS {3}AGE\nweb-host {3}1\/1 {5}Running {3}0/,
     );
@@ -268,7 +268,7 @@ describe('get and explain ask the running agent', () => {
     );
   });
 
-  test('as JSON, YAML or names', async () => {
+  test('returns JSON, YAML or names', async () => {
     expect(JSON.parse(await get('get', 'pods', '-o', 'json'))).toMatchObject({
       kind: 'PodList',
       items: [{ kind: 'Pod', metadata: { name: 'web-host' }, status: { phase: 'Running', qosClass: 'BestEffort' } }],
@@ -278,12 +278,12 @@ describe('get and explain ask the running agent', () => {
     expect(JSON.parse(await get('get', 'pod', 'web-host', '-o', 'json'))).toMatchObject({ kind: 'Pod' });
   });
 
-  test("one pod by its full name or its manifest's", async () => {
+  test('selects one pod by its full name or its manifest name', async () => {
     expect(await get('get', 'pods', 'web-host', '-o', 'name')).toBe('pod/web-host\n');
     expect(await get('get', 'pods', 'web', '-o', 'name')).toBe('pod/web-host\n');
   });
 
-  test('only what was asked for', async () => {
+  test('returns only the requested pods', async () => {
     expect(await statelet('get', 'pods', 'none', '--root-dir', directory)).toEqual({
       code: 1,
       out: '',
@@ -296,7 +296,7 @@ describe('get and explain ask the running agent', () => {
     });
   });
 
-  test('events as a table, wide or not, as JSON or names, and only those that are asked for', async () => {
+  test('returns events as a table, wide or not, as JSON or names, with filters', async () => {
     const cells = (text: string) =>
       text
         .trimEnd()
@@ -318,7 +318,7 @@ describe('get and explain ask the running agent', () => {
     ]);
   });
 
-  test('a mistake in what is asked of them is one sentence', async () => {
+  test('is rejected in one sentence if it is invalid', async () => {
     const asked = async (...args: string[]) => (await statelet(...args, '--root-dir', directory)).err;
     expect(await asked('get', 'events', '--types', 'Warnin')).toMatch(
       /^statelet: --types: Warnin unknown event type.*Warning/,
@@ -330,7 +330,7 @@ describe('get and explain ask the running agent', () => {
     expect(await asked('get', 'events', '--for', 'pod/none')).toBe('No events found for pod/none\n');
   });
 
-  test('a pod is described with its events', async () => {
+  test('describes a pod with its events', async () => {
     const text = await get('describe', 'pod/web-host', '-n', 'default');
     expect(text).toMatch(/^Name: +web-host\nNamespace: +default\n/);
     expect(text).toMatch(/\nEvents:\n {2}Type +Reason +Age +From +Message\n {2}---- /);
@@ -338,7 +338,7 @@ describe('get and explain ask the running agent', () => {
     expect(await get('describe', 'pod', 'web')).toContain('Warning  FailedMount');
   });
 
-  test('watching ends with the agent', async () => {
+  test('with --watch stops with the agent', async () => {
     const watcher = start('cli/main.ts', 'get', 'pods', '--watch', '--root-dir', directory);
     await watcher.says('web-host');
     processes[0]?.child.kill('SIGTERM');
@@ -346,7 +346,7 @@ describe('get and explain ask the running agent', () => {
     expect(watcher.out().trim().split('\n')).toHaveLength(2);
   });
 
-  test('watching ends with one sentence when the agent is killed', async () => {
+  test('with --watch stops with one sentence when the agent is killed', async () => {
     const watcher = start('cli/main.ts', 'get', 'pods', '--watch', '--root-dir', directory);
     await watcher.says('web-host');
     processes[0]?.child.kill('SIGKILL');
@@ -356,7 +356,7 @@ describe('get and explain ask the running agent', () => {
     );
   });
 
-  test('a reader that goes early is no error', async () => {
+  test('causes no error when the reader closes early', async () => {
     const watcher = start('cli/main.ts', 'get', 'pods', '--watch', '-o', 'name', '--root-dir', directory);
     await watcher.says('web-host');
     watcher.child.stdout.destroy();
@@ -365,7 +365,7 @@ describe('get and explain ask the running agent', () => {
     expect(watcher.err()).toBe('');
   });
 
-  test('an explanation by any of its names', async () => {
+  test('explains a pod by any of its names', async () => {
     const text = await get('explain', 'pod/web-host');
     expect(text).toMatch(/^default\/web-host {2}Running/);
     expect(await get('explain', 'pod', 'web')).toMatch(/^default\/web-host {2}Running/);
@@ -380,7 +380,7 @@ describe('get and explain ask the running agent', () => {
   });
 });
 
-test('every manifest that is not used is told beside the list of pods, and what is odd in one with its pod', async () => {
+test('the list of pods is followed by every rejected manifest, and by each warning with its pod', async () => {
   await nodeProcess('run', 'odd').says('the node agent is running');
   const at = (...args: string[]) => statelet(...args, '--root-dir', directory);
   const { out, err } = await at('get', 'pods');

@@ -122,7 +122,7 @@ describe('get', () => {
     [['get', 'actors', '-l', 'app'], '--selector, --field-selector: actors are not Kubernetes objects: use a filter'],
     [['get', 'actors/web'], 'actors/web: expected actors and a filter'],
     [['get', 'actors', '--for', 'pod/web'], '--for: supported only for events'],
-  ])('%j is a mistake', async (words, message) => {
+  ])('rejects %j', async (words, message) => {
     await expect(asked(...words)).rejects.toThrow(message);
   });
 });
@@ -163,7 +163,7 @@ describe('top', () => {
     [['top', 'nodes', '-n', 'shop'], '--namespace: nodes have no namespace'],
     [['top', '--no-headers'], '--no-headers: only "top pods" and "top nodes" take this flag'],
     [['top', 'pods', 'web', 'db'], 'pods web db: expected pods or pods/NAME'],
-  ])('%j is a mistake', async (words, message) => {
+  ])('rejects %j', async (words, message) => {
     await expect(asked(...words)).rejects.toThrow(message);
   });
 });
@@ -227,7 +227,7 @@ describe('logs and delete', () => {
 });
 
 describe('inspect', () => {
-  test('is given the file, and where to serve it', async () => {
+  test('receives the file and the address to serve it at', async () => {
     expect(await asked('inspect', 'node.rec')).toEqual(['inspect', 'node.rec', {}]);
     expect(await asked('inspect', 'node.rec', '--address', '127.0.0.1:0')).toEqual([
       'inspect',
@@ -260,7 +260,7 @@ describe('exec and attach', () => {
     [['exec', 'pod/web'], 'you must specify at least one command for the container'],
     [['exec', 'pod/web', '--'], 'you must specify at least one command for the container'],
     [['exec', '--', 'ls'], 'which pod? expected pod/NAME before --'],
-  ])('%j is a mistake', async (words, message) => {
+  ])('reject %j', async (words, message) => {
     await expect(asked(...words)).rejects.toThrow(message);
   });
 });

@@ -33,7 +33,7 @@ function started(name: string, user: object) {
   return { status, stderr, sentences, kubeconfig };
 }
 
-test('is told in one sentence which file and field that is, and ends with 1', () => {
+test('unusable credentials are reported in one sentence with the file and the field, and exit code 1', () => {
   const file = join(directory, 'node.pem');
   writeFileSync(file, 'SECRET');
   const { status, sentences, kubeconfig } = started('node', { 'client-certificate': file, 'client-key': file });
@@ -44,7 +44,7 @@ test('is told in one sentence which file and field that is, and ends with 1', ()
   ]);
 });
 
-test('is told so of a device, and of a name that would clear the terminal', () => {
+test('a device as a credentials file is reported, with control characters in names escaped', () => {
   const { status, stderr, sentences } = started('\x1b[2J\nok', { tokenFile: '/dev/zero' });
   expect([status, sentences]).toEqual([1, [expect.stringContaining('tokenFile: /dev/zero: a device, not a file')]]);
   expect(stderr).not.toContain('\x1b');

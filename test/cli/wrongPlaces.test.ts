@@ -35,7 +35,7 @@ function started() {
   return { status, sentences: stderr.split('\n').filter((line) => line !== '' && !/^[IWE]\d{4} /.test(line)) };
 }
 
-describe('is named in one sentence, with exit code 1', () => {
+describe('a path that is in the way is named in one sentence, with exit code 1', () => {
   test.each([
     'root',
     'root/agents',
@@ -53,7 +53,7 @@ describe('is named in one sentence, with exit code 1', () => {
     });
   });
 
-  test('the directory of the private containerd', async () => {
+  test('the directory of the private containerd is named as well', async () => {
     const file = fileAt('containerd');
     await expect(
       startPrivateContainerd(file, { onProgress: () => {}, stopSignal: new AbortController().signal }),
@@ -61,7 +61,7 @@ describe('is named in one sentence, with exit code 1', () => {
   });
 });
 
-test('a link to nothing is in the way as well; a directory, a link to one, and what can be made are not', async () => {
+test('a dangling symlink is in the way, but not a directory, a symlink to one, or a path that can be created', async () => {
   const at = (name: string) => join(directory, name);
   symlinkSync(at('nothing'), at('dangling'));
   await expect(assertDirectoryOrMissing(at('dangling'))).rejects.toThrow('found a dangling symbolic link');

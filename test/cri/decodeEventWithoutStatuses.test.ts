@@ -31,7 +31,7 @@ describe('an event of a pod with many containers', () => {
     expect(decodeEventWithoutStatuses(damaged).containerId).toBe('c7');
   });
 
-  test('is refused if it is cut off', () => {
+  test('is rejected if it is truncated', () => {
     expect(() => decodeEventWithoutStatuses(encode(event).subarray(0, -1))).toThrow('premature EOF');
   });
 });

@@ -16,13 +16,13 @@ const ended = (policy: string, more: Partial<ContainerStatus> = {}): ContainerSt
     ...more,
   });
 
-describe('C22: the termination message is read', () => {
-  test('from the mount at the path in the annotations', () => {
+describe('C22: the termination message source', () => {
+  test('is the mount at the path in the annotations', () => {
     expect(terminationMessageSource(ended('File'))).toEqual({ file: '/host/0' });
     expect(terminationMessageSource(ended('File', { mounts: [] }))).toEqual({});
   });
 
-  test('also from the log if the policy falls back to it', () => {
+  test('includes the log if the policy falls back to it', () => {
     expect(terminationMessageSource(ended('FallbackToLogsOnError'))).toEqual({ file: '/host/0', log: '/log/0.log' });
   });
 
@@ -31,7 +31,7 @@ describe('C22: the termination message is read', () => {
     ['could not be started', { exitCode: 128, reason: 'StartError' }],
     ['could not be run', { exitCode: 127, reason: 'ContainerCannotRun' }],
     ['has no log', { logPath: '' }],
-  ])('not in the log of one that %s', (_, more) => {
+  ])('does not include the log of a container that %s', (_, more) => {
     expect(terminationMessageSource(ended('FallbackToLogsOnError', more))).toEqual({ file: '/host/0' });
   });
 });

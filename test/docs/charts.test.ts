@@ -18,14 +18,14 @@ const pagesIn = async (place: string): Promise<Record<string, string>> =>
     await Promise.all((await readdir(place)).map(async (file) => [file, await readFile(join(place, file), 'utf8')])),
   );
 
-test('docs/charts holds the charts as they are: `npm run charts` writes them', async () => {
+test('docs/charts is current: `npm run charts` writes it', async () => {
   await printCharts({ output: directory }, () => {
     throw new Error('pages are written to files only');
   });
   expect(await pagesIn(docs)).toEqual(await pagesIn(directory));
 });
 
-test('one machine is printed by its name; a name that is none is the mistake of a user', async () => {
+test('charts prints one machine by its name, and an unknown name is a user error', async () => {
   let printed = '';
   const write = (text: string) => {
     printed += text;

@@ -6,6 +6,6 @@ import { root } from '../support/root.ts';
 
 const page = join(root, 'docs/kubelet-traffic.md');
 
-test('docs/kubelet-traffic.md tells what the tests compare: `npm run docs` writes it', () => {
+test('docs/kubelet-traffic.md is current: `npm run docs` writes it', () => {
   expect(readFileSync(page, 'utf8')).toBe(trafficPage());
 });

@@ -20,14 +20,14 @@ test('docs/metrics.md is current: `npm run docs` writes it', () => {
   expect(readFileSync(join(root, 'docs/metrics.md'), 'utf8')).toBe(metricsPage());
 });
 
-test('C42: each metric of a kubelet is listed once for its path, and each reason is about one of them', () => {
+test('C42: each metric of a kubelet is listed once per path, and each reason refers to one of them', () => {
   const all = kubeletMetrics().map(({ path, name }) => `${path} ${name}`);
   expect(all.length).toBeGreaterThan(350);
   expect(new Set(all).size).toBe(all.length);
   expect(staleReasons()).toEqual([]);
 });
 
-test('C42: the list of a running kubelet and that of its source agree, and only libraries of others are not in the source', () => {
+test('C42: the metrics of a running kubelet and of its source agree, except for those of third-party libraries', () => {
   const families = (list: string) =>
     readMetricsList(list).map(({ path, name, type, labels }) => `${path} ${name} ${type} ${labels.toSorted().join()}`);
   const declared = new Set(families('kubelet-1.36-declared'));
@@ -59,7 +59,7 @@ const listed = (path: string) =>
     .map(({ name, type, labels }) => `${name} ${type} ${labels.toSorted().join()}`)
     .toSorted();
 
-describe('C42: a running node exposes what the table says, and no other metric of a kubelet', () => {
+describe('C42: a running node exposes the metrics in the table, and no other metric of a kubelet', () => {
   test('on /metrics, /metrics/probes and /metrics/slis', async () => {
     const { metrics } = await busyNode();
     expect(shown(readFamilies(await textOf(metrics.registries.all)))).toEqual(listed('/metrics'));

@@ -28,7 +28,7 @@ test('C46: every field of the schema has a treatment, and every treatment a fiel
   expect(entries.map(([path]) => path).filter((path) => !used.has(path))).toEqual([]);
 });
 
-test('an entry for a part of the spec covers nothing beside it', () => {
+test('an entry for a part of the spec covers nothing outside it', () => {
   expect(findTreatment('volumes[].nfs.server')).toBe('volumes[].nfs');
   expect(findTreatment('volumes[].nfsv4.server')).toBeUndefined();
   expect(findTreatment('containers[].newField')).toBeUndefined();
@@ -44,7 +44,7 @@ const nameOf = (path: string): string =>
     .at(-1)
     ?.replace(/\[\]|\{\}/, '') ?? path;
 
-test('C46: the file that acts on a field reads it', () => {
+test('C46: the source file that implements a field reads it', () => {
   const acting = entries.filter(
     ([, { treatment, owner: by }]) => treatment === 'takes effect' && !CLUSTER_COMPONENTS.has(by),
   );
@@ -105,7 +105,7 @@ function podCertificate() {
   return { podCertificate: { signerName: 'example.com/a', keyType: 'ED25519', credentialBundlePath: 'bundle.pem' } };
 }
 
-test('every treatment that lets no pod run has an example', () => {
+test('every treatment that rejects a pod has an example', () => {
   const stopping = entries.filter(([, { treatment, owner: by }]) => treatment !== 'takes effect' && by !== API_SERVER);
   expect(stopping.map(([path]) => path).toSorted()).toEqual([...EXAMPLES.keys()].toSorted());
 });
@@ -135,7 +135,7 @@ describe('C46: a pod with a field that is rejected', () => {
   });
 });
 
-test('C46: a pod with a field that the node cannot serve does not run, and shows the reason of the table', async () => {
+test('C46: a pod with a field that the node cannot serve does not run, and shows the reason from the table', async () => {
   const held = examplesOf('holds the pod back').map((example, index) => ({ ...example, name: `held-${index}` }));
   const plain = podWith('plain');
   const node = await simulatedNode({ pods: [plain, ...held.map(({ name, spec }) => podWith(name, spec))] });
@@ -152,7 +152,7 @@ test('C46: a pod with a field that the node cannot serve does not run, and shows
   expect(seen).toEqual(held.map(({ path }) => ({ path, hasStarted: false, showsReason: true })));
 });
 
-test('the examples are pods that the schema accepts', () => {
+test('the examples are valid pods in the schema', () => {
   for (const [path, spec] of EXAMPLES) {
     const { metadata } = podWith('web');
     const pod = withDefaults({ apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [], ...spec } });

@@ -34,7 +34,7 @@ function valueIn(text: string, name: string, ...labels: readonly string[]): numb
   return line === undefined ? undefined : Number(line.split('} ')[1]?.split(' ')[0]);
 }
 
-test('container, sandbox and pod each have their own row, and none of a pod that is gone', async () => {
+test('a container, its sandbox and its pod each have their own series, which disappear with the pod', async () => {
   await accountIsThere(cluster.server);
   await cluster.server.request('POST', '/api/v1/namespaces/default/pods', pod);
   const main = ['container="main"', 'namespace="default"', 'pod="busy"'];

@@ -9,7 +9,7 @@ const node = await nodeForAllTests(upNode);
 const write = async (name: string) =>
   node.write(name, await readFile(join(import.meta.dirname, 'cases', `${name}.yaml`), 'utf8'));
 
-test('empty texts, zeros and nulls of a manifest are the defaults of their fields', async () => {
+test('empty strings, zeros and nulls in a manifest result in the defaults of their fields', async () => {
   await write('empty-values');
   const empty = await node.until('is ready', 'empty', (pod) => containerOf(pod).ready && pod);
   expect(empty.metadata).toMatchObject({ namespace: 'default', labels: { empty: '', quoted: '' } });
@@ -32,7 +32,7 @@ test('empty texts, zeros and nulls of a manifest are the defaults of their field
   expect(await node.log(nulls, 'main', 'done')).toEqual(['A=', 'B=', '<a>', '<>', '<>', 'empty', 'full']);
 });
 
-test('plain scalars and lines that are not indented are read as by a kubelet, and repeated keys reject one document', async () => {
+test('plain scalars and unindented lines are read as by a kubelet, and duplicate keys reject only their document', async () => {
   const file = await write('scalars');
   const texts = await node.until('ends', 'texts', (pod) => pod.status?.phase === 'Succeeded' && pod);
   expect(texts.metadata.labels).toEqual({ rack: 'e1' });
@@ -47,7 +47,7 @@ test('plain scalars and lines that are not indented are read as by a kubelet, an
   expect((await node.pods()).some(({ metadata }) => metadata.name === 'repeated-node')).toBe(false);
 });
 
-test('zeros in probes are defaults, and HTTP probes request what Go requests', async () => {
+test('zeros in probes mean the defaults, and HTTP probes send the requests of Go', async () => {
   await write('probes');
   const probed = await node.until('is probed', 'probed', (pod) => {
     const ready = ['passing', 'redirecting', 'slashes'].every((name) => containerOf(pod, name).ready);

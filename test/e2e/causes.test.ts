@@ -17,8 +17,8 @@ const inBackOff = (name: string) =>
     return waiting?.reason === 'CrashLoopBackOff' && pod;
   });
 
-describe('a container that fails', () => {
-  test('explain and describe have its last line in the headline, and the log lines with their file', async () => {
+describe('a failing container', () => {
+  test('is shown by explain and describe with its last line in the headline, and with its log lines and file', async () => {
     const script = 'exec 2>&1; echo reading /etc/app.conf; echo no database at db.example:5432; exit 3';
     await node.write('shop', podManifest('shop', [shell('main', script)]));
     await inBackOff('shop');
@@ -33,7 +33,7 @@ describe('a container that fails', () => {
     expect(described).toMatch(/reading \/etc\/app\.conf\n.*no database at db\.example:5432\n/);
   });
 
-  test("one that cannot be started is explained in the runtime's own words", async () => {
+  test('that cannot start is explained with the message of the runtime', async () => {
     await node.write('nothing', podManifest('nothing', [shell('main', '', { command: ['/no/such/program'] })]));
     await inBackOff('nothing');
     expect(joined(await ask('explain', 'pod/nothing'))).toMatch(
@@ -42,7 +42,7 @@ describe('a container that fails', () => {
   });
 });
 
-test('a node without a cluster DNS says so once, of itself and not of each of its pods', async () => {
+test('a node without a cluster DNS reports that once for the node, and not for each pod', async () => {
   await node.write('one', podManifest('one', [shell('main', steadily())]));
   await node.write('two', podManifest('two', [shell('main', steadily())]));
   await node.running('one');

@@ -12,6 +12,9 @@ const MS = 4_000;
 /** With the agent spared, which has to make good by itself what it could not tell; and with everybody killed. */
 const SEEDS = [2, 13];
 
-test.each(given === undefined ? SEEDS : [Number(given)])('seed %d', async (seed) => {
-  expect(await chaos(seed, MS)).toBeGreaterThan(0);
-});
+test.each(given === undefined ? SEEDS : [Number(given)])(
+  'every pod reaches its desired state after the chaos of seed %d',
+  async (seed) => {
+    expect(await chaos(seed, MS)).toBeGreaterThan(0);
+  },
+);

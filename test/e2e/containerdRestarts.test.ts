@@ -51,7 +51,7 @@ async function replaced(programs: Readonly<Record<string, string>>): Promise<voi
 
 const failing = (words: string) => `echo ${words} >&2; exit 1`;
 
-test('started again for an agent that goes on it runs, also without an image that it lacks', async () => {
+test('a containerd restarted for a running agent works even if an image cannot be imported again', async () => {
   const { endpoint, pid, isAlive, halt } = await start();
   const cri = connectCri({ runtimeEndpoint: endpoint, requestTimeoutMs: 30_000 });
   const image = imageSpec(BUSYBOX_IMAGE);
@@ -64,12 +64,12 @@ test('started again for an agent that goes on it runs, also without an image tha
   expect(said.at(-1)).toMatch(/^its images could not be imported again: ctr .*: no space left$/);
 });
 
-test('a start that fails says why, also when what it had begun stays', async () => {
+test('a failed start is reported with its reason and with a failed cleanup', async () => {
   await replaced({ ctr: failing('no space left'), 'iptables-save': failing('no rules') });
   await expect(start()).rejects.toThrow(/^ctr .*: no space left; cleaning up after this start failed: .*: no rules$/);
 });
 
-describe('one that is not ready yet is killed: asked to end, it would end the containers that it finds', () => {
+describe('an unready containerd', () => {
   const asked = () => readFile(join(base, 'asked'), 'utf8').catch(() => 'not asked');
 
   /** A containerd that never gets ready. */
@@ -88,7 +88,7 @@ setInterval(() => {}, 1_000);`;
       ),
     );
 
-  test('when the start is not wanted any more', async () => {
+  test('is killed without SIGTERM when the start is aborted, so that existing containers survive', async () => {
     await neverReady();
     const stop = new AbortController();
     const started = start(false, stop.signal);
@@ -98,7 +98,7 @@ setInterval(() => {}, 1_000);`;
     expect([await asked(), await findContainerd(layoutOf(directory))]).toEqual(['not asked', undefined]);
   });
 
-  test('when the next start finds it', async () => {
+  test('is killed without SIGTERM when the next start finds it, so that existing containers survive', async () => {
     await (await start()).stop(noAbort);
     await neverReady();
     const { pid } = await spawnContainerd(layoutOf(directory));

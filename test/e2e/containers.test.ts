@@ -22,8 +22,8 @@ async function saidBy(name: string, script: string, more: Parameters<typeof shel
   return node.log(await node.running(name), 'main', end);
 }
 
-describe('what a manifest says of a container reaches its process', () => {
-  test('C21: command, args, and variables with other variables and fields of the pod in them', async () => {
+describe('a container process gets from the manifest', () => {
+  test('C21: its command, args, and variables that refer to other variables and pod fields', async () => {
     const env = [
       { name: 'NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
       { name: 'IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
@@ -51,7 +51,7 @@ describe('what a manifest says of a container reaches its process', () => {
     expect(said).toContainEqual(expect.stringMatching(/^127\.0\.0\.1\s+localhost$/));
   });
 
-  test('C25: its resources, as the kernel has them', async () => {
+  test('C25: its resources, as set in the kernel', async () => {
     const resources = { requests: { cpu: '250m' }, limits: { cpu: '500m', memory: '64Mi' } };
     const files = {
       v1: ['cpu/cpu.shares', 'cpu/cpu.cfs_quota_us', 'memory/memory.limit_in_bytes'],
@@ -66,7 +66,7 @@ describe('what a manifest says of a container reaches its process', () => {
     expect((await node.running('sized')).status?.qosClass).toBe('Burstable');
   });
 
-  test('a hostPort, reached on the host', async () => {
+  test('its hostPort, reachable on the host', async () => {
     const hostPort = await freePort();
     const server = 'mkdir /www && echo served > /www/index.html && httpd -p 8080 -h /www';
     const main = shell('main', steadily(server), { ports: [{ containerPort: 8080, hostPort }] });
@@ -83,7 +83,7 @@ describe('what a manifest says of a container reaches its process', () => {
 });
 
 describe('volumes', () => {
-  test('containers of a pod share an emptyDir; a read-only mount of it cannot be written', async () => {
+  test('containers of a pod share an emptyDir, and a read-only mount of it cannot be written', async () => {
     const mount = { name: 'data', mountPath: '/data' };
     const writer = shell('writer', steadily('echo written > /data/file'), { volumeMounts: [mount] });
     const look = `until cat /data/file; do sleep 0.1; done 2> /dev/null; touch /data/other 2>&1; echo ${end}`;
@@ -96,7 +96,7 @@ describe('volumes', () => {
     expect(said).toEqual(['written', 'touch: /data/other: Read-only file system']);
   });
 
-  test('a hostPath of a type that must exist holds its pod up until it does', async () => {
+  test('a hostPath of a type that must exist delays its pod until it exists', async () => {
     const [file, directory] = [join(node.shared, 'a-file'), join(node.shared, 'made', 'on', 'demand')];
     const volumes = [
       { name: 'file', hostPath: { path: file, type: 'File' as const } },
@@ -137,8 +137,8 @@ describe('volumes', () => {
   });
 });
 
-describe('how containers end', () => {
-  test('C1: exit codes, their reasons, and the phase that they come to', async () => {
+describe('container exits', () => {
+  test('C1: determine the exit codes, their reasons and the resulting phase', async () => {
     const restartPolicy = 'Never' as const;
     const all = [shell('good', 'exit 0'), shell('bad', 'exit 7')];
     await node.write('failing', podManifest('failing', all, { restartPolicy }));
@@ -150,7 +150,7 @@ describe('how containers end', () => {
     await node.until('has succeeded', 'succeeding', ({ status }) => status?.phase === 'Succeeded');
   });
 
-  test('one that takes more memory than it may have is OOMKilled', async () => {
+  test('by exceeding the memory limit are reported as OOMKilled', async () => {
     const greedy = shell('main', 'x=$(yes | head -c 200000000); echo $x', {
       resources: { limits: { memory: '16Mi' } },
     });
@@ -168,7 +168,7 @@ describe('how containers end', () => {
     expect(explanation).toContain('the kernel killed process sh');
   });
 
-  test('one that survives the OOM kill of a process is the object of an event', async () => {
+  test('are absent for a container that survives the OOM kill of a process, which is reported as an event', async () => {
     const surviving = shell('main', steadily('(x=$(yes | head -c 200000000); echo $x) || true'), {
       resources: { limits: { memory: '16Mi' } },
     });

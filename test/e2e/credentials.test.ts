@@ -29,7 +29,7 @@ async function allSaid(name: string): Promise<string> {
   return JSON.stringify(answers) + node.agent.out() + node.agent.err();
 }
 
-test("C16: an image of a registry that asks for a password is pulled with the node's credentials, which nobody is told", async () => {
+test('C16: an image from a registry with a password is pulled with the node credentials, which are never disclosed', async () => {
   const config = join(node.rootDir, 'config.json');
   await writeFile(config, `{"auths": {"${registry.host}": {"password": "${password}`);
   await node.write('app', pulled('app', `${registry.host}/team/app:1`));
@@ -51,7 +51,7 @@ test("C16: an image of a registry that asks for a password is pulled with the no
   for (const secret of [password, wrong.password, auth]) expect(said).not.toContain(secret);
 });
 
-test('of a user whom the registry does not know nothing is pulled, and those of another port are not tried', async () => {
+test('an image is not pulled with credentials that the registry rejects, and those for another port are not tried', async () => {
   const config = join(node.rootDir, 'config.json');
   const before = await readFile(config, 'utf8');
   const auths = {

@@ -52,7 +52,7 @@ async function wasDone({ cri }: TestContainerd, podSandboxId: string): Promise<b
   return true;
 }
 
-test('a shim, processes and bundle of a start that was cut off go when it is started again, and other pods run on', async () => {
+test('the shim, processes and bundle of an interrupted start are removed at the next start, and other pods continue to run', async () => {
   await withContainerd(async (node) => {
     const { cgroupParent } = node.containerd;
     const layout = layoutOf(node.directory);
@@ -74,7 +74,7 @@ test('a shim, processes and bundle of a start that was cut off go when it is sta
   });
 });
 
-describe('the network of a sandbox whose making was cut off', () => {
+describe('the network of a sandbox whose creation was interrupted', () => {
   const held = async ({ directory }: TestContainerd) => {
     const { netNamespaces, bridge } = layoutOf(directory);
     const [namespaces, cables] = await Promise.all([readdir(netNamespaces), readdir(`/sys/class/net/${bridge}/brif`)]);
@@ -100,7 +100,7 @@ describe('the network of a sandbox whose making was cut off', () => {
     });
   }
 
-  test('goes with the sandbox where containerd knows of it', async () => {
+  test('is removed with the sandbox if containerd knows of it', async () => {
     await besidePod(async (node) => {
       const { cgroupParent } = node.containerd;
       const start = runRawPod(node.cri, { name: 'cut', cgroupParent, command: idle }).catch(() => undefined);
@@ -116,7 +116,7 @@ describe('the network of a sandbox whose making was cut off', () => {
     });
   });
 
-  test('goes with the next start where no sandbox has it', async () => {
+  test('is removed at the next start if no sandbox uses it', async () => {
     await besidePod(async (node) => {
       const { netNamespaces, bridge } = layoutOf(node.directory);
       await killContainerd(node);
@@ -137,7 +137,7 @@ describe('the network of a sandbox whose making was cut off', () => {
   });
 });
 
-test('stopped, it leaves no process in its cgroup, whoever has put it there', async () => {
+test('a stopped containerd leaves no process in its cgroup, whoever started the process', async () => {
   const stranger = spawn('sleep', ['1000']);
   const end = once(stranger, 'exit');
   await withContainerd(async ({ containerd }) => {

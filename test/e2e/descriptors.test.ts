@@ -18,7 +18,7 @@ async function limitDescriptors(soft: number): Promise<void> {
   await run('prlimit', ['--pid', String(node.agent.pid), `--nofile=${soft}:`]);
 }
 
-test('manifests, volumes and removals that failed for want of descriptors succeed when there are some again', async () => {
+test('manifests, volumes and removals that failed without free file descriptors succeed once some are available', async () => {
   const volumes = [
     { name: 'data', emptyDir: {} },
     { name: 'memory', emptyDir: { medium: 'Memory' } },

@@ -45,7 +45,7 @@ async function writingPod(): Promise<string> {
 }
 
 describe('`statelet down`', () => {
-  test('ends all that a killed `up` left, its pods in order, and lists it; again, it does nothing', async () => {
+  test('terminates all pods of a killed `up` gracefully, lists what it removed, and does nothing when it runs again', async () => {
     const last = await writingPod();
     await node.write('lost', podManifest('lost', [shell('main', 'sleep 1000', { image: 'nowhere.invalid/no:1' })]));
     const up = await node.start();
@@ -87,7 +87,7 @@ describe('`statelet down`', () => {
     return join(node.shared, 'last');
   }
 
-  test('beside an `up` that is ending its pods it only waits', async () => {
+  test('only waits for an `up` that is already draining', async () => {
     const last = await slowPod('until [ -e /shared/now ]; do sleep 0.1; done');
     const up = await node.start();
     await node.running('slow');
@@ -103,7 +103,7 @@ describe('`statelet down`', () => {
     expect(existsSync(last)).toBe(true);
   });
 
-  test("gives what a killed `up` left the pods' own grace", async () => {
+  test('terminates the pods of a killed `up` with their own grace periods', async () => {
     const last = await slowPod();
     const up = await node.start();
     await node.running('slow');
@@ -113,7 +113,7 @@ describe('`statelet down`', () => {
     expect(existsSync(last)).toBe(true);
   });
 
-  test('with --now has an `up` that is ending its pods end at once, and gives these a second', async () => {
+  test('with --now stops a draining `up` at once, and allows its pods one second', async () => {
     const spec = { terminationGracePeriodSeconds: 1_000 };
     await node.write('stubborn', podManifest('stubborn', [shell('main', stubbornly)], spec));
     const up = await node.start();
@@ -130,7 +130,7 @@ describe('`statelet down`', () => {
     expect(await traces({ ...marks, directory: node.directory })).toEqual([]);
   });
 
-  test('where its containerd does not start any more ends all by force and says why in one line', async () => {
+  test('kills everything if its containerd cannot start any more, and reports why in one line', async () => {
     await writingPod();
     const up = await node.start();
     await node.running('web');
@@ -154,7 +154,7 @@ describe('`statelet down`', () => {
     expect(await readdir(join(node.rootDir, 'pods'))).toEqual([]);
   });
 
-  test('of a node that was killed before it was ready imports no images', async () => {
+  test('imports no images for a node that was killed before it was ready', async () => {
     const up = startStatelet(['up', '--state-dir', node.directory, '--pod-manifest-path', node.manifests]);
     await eventually('containerd runs', async () => {
       return (await findContainerd(layoutOf(node.containerdDirectory))) !== undefined;
@@ -167,7 +167,7 @@ describe('`statelet down`', () => {
     expect(await describeContainerdTraces(node.containerdDirectory)).toEqual([]);
   });
 
-  test('also when its containerd was killed with it', async () => {
+  test('terminates the pods even if their containerd was killed with `up`', async () => {
     const last = await writingPod();
     const up = await node.start();
     await node.running('web');
@@ -183,7 +183,7 @@ describe('`statelet down`', () => {
     expect(await traces({ ...marks, directory: node.directory })).toEqual([]);
   });
 
-  test("another agent's pod directory is left alone and named, and not waited for", async () => {
+  test('leaves the pod directory of another agent alone and names it, without waiting for it', async () => {
     const up = await node.start();
     up.kill('SIGKILL');
     await up.ended;
@@ -196,7 +196,7 @@ describe('`statelet down`', () => {
     expect(existsSync(join(theirs, 'volumes'))).toBe(true);
   });
 
-  test('a running `up` is told to end, as by Ctrl-C, and waited for', async () => {
+  test('stops a running `up` like Ctrl-C, and waits for it', async () => {
     const last = await writingPod();
     const up = await node.start();
     await node.running('web');
@@ -208,7 +208,7 @@ describe('`statelet down`', () => {
   });
 });
 
-test('`statelet down` refuses to end an agent that `up` has not started', async () => {
+test('`statelet down` refuses to stop an agent that was not started by `up`', async () => {
   const run = await runNode();
   try {
     const agent = await run.start();

@@ -23,7 +23,7 @@ const { server, kubeconfig } = await forAllTests(async () => {
   return { server: api, kubeconfig: file, end };
 });
 
-test('an agent that stops while pods stand in line to be started sends what gave way to them before it exits', async () => {
+test('an agent that stops while pod starts are queued sends the deferred events before it exits', async () => {
   const pods = manyPods(server);
   const agent = await node.start({ args: ['--kubeconfig', kubeconfig, '--inspect-address', ''] });
   await pods.make();

@@ -76,7 +76,7 @@ describe('the start of `statelet up`', () => {
     ['Ctrl-C before containerd is ready', 'SIGINT', 'group', 'before containerd is ready'],
     ['Ctrl-C during the import of images', 'SIGINT', 'group', 'during the import of images'],
     ['SIGTERM during the import of images', 'SIGTERM', undefined, 'during the import of images'],
-  ] as const)('%s leaves nothing behind, and the next becomes ready', async (_, signal, to, moment) => {
+  ] as const)('interrupted by %s leaves nothing behind, and the next start succeeds', async (_, signal, to, moment) => {
     const up = await start(...slowly);
     await moments[moment](up);
     const subnet = await heldSubnet();
@@ -91,7 +91,7 @@ describe('the start of `statelet up`', () => {
     expect(await next.ended).toBe(0);
   });
 
-  test('that fails at the import of images says why in one line and leaves nothing behind', async () => {
+  test('reports a failed image import in one line and leaves nothing behind', async () => {
     const up = await start('sleep 3', 'echo no space left >&2', 'exit 1');
     await moments['during the import of images']();
     const subnet = await heldSubnet();
@@ -101,7 +101,7 @@ describe('the start of `statelet up`', () => {
   });
 });
 
-describe('with pods that a killed `up` has left', () => {
+describe('the start of `statelet up` after a killed `up`', () => {
   async function leftPod() {
     await node.write('web', podManifest('web', [shell('main', steadily())]));
     const up = await node.start();
@@ -113,7 +113,7 @@ describe('with pods that a killed `up` has left', () => {
     return { before, marks, containerd };
   }
 
-  test('Ctrl-C during the start ends the containerd that it has started, and the pods go on', async () => {
+  test('stops the new containerd on Ctrl-C, and the pods continue to run', async () => {
     const { before, marks, containerd } = await leftPod();
     if (containerd !== undefined) process.kill(containerd.pid, 'SIGKILL');
     const up = await start(...slowly);
@@ -131,7 +131,7 @@ describe('with pods that a killed `up` has left', () => {
     expect(await traces({ ...marks, directory: node.directory })).toEqual([]);
   });
 
-  test('a start that fails leaves them and the containerd that ran', async () => {
+  test('leaves the pods and the running containerd alone if it fails', async () => {
     const { before, marks, containerd } = await leftPod();
     const inTheWay = socketPath(node.rootDir);
     await rm(inTheWay);

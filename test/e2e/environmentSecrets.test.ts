@@ -68,7 +68,7 @@ test.each<[string, string, Container, RegExp]>([
     failing('main', { lifecycle: { postStart: { exec: { command: ['sh', '-c', `${say}; exit 1`] } } } }),
     /redacted-/,
   ],
-])('%s is told without the value', async (_what, name, container, told) => {
+])('%s is reported without the secret value', async (_what, name, container, told) => {
   await write(name, container);
   const explained = await eventually(`${name} is explained`, async () => {
     const text = await shown(name);
@@ -87,7 +87,7 @@ test.each([
   ['an alias', `*${SECRET}`, 'unknown anchor'],
   ['a block', `|${SECRET}`, 'block scalar'],
   ['no text', '{hunter-two: 1}', 'env[0].value'],
-])('a manifest whose value is %s, and that nobody can read, is told without it', async (_what, value, told) => {
+])('an unreadable manifest whose value is %s is reported without the value', async (_what, value, told) => {
   const spec = `spec:\n  containers:\n  - name: main\n    image: a\n    env:\n    - name: PASSWORD\n      value: ${value}\n`;
   await node.write('odd', `apiVersion: v1\nkind: Pod\nmetadata:\n  name: odd\n${spec}`);
   await eventually('the log tells of it', () => log().includes(told));

@@ -35,7 +35,7 @@ const cpusOf = (pod: Pod): Promise<string> => readCgroupFile(pod, 'cpuset', 'cpu
 const hasCpus = (pod: Pod, cpus: string) =>
   eventually(`it runs on the CPUs ${cpus}`, async () => (await cpusOf(pod)) === cpus || undefined);
 
-test('a container has its exclusive CPU to itself and without a quota, also after a restart of the agent', async () => {
+test('a container has its exclusive CPU to itself and without a quota, even after an agent restart', async () => {
   const cpus = allCpus(await readCpuTopology());
   const exclusive = without(cpus, [0]).slice(0, 1);
   const [own, others] = [exclusive, without(cpus, exclusive)].map(formatCpuSet);

@@ -62,7 +62,7 @@ async function run(pod: string, script: string, options: AttachOptions = {}, inp
   return { code, out: out(), err: kept.err, said: kept.said };
 }
 
-test('a command has its exit code, and its two outputs', async () => {
+test('a command returns its exit code, and its two outputs separately', async () => {
   expect(await run('pod/web', 'echo out; echo err >&2; exit 3')).toEqual({
     code: 3,
     out: 'out\n',
@@ -71,13 +71,13 @@ test('a command has its exit code, and its two outputs', async () => {
   });
 });
 
-test('without a name the first container is meant, which is said', async () => {
+test('without a container name the first container is used and named', async () => {
   const { streams, kept, out } = terminal();
   expect(await exec(['pod/web'], ['hostname'], here, streams)).toBe(0);
   expect([out(), kept.said]).toEqual(['web-node\n', 'Defaulted container "main" out of: main, side\n']);
 });
 
-test('the end of what is piped into a command ends it', async () => {
+test('the end of the piped input terminates a command', async () => {
   const child = spawn(packageNode[0], [
     packageNode[1],
     'exec',
@@ -99,7 +99,7 @@ test('the end of what is piped into a command ends it', async () => {
   expect([code, out]).toEqual([0, 'x\n']);
 });
 
-test('10 MB go in and come out, at the pace of a slow reader', async () => {
+test('10 MB are transferred in both directions at the pace of a slow reader', async () => {
   const size = 10 * 1024 * 1024;
   const part = Buffer.alloc(64 * 1024, 'x');
   let [waiting, most, read] = [0, 0, 0];
@@ -117,7 +117,7 @@ test('10 MB go in and come out, at the pace of a slow reader', async () => {
   expect([read, most]).toEqual([size, 1]);
 });
 
-test('what cannot be run is told with the words of the runtime', async () => {
+test('a command that cannot run is reported with the message of the runtime', async () => {
   const { streams } = terminal();
   await expect(exec(['pod/web'], ['nope'], { container: 'main', ...here }, streams)).rejects.toThrow(
     /exec: "nope": executable file not found in \$PATH/,
@@ -128,11 +128,11 @@ test.each([
   ['pod/over', 'main', 'cannot exec into a container in a completed pod; current phase is Succeeded'],
   ['pod/web', 'nope', 'container nope is not valid for pod web-node'],
   ['pod/nope', 'main', 'pods "nope" not found'],
-])('%s, container %s cannot be used', async (pod, container, message) => {
+])('exec into %s with container %s is rejected', async (pod, container, message) => {
   await expect(run(pod, ':', { container })).rejects.toThrow(message);
 });
 
-test('a terminal is asked for in vain where there is none', async () => {
+test('a requested TTY is not used without a terminal', async () => {
   const { said, out } = await run('pod/web', 'tty', { stdin: true, tty: true });
   expect(said).toContain('Unable to use a TTY - input is not a terminal or the right kind of file\n');
   expect(out).toBe('not a tty\n');
@@ -154,7 +154,7 @@ function seen(child: ChildProcess) {
   };
 }
 
-test('a command has the terminal of the user: its size, its Ctrl-C; afterwards that is as it was', async () => {
+test('a command has the terminal of the user with its size and Ctrl-C, and the terminal is restored afterwards', async () => {
   const sizes = 'last=; while :; do s=$(stty size); [ "$s" = "$last" ] || echo "size $s."; last=$s; sleep 0.05; done';
   const ttyFile = join(node.directory, 'tty');
   const command = [...packageNode, 'exec', '-it', 'pod/web', '-c', 'main', '--root-dir', node.rootDir, '--'].join(' ');
@@ -175,7 +175,7 @@ test('a command has the terminal of the user: its size, its Ctrl-C; afterwards t
   expect(text()).toMatch(/[^-]echo\b/);
 });
 
-test('a container is read and written by attach until it ends', async () => {
+test('attach reads and writes a container until it exits', async () => {
   const input = new PassThrough();
   const { streams, kept, out } = terminal(input);
   const attached = attach(['pod/talker'], { stdin: true, ...here }, streams);
@@ -188,7 +188,7 @@ test('a container is read and written by attach until it ends', async () => {
   await node.until('has ended', 'talker', ({ status }) => status?.phase === 'Failed');
 });
 
-test('attach gives the keys of a terminal to a shell, and has its screen drawn again by another size', async () => {
+test('attach passes the keys of a terminal to a shell, and redraws its screen by a resize', async () => {
   const command = [...packageNode, 'attach', '-it', 'pod/seen', '--root-dir', node.rootDir].join(' ');
   const script = spawn('script', ['-qec', `stty cols 80 rows 24; ${command}; echo "ended with $?"`, '/dev/null']);
   // It may have ended before anybody waits for that.

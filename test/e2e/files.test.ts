@@ -43,7 +43,7 @@ async function modesBelow(directory: string): Promise<{ path: string; mode: numb
 const listed = (modes: Awaited<ReturnType<typeof modesBelow>>): string[] =>
   [...new Set(modes.map(({ path, mode }) => `${mode.toString(8)} ${path}`))].sort();
 
-test('files of the private containerd have their own modes whatever the umask, and others write none of them', async () => {
+test('files of the private containerd have fixed modes whatever the umask, and other users can write none of them', async () => {
   const [open, closed] = [await nodeUnder('000'), await nodeUnder('077')];
   const [one, other] = [await modesBelow(open.containerdDirectory), await modesBelow(closed.containerdDirectory)];
   expect(one.length).toBeGreaterThan(50);
@@ -51,7 +51,7 @@ test('files of the private containerd have their own modes whatever the umask, a
   expect(listed(one.filter(({ mode }) => (mode & 0o002) !== 0))).toEqual([]);
 });
 
-test('its streaming server listens on loopback alone, at a port of the kernel', async () => {
+test('the streaming server of the private containerd listens only on loopback, at a port assigned by the kernel', async () => {
   const node = await nodeUnder('022');
   const pid = (await readFile(join(node.containerdDirectory, 'containerd.pid'), 'utf8')).trim();
   const descriptors = await readdir(`/proc/${pid}/fd`);

@@ -39,7 +39,7 @@ function fill(file: string): void {
   }
 }
 
-test('C2: a pod that finished while the disk was full does not run again: not under the next agent, nor without its sandbox', async () => {
+test('C2: a pod that completed on a full disk does not run again, neither under the next agent nor without its sandbox', async () => {
   const once = podWith('once', { restartPolicy: 'Never', containers: [containerWith('main', { command: ['true'] })] });
   const node = await simulatedNode({ pods: [once] });
   const [statuses, filler] = [node.path('root/statelet/statuses'), node.path('root/statelet/statuses/filler')];
@@ -66,7 +66,7 @@ test('C2: a pod that finished while the disk was full does not run again: not un
   });
 });
 
-test('what a command prints into a file on a disk that gets full is said to be lost', async () => {
+test('output of a command to a file on a full disk is reported as lost', async () => {
   const place = mkdtempSync(join(tmpdir(), 'statelet-full-'));
   const program = join(root, 'cli/main.ts');
   await withDisk(place, 'size=4k', async () => {
@@ -88,7 +88,7 @@ function started(rootDir: string) {
   return { status, lines: stderr.trimEnd().split('\n') };
 }
 
-test('a root directory that cannot be made or written to is one sentence and exit code 1', async () => {
+test('a root directory that cannot be created or written is reported in one sentence with exit code 1', async () => {
   expect(started('/proc/none/root')).toEqual({
     status: 1,
     lines: [expect.stringMatching(/^statelet: \/proc\/none\/root\/agents cannot be used: ENOENT/)],
@@ -103,7 +103,7 @@ test('a root directory that cannot be made or written to is one sentence and exi
   rmSync(directory, { recursive: true });
 });
 
-test('events and `explain node` tell of facts that cannot be written, and events that they are again', async () => {
+test('events and `explain node` report facts that cannot be written, and events also report the recovery', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'statelet-full-'));
   const [root, pods] = [join(directory, 'root'), join(directory, 'pods')];
   const [facts, filler] = [join(root, 'statelet'), join(root, 'statelet/filler')];

@@ -23,7 +23,7 @@ async function deadOf(uid: string): Promise<string[]> {
   return containers.filter(({ labels }) => labels['io.kubernetes.pod.uid'] === uid).map(({ id }) => id);
 }
 
-test('C23: the log of a container that writes and writes is rotated, and no line is lost', async () => {
+test('C23: the log of a container that writes continuously is rotated without losing a line', async () => {
   const lines = 4_000;
   const script = `i=0; while [ $i -lt ${lines} ]; do i=$((i+1)); echo line-$i; [ $((i % 200)) = 0 ] && sleep 0.8; done`;
   await node.write('chatty', podManifest('chatty', [shell('main', steadily(script))]));
@@ -61,7 +61,7 @@ test('C23: the log of a container that writes and writes is rotated, and no line
   expect(await readlink(join(node.podLogs, '..', 'containers', link ?? ''))).toBe(join(folder, '0.log'));
 });
 
-test('after a crash and another agent one dead container is kept of each, and what a gone pod left is gone', async () => {
+test('one dead container each is retained after a crash and a new agent, and the remains of a removed pod are deleted', async () => {
   await node.write('crash', podManifest('crash', [shell('main', 'echo run; exit 3')]));
   const pod = await node.until(
     'has crashed three times',
@@ -112,7 +112,7 @@ test('after a crash and another agent one dead container is kept of each, and wh
   expect(await readFile('/proc/self/mountinfo', 'utf8')).not.toContain('gone-uid');
 });
 
-test('a pod whose manifest goes leaves no directory, no log and no link', async () => {
+test('a pod whose manifest is removed leaves no directory, log or link', async () => {
   await node.until('is adopted', 'crash', () => true);
   await node.remove('crash');
   await node.gone('crash');

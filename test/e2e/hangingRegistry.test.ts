@@ -25,7 +25,7 @@ const pulled = (name: string, image: string) =>
 
 const explained = async (name: string) => JSON.stringify(await node.ask(`/explain/pods/${name}-node`));
 
-test('a registry that never answers holds up what is pulled from it, and nothing of another registry', async () => {
+test('a registry that never responds delays only its own pulls', async () => {
   await node.write('stuck', pulled('stuck', `${hanging.host}/app:1`));
   await node.until('asks its registry', 'stuck', () => hanging.asked.length > 0);
   await node.write('same', pulled('same', `${hanging.host}/other:1`));

@@ -53,14 +53,14 @@ async function story(kind: Omit<Mount, 'path'>, waits: RegExp): Promise<string[]
 const MOUNTING = /its mount to complete until|another attempt to mount it until/;
 const CREATING = /waiting for the runtime to create it|in the start queue|another attempt/;
 
-test('volumes whose type cannot be looked at hold up their own pods alone, which end all the same', async () => {
+test('volumes whose type check hangs delay only their own pods, which can still be terminated', async () => {
   for (const name of await story({ type: 'Directory' }, MOUNTING)) await node.gone(name);
 });
 
-test('so do those of which a part cannot be mounted', async () => {
+test('volumes with a subPath that cannot be mounted delay only their own pods, which can still be terminated', async () => {
   for (const name of await story({ subPath: 'part' }, CREATING)) await node.gone(name);
 });
 
-test('volumes at which the runtime itself hangs hold up their own pods alone', async () => {
+test('volumes on which the runtime itself hangs delay only their own pods', async () => {
   await story({}, CREATING);
 });

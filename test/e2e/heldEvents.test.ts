@@ -7,7 +7,7 @@ import { manyNames, manyPods } from './support/manyPods.ts';
 
 const cluster = await forAllTests(testCluster);
 
-test('while they wait to be started explain shows what waits for that, and afterwards each has its events', async () => {
+test('while pod starts are queued explain shows the deferred events, and afterwards each pod has its events', async () => {
   const pods = manyPods(cluster.server);
   await pods.make();
   const held = await eventually('events give way', async () => {

@@ -124,26 +124,26 @@ async function withHostilePods(): Promise<void> {
 
 beforeAll(withHostilePods);
 
-describe('what containers and manifests say reaches a terminal escaped', () => {
+describe('hostile text from containers and manifests is escaped on a terminal', () => {
   test.each([
     ['get pods --all-namespaces', 'of the manifest that is refused'],
     ['explain node', 'of both'],
     ['explain pod/odd', 'of a field that nobody knows'],
     ['describe pod odd', 'of a field that nobody knows'],
-  ])('%s, what it tells %s', async (words) => {
+  ])('by %s, including the text %s', async (words) => {
     const text = await ask(...words.split(' '));
     expect(text).toContain('[3J');
     expect([text, isPrintable(text)]).toEqual([text, true]);
   });
 
-  test.each(Object.keys(PODS))('explain and describe of the pod %s, which show it', async (name) => {
+  test.each(Object.keys(PODS))('by explain and describe, which show the text of the pod %s', async (name) => {
     for (const text of [await ask('explain', `pod/${name}`), await ask('describe', 'pod', name)]) {
       expect(text.replace(/\n\s*/g, '')).toContain(name === 'started' ? '\\x1b[3J' : SHOWN);
       expect([text, isPrintable(text)]).toEqual([text, true]);
     }
   });
 
-  test('get events', async () => {
+  test('by get events', async () => {
     const text = await ask('get', 'events', '--all-namespaces');
     expect(text).toContain(SHOWN);
     expect([text, isPrintable(text)]).toEqual([text, true]);
@@ -152,7 +152,7 @@ describe('what containers and manifests say reaches a terminal escaped', () => {
   test.each([
     ['json', (text: string): unknown => JSON.parse(text)],
     ['yaml', (text: string): unknown => parse(text)],
-  ])('get -o %s, which means what was said', async (output, read) => {
+  ])('by get -o %s, which preserves its meaning', async (output, read) => {
     const text = await ask('get', 'pods', '-o', output);
     expect([text, isPrintable(text)]).toEqual([text, true]);
     const { items } = read(text) as { items: Pod[] };
@@ -164,7 +164,7 @@ describe('what containers and manifests say reaches a terminal escaped', () => {
     expect([events, isPrintable(events)]).toEqual([events, true]);
   });
 
-  test('the live table, its log, and what they leave behind', async () => {
+  test('by the live table, its log and the final output', async () => {
     await eventually('the table shows the words of a container', () => screen().includes(SHOWN));
     node.type('l');
     await eventually('the log is shown', () => screen().includes('Ctrl-C'));

@@ -64,7 +64,7 @@ const imageNames = async () => {
   return images.flatMap(({ repoTags }) => repoTags);
 };
 
-test('C47: the image that no container uses goes, and the others stay', async () => {
+test('C47: only an image that no container uses is removed', async () => {
   for (const name of ['web', 'spare']) await importImage(name);
   await node.write('web', podManifest('web', [{ name: 'main', image: 'web:1', imagePullPolicy: 'Never' }]));
   await node.running('web');

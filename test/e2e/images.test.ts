@@ -64,8 +64,8 @@ async function archive(name: string, content: Buffer): Promise<string> {
 
 const logOf = async (name: string, text: string) => node.log(await node.running(name), 'main', text);
 
-describe('an image that only this host has', () => {
-  test('is named as the way out of a wait for an image', async () => {
+describe('a local image', () => {
+  test('is suggested for import while a container waits for it', async () => {
     await node.until('waits for its image', 'web', ({ status }) => {
       return status?.containerStatuses?.[0]?.state?.waiting?.reason === 'ErrImageNeverPull';
     });
@@ -74,7 +74,7 @@ describe('an image that only this host has', () => {
     expect((await statelet('describe', 'pod/web', ...where)).out).toContain('statelet image import FILE.tar');
   });
 
-  test('is imported from a docker-archive, is managed by the CRI at once, and its pod starts', async () => {
+  test('is imported from a docker-archive, visible in the CRI at once, and its pod starts', async () => {
     const imported = await image('import', await archive('web.tar', dockerArchive(web)));
     expect(imported).toEqual({
       code: 0,
@@ -104,7 +104,7 @@ describe('an image that only this host has', () => {
     expect(pause.err).toBe('statelet: image "statelet.local/pause:1" is in use by the sandboxes of all pods\n');
   });
 
-  test('is replaced by another import under its name, which new pods use', async () => {
+  test('is replaced by another import with its name, which new pods use', async () => {
     const second = imageSaying('web:1', 'the second version');
     const { code, err } = await image('import', await archive('second.tar.gz', gzipSync(ociArchive([second]))));
     expect([code, err]).toEqual([0, '']);
@@ -113,7 +113,7 @@ describe('an image that only this host has', () => {
     expect(containerOf(await node.running('again'), 'main').imageID).toContain(second.id.slice(7));
   });
 
-  test('gets another name by --name, and is removed when no container uses it', async () => {
+  test('gets a different name by --name, and can be removed when no container uses it', async () => {
     const file = await archive('other.tar', dockerArchive(imageSaying('web:1', 'other')));
     expect((await image('import', file, '--name', 'registry.local:5000/other')).out).toMatch(
       /^imported registry.local:5000\/other:latest /,
@@ -126,7 +126,7 @@ describe('an image that only this host has', () => {
     );
   });
 
-  test('keeps its other names when one is removed, and is removed with the last one or by its ID', async () => {
+  test('retains its other names when one is removed, and is deleted with the last one or by its ID', async () => {
     const twice = imageSaying('twice:1', 'twice');
     const file = await archive('twice.tar', dockerArchive(twice));
     for (const name of ['twice:1', 'twice:2', 'registry.local:5000/twice:1']) {
@@ -151,7 +151,7 @@ describe('an image that only this host has', () => {
     );
   });
 
-  test('is not said to be damaged if the temporary directory is full', async () => {
+  test('is not reported as damaged if the temporary directory is full', async () => {
     const file = await archive('full.tar.gz', gzipSync(dockerArchive(imageSaying('full:1', 'nothing'))));
     const full = join(node.directory, 'full');
     await mkdir(full);
@@ -170,7 +170,7 @@ describe('an image that only this host has', () => {
     }
   });
 
-  test('is refused if containerd finds it damaged', async () => {
+  test('is rejected if containerd finds it damaged', async () => {
     const whole = imageSaying('broken:1', 'nothing');
     const [, ...others] = whole.blobs;
     const broken = { ...whole, blobs: [{ content: Buffer.alloc(512), digest: '' }, ...others] };
@@ -179,7 +179,7 @@ describe('an image that only this host has', () => {
   });
 });
 
-test('an image is pulled with a registry, and without one the import is named', async () => {
+test('an image is pulled from a registry, and a failed pull suggests the import', async () => {
   const name = `${registry.host}/shop/web:1`;
   expect(await image('pull', name)).toEqual({ code: 0, out: expect.stringContaining(`pulled ${name} (`), err: '' });
   const { code, err } = await image('pull', `${registry.host.replace(/:.*/, ':1')}/shop/web:1`);
@@ -189,7 +189,7 @@ test('an image is pulled with a registry, and without one the import is named', 
   ]);
 });
 
-test('the usage of the pods and of the node is shown as by kubectl top', async () => {
+test('top shows the usage of the pods and of the node like kubectl top', async () => {
   const top = (...args: string[]) => statelet('top', ...args, '--state-dir', node.directory);
   const pods = await eventually('both pods are measured', async () => {
     const { out } = await top('pods');

@@ -25,7 +25,7 @@ describe('the installed command', () => {
     return { code: await ended, out: out(), err: err() };
   }
 
-  test('an unknown flag is one message that names the nearest, and exit code 1', async () => {
+  test('reports an unknown flag in one message with the nearest flag, and exit code 1', async () => {
     expect(await mistake('up', '--state-dri', directory)).toEqual({
       code: 1,
       out: '',
@@ -33,7 +33,7 @@ describe('the installed command', () => {
     });
   });
 
-  test('so is a configuration file with a mistake, with file and field', async () => {
+  test('reports an invalid configuration file in one message with file and field, and exit code 1', async () => {
     const file = join(directory, 'kubelet.yaml');
     await writeFile(file, 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPod: 5\n');
     const { code, out, err } = await mistake('run', '--root-dir', directory, '--config', file);
@@ -42,7 +42,7 @@ describe('the installed command', () => {
   });
 });
 
-test('the daemon is one process, from node_modules/.bin on', async () => {
+test('the daemon is one process when started from node_modules/.bin', async () => {
   const command = await linkPackage(join(directory, 'linked'));
   const places = ['--root-dir', join(directory, 'one'), '--pod-log-dir', join(directory, 'logs')];
   const nowhere = ['--container-runtime-endpoint', `unix://${directory}/none.sock`];
@@ -63,7 +63,7 @@ test('the daemon is one process, from node_modules/.bin on', async () => {
   expect(replay.out()).toMatch(/^1 life, \d+ entries, [1-9]\d* states, 0 statuses: no difference\n$/);
 });
 
-test('the daemon reads large manifests too, in a thread with a bundle of its own', async () => {
+test('the daemon reads large manifests in a thread with its own bundle', async () => {
   const manifests = join(directory, 'manifests');
   await mkdir(manifests);
   const main = { name: 'main', image: 'app', command: ['x'.repeat(20_000)], imagePullPolicy: 'Sometimes' };
@@ -78,7 +78,7 @@ test('the daemon reads large manifests too, in a thread with a bundle of its own
   expect(await ended).toBe(0);
 });
 
-describe('the bundle speaks HTTP without the client that Node loads for nobody here: 13 MiB and 70 ms', () => {
+describe('the bundle speaks HTTP without loading undici, which would cost 13 MiB and 70 ms', () => {
   let env: NodeJS.ProcessEnv;
   beforeAll(async () => {
     const teller = join(directory, 'teller.mjs');
@@ -119,7 +119,7 @@ describe('without root', () => {
   const nobody = 65_534;
   const asNobody = ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups'];
 
-  test('the pods run on the simulated runtime, and every line says so', async () => {
+  test('the pods run on the simulated runtime, and every line mentions that', async () => {
     await chown(directory, nobody, nobody);
     const state = join(directory, 'state');
     // The package itself may lie where only root can go.

@@ -36,7 +36,7 @@ const eventsOf = (run: Kubectl['run'], pod: string, event: RegExp) =>
     return event.test(events) ? events : undefined;
   });
 
-test('a static pod is shown in the cluster, and stays whatever is done to that', async () => {
+test('a static pod is shown in the cluster, and is unaffected by changes to its mirror pod', async () => {
   const kubectl = new Kubectl('sid', { kubeconfig, directory: node.directory });
   await node.write('fixed', podManifest('fixed', [shell('main', steadily())]));
   await node.running('fixed');
@@ -73,11 +73,11 @@ describe.each<[Release, RegExp, RegExp]>([
 
   beforeAll(() => cluster.addNamespace(release));
 
-  test('it is of the version that it is fetched for', async () => {
+  test('has the version that was downloaded', async () => {
     expect(await kubectl.run('version')).toMatch(new RegExp(`Client Version: .*${version.source}`));
   });
 
-  test('the node is there and ready', async () => {
+  test('get nodes shows the node as ready', async () => {
     await kubectl.run(...READY, 'node/node');
     const [header, row] = rowsOf(await kubectl.run('get', 'nodes', '-o', 'wide'));
     expect(header).toEqual([
@@ -106,14 +106,14 @@ describe.each<[Release, RegExp, RegExp]>([
     ]);
   });
 
-  test('apply makes a pod, and wait sees it become ready', async () => {
+  test('apply creates a pod, and wait sees it become ready', async () => {
     const file = await fileOf('web', [shell('main', steadily(), { resources: { limits: { memory: '32Mi' } } })]);
     expect(await inNamespace('apply', '-f', file)).toBe('pod/web created\n');
     expect(await inNamespace(...READY, 'pod/web')).toBe('pod/web condition met\n');
     expect(await inNamespace('apply', '-f', file)).toBe('pod/web unchanged\n');
   });
 
-  test('apply finds what no pod has', async () => {
+  test('apply rejects an unknown field', async () => {
     const misspelled = { ...shell('main', steadily()), ports_: [] };
     const file = await fileOf('wrong', [misspelled]);
     const { code, err } = await kubectl.tell('apply', '-f', file, '-n', release);
@@ -121,7 +121,7 @@ describe.each<[Release, RegExp, RegExp]>([
     expect(err).toMatch(/unknown field "(spec\.containers\[0\]\.)?ports_"/);
   });
 
-  test('get shows where it runs', async () => {
+  test('get shows where the pod runs', async () => {
     const [header, row] = rowsOf(await inNamespace('get', 'pods', '-o', 'wide'));
     expect(header).toEqual([
       'NAME',
@@ -175,7 +175,7 @@ describe.each<[Release, RegExp, RegExp]>([
     expect(section(seen, 'Events')).toMatch(nodeEvents);
   });
 
-  test('label and annotate reach the node', async () => {
+  test('label and annotate changes reach the node', async () => {
     expect(await inNamespace('label', 'pod', 'web', 'tier=front')).toBe('pod/web labeled\n');
     expect(await inNamespace('annotate', 'pod', 'web', 'note=seen')).toMatch(/^pod\/web annotated\n$/);
     expect(await inNamespace('get', 'pods', '-l', 'tier=front', '-o', 'name')).toBe('pod/web\n');
@@ -189,7 +189,7 @@ describe.each<[Release, RegExp, RegExp]>([
     expect(await kubectl.run('get', 'nodes', '-l', `${release}=here`, '-o', 'name')).toBe('node/node\n');
   });
 
-  test('what a pod names is made by commands of its own, in whatever form they send it', async () => {
+  test('create provides the objects that a pod references, in every wire format', async () => {
     await inNamespace('create', 'configmap', 'settings', '--from-literal=colour=blue');
     await inNamespace('create', 'secret', 'generic', 'password', '--from-literal=word=sesame');
     await inNamespace('create', 'serviceaccount', 'robot');
@@ -216,7 +216,7 @@ describe.each<[Release, RegExp, RegExp]>([
     await ended(uid);
   });
 
-  test('a container that fails is seen to, with why and how often', async () => {
+  test('get and describe show a failing container, its reason and its restarts', async () => {
     await inNamespace('apply', '-f', await fileOf('crash', [shell('main', 'exit 3')]));
     await eventually('it is in back-off', async () => {
       const row = rowsOf(await inNamespace('get', 'pods')).find(([name]) => name === 'crash');
@@ -229,7 +229,7 @@ describe.each<[Release, RegExp, RegExp]>([
     expect(await inNamespace('delete', 'pod', 'crash')).toMatch(/^pod "crash" deleted/);
   });
 
-  test('get events shows what happened to its pods', async () => {
+  test('get events shows the events of the pods', async () => {
     const [header, ...rows] = rowsOf(await inNamespace('get', 'events'));
     expect(header).toEqual(['LAST SEEN', 'TYPE', 'REASON', 'OBJECT', 'MESSAGE']);
     expect(rows).toContainEqual([expect.stringMatching(AGE), 'Normal', 'Started', 'pod/web', 'Container started']);
@@ -239,7 +239,7 @@ describe.each<[Release, RegExp, RegExp]>([
     expect(all).toContainEqual([expect.stringMatching(AGE), 'Normal', 'Starting', 'node/node', 'Starting kubelet.']);
   });
 
-  test('a pod that comes while the node is cordoned waits until it is uncordoned', async () => {
+  test('a pod created while the node is cordoned waits until it is uncordoned', async () => {
     expect(await kubectl.run('cordon', 'node')).toBe('node/node cordoned\n');
     expect(rowsOf(await kubectl.run('get', 'nodes'))[1]?.slice(0, 2)).toEqual(['node', 'Ready,SchedulingDisabled']);
     expect(await kubectl.run('describe', 'node', 'node')).toMatch(/^Unschedulable: +true$/m);
@@ -259,7 +259,7 @@ describe.each<[Release, RegExp, RegExp]>([
     expect(await inNamespace(...READY, 'pod/late')).toBe('pod/late condition met\n');
   });
 
-  test('delete returns when the pod has ended', async () => {
+  test('delete returns when the pod has terminated', async () => {
     const uid = await uidOf('web');
     expect(await inNamespace('delete', 'pod', 'web')).toMatch(/^pod "web" deleted/);
     const { code, err } = await kubectl.tell('get', 'pod', 'web', '-n', release);
@@ -270,7 +270,7 @@ describe.each<[Release, RegExp, RegExp]>([
     );
   });
 
-  test('delete by force returns at once, and the node ends the pod by itself', async () => {
+  test('delete --force returns at once, and the node terminates the pod afterwards', async () => {
     const file = await fileOf('stubborn', [shell('main', stubbornly)], 2);
     await inNamespace('apply', '-f', file);
     await inNamespace(...READY, 'pod/stubborn');
@@ -287,7 +287,7 @@ describe.each<[Release, RegExp, RegExp]>([
     await kubectl.run(...force);
   });
 
-  test('a namespace goes with its pods', async () => {
+  test('deleting a namespace terminates its pods', async () => {
     await inNamespace('run', 'last', '--image=statelet.local/busybox:1', '--', 'sh', '-c', steadily());
     await inNamespace(...READY, 'pod/last');
     const uid = await uidOf('last');

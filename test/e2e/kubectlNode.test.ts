@@ -95,7 +95,7 @@ describe.each<Release>(['bookworm', 'sid'])('kubectl of %s', (release) => {
     await Promise.all(['web', 'twin', 'shell', 'filter'].map(isRunning));
   });
 
-  test('logs are as its options say', async () => {
+  test('logs follows its options', async () => {
     const all = 'line 1\nproblem 1\nline 2\nproblem 2\nline 3\nproblem 3\n';
     const sorted = (said: string) => said.split('\n').toSorted().join('\n');
     expect(sorted(await run('logs', 'web', '-c', 'main'))).toBe(sorted(all));
@@ -113,7 +113,7 @@ describe.each<Release>(['bookworm', 'sid'])('kubectl of %s', (release) => {
     await eventually('it is old', async () => (await run('logs', 'web', '-c', 'side', '--since=2s')) === '');
   });
 
-  test('logs of several containers and pods say whose each line is', async () => {
+  test('logs of several containers and pods prefix each line with its source', async () => {
     const both = (await run('logs', 'web', '--all-containers', '--prefix', '--tail=1')).trimEnd().split('\n');
     // In which order they come is for nobody to say.
     const main = expect.stringMatching(/^\[pod\/web\/main\] (line|problem) 3$/);
@@ -123,7 +123,7 @@ describe.each<Release>(['bookworm', 'sid'])('kubectl of %s', (release) => {
     expect(selected).toContain('[pod/web/side] aside\n');
   });
 
-  test('logs of a run before, and what is said where there is none', async () => {
+  test('logs --previous shows the previous run, or an error without one', async () => {
     await eventually('it has been restarted', async () => {
       const count = [
         '-o',
@@ -151,7 +151,7 @@ describe.each<Release>(['bookworm', 'sid'])('kubectl of %s', (release) => {
     expect(await failed('web', '-c', 'other')).toContain('container other is not valid for pod web');
   });
 
-  test('exec -it follows the size of its terminal, and ends as the command does', async () => {
+  test('exec -it follows the size of its terminal, and exits with the command', async () => {
     const script =
       'while read -t 1 -r line || [ "$line" = "" ]; do stty size; [ "$line" = end ] && exit 5; done; exit 6';
     const args = ['--namespace', release, 'exec', '-it', 'twin', '--', 'sh', '-c', script];
@@ -167,7 +167,7 @@ describe.each<Release>(['bookworm', 'sid'])('kubectl of %s', (release) => {
     expect((await ended)[0]).toBe(5);
   });
 
-  test('attach -it is the terminal of the container itself', async () => {
+  test('attach -it connects to the terminal of the container itself', async () => {
     const child = kubectl.startInTerminal(['--namespace', release, 'attach', '-it', 'shell'], [25, 61]);
     let out = '';
     child.stdout.on('data', (data) => (out += String(data)));
@@ -184,11 +184,11 @@ describe.each<Release>(['bookworm', 'sid'])('kubectl of %s', (release) => {
     expect(await run('get', 'pod', 'shell', '-o', 'jsonpath={.status.containerStatuses[0].restartCount}')).toBe('0');
   });
 
-  test('attach -i gives a container its input, and its end', async () => {
+  test('attach -i passes input and EOF to a container', async () => {
     expect(await fed(['attach', '-i', 'filter'], 'to and fro\n')).toMatchObject({ code: 0, out: 'to and fro\n' });
   });
 
-  test('run -i --rm is a pod for one command', async () => {
+  test('run -i --rm creates a pod for one command', async () => {
     const options = ['run', 'once', '-i', '--rm', '--restart=Never', '--image=statelet.local/busybox:1', '--quiet'];
     const command = ['--', 'sh', '-c', 'read -r line; echo "got $line"; exit 3'];
     const { code, out } = await fed([...options, ...command], 'this\n');
@@ -196,7 +196,7 @@ describe.each<Release>(['bookworm', 'sid'])('kubectl of %s', (release) => {
     expect(await run('get', 'pods', '-o', 'name')).not.toContain('pod/once');
   });
 
-  test('cp brings a large file there and back, and a directory', async () => {
+  test('cp copies a large file in both directions, and a directory', async () => {
     const place = join(node.directory, `copied-${release}`);
     await mkdir(join(place, 'tree', 'below'), { recursive: true });
     const part = randomBytes(2 ** 20);
@@ -241,7 +241,7 @@ describe.each<Release>(['bookworm', 'sid'])('kubectl of %s', (release) => {
     }
   });
 
-  test('exec and port-forward reach a pod in the network of the host', async () => {
+  test('exec and port-forward reach a pod on the host network', async () => {
     const port = await freePort();
     const serves = `mkdir /www; echo hosted >/www/index.html; httpd -p 127.0.0.1:${port} -h /www; ${steadily()}`;
     await make(release, 'hosted', [shell('main', serves)], { hostNetwork: true });
@@ -258,7 +258,7 @@ describe.each<Release>(['bookworm', 'sid'])('kubectl of %s', (release) => {
     }
   });
 
-  test('get --raw asks the node itself', async () => {
+  test('get --raw queries the node directly', async () => {
     const proxied = (path: string) => run('get', '--raw', `/api/v1/nodes/node/proxy/${path}`);
     expect(await proxied('healthz')).toBe('ok');
     expect(await proxied('healthz?verbose')).toContain('[+]syncloop ok');
@@ -271,7 +271,7 @@ describe.each<Release>(['bookworm', 'sid'])('kubectl of %s', (release) => {
     expect([code, err]).toEqual([1, expect.stringContaining('NotFound')]);
   });
 
-  test('top shows what the node and its pods use', async () => {
+  test('top shows the usage of the node and its pods', async () => {
     await eventually('the pod has been measured twice', async () => (await tell('top', 'pod', 'web')).code === 0);
     expect(await run('top', 'node')).toMatch(/\nnode +[1-9]\d*m +\d+% +[1-9]\d*Mi +\d+%\s*\n$/);
     const containers = (await run('top', 'pod', 'web', '--containers')).trimEnd().split('\n').slice(1);
@@ -286,7 +286,7 @@ describe.each<Release>(['bookworm', 'sid'])('kubectl of %s', (release) => {
 describe('kubectl of sid', () => {
   const { kubectl, run, answered } = kubectlOf('sid');
 
-  test('debug puts a container into a pod, beside its processes', async () => {
+  test('debug adds a container to a pod that sees its processes', async () => {
     const image = '--image=statelet.local/busybox:1';
     const options = ['debug', 'web', image, '--target=main', '--profile=general', '-i', '-c', 'debugger'];
     const looks = ['--', 'sh', '-c', 'read -r line; echo "$line"; cat /proc/1/cmdline | tr "\\0" " "'];
@@ -310,7 +310,7 @@ describe('kubectl of sid', () => {
     expect(seen).toMatchObject({ name: 'debugger', state: { terminated: { exitCode: 0, reason: 'Completed' } } });
   });
 
-  test('debug of a node is a pod in its namespaces, with its files', async () => {
+  test('debug of a node creates a pod in the host namespaces with the host files', async () => {
     const args = ['debug', 'node/node', '-i', '--image=statelet.local/busybox:1', '--profile=sysadmin', '--'];
     const looks = ['sh', '-c', 'read -r line; echo "$line"; ls /host/etc/hostname; hostname'];
     const { code, out } = await answered([...args, ...looks], 'hello\n');

@@ -34,23 +34,23 @@ async function kubeletOver(directory: string, prepare: string): Promise<number |
   return kubelet.pid;
 }
 
-test('a kubelet whose root directory is another one, though its path is the same, is no hindrance', async () => {
+test('a kubelet with a different root directory at the same path is not a conflict', async () => {
   await kubeletOver(root, 'mount -t tmpfs none "$0"');
   expect(await describeRunningKubelets(root)).toEqual([]);
 });
 
-test('nor is one whose root directory does not exist here', async () => {
+test('a kubelet whose root directory does not exist here is not a conflict', async () => {
   const elsewhere = join(folder, 'elsewhere');
   await kubeletOver(elsewhere, `mount -t tmpfs none "${folder}" && mkdir "$0"`);
   expect(await describeRunningKubelets(elsewhere)).toEqual([]);
 });
 
-test('one that has the same directory is, though it sees other mounts', async () => {
+test('a kubelet with the same root directory is a conflict, although it sees other mounts', async () => {
   const pid = await kubeletOver(root, 'true');
   expect(await describeRunningKubelets(root)).toEqual([`a kubelet (process ${pid}) is running on ${root}`]);
 });
 
-test('so is one that has it by another path', async () => {
+test('a kubelet with the same root directory at a different path is a conflict', async () => {
   const pid = await kubeletOver('other', 'mkdir other && mount --bind root other');
   expect(await describeRunningKubelets(root)).toEqual([`a kubelet (process ${pid}) is running on ${root}`]);
 });

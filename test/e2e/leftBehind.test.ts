@@ -35,7 +35,7 @@ afterAll(async () => {
   if (stranger.signalCode === null && stranger.kill('SIGKILL')) await end;
 });
 
-test('a pod ends although its cgroup has a process that the runtime does not know', async () => {
+test('a pod terminates although its cgroup has a process unknown to the runtime', async () => {
   await node.write('haunted', podManifest('haunted', [shell('main', steadily())]));
   const { uid } = (await node.running('haunted')).metadata;
   for (const place of places(`besteffort/pod${uid}`)) {
@@ -50,7 +50,7 @@ test('a pod ends although its cgroup has a process that the runtime does not kno
   expect(places(`besteffort/pod${uid}`).filter((place) => existsSync(place))).toEqual([]);
 });
 
-test('C9, C15: a pod that has finished gives back its cgroup and share, and has no sandbox any more', async () => {
+test('C9, C15: a completed pod releases its cgroup and CPU shares, and has no sandbox any more', async () => {
   const resources = { requests: { cpu: '500m' } };
   const before = sharesOf('burstable');
   await node.write(
@@ -80,7 +80,7 @@ async function networkOf(uid: string): Promise<string> {
   return /"(\/[^"]*netns[^"]*)"/.exec(info.info ?? '')?.[1] ?? '';
 }
 
-test('C9: a finished pod has no mount, cgroup or network, also under the next agent, and its status and logs stay', async () => {
+test('C9: a completed pod has no mount, cgroup or network, even under the next agent, and retains its status and logs', async () => {
   const main = shell(
     'main',
     'echo said; echo end; echo last words > /dev/termination-log; until test -e /data/go; do sleep 0.05; done',

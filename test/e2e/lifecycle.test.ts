@@ -52,7 +52,7 @@ test('C3, C4, C11: init containers and sidecars start in order, and sidecars sto
   ]);
 });
 
-test('C9, C11: a pod whose main container is done ends its sidecar in order, and keeps their exit codes', async () => {
+test('C9, C11: a pod whose main container completes stops its sidecar gracefully, and retains both exit codes', async () => {
   const initContainers = [telling('proxy', 'done', { restartPolicy: 'Always' })];
   const spec = withShared({ initContainers, restartPolicy: 'Never' });
   await node.write('done', podManifest('done', [writing('main', 'sleep 1; exit 0')], spec));
@@ -62,7 +62,7 @@ test('C9, C11: a pod whose main container is done ends its sidecar in order, and
   expect(await told('done')).toEqual(['proxy starts', 'proxy ends']);
 });
 
-test('C5: a restart rule restarts all containers in place: init containers again, sandbox and address stay', async () => {
+test('C5: a restart rule restarts all containers in place: init containers run again, and sandbox and address are preserved', async () => {
   const rule = { action: 'RestartAllContainers' as const, exitCodes: { operator: 'In' as const, values: [42] } };
   // Its second run ends at SIGTERM: otherwise the node would wait for it at its own end.
   const once = `if [ -e /shared/again ]; then ${steadily()}; fi; touch /shared/again; sleep 1; exit 42`;

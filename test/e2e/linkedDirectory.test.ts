@@ -52,7 +52,7 @@ async function killedWithPod(directory: string) {
   }
 }
 
-test('what it has mounted is seen and unmounted', async () => {
+test('mounts of a containerd with a symlinked directory are found and unmounted', async () => {
   await killedWithPod(linked);
   expect(await describeContainerdTraces(linked)).toContainEqual(expect.stringMatching(/^\d+ mounts$/));
   const marks = await marksOf(linked);
@@ -60,7 +60,7 @@ test('what it has mounted is seen and unmounted', async () => {
   expect(await traces({ ...marks, directory: base })).toEqual([]);
 });
 
-test('it is the same by either path: its pods keep their network when it is started by the other', async () => {
+test('a directory and a symlink to it mean the same containerd, so pods retain their network across a start by the other path', async () => {
   const { containerId } = await killedWithPod(real);
   const { endpoint, podCidr } = await start(linked);
   expect(await readdir(layoutOf(real).netNamespaces)).toHaveLength(1);

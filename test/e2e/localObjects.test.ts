@@ -12,7 +12,7 @@ const lasting = await nodeForAllTests(runNode);
 const example = await readFile(join(root, 'examples/standalone/notes.yaml'), 'utf8');
 const PASSWORD = 'only-an-example';
 
-test('the example runs, follows its file in place, and nothing of its Secret is on disk', async () => {
+test('the example runs, is updated in place with its file, and no Secret data is on disk', async () => {
   const file = await node.write('notes', example);
   await chmod(file, 0o600);
   const pod = await node.running('notes');
@@ -32,7 +32,7 @@ test('the example runs, follows its file in place, and nothing of its Secret is 
   expect(kept).not.toContain(PASSWORD);
 });
 
-test('a pod waits for what is not there, says where it was searched, and other kinds say what to write instead', async () => {
+test('a pod with a missing object waits and names the searched path, and an unsupported kind gets a suggestion', async () => {
   const pod = example.slice(example.lastIndexOf('---') + 4).replaceAll('notes', 'late');
   await node.write('late', `${pod}---\napiVersion: v1\nkind: Service\nmetadata:\n  name: late\n`);
   const told = await eventually('both are told', async () => {
@@ -45,7 +45,7 @@ test('a pod waits for what is not there, says where it was searched, and other k
   expect(metadata.name).toBe('late-node');
 });
 
-test('a pod runs on over a restart of the agent, though the file of its objects is broken by then', async () => {
+test('a pod continues to run across an agent restart, although the file of its objects has become invalid', async () => {
   const at = example.lastIndexOf('---');
   await chmod(await lasting.write('objects', example.slice(0, at)), 0o600);
   await lasting.write('notes', example.slice(at + '---\n'.length));

@@ -29,7 +29,7 @@ const eventsOf = async (pod: string) => {
   return items.filter(({ involvedObject }) => involvedObject.name === `${pod}-node`);
 };
 
-test('a pod whose log directory has too long a name waits for its sandbox as on a kubelet, and is removed at once', async () => {
+test('a pod with an overlong log directory name waits for its sandbox as on a kubelet, and is removed at once', async () => {
   const main = shell('m'.repeat(63), steadily());
   await node.write('long', podManifest(tooLong, [main], { terminationGracePeriodSeconds: 1 }));
   await node.write('fits', podManifest(fitting, [main], { terminationGracePeriodSeconds: 1 }));
@@ -51,7 +51,7 @@ test('a pod whose log directory has too long a name waits for its sandbox as on 
   await node.gone(fitting);
 });
 
-test('an event of a pod with the longest name has a UUID as its name, and the agent stops within seconds', async () => {
+test('an event of a pod with the longest name is named by a UUID, and the agent stops within seconds', async () => {
   const name = 'c'.repeat(253 - '-node'.length);
   await node.write('longest', podManifest(name, [shell('main', steadily())], { terminationGracePeriodSeconds: 1 }));
   const failed = await eventually('the sandbox fails', async () =>

@@ -30,7 +30,7 @@ async function sandboxesOf(cri: Cri, { metadata: { uid } }: Pod) {
 
 const [ready, notReady] = [0, 1];
 
-describe('with a containerd of its own', () => {
+describe('with a private containerd', () => {
   let node: UpNode;
   let up: Statelet;
   let cri: Cri;
@@ -64,7 +64,7 @@ describe('with a containerd of its own', () => {
     expect(identitiesOf(after).side).toEqual(identitiesOf(before).side);
   });
 
-  test('C8: a pod whose sandbox is killed gets another, and runs again in it', async () => {
+  test('C8: a pod whose sandbox is killed gets a new one, and runs again in it', async () => {
     await node.write('boxed', steadyPod('boxed'));
     const before = await node.running('boxed');
     const [sandbox] = await sandboxesOf(cri, before);
@@ -85,7 +85,7 @@ describe('with a containerd of its own', () => {
     expect(identitiesOf(after)).toMatchObject({ main: { restarts: 1 }, side: { restarts: 1 } });
   });
 
-  test('when that is killed it is started again; its pods never stopped', async () => {
+  test('a killed containerd is restarted, and its pods never stop', async () => {
     const before = await node.running('web');
     const pid = Number(await readFile(layoutOf(node.containerdDirectory).pidFile, 'utf8'));
     process.kill(pid, 'SIGKILL');
@@ -96,7 +96,7 @@ describe('with a containerd of its own', () => {
   });
 });
 
-describe('with a containerd that others start and stop', () => {
+describe('with an external containerd', () => {
   let node: RunNode;
   let agent: Statelet;
 
@@ -118,7 +118,7 @@ describe('with a containerd that others start and stop', () => {
   const explain = async (name: string) =>
     (await statelet('explain', name, '--root-dir', node.rootDir)).out.replaceAll(/\s+/g, ' ');
 
-  test('while it is gone the node says so and loses no pod; when it is back all goes on', async () => {
+  test('the node reports that containerd is down, loses no pod, and continues when containerd is back', async () => {
     const before = identitiesOf(await node.running('web'));
     process.kill(node.runtime.containerd.pid, 'SIGKILL');
     expect(await runtimeIs('not ready')).toMatchObject({
@@ -138,7 +138,7 @@ describe('with a containerd that others start and stop', () => {
     agent.mustLive();
   });
 
-  test('while it hangs the node says so, and what waits for it; when it answers all that came meanwhile is seen to', async () => {
+  test('the node reports that containerd hangs and what waits for it, and handles all pending changes once it responds', async () => {
     await node.write('frail', steadyPod('frail'));
     const before = identitiesOf(await node.running('web'));
     const { pid, cgroupParent } = await node.runtime.again();

@@ -33,7 +33,7 @@ async function stateOf({ cri }: TestContainerd, containerId: string) {
 const running = 1;
 
 describe('a private containerd', () => {
-  test('two side by side have pods that reach each other within each, and leave nothing behind', async () => {
+  test('beside another one has pods that reach each other only within their own network, and leaves nothing behind', async () => {
     const marks = await withContainerd((left) =>
       withContainerd(async (right) => {
         expect(left.containerd.podCidr).not.toBe(right.containerd.podCidr);
@@ -67,7 +67,7 @@ describe('a private containerd', () => {
     for (const mark of marks) expect(await traces(mark)).toEqual([]);
   });
 
-  test('its pods run on while it is killed and started again', async () => {
+  test('does not interrupt its pods when it is killed and restarted', async () => {
     await withContainerd(async (node) => {
       const { pod } = await busyNode(node);
       const { pid } = node.containerd;
@@ -85,7 +85,7 @@ describe('a private containerd', () => {
     });
   });
 
-  test('its pods run on while it is started again with another configuration', async () => {
+  test('does not interrupt its pods when it is restarted with a different configuration', async () => {
     await withContainerd(async (node) => {
       const { pod } = await busyNode(node);
       await appendFile(join(node.directory, 'config.toml'), '# of another version\n');
@@ -94,7 +94,7 @@ describe('a private containerd', () => {
     });
   });
 
-  test('stopped after it was killed, it leaves nothing behind', async () => {
+  test('leaves nothing behind when it is stopped after it was killed', async () => {
     const marks = await withContainerd(async (node) => {
       const busy = await busyNode(node);
       process.kill(node.containerd.pid, 'SIGKILL');
@@ -103,7 +103,7 @@ describe('a private containerd', () => {
     expect(await traces(marks)).toEqual([]);
   });
 
-  test('a parent that is killed leaves it running, and the next attaches to it', async () => {
+  test('survives its killed parent process, and the next one attaches to it', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'statelet-node-'));
     const script = join(import.meta.dirname, 'support', 'killedParent.ts');
     const parent = spawn(process.execPath, [script, directory], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -126,7 +126,7 @@ describe('a private containerd', () => {
     await expect(readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).resolves.toBe('');
   });
 
-  test('a directory whose path is too long for a socket gets one elsewhere', async () => {
+  test('has its socket elsewhere if the path of its directory is too long for a socket', async () => {
     const base = await mkdtemp(join(tmpdir(), 'statelet-node-'));
     const directory = join(base, 'd'.repeat(100));
     await mkdir(directory);

@@ -24,7 +24,7 @@ const saying = (name: string, words: string, uid?: string) =>
   podManifest(name, [shell('main', steadily(`echo ${words}; echo ${end}`))], uid === undefined ? {} : { uid });
 const saidBy = async (name: string) => node.log(await node.running(name), 'main', end);
 
-test('the pods of a URL run, follow its list, and go on while it gives none; those of files are none of its business', async () => {
+test('pods from a URL run, follow changes of the response and survive its failures, and do not affect pods from files', async () => {
   await node.write('filed', saying('filed', 'from a file'));
   answer = [saying('kept', 'here'), saying('edited', 'one')];
   expect(await saidBy('edited')).toEqual(['one']);

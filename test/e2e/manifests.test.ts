@@ -20,7 +20,7 @@ const told = async (file: string) => (await readFile(join(node.shared, file), 'u
 
 const tell = (text: string, file: string) => `echo ${text} >> /shared/${file}`;
 
-describe('a manifest that is edited', () => {
+describe('an edited manifest', () => {
   /** Takes a second to end, so that one can see who waits for whom. */
   const version = (name: string) =>
     podManifest(
@@ -33,7 +33,7 @@ describe('a manifest that is edited', () => {
       sharing(),
     );
 
-  test('without a uid it is another pod, which starts under the same name when the old one has ended', async () => {
+  test('without a UID defines a new pod, which starts under the same name after the old pod has terminated', async () => {
     await node.write('edited', version('first'));
     const first = await node.running('edited');
     await eventually('the first has started', async () => (await told('edits')).includes('first-starts'));
@@ -48,7 +48,7 @@ describe('a manifest that is edited', () => {
     await node.gone('edited');
   });
 
-  test('C6: with a uid only containers whose image or name has changed are recreated', async () => {
+  test('C6: with a UID recreates only containers whose image or name has changed', async () => {
     const uid = 'in-place';
     const steady = shell('steady', steadily());
     await node.write('kept', podManifest('kept', [steady, shell('moving', steadily())], { uid }));
@@ -72,8 +72,8 @@ describe('a manifest that is edited', () => {
   });
 });
 
-describe('a manifest that is not valid', () => {
-  test('is told of by file and field; its last good version goes on, also across a restart of the agent', async () => {
+describe('an invalid manifest', () => {
+  test('is reported with file and field, and its last good version continues to run, even across an agent restart', async () => {
     const good = podManifest('sound', [shell('main', steadily())]);
     const file = await node.write('sound', good);
     const before = await node.running('sound');
@@ -94,7 +94,7 @@ describe('a manifest that is not valid', () => {
     expect(identitiesOf(after)).toEqual(identitiesOf(before));
   });
 
-  test('half a file changes nothing either, and the whole of it is taken when it comes', async () => {
+  test('that is half-written changes nothing, and is applied once it is complete', async () => {
     const before = await node.running('sound');
     const whole = JSON.stringify(podManifest('sound', [shell('main', steadily('sleep 0'))]), null, 2);
     const file = join(node.manifests, 'sound.yaml');
@@ -110,8 +110,8 @@ describe('a manifest that is not valid', () => {
   });
 });
 
-describe('a manifest that is removed', () => {
-  test('C10: ends its pod gracefully: the hook, then SIGTERM', async () => {
+describe('a removed manifest', () => {
+  test('C10: terminates its pod gracefully: first the preStop hook, then SIGTERM', async () => {
     const lifecycle = { preStop: { exec: { command: ['sh', '-c', tell('hook', 'end')] } } };
     const main = shell('main', steadily(tell('started', 'end'), tell('term', 'end')), {
       lifecycle,
@@ -125,7 +125,7 @@ describe('a manifest that is removed', () => {
     expect(await told('end')).toEqual(['started', 'hook', 'term']);
   });
 
-  test('C10: a container that does not heed SIGTERM is killed when its grace is over, not before', async () => {
+  test('C10: has a container that ignores SIGTERM killed when the grace period is over, not before', async () => {
     const spec = { terminationGracePeriodSeconds: 3 };
     await node.write('stubborn', podManifest('stubborn', [shell('main', stubbornly)], spec));
     await node.running('stubborn');
@@ -140,7 +140,7 @@ describe('a manifest that is removed', () => {
   });
 });
 
-test('a pod whose every name is one that each object of the language has restarts, is explained, is adopted and ends', async () => {
+test('a pod whose names are all names of JavaScript object properties restarts, is explained, is adopted and terminates', async () => {
   const uid = 'constructor';
   const once = 'if [ ! -e /constructor/said ]; then echo $__proto__ > /constructor/said; exit 1; fi';
   const main = shell('constructor', `${once}; ${steadily()}`, {

@@ -21,7 +21,7 @@ async function withoutNetwork(directory: string): Promise<() => Promise<unknown>
   return () => Promise.all(files.map((file, index) => writeFile(file, texts[index] ?? '')));
 }
 
-test("while a real runtime has no network pods wait and say so, those of the host's network run; all run when it is back", async () => {
+test('without a network of the runtime pods wait with the reason, host-network pods run, and all run once it is back', async () => {
   await heard('the node has its network', 'node: NodeReady');
   const bringBack = await withoutNetwork(node.runtime.directory);
   await heard('the node misses its network', 'node: NodeNotReady');
@@ -40,7 +40,7 @@ test("while a real runtime has no network pods wait and say so, those of the hos
   await node.running('apart');
 });
 
-test('C10: a real container whose pod moves to the network of the host has its preStop hook first', async () => {
+test('C10: a container whose pod moves to the host network runs its preStop hook first', async () => {
   const lifecycle = { preStop: { exec: { command: ['sh', '-c', 'echo gone from $(hostname -i) > /data/hook'] } } };
   const volumeMounts = [{ name: 'data', mountPath: '/data' }];
   const pod = apiPod('moves', [shell('main', steadily(), { lifecycle, volumeMounts })], {

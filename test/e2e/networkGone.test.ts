@@ -7,7 +7,7 @@ import { rawCalls } from '../cri/rawCalls.ts';
 import { withContainerd } from './support/containerd.ts';
 import { eventually } from './support/eventually.ts';
 
-test('a real containerd without a ready network answers as the simulated runtime does', async () => {
+test('a real containerd without a ready network responds like the simulated runtime', async () => {
   const seen = await withContainerd(async ({ containerd, directory }) => {
     const folder = layoutOf(directory).cniConfig;
     const [name = 'none'] = await readdir(folder);

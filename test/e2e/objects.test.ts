@@ -79,8 +79,8 @@ beforeAll(async () => {
   await ask('POST', '/api/v1/namespaces', { metadata: { name: 'shop' } });
 });
 
-describe('a pod that names a ConfigMap and a Secret', () => {
-  test('has them in its variables and its files, which follow what changes', async () => {
+describe('a pod that references a ConfigMap and a Secret', () => {
+  test('has their values in its variables and files, and the files are updated', async () => {
     await makeMap('web', 'slow');
     await makeSecret('web', SECRET);
     await ask('POST', `${NAMESPACE}/pods`, shopPod('web'));
@@ -97,7 +97,7 @@ describe('a pod that names a ConfigMap and a Secret', () => {
     expect((await podOf('web')).status?.containerStatuses?.[0]?.restartCount).toBe(0);
   });
 
-  test('waits for what is missing, says so, and begins by itself once it is there', async () => {
+  test('waits for missing objects, reports them, and starts by itself once they exist', async () => {
     await ask('POST', `${NAMESPACE}/pods`, shopPod('early'));
     const words = (kind: string, volume: string) =>
       `FailedMount MountVolume.SetUp failed for volume "${volume}" : ${kind}`;
@@ -112,7 +112,7 @@ describe('a pod that names a ConfigMap and a Secret', () => {
     await said('early', (await running('early')).metadata.uid, `files slow ${SECRET}`);
   });
 
-  test('has a token of its service account, for the API server', async () => {
+  test('has a token of its service account for the API server', async () => {
     const pod = shopPod('web');
     const shows = shell(
       'main',
@@ -133,7 +133,7 @@ describe('a pod that names a ConfigMap and a Secret', () => {
   });
 });
 
-test('no value of a Secret leaves the agent: not by its log, its arguments, its files, events, statuses or page', async () => {
+test('no value of a Secret leaves the agent through its log, arguments, files, events, statuses or page', async () => {
   const { uid } = (await podOf('web')).metadata;
   const link = await printedPageLink(cluster.agent);
   const ofPod = [`object?uid=${uid}`, `story?uid=${uid}`, `detail?path=pod/${uid}`, `history?path=pod/${uid}`];

@@ -4,7 +4,7 @@ import { oddRequestsExpected } from '../cri/oddRequestsExpected.ts';
 import { rawCalls } from '../cri/rawCalls.ts';
 import { withContainerd } from './support/containerd.ts';
 
-test('a real containerd answers odd requests with the same codes as the simulated runtime', async () => {
+test('a real containerd responds to odd requests with the same codes as the simulated runtime', async () => {
   const seen = await withContainerd(async ({ containerd }) => {
     const calls = rawCalls(containerd.endpoint);
     try {

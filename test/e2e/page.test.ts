@@ -62,7 +62,7 @@ const backOffOf = (name: string, count: number) =>
     return restartCount >= count && state?.waiting?.reason === 'CrashLoopBackOff';
   });
 
-test('the first picture has the worst container and why it is so, before any other file has come', async () => {
+test('the first view shows the container with the worst problem and its reason, before any other file has loaded', async () => {
   await backOffOf('checkout-api', 1);
   const html = await (await fetchWithLink(url, '/')).text();
   expect(html).toContain('checkout-api');
@@ -78,7 +78,7 @@ test('the first picture has the worst container and why it is so, before any oth
   await page.close();
 });
 
-test('the page is for those who have the link that is printed, which the agent leaves in a file for its user', async () => {
+test('the page requires the printed link, which the agent also writes to an owner-only file', async () => {
   for (const path of ['/', '/api/snapshot', `/api/detail?path=${API.slice(1)}`])
     expect([path, (await fetch(new URL(path, url))).status]).toEqual([path, 401]);
   const file = join(node.rootDir, 'statelet', 'page-link');
@@ -86,7 +86,7 @@ test('the page is for those who have the link that is printed, which the agent l
   expect((await stat(file)).mode & 0o777).toBe(0o600);
 });
 
-test('an actor is selected by a click and by keys, and looked for by what is wrong with it', async () => {
+test('an actor is selected by a click or by keys, and can be searched by its problem', async () => {
   const page = await pageAt('/');
   await rowOf(page, 'auth').click();
   await page.waitForURL('**/pod/shop/auth');
@@ -104,7 +104,7 @@ test('an actor is selected by a click and by keys, and looked for by what is wro
   await page.close();
 });
 
-test('the pod fails and waits again before the eyes of who looks: the answer, the countdown, the chart, the runs', async () => {
+test('the page follows a failing pod live: its explanation, countdown, chart and runs', async () => {
   const page = await pageAt(API);
   const lit = (state: string) => page.locator(`.chart .st.lit[data-state$="${state}"]`).waitFor();
   await lit('backingOff');
@@ -123,7 +123,7 @@ test('the pod fails and waits again before the eyes of who looks: the answer, th
   await page.close();
 });
 
-test('the rail leads back to when it ran, all of the page violet, and Go live to the present', async () => {
+test('the timeline leads back to a running state on a violet page, and Go live leads to the present', async () => {
   const page = await pageAt(API);
   await page.locator('.chart .st.lit[data-state$="backingOff"]').waitFor();
   const track = await page.locator('.track .scene').boundingBox();
@@ -154,7 +154,7 @@ test('the rail leads back to when it ran, all of the page violet, and Go live to
   await linked.close();
 });
 
-test('the page of a pod has its conditions, and its manifest without what is held back', async () => {
+test('the page of a pod shows its conditions, and its manifest with the redacted values marked', async () => {
   const page = await pageAt('/pod/shop/checkout-api?view=pod');
   await page.locator('.podpage .conds', { hasText: 'ContainersNotReady' }).waitFor();
   const manifest = page.locator('.podpage .manifest');
@@ -165,7 +165,7 @@ test('the page of a pod has its conditions, and its manifest without what is hel
 });
 
 if (pictures !== undefined)
-  test('the pictures of the page', async () => {
+  test('the screenshots of the page can be taken', async () => {
     const page = await pageAt(API);
     await page.locator('.meta', { hasText: '4 restarts' }).waitFor({ timeout: 400_000 });
     await page.locator('.chart .st.lit[data-state$="backingOff"]').waitFor();
@@ -184,7 +184,7 @@ if (pictures !== undefined)
     await past.close();
   }, 600_000);
 
-test('no page had an error, broke its security policy, or asked anybody but the agent', () => {
+test('no page had an error, violated its security policy or sent a request to another host', () => {
   expect(faults).toEqual([]);
 });
 

@@ -22,7 +22,7 @@ async function endIfAlive({ kill, mustLive, ended }: Statelet): Promise<void> {
   await ended;
 }
 
-test('its user makes a pod with the kubeconfig that it prints, and Ctrl-C leaves nothing', async () => {
+test('a playground user creates a pod with the printed kubeconfig, and Ctrl-C leaves nothing behind', async () => {
   const playground = startStatelet(['playground', '--inspect-address', ''], { by: setup });
   try {
     await playground.says(/kubectl describe .*\n/);

@@ -37,7 +37,7 @@ const node = await nodeForAllTests(runNode, {
   ],
 });
 
-test('C16: an image is pulled with what a plugin knows, which nobody is told', async () => {
+test('C16: an image is pulled with the credentials of a plugin, which are never disclosed', async () => {
   const image = `${registry.host}/team/app:1`;
   await node.write('app', podManifest('app', [shell('main', steadily(), { image, imagePullPolicy: 'Always' })]));
   await node.running('app');

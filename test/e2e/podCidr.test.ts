@@ -36,7 +36,7 @@ const isNetworkReady = async () => {
   return status?.conditions.find(({ type }) => type === 'NetworkReady')?.status;
 };
 
-test('C27: containerd with a network template becomes ready by podCIDR, and pods have addresses of it', async () => {
+test('C27: containerd with a network template becomes ready by podCIDR, and pods get addresses from it', async () => {
   await restartWithTemplate();
   await eventually('containerd has no network', async () =>
     (await isNetworkReady().catch(() => undefined)) === false ? true : undefined,

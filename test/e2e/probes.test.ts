@@ -23,7 +23,7 @@ const readyOf = (pod: Pod) =>
     ({ name, started, ready }) => `${name}: ${started ? 'started' : 'not started'}, ${ready ? 'ready' : 'not ready'}`,
   );
 
-test('C15: the readiness of a pod follows its probes: a command, HTTP by a named port, and TCP', async () => {
+test('C15: the readiness of a pod follows its exec, HTTP (by a named port) and TCP probes', async () => {
   const server = 'mkdir -p /www && ln -s /shared/page /www/page && httpd -p 8080 -h /www';
   const ports = [{ name: 'web', containerPort: 8080 }];
   const main = (name: string, script: string, readinessProbe: Probe) =>
@@ -56,7 +56,7 @@ test('C15: the readiness of a pod follows its probes: a command, HTTP by a named
   await node.remove('probed');
 });
 
-test('a failed liveness probe ends the container gracefully and starts it again', async () => {
+test('a failed liveness probe terminates the container gracefully and restarts it', async () => {
   await touch('alive');
   // It says that it was asked to end, and that it may look alive again.
   const script = steadily(':', 'touch /shared/asked /shared/alive');
@@ -73,7 +73,7 @@ test('a failed liveness probe ends the container gracefully and starts it again'
   await node.remove('lively');
 });
 
-test('C4: what comes after a sidecar waits for its startup probe', async () => {
+test('C4: containers after a sidecar wait for its startup probe', async () => {
   const proxy = shell('proxy', steadily(), {
     restartPolicy: 'Always',
     volumeMounts,
@@ -91,7 +91,7 @@ test('C4: what comes after a sidecar waits for its startup probe', async () => {
   expect(readyOf(whole)).toEqual(['proxy: started, ready', 'main: started, ready']);
 });
 
-test('a probe asks for the host that its header names, else for the address of the pod', async () => {
+test('an HTTP probe sends the Host from its headers, or else the address of the pod', async () => {
   const page = [
     '#!/bin/sh',
     'echo "$HTTP_HOST" >> /shared/hosts',
@@ -122,7 +122,7 @@ test('a probe asks for the host that its header names, else for the address of t
   await node.remove('hosts');
 });
 
-test('the grace of a liveness probe goes before that of its pod', async () => {
+test('the grace period of a liveness probe takes precedence over that of its pod', async () => {
   const trap = "trap 'test -e /shared/stubborn || exit 0' TERM";
   const script = `rm -f /shared/upset; ${trap}; touch /shared/hears; while :; do sleep 0.1; done`;
   const livenessProbe = every(
@@ -148,7 +148,7 @@ test('the grace of a liveness probe goes before that of its pod', async () => {
   await node.gone('impatient');
 });
 
-test('C29: what had started and was ready is so under the next agent, also after SIGKILL, whatever the first tries say', async () => {
+test('C29: started and ready are preserved under the next agent, even after SIGKILL, whatever the first probes return', async () => {
   const command = ['sh', '-c', 'test -e /shared/well || { touch /shared/tried; exit 1; }'];
   const patient = every({ exec: { command } }, { failureThreshold: 1_000 });
   const main = shell('main', steadily(), { volumeMounts, startupProbe: patient, readinessProbe: patient });

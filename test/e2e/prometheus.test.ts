@@ -103,7 +103,7 @@ async function scraping(): Promise<Prometheus> {
   return started;
 }
 
-test('no target is down, and the rules on pods and the PLEG have values', async () => {
+test('all scrape targets are up, and the rules on pods and the PLEG have values', async () => {
   const { server } = cluster;
   await accountIsThere(server);
   await server.request('POST', '/api/v1/namespaces/default/pods', busy);
@@ -146,7 +146,7 @@ const KNOWN: readonly string[] = [
   'kubelet_server_expiration_renew_errors counter metrics should have "_total" suffix',
 ];
 
-test("promtool finds nothing but names that are the kubelet's", async () => {
+test('promtool objects only to metric names that come from the kubelet', async () => {
   const found = new Set<string>();
   for (const path of [...PATHS, '/metrics/slis']) {
     const { code, out } = await kubectl.tell('get', '--raw', `/api/v1/nodes/node/proxy${path}`);

@@ -21,7 +21,7 @@ const sized = (cpu: string) =>
 
 const replay = (...words: string[]) => statelet('replay', ...words);
 
-test('what crashes, is probed, resized and badly edited, with the runtime and the agent killed, replays to the same', async () => {
+test('crashes, probes, resizes and bad edits with a killed runtime and agent are recorded, and replay to the same state', async () => {
   const env = [{ name: 'PASSWORD', value: SECRET }];
   await node.write('bad', podManifest('bad', [shell('main', 'echo "$PASSWORD" >&2; exit 3', { env })]));
   const livenessProbe = { exec: { command: ['false'] }, periodSeconds: 1, failureThreshold: 2 };

@@ -97,8 +97,8 @@ const isThere = async (name: string) =>
 describe.each([
   ['a password', basic],
   ['a token', bearer],
-])('C16: a registry that asks for %s', (_, registry) => {
-  test('gives nothing to who has none, or a wrong one', async () => {
+])('C16: a registry that requires %s', (_, registry) => {
+  test('rejects a pull without credentials or with wrong ones', async () => {
     const name = `${registry.host}/closed:1`;
     for (const secrets of [[], ['one-wrong'], ['none']]) {
       expect(await pull(life(), name, ...secrets)).toMatch(/^ErrImagePull: .*(401|authorization failed|unauthorized)/i);
@@ -107,7 +107,7 @@ describe.each([
     expect(await readdir(join(root, 'image_manager/pulling'))).toEqual([]);
   });
 
-  test('gives it to who has the right one among several, tried in their order', async () => {
+  test('accepts the valid ones of several credentials, tried in order', async () => {
     const before = registry.asked.length;
     const name = `${registry.host}/team/app:1`;
     expect(await pull(life(), name, 'one-wrong', 'two')).toMatchObject({ sizeBytes: expect.any(Number) });
@@ -117,7 +117,7 @@ describe.each([
   });
 });
 
-test('C17: what one pod has pulled another has to have pulled once more, which only its registry can allow', async () => {
+test('C17: another pod must pull the image of a pod again, which only its registry can permit', async () => {
   const name = `${bearer.host}/private:1`;
   expect(await pull(life(), name, 'one')).toMatchObject({ imageRef: expect.stringMatching(/^sha256:/) });
   // In the agent's next life as well.
@@ -139,7 +139,7 @@ test('C17: what one pod has pulled another has to have pulled once more, which o
   expect(text).not.toContain('hunter2');
 });
 
-test("a plugin's credentials are the node's own, which every pod may use", async () => {
+test('the credentials of a plugin belong to the node, so every pod may use the image', async () => {
   const name = `${bearer.host}/plugged:1`;
   const apiVersion = 'credentialprovider.kubelet.k8s.io/v1';
   const provider = {

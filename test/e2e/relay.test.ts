@@ -117,13 +117,13 @@ describe.each<[string, Release, Record<string, string>]>([
     expect(await run(['exec', 'web', '--', 'true'])).toEqual({ code: 0, out: '', err: '' });
   });
 
-  test('exec -i gets all of its input, and its end', async () => {
+  test('exec -i receives all of its input, and EOF', async () => {
     const input = randomBytes(200 * 1024 * 1024);
     const sum = createHash('md5').update(input).digest('hex');
     expect(await run(['exec', '-i', 'web', '--', 'md5sum'], input)).toMatchObject({ code: 0, out: `${sum}  -\n` });
   }, 120_000);
 
-  test('exec -it has a terminal of the size of its own', async () => {
+  test('exec -it has a terminal of its own size', async () => {
     const script = 'sleep 1; stty size; test -t 0 && exit 4';
     const child = kubectl.startInTerminal(['exec', '-it', 'web', '--', 'sh', '-c', script], [33, 77], env);
     const [out, [code]] = await Promise.all([text(child.stdout), once(child, 'close')]);
@@ -131,7 +131,7 @@ describe.each<[string, Release, Record<string, string>]>([
     expect(code).toBe(4);
   });
 
-  test('cp brings files there and back', async () => {
+  test('cp copies files in both directions', async () => {
     const [file, back] = [join(it.node.directory, 'sent'), join(it.node.directory, `back-${release}`)];
     const content = randomBytes(20 * 1024 * 1024);
     await writeFile(file, content);
@@ -161,7 +161,7 @@ describe.each<[string, Release, Record<string, string>]>([
     }
   });
 
-  test('what the node refuses is told', async () => {
+  test('reports an error of the node', async () => {
     const { code, err } = await run(['exec', 'web', '--', '/no/such/program']);
     expect(code).not.toBe(0);
     expect(err).toContain('no such file or directory');
@@ -191,6 +191,6 @@ test.each([
 
 afterAll(() => expect(it.routes.failures).toEqual([]));
 
-test('no session is left', async () => {
+test('no session is left open', async () => {
   await eventually('all are over', async () => it.sessions.open.length === 0);
 });

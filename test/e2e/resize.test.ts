@@ -57,8 +57,8 @@ const hasResized =
     return isDone && has && allocatedResources?.cpu === cpu && state?.running !== undefined && pod;
   };
 
-describe('C25: in-place resize, as the kernel has it', () => {
-  test('a container and its pod get more and less without a restart', async () => {
+describe('C25: an in-place resize', () => {
+  test('increases and decreases the kernel limits of a container and its pod without a restart', async () => {
     node.want(sized('growing', '250m', '64Mi'));
     const before = await node.running('growing');
     expect(bothOf(before)).toEqual([
@@ -79,7 +79,7 @@ describe('C25: in-place resize, as the kernel has it', () => {
     }
   });
 
-  test('a resize policy of RestartContainer restarts it once', async () => {
+  test('with the policy RestartContainer restarts the container once', async () => {
     const resizePolicy = [{ resourceName: 'memory', restartPolicy: 'RestartContainer' as const }];
     node.want(sized('again', '100m', '32Mi', { resizePolicy }));
     await node.running('again');
@@ -211,7 +211,7 @@ describe('C25: in-place resize of init containers and of whole pods', () => {
   });
 });
 
-test("C25: a pod's own limits bound its containers together and each", async () => {
+test('C25: pod-level limits apply to the containers together and to each of them', async () => {
   const own = { limits: { cpu: '200m', memory: '48Mi' } };
   node.want(apiPod('own', [shell('main', steadily())], { resources: own }));
   const pod = await node.running('own');
@@ -222,7 +222,7 @@ test("C25: a pod's own limits bound its containers together and each", async () 
   ]);
 });
 
-test('a RuntimeClass chooses the handler of a pod among those of the runtime; one that it has not keeps its pod waiting', async () => {
+test('a RuntimeClass selects the handler of a pod, and a pod whose handler is unknown to the runtime waits', async () => {
   const classed = (name: string, runtimeClassName?: string) =>
     apiPod(name, [shell('main', steadily())], runtimeClassName === undefined ? {} : { runtimeClassName });
   const write = (name: string, handler: string) =>

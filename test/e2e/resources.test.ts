@@ -39,8 +39,8 @@ function limitsOf(cgroup: string): string[] {
 const shares = (v1: number, v2: number): string =>
   String(findHierarchy(hierarchies, 'cpu')?.version === 'v2' ? v2 : v1);
 
-describe('C25: the cgroups above the containers of a pod, as the kernel has them', () => {
-  test('a pod with limits, its class, and nothing of the pod once it is gone', async () => {
+describe('C25: the pod cgroups in the kernel', () => {
+  test('have the limits of the pod and its QoS class, and disappear with the pod', async () => {
     const half = { requests: { cpu: '100m' }, limits: { cpu: '500m', memory: '64Mi' } };
     const containers = ['one', 'two'].map((name) => shell(name, steadily(), { resources: half }));
     await node.write('limited', podManifest('limited', containers));
@@ -56,7 +56,7 @@ describe('C25: the cgroups above the containers of a pod, as the kernel has them
     expect(limitsOf('burstable')[0]).toBe(shares(2, 1));
   });
 
-  test('a pod has the overhead of its RuntimeClass on top, and is refused with another', async () => {
+  test('include the overhead of the RuntimeClass, and a pod with a different overhead is rejected', async () => {
     const overhead = { podFixed: { cpu: '250m', memory: '32Mi' } };
     const heavy = { kind: 'RuntimeClass', metadata: { name: 'heavy' }, handler: 'runc', overhead };
     await writeFile(join(classes, 'heavy.json'), JSON.stringify(heavy));
@@ -72,7 +72,7 @@ describe('C25: the cgroups above the containers of a pod, as the kernel has them
     expect((await node.pods()).map((pod) => pod.metadata.name)).not.toContain('refused-node');
   });
 
-  test('a pod whose RuntimeClass is absent waits, and has its overhead when it has come', async () => {
+  test('include the overhead of a RuntimeClass that appears later, for which the pod waits', async () => {
     const write = () =>
       node.write('late', podManifest('late', [shell('main', steadily())], { runtimeClassName: 'late' }));
     await write();
@@ -88,19 +88,19 @@ describe('C25: the cgroups above the containers of a pod, as the kernel has them
     await Promise.all(['late', 'beside'].map((name) => node.gone(name)));
   });
 
-  test('all pods together have at most as many processes as the kernel takes', () => {
+  test('limit all pods together to the number of processes that the kernel supports', () => {
     const [most, threads] = ['pid_max', 'threads-max'].map((name) => readFileSync(`/proc/sys/kernel/${name}`, 'utf8'));
     expect(Number(read('pids', '', 'pids.max'))).toBe(Math.min(Number(most), Number(threads)));
   });
 
-  test('that they are held to it is an event of the node', async () => {
+  test('are reported by an event of the node once the limits are enforced', async () => {
     await node.write('told', podManifest('told', [shell('main', steadily())]));
     await node.running('told');
     const { out } = await statelet('get', 'events', '--root-dir', node.rootDir);
     expect(out).toMatch(/ Normal +NodeAllocatableEnforced +node\/node +Updated Node Allocatable limit across pods\n/);
   });
 
-  test('a Guaranteed pod is not in a class, and a BestEffort one has next to no share', async () => {
+  test('are outside the QoS classes for a Guaranteed pod, and have minimal shares for a BestEffort pod', async () => {
     const all = { cpu: '250m', memory: '32Mi' };
     const sure = shell('main', steadily(), { resources: { requests: all, limits: all } });
     await node.write('sure', podManifest('sure', [sure]));

@@ -50,7 +50,7 @@ const runsAgain = (name: string, before: Pod, restarts: number) =>
     return allRun(pod) && now?.id !== old?.id && now?.restarts === restarts && pod;
   });
 
-test('C23: what the runtime loses while no agent is there goes on with its count, in a log of its own', async () => {
+test('C23: a container that the runtime loses while no agent runs continues its restart count, with a new log', async () => {
   await node.write('web', podManifest('web', [shell('main', `echo once; ${steadily()}`)]));
   const first = await node.running('web');
   expect(containerOf(first).restartCount).toBe(0);
@@ -67,7 +67,7 @@ test('C23: what the runtime loses while no agent is there goes on with its count
   expect(status).toMatchObject({ metadata: { attempt: 1 }, logPath: join(logFolder(first), '1.log') });
 });
 
-test('C23: so does what it loses while the agent is there', async () => {
+test('C23: a container that the runtime loses while the agent runs continues its restart count, with a new log', async () => {
   await node.write('seen', podManifest('seen', [shell('main', `echo once; ${steadily()}`)]));
   const before = await node.running('seen');
   await losePod(before);

@@ -66,7 +66,7 @@ function rawPod(name: string, uid: string) {
 }
 
 describe('the command `statelet run`', () => {
-  test('C23: logs and their symlinks lie where log collectors look for them', async () => {
+  test('C23: stores logs and their symlinks where log collectors expect them', async () => {
     const { metadata, status } = await node.running('web');
     const id = status?.containerStatuses?.[0]?.containerID?.replace('containerd://', '');
     const file = join(node.podLogs, `default_web-node_${metadata.uid}`, 'main', '0.log');
@@ -81,7 +81,7 @@ describe('the command `statelet run`', () => {
     expect(lines).toEqual(expect.arrayContaining([line('stdout F hello'), line('stderr F trouble')]));
   });
 
-  test('SIGTERM stops the agent and leaves the pods; the next one adopts them', async () => {
+  test('stops on SIGTERM and leaves the pods, which the next agent adopts', async () => {
     const before = await node.running('web');
     const processes = await processesIn(node.runtime.containerd.cgroupParent);
     await restart(async () => {
@@ -93,7 +93,7 @@ describe('the command `statelet run`', () => {
     expect(await processesIn(node.runtime.containerd.cgroupParent)).toEqual(processes);
   });
 
-  test('what already ran goes on under an agent that would take no pod', async () => {
+  test('leaves pods running that it would not admit', async () => {
     const before = await node.running('web');
     await restart(() => node.write('late', podManifest('late', [shell('main', steadily())])), ['--max-pods', '0']);
     await node.until('is refused', 'late', ({ status }) => status?.reason === 'UnexpectedAdmissionError');
@@ -103,7 +103,7 @@ describe('the command `statelet run`', () => {
     await restart();
   });
 
-  test('a pod whose manifest went while no agent ran is terminated by the next, with all that it had', async () => {
+  test('terminates a pod whose manifest was removed while no agent ran, and deletes everything of it', async () => {
     await node.write('brief', podManifest('brief', [shell('main', steadily())]));
     const { uid } = (await node.running('brief')).metadata;
     await restart(() => node.remove('brief'));
@@ -116,7 +116,7 @@ describe('the command `statelet run`', () => {
     await node.running('web');
   });
 
-  test('sandboxes of others are listed as foreign and left alone', async () => {
+  test('lists foreign sandboxes and leaves them alone', async () => {
     const { sandboxId, containerId } = await rawPod('other', 'foreign-uid');
     await restart();
     await node.running('web');
@@ -126,7 +126,7 @@ describe('the command `statelet run`', () => {
     expect(containers.find(({ id }) => id === containerId)?.state).toBe(running);
   });
 
-  test('an unmarked sandbox of a pod that is wanted is adopted with its container', async () => {
+  test('adopts an unmarked sandbox of a wanted pod with its container', async () => {
     let containerId = '';
     await restart(async () => {
       ({ containerId } = await rawPod('wanted-node', 'wanted-uid'));
@@ -139,7 +139,7 @@ describe('the command `statelet run`', () => {
     await node.gone('wanted');
   });
 
-  test('C2: a pod that has succeeded stays so under the next agent, and nothing of it runs again', async () => {
+  test('C2: leaves a pod that has succeeded under an earlier agent as it is, and runs nothing of it again', async () => {
     const file = join(node.shared, 'once');
     const main = shell('main', 'echo ran >> /shared/once', inShared);
     await node.write('once', podManifest('once', [main], { restartPolicy: 'OnFailure', volumes: volumes() }));
@@ -162,7 +162,7 @@ describe('the command `statelet run`', () => {
     await Promise.all([node.gone('once'), node.gone('later')]);
   });
 
-  test('C13: the end of a container that somebody removes while its pod ends is unknown', async () => {
+  test('C13: reports an unknown exit for a container that is removed externally while its pod terminates', async () => {
     const script = "trap 'touch /shared/asked' TERM; while :; do sleep 0.1; done";
     const spec = { uid: 'overdue-uid', terminationGracePeriodSeconds: 600, volumes: volumes() };
     const overdue = (more: Partial<PodSpec> = {}) =>
@@ -183,7 +183,7 @@ describe('the command `statelet run`', () => {
     await node.gone('overdue');
   });
 
-  test('C27: a pod has the address that its containers see, one of a family, and the node at most two', async () => {
+  test('C27: reports the pod IP that its containers see, one per family, and at most two node IPs', async () => {
     await restart(undefined, ['--node-ip', '192.0.2.7,2001:db8::7']);
     const look = "ip -4 -o address show dev eth0 | sed 's,.* inet \\([0-9.]*\\)/.*,\\1,'; echo end";
     await node.write('inside', podManifest('inside', [shell('main', steadily(look))]));
@@ -198,7 +198,7 @@ describe('the command `statelet run`', () => {
     await restart();
   });
 
-  test('an agent that is killed while it starts a pod leaves nothing double', async () => {
+  test('duplicates nothing after it was killed while starting a pod', async () => {
     await node.write('half', podManifest('half', [shell('main', steadily()), shell('side', steadily())]));
     await node.until('is being made', 'half', ({ status }) => status?.phase === 'Pending');
     agent.kill('SIGKILL');

@@ -23,7 +23,7 @@ const once = () =>
     'node',
   );
 
-test('pods that run, or have succeeded, are a success, and go on without the agent', async () => {
+test('pods that are running or have succeeded count as a success, and continue without the agent', async () => {
   await node.write('steady', podManifest('steady', [shell('main', steadily())]));
   await node.write('job', podManifest('job', [shell('main', 'exit 0')], { restartPolicy: 'Never' }));
   const { code, out } = await once();
@@ -33,7 +33,7 @@ test('pods that run, or have succeeded, are a success, and go on without the age
   expect(containers.map(({ state, metadata }) => `${metadata?.attempt} ${state}`).sort()).toEqual(['0 1', '0 2']);
 });
 
-test('one that fails is told, and the exit code is 1', async () => {
+test('a failing pod is reported, and the exit code is 1', async () => {
   await node.write('bad', podManifest('bad', [shell('main', 'exit 7')], { restartPolicy: 'Never' }));
   const { code, out, err } = await once();
   expect(out).toContain('pod default/bad-node: Failed: exit code 7\n');

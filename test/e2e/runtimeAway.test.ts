@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { startStatelet } from './support/statelet.ts';
 
-test('`run` over a runtime that cannot be reached says so in lines with the cause, and without a stack', async () => {
+test('`run` reports an unreachable runtime in log lines with the cause and without a stack', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'statelet-away-'));
   const socket = join(directory, 'no.sock');
   await mkdir(join(directory, 'manifests'));

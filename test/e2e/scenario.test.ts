@@ -6,7 +6,7 @@ import { noAbort, withContainerd } from './support/containerd.ts';
 
 const image = 'statelet.local/busybox:1';
 
-test('the scenario on a real containerd: it answers as the simulated runtime does', async () => {
+test('the scenario on a real containerd has the results of the simulated runtime', async () => {
   const wait = (ms: number) => pause(ms);
   const seen = await withContainerd(({ cri }) => playScenario({ cri, image, uid: 'u1', signal: noAbort, wait }));
   expect(seen).toEqual(expectedOf(image));

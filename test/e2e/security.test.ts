@@ -39,8 +39,8 @@ async function said(
 /** A field of a process's status. */
 const statusOf = (field: string) => `sed -n 's/^${field}:[[:space:]]*//p' /proc/self/status`;
 
-describe('what a container may', () => {
-  test("users and groups: the container's own, else the pod's; supplemental ones and fsGroup beside them", async () => {
+describe('the privileges of a container', () => {
+  test('include the users and groups of the container or else of the pod, and supplemental groups and fsGroup', async () => {
     const whoami = 'id -u; id -g; id -G';
     const ids = await said(
       'users',
@@ -53,7 +53,7 @@ describe('what a container may', () => {
     });
   });
 
-  test('capabilities, new privileges, seccomp and the root file system', async () => {
+  test('cover capabilities, no_new_privs, seccomp and the root file system', async () => {
     const bounds = statusOf('CapBnd');
     const modes = `${statusOf('NoNewPrivs')}; ${statusOf('Seccomp')}`;
     const heard = await said('privileges', [
@@ -80,7 +80,7 @@ describe('what a container may', () => {
     expect([has('more', 12), has('more', 0), has('more', 5)]).toEqual([1n, 0n, 1n]);
   });
 
-  test('what of the host is masked or can not be written, unless it is privileged', async () => {
+  test('mask host information and forbid writes to it, unless the container is privileged', async () => {
     const look =
       'wc -c < /proc/timer_list; ls -A /sys/firmware | wc -l; v=$(cat /proc/sys/vm/swappiness); (echo $v > /proc/sys/vm/swappiness) && echo written';
     const heard = await said('masked', [saying('plain', look), saying('privileged', look, { privileged: true })]);
@@ -91,19 +91,19 @@ describe('what a container may', () => {
   });
 });
 
-describe('what a pod shares', () => {
+describe('a pod', () => {
   const links = ['net', 'pid', 'ipc'] as const;
   const look = links.map((each) => `readlink /proc/self/ns/${each}`).join('; ');
   const own = () => Promise.all(links.map((each) => readlink(`/proc/self/ns/${each}`)));
 
-  test('nothing with the host by itself, and its network and IPC among its containers', async () => {
+  test('shares nothing with the host by default, and its containers share the network and IPC', async () => {
     const { one = [], two = [] } = await said('apart', [saying('one', look), saying('two', look)]);
     const host = await own();
     expect(one.filter((each) => host.includes(each))).toEqual([]);
     expect([one[0] === two[0], one[1] === two[1], one[2] === two[2]]).toEqual([true, false, true]);
   });
 
-  test('processes, where it says so', async () => {
+  test('shares processes among its containers if configured', async () => {
     // The brackets keep it from finding itself.
     const find = "until grep -l 'the[-]other' /proc/[0-9]*/cmdline > /dev/null; do sleep 0.1; done; cat /proc/1/comm";
     const containers = [saying('one', find), saying('two', ': the-other')];
@@ -112,15 +112,15 @@ describe('what a pod shares', () => {
     expect(one).not.toEqual(['sh']);
   });
 
-  test('network, processes and IPC of the host, where it says so', async () => {
+  test('shares the network, processes and IPC of the host if configured', async () => {
     const spec = { hostNetwork: true, hostPID: true, hostIPC: true };
     const { main } = await said('host', [saying('main', look)], spec);
     expect(main).toEqual(await own());
   });
 });
 
-describe('what a node makes of it', () => {
-  test('sysctls of the pod: safe ones, and those that the node allows', async () => {
+describe('the node', () => {
+  test('sets the sysctls of a pod that are safe or permitted', async () => {
     const sysctls = [
       { name: 'net.ipv4.ip_unprivileged_port_start', value: '80' },
       { name: 'kernel/shm_rmid_forced', value: '1' },
@@ -132,7 +132,7 @@ describe('what a node makes of it', () => {
     expect(main).toEqual(['80', '1', '65000']);
   });
 
-  test('a pod that it does not take is Failed, and says why', async () => {
+  test('rejects a pod that does not fit as Failed with the reason', async () => {
     const main = [shell('main', steadily())];
     const sysctls = [{ name: 'net.core.somaxconn', value: '9' }];
     await node.write('unsafe', podManifest('unsafe', main, { securityContext: { sysctls } }));
@@ -146,7 +146,7 @@ describe('what a node makes of it', () => {
     expect(await failed('elsewhere')).toMatchObject({ reason: 'NodeAffinity' });
   });
 
-  test('runAsNonRoot refuses an image that runs as root, and takes a user who is not', async () => {
+  test('rejects an image that runs as root under runAsNonRoot, and accepts another user', async () => {
     const nonRoot = { runAsNonRoot: true };
     const containers = [
       shell('root', steadily(), { securityContext: nonRoot }),

@@ -24,7 +24,7 @@ const pod = {
 const kubectl = new Kubectl('sid', { kubeconfig: cluster.kubeconfig, directory: cluster.node.directory });
 const tell = (...args: readonly string[]) => kubectl.tell(...args);
 
-test('its port is in its Node; logs, commands, and whatever else the API server asks it for', async () => {
+test('the Node publishes the port of the agent, and logs, exec and the other endpoints work through the API server', async () => {
   const { server, agent } = cluster;
   await accountIsThere(server);
   await server.request('POST', PODS, pod);

@@ -47,7 +47,7 @@ async function asked(at: number, agent: Agent): Promise<readonly [code: number |
   return [response.statusCode, response.socket];
 }
 
-test('C38: nobody gets in before it is issued; then it is shown, and connections outlive its renewal', async () => {
+test('C38: TLS connections fail until the serving certificate is issued, and survive its renewal', async () => {
   const { server, agent } = cluster;
   server.signing.lifeMs = LIFE_MS;
   const at = await eventually('the Node says its port', async () => (await port()) || undefined);

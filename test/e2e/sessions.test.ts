@@ -52,7 +52,7 @@ beforeAll(async () => {
 });
 
 test.each(RELEASES)(
-  'exec, attach and followed logs end with their container: kubectl of %s',
+  'exec, attach and followed logs terminate with their container (kubectl of %s)',
   async (release) => {
     const { begun, end } = await talking(release, `talking-${release}`);
     const name = `talking-${release}`;

@@ -24,7 +24,7 @@ async function slowPod(seconds: number): Promise<void> {
 }
 
 describe('signals to `statelet up`', () => {
-  test('a Ctrl-C that reaches the whole process group, and twice within 2 s, is one graceful end', async () => {
+  test('cause one graceful stop, even for a Ctrl-C to the whole process group twice within 2 s', async () => {
     await slowPod(4);
     const up = await node.start();
     await node.running('slow');
@@ -39,7 +39,7 @@ describe('signals to `statelet up`', () => {
     expect(await traces({ ...marks, directory: node.directory })).toEqual([]);
   });
 
-  test('one that comes later ends it at once; pods and containerd run on until the next `up`', async () => {
+  test('cause an immediate stop if a later one follows, and pods and containerd run on until the next `up`', async () => {
     await slowPod(6);
     await node.write('quick', podManifest('quick', [shell('main', steadily())]));
     const up = await node.start();
@@ -66,7 +66,7 @@ describe('SIGKILL of `statelet up`', () => {
   /** Ends well once, so that it is restarted once; then it goes on. */
   const onceAgain = `if [ -e /data/ran ]; then ${steadily()}; else touch /data/ran; fi`;
 
-  test('pods and containerd go on; the next `up` adopts them as they are and ends them', async () => {
+  test('does not stop the pods and containerd, and the next `up` adopts and terminates them', async () => {
     const data = [{ name: 'data', mountPath: '/data' }];
     const containers = [shell('steady', steadily()), shell('again', onceAgain, { volumeMounts: data })];
     await node.write('web', podManifest('web', containers, { volumes: [{ name: 'data', emptyDir: {} }] }));

@@ -27,7 +27,7 @@ const STATES = ['created', 'running', 'exited', 'unknown'];
 const conditionOf = ({ status }: Pod, type: string): PodCondition | undefined =>
   status?.conditions?.find((each) => each.type === type);
 
-describe('ephemeral containers', () => {
+describe('an ephemeral container', () => {
   const main = hearing('main');
   const debugged = (...names: string[]) =>
     apiPod('debugged', [main], {
@@ -39,7 +39,7 @@ describe('ephemeral containers', () => {
     });
   const debugOf = ({ status }: Pod) => status?.ephemeralContainerStatuses?.find(({ name }) => name === 'debug');
 
-  test('C5: one that is added runs once among the processes of its target, and never again', async () => {
+  test('C5: runs once among the processes of its target when it is added, and never again', async () => {
     node.want(apiPod('debugged', [main]));
     const before = containerOf(await node.running('debugged'));
     node.want(debugged('debug'));
@@ -76,7 +76,7 @@ describe('ephemeral containers', () => {
   });
 });
 
-describe('C24: a critical pod that there is no room for', () => {
+describe('C24: a critical pod that does not fit', () => {
   const MOST = node.cpuMillis - 100;
   const asking = (name: string, millis: number, spec: Partial<PodSpec> = {}, hostPort?: number) => {
     const ports = hostPort === undefined ? {} : { ports: [{ containerPort: 80, hostPort }] };
@@ -84,7 +84,7 @@ describe('C24: a critical pod that there is no room for', () => {
     return apiPod(name, [hearing('main', { resources, ...ports })], spec);
   };
 
-  test('ends another, which has the phase of its exits and says why; its room and its port are free', async () => {
+  test('preempts another pod, which has the phase of its exits and the reason, and its resources and port are released', async () => {
     const port = await freePort();
     const [small, large] = [asking('small', 50), asking('large', MOST, {}, port)];
     node.want(small, large);
@@ -109,7 +109,7 @@ describe('C24: a critical pod that there is no room for', () => {
   });
 });
 
-test('C15: a pod with a readiness gate is ready when somebody says so of it, and only as long', async () => {
+test('C15: a pod with a readiness gate is ready exactly as long as its condition is True', async () => {
   const conditionType = 'example.com/in-service';
   const gated = (status?: 'True' | 'False') => {
     const pod = apiPod('gated', [shell('main', steadily())], { readinessGates: [{ conditionType }] });
@@ -146,7 +146,7 @@ describe('C10: a pod that is being deleted', () => {
     return { ...pod, metadata: { ...pod.metadata, deletionTimestamp, deletionGracePeriodSeconds } };
   };
 
-  test('again with less grace ends then, and stays as one that has ended until its source lets it go', async () => {
+  test('terminates early when its grace period is shortened, and stays terminated until its source removes it', async () => {
     node.want(patient);
     await node.running('patient');
     node.want(deleted(patient, 500));
@@ -173,7 +173,7 @@ describe('C10: a pod that is being deleted', () => {
     expect(await containersAtRuntime(ended.metadata.uid)).toEqual([]);
   });
 
-  test('C5: is not begun with when it comes only now', async () => {
+  test('C5: is not started if it arrives only now', async () => {
     const late = apiPod('late', [shell('main', steadily())]);
     node.want(deleted(late, 30));
     await node.until('has ended', 'late', (pod) => pod.status?.phase === 'Failed' && pod);

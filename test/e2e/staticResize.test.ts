@@ -55,7 +55,7 @@ const resized = (name: string, cpu: string, memory: string) =>
     return !isUnderWay && has && state?.running !== undefined && pod;
   });
 
-test('C24: a static pod with a uid of its own is resized in place when its manifest is edited', async () => {
+test('C24: a static pod with its own UID is resized in place when its manifest is edited', async () => {
   await node.write('web', sized('web', '250m', '64Mi', UID));
   const before = await node.running('web');
   expect(before.metadata.uid).toBe(UID);
@@ -70,7 +70,7 @@ test('C24: a static pod with a uid of its own is resized in place when its manif
   }
 });
 
-test('C24: an edit while no agent runs is a resize as well', async () => {
+test('C24: an edit while no agent is running is applied as a resize as well', async () => {
   const before = await node.running('web');
   node.agent.kill('SIGTERM');
   await node.agent.ended;
@@ -81,7 +81,7 @@ test('C24: an edit while no agent runs is a resize as well', async () => {
   expect(containerOf(after)).toMatchObject({ containerID: containerOf(before).containerID, restartCount: 0 });
 });
 
-test('C24: where the resize policy says so, the container of a static pod restarts once for it', async () => {
+test('C24: a container of a static pod restarts once for a resize if its resize policy requires that', async () => {
   const uid = UID.replace(/1$/, '2');
   const resizePolicy = [{ resourceName: 'memory', restartPolicy: 'RestartContainer' as const }];
   await node.write('again', sized('again', '100m', '32Mi', uid, { resizePolicy }));
@@ -93,7 +93,7 @@ test('C24: where the resize policy says so, the container of a static pod restar
   expect(await limitsOf(after)).toEqual(['10000', String(64 * MI), '10000', String(64 * MI)]);
 });
 
-test('C24: without a uid the edited file is another pod', async () => {
+test('C24: without a UID an edited manifest defines a new pod', async () => {
   await node.write('plain', sized('plain', '100m', '32Mi'));
   const before = await node.running('plain');
   await node.write('plain', sized('plain', '200m', '32Mi'));

@@ -78,7 +78,7 @@ const podIn = ({ pods }: Summary): PodStats | undefined => pods.find(({ podRef }
 const named = <T extends { readonly name: string }>(all: readonly T[] | undefined, name: string): T | undefined =>
   all?.find((each) => each.name === name);
 
-test('C43: processor, memory, volumes, layers, logs and networks of a pod that uses them', async () => {
+test('C43: the summary contains CPU, memory, volumes, layers, logs and network of a busy pod', async () => {
   const { server, agent } = cluster;
   await accountIsThere(server);
   await server.request('POST', '/api/v1/namespaces/default/pods', pod);
@@ -129,7 +129,7 @@ test('C43: processor, memory, volumes, layers, logs and networks of a pod that u
   expect(own?.memory?.workingSetBytes).toBeGreaterThan(10 * MIB);
 }, 120_000);
 
-test('the agent runs in the cgroup of kubeletCgroups, which has a row among the metrics of cadvisor', async () => {
+test('the agent runs in the cgroup of kubeletCgroups, which has its own series in the cadvisor metrics', async () => {
   const { pid } = cluster.agent;
   expect(await readFile(`/proc/${pid}/cgroup`, 'utf8')).toContain(`:/${AGENT_CGROUP}\n`);
   const text = await proxied('metrics/cadvisor');
@@ -139,14 +139,14 @@ test('the agent runs in the cgroup of kubeletCgroups, which has a row among the 
   expect(Number(row?.split('} ')[1]?.split(' ')[0])).toBeGreaterThan(10 * MIB);
 });
 
-test('the agent is the last process that the kernel kills for memory, or says that the host refuses this', async () => {
+test('the agent has the lowest OOM score, or reports that the host forbids it', async () => {
   const { pid, err } = cluster.agent;
   const value = (await readFile(`/proc/${pid}/oom_score_adj`, 'utf8')).trim();
   const refusal = /oom_score_adj stays (-?\d+), because it cannot be set to -999/.exec(err())?.[1];
   expect(value).toBe(refusal ?? '-999');
 });
 
-test('the metrics of resources have every container, with cpu and memory and when it began', async () => {
+test('the resource metrics contain CPU, memory and start time of every container', async () => {
   const text = await proxied('metrics/resource');
   for (const container of ['main', 'idle']) {
     const labels = `{container="${container}",namespace="default",pod="busy"}`;
@@ -168,7 +168,7 @@ test('the metrics of resources have every container, with cpu and memory and whe
   expect(Number(log.exec(await proxied('metrics'))?.[1])).toBeGreaterThan(0);
 }, 60_000);
 
-test('a volume that is counted does not keep its pod from ending', async () => {
+test('measuring a volume does not prevent its pod from terminating', async () => {
   await Promise.all([proxied('stats/summary'), kubectl.tell('delete', 'pod', 'busy', '--now')]);
   const { pods }: Summary = await eventually('it is gone', async () => {
     const whole: Summary = JSON.parse(await proxied('stats/summary?only_cpu_and_memory=true'));

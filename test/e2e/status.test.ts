@@ -47,8 +47,8 @@ const waits = (name: string, reason: string): Promise<ContainerStatus> =>
     return status.state?.waiting?.reason === reason && status;
   });
 
-describe('C22: the last words of a container', () => {
-  test('are in its file, wherever it wants that, after any exit code', async () => {
+describe('C22: the termination message of a container', () => {
+  test('is read from its file at any configured path, after any exit code', async () => {
     const [plain, own] = await Promise.all([
       endOf('plain', shell('main', 'echo ignored; echo all is well > /dev/termination-log')),
       endOf('own', shell('main', 'echo lost > /last/words; exit 3', { terminationMessagePath: '/last/words' })),
@@ -57,7 +57,7 @@ describe('C22: the last words of a container', () => {
     expect(own).toMatchObject({ exitCode: 3, reason: 'Error', message: 'lost\n' });
   });
 
-  test('are the end of its log after a failure, where the policy falls back to it and the file is empty', async () => {
+  test('is the end of the log after a failure if the policy falls back to logs and the file is empty', async () => {
     const terminationMessagePolicy = 'FallbackToLogsOnError';
     const script = 'i=0; while [ $i -lt 200 ]; do i=$((i+1)); echo line $i; done';
     const [failed, succeeded] = await Promise.all([
@@ -69,7 +69,7 @@ describe('C22: the last words of a container', () => {
     expect(succeeded).not.toHaveProperty('message');
   });
 
-  test('are kept of the run before, and of an init container', async () => {
+  test('is preserved for the previous run, and for an init container', async () => {
     const main = shell(
       'main',
       'test -e /run/again && sleep 1000; touch /run/again; echo first > /dev/termination-log',
@@ -89,8 +89,8 @@ describe('C22: the last words of a container', () => {
   });
 });
 
-describe('C16: what a container waits for', () => {
-  test('a failed pull: its error first, then its back-off', async () => {
+describe('C16: a waiting container', () => {
+  test('shows the error of a failed pull first, and then its back-off', async () => {
     const image = '127.0.0.1:1/nothing:1';
     await node.write('pulling', podManifest('pulling', [shell('main', 'true', { image })]));
     const failed = await waits('pulling', 'ErrImagePull');
@@ -101,7 +101,7 @@ describe('C16: what a container waits for', () => {
     );
   });
 
-  test('a failed pull of an image volume: as that of an image, and a runtime without image volumes fails only the creation', async () => {
+  test('shows a failed pull of an image volume like that of an image, and a runtime without image volumes fails only the creation', async () => {
     const volumeMounts = [{ name: 'site', mountPath: '/site' }];
     const pod = (name: string, reference: string) =>
       node.write(
@@ -124,7 +124,7 @@ describe('C16: what a container waits for', () => {
     );
   });
 
-  test('a command that is not there: refused, with the dead container as the last state, then a crash loop', async () => {
+  test('with a missing command shows the error with the dead container as the last state, and then a crash loop', async () => {
     await node.write('absent', podManifest('absent', [shell('main', '', { command: ['/no/such/command'] })]));
     const refused = await waits('absent', 'RunContainerError');
     expect(refused.state?.waiting?.message).toMatch(/^failed to create containerd task: .*\/no\/such\/command/);
@@ -138,7 +138,7 @@ describe('C16: what a container waits for', () => {
     expect(ended).toMatchObject({ exitCode: 128, reason: 'StartError', startedAt });
   });
 
-  test('what cannot be made of its manifest', async () => {
+  test('shows what prevents its creation', async () => {
     const securityContext = { runAsNonRoot: true };
     await node.write('root', podManifest('root', [shell('main', 'true', { securityContext })]));
     const image = 'statelet.local/nothing:1';
@@ -153,7 +153,7 @@ describe('C16: what a container waits for', () => {
     expect(absent).toMatchObject({ imageID: '', restartCount: 0 });
   });
 
-  test('C17: an image that must not be pulled is found when somebody has loaded it by hand', async () => {
+  test('C17: finds an image with pull policy Never once someone has loaded it', async () => {
     const image = 'statelet.local/by-hand:1';
     await node.write(
       'by-hand',
@@ -166,13 +166,13 @@ describe('C16: what a container waits for', () => {
   });
 });
 
-describe('C10: hooks', () => {
+describe('C10: lifecycle hooks', () => {
   const shared = { volumeMounts: [{ name: 'shared', mountPath: '/shared' }] };
   const volumes = () => [{ name: 'shared', hostPath: { path: node.shared } }];
   const httpHeaders = [{ name: 'X-Hook', value: 'yes' }];
   const inShared = (name: string) => join(node.shared, name);
 
-  test('after the start the container waits for its hook; before the stop it asks at the pod itself', async () => {
+  test('delay the container after its start, and before its stop send requests to the pod itself', async () => {
     // It answers once it has read the request: whoever has the answer goes.
     const read = 'until test "$line" = "$(printf "\\r")"; do read -r line || exit; echo "$line"; done > /shared/asked';
     const script = `nc -l -p 8080 -e sh -c '${read}; printf "HTTP/1.0 204 OK\\r\\n\\r\\n"'`;
@@ -203,7 +203,7 @@ describe('C10: hooks', () => {
     expect(request).toMatch(/^x-hook: yes\r$/im);
   });
 
-  test('C9: a hook after the start holds up the next container, and an explanation says so', async () => {
+  test('C9: delay the next container during postStart, which an explanation shows', async () => {
     const hook = 'until test -e /shared/ready; do sleep 0.1; done; touch /shared/hooked';
     const proxy = shell('proxy', steadily(), {
       ...shared,
@@ -226,7 +226,7 @@ describe('C10: hooks', () => {
     await eventually('the app came after the hook', () => existsSync(inShared('after')));
   });
 
-  test('a hook that asks elsewhere is done once it is answered; one that sleeps holds the signal back', async () => {
+  test('by httpGet to another host complete on a response, and a sleep delays the stop signal', async () => {
     const httpGet = { host: '127.0.0.1', port: server.port, path: '/started', httpHeaders };
     const main = shell('main', steadily(':', 'date +%s > /shared/signalled'), {
       ...shared,
@@ -241,7 +241,7 @@ describe('C10: hooks', () => {
     expect(Number(await readFile(inShared('signalled'), 'utf8'))).toBeGreaterThanOrEqual(Math.floor(removedAt + 2));
   });
 
-  test('a failed hook after the start kills the container: its reason, then a crash loop', async () => {
+  test('that fail after the start kill the container, which shows the reason and then a crash loop', async () => {
     const exec = { command: ['sh', '-c', 'echo no luck; exit 3'] };
     const main = shell('main', steadily(), { lifecycle: { postStart: { exec } } });
     await node.write('unlucky', podManifest('unlucky', [main], { terminationGracePeriodSeconds: 5 }));
@@ -254,7 +254,7 @@ describe('C10: hooks', () => {
     expect(restartCount).toBe(1);
   });
 
-  test('what a hook before the stop takes is taken from the grace, of which 2 s are left, and it lives through these; that it fails is no hindrance', async () => {
+  test('before the stop use up the grace period down to 2 s, during which they continue, and their failure does not matter', async () => {
     const lifecycle = (...command: string[]) => ({ lifecycle: { preStop: { exec: { command } } } });
     const outliving = lifecycle('sh', '-c', 'sleep 3; touch /shared/outlived; sleep 1000');
     const slow = shell('main', stubbornly, { ...shared, ...outliving });
@@ -273,7 +273,7 @@ describe('C10: hooks', () => {
   });
 });
 
-test('what was made of a container: its image by the names of the runtime, its mounts', async () => {
+test('a container status has the image names of the runtime and the mounts', async () => {
   const volumeMounts = [
     { name: 'data', mountPath: '/data' },
     { name: 'data', mountPath: '/look', readOnly: true },

@@ -116,7 +116,7 @@ async function straight(...cmd: readonly string[]): Promise<void> {
 /** More than all that stands between a command and its client holds. */
 const FLOOD = ['head', '-c', '50000000', '/dev/zero'].map((word) => `command=${encodeURIComponent(word)}`).join('&');
 
-test('a hundred sessions go on at once, in little memory; of killed clients nothing is left', async () => {
+test('a hundred sessions run at once with little memory, and killed clients leave nothing behind', async () => {
   const at = await place();
   const before = await memory();
   const echoing = await commands(at, 'input=1&output=1&command=cat');
@@ -142,7 +142,7 @@ test('a hundred sessions go on at once, in little memory; of killed clients noth
     await eventually('no command is left that reads', async () => (await processes('cat', pod)) === 0);
 }, 120_000);
 
-test('a command that only writes is left as it is of a client of the runtime itself: nobody has told it to end', async () => {
+test('a command that only writes continues when its client is gone, as with a direct client of the runtime', async () => {
   const query = ['watch', 'true'].map((word) => `command=${word}`).join('&');
   const socket = await command(await place(), `output=1&${query}`);
   await once(socket, 'message');
@@ -151,7 +151,7 @@ test('a command that only writes is left as it is of a client of the runtime its
   expect(await processes('watch')).toBe(2);
 }, 60_000);
 
-test('a kubectl that is killed ends its command that reads', async () => {
+test('killing kubectl terminates its command that reads input', async () => {
   const child = kubectl.start(['exec', '-i', 'busy', '--', 'cat']);
   child.stdin.write('hello\n');
   await once(child.stdout, 'data');
@@ -160,7 +160,7 @@ test('a kubectl that is killed ends its command that reads', async () => {
   await eventually('the command ends', async () => (await processes('cat')) === 0);
 });
 
-test('a thousand idle connections keep nobody out, and cost little', async () => {
+test('a thousand idle connections exclude no other client, and cost little memory', async () => {
   const at = await place();
   const before = await memory();
   const sockets: TLSSocket[] = [];
@@ -180,7 +180,7 @@ test('a thousand idle connections keep nobody out, and cost little', async () =>
   }
 }, 120_000);
 
-test('a log is followed over its rotation without a gap', async () => {
+test('a followed log has no gap across its rotation', async () => {
   const child = kubectl.start(['logs', '--follow', 'counting']);
   let said = '';
   child.stdout.on('data', (data) => (said += String(data)));
@@ -206,7 +206,7 @@ test('a log is followed over its rotation without a gap', async () => {
   expect(numbers).toEqual(numbers.map((_, at) => first + at));
 }, 60_000);
 
-test('while the API server is away what it has said holds, and nothing else', async () => {
+test('while the API server is down only cached access decisions apply', async () => {
   const at = await place();
   expect((await asked(at, '/pods')).code).toBe(200);
   await cluster.stopServing();
@@ -224,7 +224,7 @@ test('while the API server is away what it has said holds, and nothing else', as
   await eventually('it is asked again', async () => (await asked(at, '/statusz')).code === 200);
 }, 120_000);
 
-test('a runtime that is killed ends its sessions; once it is back there are new ones', async () => {
+test('a killed runtime ends its sessions, and new ones work once it is back', async () => {
   const session = kubectl.start(['exec', '-i', 'busy', '--', 'sh', '-c', 'echo begun; cat']);
   await once(session.stdout, 'data');
   const pid = Number(await readFile(join(node.containerdDirectory, 'containerd.pid'), 'utf8'));
@@ -241,7 +241,7 @@ test('a runtime that is killed ends its sessions; once it is back there are new 
   });
 }, 120_000);
 
-test('an agent that is killed ends its clients; the next one serves them again', async () => {
+test('a killed agent ends its sessions, and the next one serves new ones', async () => {
   const session = kubectl.start(['exec', '-i', 'busy', '--', 'sh', '-c', 'echo begun; cat']);
   await once(session.stdout, 'data');
   agent.kill('SIGKILL');

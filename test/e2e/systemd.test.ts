@@ -8,7 +8,7 @@ import { runNode } from './support/node.ts';
 
 const node = await nodeForAllTests(runNode);
 
-test('it has started, is well, and ends', async () => {
+test('the agent notifies systemd that it is ready, alive and stopping', async () => {
   const heard = await notifySocket(`@${node.directory}`);
   const env = { NOTIFY_SOCKET: `@${node.directory}`, WATCHDOG_USEC: '2000000' };
   try {
@@ -25,7 +25,7 @@ test('it has started, is well, and ends', async () => {
   }
 }, 60_000);
 
-test('with a watchdog that is too impatient it does not start', async () => {
+test('the agent does not start with a watchdog interval that is too short', async () => {
   const agent = node.launch({ env: { NOTIFY_SOCKET: join(node.directory, 'n'), WATCHDOG_USEC: '1000000' } });
   expect(await agent.ended).toBe(1);
   expect(agent.err()).toContain('WATCHDOG_USEC: 1s is too short, WatchdogSec has to be more than 1s');

@@ -114,7 +114,7 @@ const listed = () => [
   'node',
 ];
 
-test('an agent that comes, runs pods and goes leaves the pods of another kubelet as they are, and lists them', async () => {
+test('an agent that starts, runs pods and stops leaves the pods of another kubelet unchanged, and lists them', async () => {
   await kubeletsPod('their-uid', 'theirs');
   await kubeletsPod('dead_uid', 'dead', { sandbox: false });
   const before = await picture(theirs);
@@ -138,7 +138,7 @@ test('an agent that comes, runs pods and goes leaves the pods of another kubelet
   expect(await picture(theirs)).toEqual(before);
 });
 
-test('--take-over=list prints what would be ended, exits with 0 and changes nothing', async () => {
+test('--take-over=list prints what would be terminated, exits with 0 and changes nothing', async () => {
   const before = await picture(theirs);
   const { code, out } = await statelet(...listed());
   expect(code).toBe(0);
@@ -150,7 +150,7 @@ test('--take-over=list prints what would be ended, exits with 0 and changes noth
   expect(await picture(theirs)).toEqual(before);
 });
 
-test('--take-over=now changes nothing while a pod runs that this runtime does not know', async () => {
+test('--take-over=now changes nothing while a pod is running that this runtime does not know', async () => {
   const { cri } = node.runtime;
   const elsewhere = await runRawPod(cri, {
     name: 'elsewhere',
@@ -170,7 +170,7 @@ test('--take-over=now changes nothing while a pod runs that this runtime does no
   await cri.removePodSandbox({ podSandboxId: elsewhere.sandboxId }, { signal: noAbort });
 });
 
-test('--take-over=now ends them: nothing is left of sandboxes, mounts, directories, logs and cgroups', async () => {
+test('--take-over=now terminates the foreign pods with their sandboxes, mounts, directories, logs and cgroups', async () => {
   const agent = await node.start({ args: ['--take-over=now'] });
   const all = [...theirs, 'else-uid'];
   await eventually('nothing is left of them', async () => {

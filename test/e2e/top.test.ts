@@ -85,12 +85,15 @@ const rowsOf = (table: string): string[] =>
     .slice(1)
     .map((line) => line.trim().replaceAll(/ +/g, ' '));
 
-test.each(RELEASES)('before it has told anything there is nothing to show: kubectl of %s', async (release) => {
-  const { code, err } = await kubectlOf(release).tell('top', 'node');
-  expect([code, err]).toEqual([1, 'error: metrics not available yet\n']);
-});
+test.each(RELEASES)(
+  'kubectl top reports that metrics are not available before the first scrape (kubectl of %s)',
+  async (release) => {
+    const { code, err } = await kubectlOf(release).tell('top', 'node');
+    expect([code, err]).toEqual([1, 'error: metrics not available yet\n']);
+  },
+);
 
-test.each(RELEASES)('nodes, pods and containers are shown with what they use: kubectl of %s', async (release) => {
+test.each(RELEASES)('kubectl top shows the usage of nodes, pods and containers (kubectl of %s)', async (release) => {
   const kubectl = kubectlOf(release);
   it.tell();
   await eventually('it is scraped', async () => (await kubectl.tell('top', 'node')).code === 0);

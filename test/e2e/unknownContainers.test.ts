@@ -9,7 +9,7 @@ import { playRestartStory, restartStoryExpected } from '../cri/restartStory.ts';
 import { withContainerd } from './support/containerd.ts';
 import { eventually } from './support/eventually.ts';
 
-test('a real containerd that cannot open logs knows as little of its containers as the simulated runtime', async () => {
+test('a real containerd that cannot open logs reports its containers as unknown like the simulated runtime', async () => {
   const seen = await withContainerd(async ({ containerd, directory }) => {
     let calls = rawCalls(containerd.endpoint);
     const call: RawCalls['call'] = (name, request) => calls.call(name, request);

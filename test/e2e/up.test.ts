@@ -33,14 +33,14 @@ async function podOf(name: string): Promise<Pod> {
 }
 
 describe('the command `statelet up` over the examples', () => {
-  test('becomes ready, and counts the completed pod and the failing pod as what they are', async () => {
+  test('becomes ready, and counts the completed and the failing pod as such', async () => {
     await up.says('node ready');
     const counts =
       /node ready: (?:3\/4 pods running|2\/4 pods running, 1 completed), 1 (?:in CrashLoopBackOff|failing) /;
     expect(up.out()).toMatch(counts);
   });
 
-  test('the web server answers over the pod network with what the other container writes', async () => {
+  test('runs a web server that is reachable over the pod network and serves what the other container writes', async () => {
     const { podIP } = (await podOf('web-node')).status ?? {};
     const page = () => fetch(`http://${podIP}:8080`).then((answer) => answer.text());
     const first = await eventually('a page', async () => {
@@ -50,13 +50,13 @@ describe('the command `statelet up` over the examples', () => {
     expect(await eventually('another page', async () => (await page()) !== first)).toBe(true);
   });
 
-  test('the node sees what the pod writes into its hostPath, and the limits that it has', async () => {
+  test('exposes what a pod writes into its hostPath, with its limits', async () => {
     await eventually('a heartbeat', async () => existsSync(join(left, 'heartbeat')));
     const lines = (await readFile(join(left, 'heartbeat'), 'utf8')).trim().split('\n');
     expect(lines).toEqual([expect.stringContaining('UTC'), '33554432', expect.stringMatching(/^20000( 100000)?$/)]);
   });
 
-  test('get pods shows them as kubectl does', async () => {
+  test('lists the pods with get pods like kubectl', async () => {
     await node.until('has succeeded', 'once', ({ status }) => status?.phase === 'Succeeded');
     await node.until('is in back-off', 'crash', (pod) => containerOf(pod, 'failing').state?.waiting !== undefined);
     const rows = (await get('-o', 'wide')).split('\n').map((line) => line.split(/ {3,}/));
@@ -71,7 +71,7 @@ describe('the command `statelet up` over the examples', () => {
     expect(await get()).toMatch(/^NAME +READY +STATUS +RESTARTS +AGE\ncrash-node +1\/2 +CrashLoopBackOff +\d+ \(/);
   });
 
-  test('get pods -o json is a PodList with full status', async () => {
+  test('returns a PodList with full status for get pods -o json', async () => {
     const list: { kind: string; items: Pod[] } = JSON.parse(await get('-o', 'json'));
     expect(list.kind).toBe('PodList');
     const web = list.items.find(({ metadata }) => metadata.name === 'web-node');
@@ -101,7 +101,7 @@ describe('the command `statelet up` over the examples', () => {
     expect(host?.status?.qosClass).toBe('Burstable');
   });
 
-  test('a container that crashes shows how its last run ended', async () => {
+  test('shows the exit of the last run for a crashing container', async () => {
     const failing = containerOf(await podOf('crash-node'), 'failing');
     expect(failing).toMatchObject({
       ready: false,
@@ -111,7 +111,7 @@ describe('the command `statelet up` over the examples', () => {
     expect(failing.restartCount).toBeGreaterThan(0);
   });
 
-  test('explain answers why it does not run', async () => {
+  test('explains why a crashing container does not run', async () => {
     const out = await eventually('an explanation of the wait for its next run', async () => {
       const told = await statelet('explain', 'pod/crash', '--state-dir', node.directory);
       expect(told.code).toBe(0);
@@ -120,13 +120,13 @@ describe('the command `statelet up` over the examples', () => {
     expect(out).toContain('container steady   running');
   });
 
-  test("C23: the containers' logs lie below the state directory", async () => {
+  test('C23: stores container logs below the state directory', async () => {
     const { uid } = (await podOf('once-node')).metadata;
     const log = await readFile(join(node.podLogs, `default_once-node_${uid}`, 'adder', '0.log'), 'utf8');
     expect(log).toMatch(/ stdout F the numbers from 1 to 1000 add up to 500500\n$/);
   });
 
-  test('SIGTERM ends the pods, then containerd, then itself, and nothing of it stays on the host', async () => {
+  test('terminates the pods, then containerd and then itself on SIGTERM, and leaves nothing on the host', async () => {
     const marks = await marksOf(node.containerdDirectory);
     const during = await traces(marks);
     for (const kind of [

@@ -62,7 +62,7 @@ const problem = () =>
     return /"problems":\[\{[^\]]*\}\]/.exec(text)?.[0];
   });
 
-test('none is shown or kept when the URL gives pods, is refused, gives nonsense that repeats them, or does not answer', async () => {
+test('URL secrets are not shown or stored if the URL works, is rejected, echoes them or does not respond', async () => {
   await node.running('steady');
   expect(secretsIn(await shownByCommands())).toEqual([]);
 
@@ -89,7 +89,7 @@ test.each([
   ['--manifest-url', `htp://${user}:${password}@host/pods?token=${token}`],
   ['--manifest-url-header', `Authorization Bearer ${bearer}`],
   ['--manifest-url-heade', `Authorization: Bearer ${bearer}`],
-])('nor is one in the message of a mistake with %s', async (flag, value) => {
+])('URL secrets are not in the error message for an invalid %s', async (flag, value) => {
   const { code, out, err } = await statelet('run', '--root-dir', node.rootDir, `${flag}=${value}`);
   expect(code).toBe(1);
   expect(err).toContain(flag);

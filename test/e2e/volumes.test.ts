@@ -28,7 +28,7 @@ async function saidBy(name: string, script: string, spec: Partial<PodSpec>, more
 
 const mountsOfPods = async () => (await listMountsUnder(join(node.rootDir, 'pods'), noAbort)).map(({ path }) => path);
 
-test("downwardAPI: a container sees the pod's labels, and new ones in place when the manifest is edited", async () => {
+test('downwardAPI: a container sees the labels of the pod, and they are updated in place when the manifest is edited', async () => {
   const items = [
     { path: 'labels', fieldRef: { fieldPath: 'metadata.labels' } },
     { path: 'of/main/memory', resourceFieldRef: { containerName: 'main', resource: 'limits.memory', divisor: '1Mi' } },
@@ -61,7 +61,7 @@ test("downwardAPI: a container sees the pod's labels, and new ones in place when
   expect(identitiesOf(await node.running('shown'))).toEqual(before);
 });
 
-test('C26: emptyDir in memory has its size; with an fsGroup the group owns it, also a subPath that did not exist, sticky in memory', async () => {
+test('C26: an emptyDir in memory has its size, and with an fsGroup the group owns it including a new subPath', async () => {
   const said = await saidBy(
     'owned',
     `df -m /memory | awk 'END { print $2 }'; for each in /memory /memory-part /disk /disk-part; do
@@ -87,7 +87,7 @@ test('C26: emptyDir in memory has its size; with an fsGroup the group owns it, a
   expect(said).toEqual(['3', ...inMemory, ...inMemory, ...onDisk, ...onDisk, '2345 4711']);
 });
 
-test('optional ConfigMaps and Secrets, which a lenient node goes without: volumes without files, variables that are not set', async () => {
+test('optional missing ConfigMaps and Secrets result in volumes without files and unset variables', async () => {
   const [name, optional] = ['extra', true];
   const said = await saidBy(
     'optional',
@@ -121,7 +121,7 @@ describe('C26: subPath', () => {
   const volumes = [{ name: 'data', emptyDir: {} }];
   const whole = [{ name: 'data', mountPath: '/data' }];
 
-  test('a container sees only its part of a volume: a directory, a file, or one that its variables name', async () => {
+  test('exposes only a part of a volume to a container: a directory, a file, or one that a variable names', async () => {
     const said = await saidBy(
       'partial',
       'echo x > /made/file; cat /one; find /data | sort; touch /read-only/no',
@@ -151,7 +151,7 @@ describe('C26: subPath', () => {
     ]);
   });
 
-  test('a symlink that a container made does not lead another to the host', async () => {
+  test('does not follow a symlink that a container created to the host', async () => {
     const main = shell('main', steadily(), { volumeMounts: [{ name: 'data', mountPath: '/host', subPath: 'link' }] });
     const initContainers = [shell('setup', 'ln -s / /data/link', { volumeMounts: whole })];
     await node.write('escaping', podManifest('escaping', [main], { volumes, initContainers }));
@@ -167,7 +167,7 @@ describe('C26: subPath', () => {
   });
 });
 
-test('mountPropagation: what the host mounts later is seen with HostToContainer, and not without', async () => {
+test('mountPropagation: a later mount of the host is visible with HostToContainer, and not without', async () => {
   const shared = join(node.shared, 'propagated');
   await mkdir(join(shared, 'sub'), { recursive: true });
   const look = `until test -e /host/go; do sleep 0.05; done; ls /host/sub; echo ${end}`;
@@ -191,7 +191,7 @@ test('mountPropagation: what the host mounts later is seen with HostToContainer,
   }
 });
 
-test('mountPropagation: what a privileged container mounts is seen on the host with Bidirectional', async () => {
+test('mountPropagation: a mount of a privileged container is visible on the host with Bidirectional', async () => {
   const shared = join(node.shared, 'given');
   await mkdir(join(shared, 'inner'), { recursive: true });
   await execute('mount', ['--bind', '--make-shared', shared, shared]);
@@ -212,7 +212,7 @@ test('mountPropagation: what a privileged container mounts is seen on the host w
   }
 });
 
-test('what containers wrote and mounted survives a restart of the agent, and goes with the pod', async () => {
+test('files and mounts of containers survive an agent restart, and are removed with the pod', async () => {
   const volumes = [{ name: 'memory', emptyDir: { medium: 'Memory' } }];
   const kept = await mountsOfPods();
   const volumeMounts = [
@@ -239,7 +239,7 @@ test('what containers wrote and mounted survives a restart of the agent, and goe
   expect(await readdir(join(node.rootDir, 'pods'))).not.toContain(before.metadata.uid);
 });
 
-test('C21: a variable of a file that an init container wrote, with the fields of the pod and other variables', async () => {
+test('C21: a variable can be read from a file that an init container wrote, and combined with pod fields and other variables', async () => {
   const volumeMounts = [{ name: 'data', mountPath: '/data' }];
   const write = `printf "FROM='a file'\\nOTHER='no'\\n" > /data/config.env`;
   const spec = {
@@ -259,7 +259,7 @@ test('C21: a variable of a file that an init container wrote, with the fields of
 });
 
 describe('names', () => {
-  test('C18, C19, C20: hosts with aliases, the full name as hostname, and a resolver of its own', async () => {
+  test('C18, C19, C20: include host aliases, the FQDN as hostname, and a custom resolver', async () => {
     const said = await saidBy('named', 'hostname; cat /etc/resolv.conf; tail -n 4 /etc/hosts', {
       hostname: 'front',
       subdomain: 'shop',
@@ -287,7 +287,7 @@ describe('names', () => {
     ]);
   });
 
-  test("C18, C19: on the host's network it has the host's name and hosts", async () => {
+  test('C18, C19: are those of the host for a pod on the host network', async () => {
     const hostAliases = [{ ip: '192.0.2.1', hostnames: ['alias'] }];
     const said = await saidBy('hosted', 'head -n 1 /etc/hosts; tail -n 1 /etc/hosts; hostname', {
       hostNetwork: true,

@@ -30,7 +30,7 @@ const idle = (name: string, { containerd }: TestContainerd) => ({
   cgroupParent: `${containerd.cgroupParent}/pod-${name}`,
 });
 
-test('the pods leave by one rule for all, also after a second start, and it goes with their containerd', async () => {
+test('the pods share one outbound NAT rule, even after a second start, and it is removed with their containerd', async () => {
   const marks = await withContainerd(async (node) => {
     const subnet = node.containerd.podCidr.replace('0/24', '');
     await Promise.all(['one', 'two'].map((name) => runRawPod(node.cri, idle(name, node))));
@@ -75,7 +75,7 @@ async function interruptedSandbox(node: TestContainerd, sandboxId: string, hostP
   return lease;
 }
 
-test('the address and host ports of a sandbox whose making was interrupted are free at the next start', async () => {
+test('the address and host ports of a sandbox whose creation was interrupted are free at the next start', async () => {
   await withContainerd(async (node) => {
     const [hostPort, otherPort] = [await freePort(), await freePort()];
     const kept = await runRawPod(node.cri, { ...idle('kept', node), hostPort: otherPort });

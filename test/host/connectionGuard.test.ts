@@ -56,7 +56,7 @@ test('releases a connection that is reset while nothing reads it', async () => {
   await eventually('it is released', () => accepted[0]?.destroyed, 10_000);
 });
 
-test('leaves alone a connection whose client has only stopped sending, or says nothing', async () => {
+test('a connection whose client has only stopped sending or is silent is left alone', async () => {
   const server = createServer({ allowHalfOpen: true }, (socket) => void socket.on('error', () => {}).resume());
   guardConnections(server, { maxConnections: 10 });
   const port = await listening(server);
@@ -107,7 +107,7 @@ test('C41: the kernel probes silent clients within 150 s', async () => {
   expect(seconds).toBeLessThan(150);
 });
 
-test('gives one address no more than its share of the connections, and the share again once they are closed', async () => {
+test('one address gets at most its share of the connections, and the share is freed when they are closed', async () => {
   const server = createServer();
   guardConnections(server, { maxConnections: 10, maxPerAddress: 2 });
   server.on('connection', (socket) => void socket.on('error', () => {}).write('hello'));
@@ -132,7 +132,7 @@ describe('the key of a client', () => {
     ['2001:db8::1', '2001:db8:0:0'],
     ['fe80::1%eth0', 'fe80:0:0:0'],
     ['::1', '0:0:0:0'],
-  ])('%s as %s', (address, client) => {
+  ])('is derived from %s as %s', (address, client) => {
     expect(clientKey(address)).toBe(client);
   });
 });

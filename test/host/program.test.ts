@@ -46,7 +46,7 @@ describe('a program', () => {
     expect(failure).toMatchObject({ message, hasTimedOut: false });
   });
 
-  test('keeps the start of a long standard error', async () => {
+  test('has its long standard error truncated to the start', async () => {
     const failure = await shell('yes "no room" | head -c 10000000 >&2; exit 1').catch((error: unknown) => error);
     expect(failure).toMatchObject({ stderr: expect.stringMatching(/^no room\n/) });
     expect((failure as ProgramFailure).stderr.length).toBeLessThan(300_000);
@@ -71,7 +71,7 @@ describe('a program', () => {
     await rm(directory, { recursive: true });
   });
 
-  test('is killed with its child processes if requested', async () => {
+  test('is killed with its child processes on request', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'statelet-program-'));
     const script = `sh -c 'echo $$ > ${directory}/pid; exec sleep 1000' & wait`;
     const failure = shell(script, { timeoutMs: 500, killsChildren: true }).catch((error: unknown) => error);
@@ -83,7 +83,7 @@ describe('a program', () => {
     await rm(directory, { recursive: true });
   });
 
-  test('completes even if a child process keeps its output open', async () => {
+  test('completes even if a child process leaves its output open', async () => {
     const left = 'sleep 60 & echo $!';
     const pid = Number(await shell(left, { timeoutMs: 10_000 }));
     // Throws where it has ended.

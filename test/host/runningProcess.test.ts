@@ -75,11 +75,11 @@ test.each([
   ['whether it may run', 'mayBeRunning(self)', true],
   ['the containerd of a configuration', 'findContainerd(layout)', 'EMFILE'],
   ['its shims', 'findShims(layout)', 'EMFILE'],
-])('while no file can be opened nobody can tell %s', async (_, look, seen) => {
+])('without a free file descriptor the agent cannot determine %s', async (_, look, seen) => {
   expect(await seenWith(0, look)).toBe(seen);
 });
 
-test('a few free descriptors suffice to read any number of processes', async () => {
+test('a few free file descriptors suffice to read any number of processes', async () => {
   for (let each = 0; each < 60; each += 1) children.push(spawn('sleep', ['1000'], { stdio: 'ignore' }));
   expect(await seenWith(6, 'findShims(layout)')).toEqual([]);
   expect(await seenWith(6, 'findContainerd(layout)')).toBeNull();

@@ -11,7 +11,7 @@ function codeOf(guarded: Guarded, headers: Readonly<Record<string, string>>, url
   return checkAccess({ method: 'GET', url, headers } as unknown as IncomingMessage, guarded)?.code ?? 0;
 }
 
-describe('the name of the page', () => {
+describe('the host name of the page', () => {
   test.each<[string, Guarded, readonly string[], readonly string[]]>([
     [
       "has no port where that is the scheme's own",
@@ -48,7 +48,7 @@ describe('the name of the page', () => {
     for (const host of others) expect([host, codeOf(guarded, { host })]).toEqual([host, 403]);
   });
 
-  test('is that of the certificate, or any, where a token is asked for', () => {
+  test('is that of the certificate, or any if a token is required', () => {
     const isToken = createTokenMatcher('secret');
     const guarded: Guarded = { address: { host: '192.0.2.1', port: 10_270 }, scheme: 'https', isToken };
     const host = 'node.example:10270';
@@ -58,14 +58,14 @@ describe('the name of the page', () => {
     expect(codeOf(guarded, { host })).toBe(401);
   });
 
-  test('without its own port is the origin of what it asks for', () => {
+  test('without an explicit port is the origin of its requests', () => {
     const guarded: Guarded = { address: { host: '127.0.0.1', port: 443 }, scheme: 'https' };
     expect(codeOf(guarded, { host: 'localhost', origin: 'https://localhost' })).toBe(0);
     expect(codeOf(guarded, { host: 'localhost', origin: 'http://localhost' })).toBe(403);
   });
 });
 
-test('two agents of one host have a cookie each', () => {
+test('two agents on one host have separate cookies', () => {
   const guarded = (port: number): Guarded => ({
     address: { host: '192.0.2.1', port },
     scheme: 'https',
@@ -83,7 +83,7 @@ test('only a cookie of a page with TLS is Secure, because browsers may ignore su
   expect(tokenCookie('t', { address, scheme: 'http' })).not.toContain('Secure');
 });
 
-test('a request without a token is refused with the file that contains the link', () => {
+test('a request without a token is rejected with the name of the file that contains the link', () => {
   const guarded: Guarded = {
     address: { host: '127.0.0.1', port: 10_270 },
     scheme: 'http',

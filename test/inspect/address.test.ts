@@ -47,6 +47,6 @@ test.each([
   '127.0.0.1:80?OPEN',
   '127.0.0.1:80?open?open',
   '127.0.0.1:80?token=open',
-])('%j is none', (text) => {
+])('%j is not a valid address', (text) => {
   expect(parsePageAddress(text)).toBeUndefined();
 });

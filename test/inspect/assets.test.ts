@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { emptySnapshot, fakeInspected, fakeLive, servedPage } from './support/served.ts';
 
 describe('files', () => {
-  test('are those of the page, and none that lie anywhere else', async () => {
+  test('are only those of the page, and none outside its directory', async () => {
     const { get, directory } = await servedPage();
     await mkdir(join(directory, 'charts'));
     await writeFile(join(directory, 'charts', 'container.running.json'), '{}');
@@ -34,14 +34,14 @@ describe('files', () => {
     }
   });
 
-  test('that were not built are told of', async () => {
+  test('that were not built are reported as missing', async () => {
     const { get } = await servedPage({ isBuilt: false });
     const { code, body } = await get('/');
     expect([code, body]).toEqual([404, expect.stringContaining('npm run build')]);
   });
 });
 
-test('names and messages cannot break out of the page', async () => {
+test('names and messages in the page are escaped', async () => {
   const live = fakeLive();
   const odd = [
     '</script><script>alert(1)</script>',

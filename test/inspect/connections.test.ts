@@ -27,7 +27,7 @@ async function connected(port: number, allowHalfOpen = false, localAddress = '12
 
 const asked = (port: number, path: string) => `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`;
 
-test('64 connections at a time are all that it has', async () => {
+test('the page server accepts at most 64 connections', async () => {
   const { port, get } = await servedPage();
   // 32 of each of two addresses, as many as one address may have.
   const addresses = Array.from({ length: 64 }, (_, index) => (index % 2 === 0 ? '127.0.0.2' : '127.0.0.3'));
@@ -48,7 +48,7 @@ test('64 connections at a time are all that it has', async () => {
   });
 });
 
-test('an answer that nobody reads ends its connection after 30 s, a stream goes on', async () => {
+test('an unread response closes its connection after 30 s, and a stream continues', async () => {
   const clock = new SimulatedClock();
   const live = fakeLive();
   live.shown = { ...emptySnapshot, node: { ...emptySnapshot.node, name: 'a'.repeat(16 * 2 ** 20) } };
@@ -68,7 +68,7 @@ test('an answer that nobody reads ends its connection after 30 s, a stream goes 
   expect([clock.pending, live.followers.size, read?.closed]).toEqual([0, 1, false]);
 });
 
-test('an upgrade that is refused ends its connection, even where the other side goes on', async () => {
+test('a rejected upgrade closes its connection, even if the client continues', async () => {
   const { port } = await servedPage();
   const connection = await connected(port, true);
   connection.write(upgradeOf(port, '/nothing'));
@@ -84,7 +84,7 @@ test('an upgrade that is refused ends its connection, even where the other side 
   });
 });
 
-test('it is closed at once whatever is still to be made, also for the second time', async () => {
+test('the page server closes at once even while its node is being opened, and can be closed twice', async () => {
   let isAsked = false;
   const page = await servePage({
     address: { host: '127.0.0.1', port: 0 },
@@ -103,7 +103,7 @@ test('it is closed at once whatever is still to be made, also for the second tim
   await page.close();
 });
 
-test('descriptors of clients that reset a request at once are released within 10 s', async () => {
+test('descriptors of clients that reset a request immediately are released within 10 s', async () => {
   const pair = new Authority().issue({ name: 'page', groups: [] });
   const { port } = await servedPage({ tls: { cert: Buffer.from(pair.cert), key: Buffer.from(pair.key) } });
   const before = openSockets();

@@ -5,7 +5,7 @@ import { explainPart } from '../../show/explain/explainPart.ts';
 import { explainPod } from '../../show/explain.ts';
 import { backOff, NOW, nodeView, podView, run, seenPod, volumeView } from '../kubernetes/views.ts';
 
-test('an actor that waits for nothing has its condition in its answer, and not the name of its state', () => {
+test('an actor that does not wait is explained by its condition, not by its state name', () => {
   const node = explainNode(nodeView(), NOW);
   const sink = {
     ...node.node,
@@ -26,7 +26,7 @@ test('an actor that waits for nothing has its condition in its answer, and not t
   expect(answer).toBe('status sink api is in order');
 });
 
-test('a container that was killed by SIGKILL is said to be, without the reason Error', () => {
+test('a container killed by SIGKILL is described as such, without the reason Error', () => {
   const killed = {
     state: 'ended.backingOff',
     lastRun: run(137, { finishedAt: NOW - 58_000 }),
@@ -47,7 +47,7 @@ test('a container that was killed by SIGKILL is said to be, without the reason E
   );
 });
 
-test('a volume has its own headline, which names its failure and the next attempt', () => {
+test('a volume has a separate headline with its failure and the next attempt', () => {
   const failing = volumeView('data', {
     state: 'awaitingRetry',
     tags: ['retrying'],

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { toShownPayload } from '../../inspect/payload.ts';
 
-test('fields are shown one by one, and of others only how many there are', () => {
+test('known fields are shown one by one, and other fields are only counted', () => {
   const value = {
     type: 'runtime.podsObserved',
     pods: [
@@ -18,7 +18,7 @@ test('fields are shown one by one, and of others only how many there are', () =>
   });
 });
 
-test('of long lists and texts the beginning is shown', () => {
+test('long lists and strings are truncated', () => {
   const { value, heldBack } = toShownPayload({
     pods: Array.from({ length: 25 }, (_, uid) => ({ uid })),
     message: 'x'.repeat(3_000),
@@ -28,6 +28,6 @@ test('of long lists and texts the beginning is shown', () => {
   expect(heldBack).toBe(5);
 });
 
-test.each([[null], [undefined]])('%j is nothing', (value) => {
+test.each([[null], [undefined]])('the payload %j is shown as null', (value) => {
   expect(toShownPayload(value)).toEqual({ value: null, heldBack: 0 });
 });

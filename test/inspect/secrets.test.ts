@@ -66,7 +66,7 @@ const spellings = Object.values(SECRETS).flatMap((secret) => {
   ];
 });
 
-test('nothing that the page, its questions or its streams answer has a value of a pod in it', async () => {
+test('no response or stream of the page contains a value of a pod', async () => {
   let asked = 0;
   const node = await simulation({
     findCredentials: async () => {

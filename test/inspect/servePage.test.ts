@@ -16,7 +16,7 @@ const SAFE = {
   'cache-control': 'no-store',
 };
 
-test('every answer says what may be done with it, refusals and what is missing as well', async () => {
+test('every response has security headers, including rejections and missing pages', async () => {
   const { get } = await servedPage({ inspected: fakeInspected(fakeLive()) });
   const asked = [
     get('/'),
@@ -37,7 +37,7 @@ test('every answer says what may be done with it, refusals and what is missing a
   }
 });
 
-test('the reading of a log ends when its client disconnects, and not before', async () => {
+test('reading a log ends when its client disconnects, and not before', async () => {
   const signals: AbortSignal[] = [];
   const log: InspectedNode['log'] = (_, signal) => {
     signals.push(signal);
@@ -52,7 +52,7 @@ test('the reading of a log ends when its client disconnects, and not before', as
   await until(() => signals[0]?.aborted === true);
 });
 
-test('one address may use half of the connections, so that another can still open the page', async () => {
+test('one address may use half of the connections, so that others can still open the page', async () => {
   const { port } = await servedPage();
   const sockets = Array.from({ length: 40 }, () => connect({ host: '127.0.0.1', port }).on('error', () => {}));
   await until(() => sockets.filter(({ destroyed }) => destroyed).length === 8);
@@ -62,7 +62,7 @@ test('one address may use half of the connections, so that another can still ope
   for (const socket of [...sockets, other]) socket.destroy();
 });
 
-describe('what another site makes a browser ask is refused', () => {
+describe('a browser request', () => {
   test.each([
     'evil.example',
     'evil.example:PORT',
@@ -70,20 +70,20 @@ describe('what another site makes a browser ask is refused', () => {
     '127.0.0.1:1',
     '127.0.0.1.evil.example:PORT',
     '0.0.0.0:PORT',
-  ])('under the name %s', async (host) => {
+  ])('is rejected under the foreign host name %s', async (host) => {
     const { get, port } = await servedPage();
     const answer = await get('/api/rail', { headers: { host: host.replace('PORT', String(port)) } });
     expect(answer.code).toBe(403);
     expect(JSON.parse(answer.body)).toMatchObject({ kind: 'Status', reason: 'Forbidden', code: 403 });
   });
 
-  test('but not under one of its own', async () => {
+  test('is accepted under a host name of the page', async () => {
     const { get, port } = await servedPage();
     for (const name of ['127.0.0.1', 'localhost', '[::1]'])
       expect((await get('/api/rail', { headers: { host: `${name}:${port}` } })).code).toBe(200);
   });
 
-  test('from another origin, or across sites', async () => {
+  test('is rejected from a different origin or across sites', async () => {
     const { get, port } = await servedPage();
     const codeWith = async (headers: Record<string, string>) => (await get('/api/rail', { headers })).code;
     for (const origin of ['http://evil.example', 'null', `https://127.0.0.1:${port}`, 'http://127.0.0.1:1', ''])
@@ -95,7 +95,7 @@ describe('what another site makes a browser ask is refused', () => {
     expect(await fetched('navigate')).toBe(200);
   });
 
-  test('to open a WebSocket', async () => {
+  test('across sites cannot open a WebSocket', async () => {
     let taken = 0;
     const inspected = {
       ...fakeInspected(),
@@ -122,7 +122,7 @@ describe('what another site makes a browser ask is refused', () => {
 });
 
 test.each(['HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY'])(
-  '%s changes nothing',
+  'a %s request is rejected, because only GET is allowed',
   async (method) => {
     const { get } = await servedPage();
     const { code, headers, body } = await get('/api/rail', { method });
@@ -131,10 +131,10 @@ test.each(['HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY'
   },
 );
 
-describe('a token', () => {
+describe('a page token', () => {
   const token = 'dGhpcyBpcyB0aGUgdG9rZW4';
 
-  test('is asked for: none, another one and a part of it are refused', async () => {
+  test('is required: a missing, wrong or partial one is rejected', async () => {
     const { get, port, url } = await servedPage({ token });
     expect(new URL(url).search).toBe(`?token=${token}`);
     for (const path of [
@@ -154,7 +154,7 @@ describe('a token', () => {
     expect((await get(`/?token=wrong&token=${token}`)).code).toBe(401);
   });
 
-  test('opens the WebSocket of the Stately inspector, in its URL or its cookie', async () => {
+  test('opens the WebSocket of the Stately inspector, in the URL or the cookie', async () => {
     const inspected = {
       ...fakeInspected(),
       acceptStately: (_: unknown, connection: NodeJS.WritableStream) =>
@@ -167,7 +167,7 @@ describe('a token', () => {
     expect(await opened('/stately', { cookie: `statelet-token-${port}=${token}` })).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  test('moves from the link into a cookie that no script reads', async () => {
+  test('is moved from the link into a cookie that scripts cannot read', async () => {
     const { get, port } = await servedPage({ token });
     const { code, headers, body } = await get(`/pod/default/web?view=pod&token=${token}&token=again&at=5`);
     expect([code, headers.location, body]).toEqual([303, '/pod/default/web?view=pod&at=5', '']);
@@ -180,7 +180,7 @@ describe('a token', () => {
     expect([again.code, again.headers['set-cookie']?.[0]?.split(';')[0]]).toEqual([303, own]);
   });
 
-  test('leads to no other host', async () => {
+  test('never redirects to a different host', async () => {
     const { get } = await servedPage({ token });
     for (const path of [
       '//evil.example/',
@@ -191,14 +191,14 @@ describe('a token', () => {
       expect((await get(`${path}?token=${token}`)).headers.location).toMatch(/^\/(?![/\\])/);
   });
 
-  test('that nobody asks for is left where it is', async () => {
+  test('is left in the URL if none is required', async () => {
     const { get } = await servedPage();
     const { code, headers } = await get('/api/rail?token=%0d%0aset-cookie:a=b');
     expect([code, headers]).toEqual([200, expect.not.objectContaining({ 'set-cookie': expect.anything() })]);
   });
 });
 
-describe('odd requests', () => {
+describe('an odd request', () => {
   test.each([
     ['//', 200],
     ['/%', 200],
@@ -229,7 +229,7 @@ describe('odd requests', () => {
     expect((await get(path)).code).toBe(code);
   });
 
-  test('that are no HTTP, or far too large, end their own connection alone', async () => {
+  test('that is not HTTP or too large closes only its own connection', async () => {
     const { port, get } = await servedPage();
     expect(await sendBytes(port, 'constructor\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /);
     expect((await get(`/${'a'.repeat(10_000)}`)).code).toBe(200);
@@ -238,7 +238,7 @@ describe('odd requests', () => {
     expect((await get('/api/rail')).code).toBe(200);
   });
 
-  test('say what they ask as they say it', async () => {
+  test('is passed on with its parameters as parsed', async () => {
     const { get } = await servedPage();
     const asked = async (path: string): Promise<unknown> => JSON.parse((await get(path)).body);
     expect(await asked('/api/story?uid=a&uid=b&from=5&to=1970-01-01T00:00:01Z')).toEqual({
@@ -252,8 +252,8 @@ describe('odd requests', () => {
   });
 });
 
-describe('what it shows', () => {
-  test('is made when somebody looks who may, once, and again where that failed', async () => {
+describe('the inspected node', () => {
+  test('is opened once, on the first authorized request, and again if that failed', async () => {
     let made = 0;
     const inspected = async () => {
       made += 1;
@@ -269,7 +269,7 @@ describe('what it shows', () => {
     expect(made).toBe(2);
   });
 
-  test('may be missing, or fail, each with its reason', async () => {
+  test('may fail or report missing data, each with its reason', async () => {
     const failing = (error: Error) => async () => Promise.reject(error);
     const missing = {
       ...fakeInspected(),
@@ -285,7 +285,7 @@ describe('what it shows', () => {
     expect([object.code, JSON.parse(object.body).message]).toEqual([500, 'broken']);
   });
 
-  test('is closed with the server, which waits for no one', async () => {
+  test('is closed with the server, which waits for no client', async () => {
     let closed = 0;
     const live = fakeLive();
     const inspected = {
@@ -309,7 +309,7 @@ describe('what it shows', () => {
   });
 });
 
-test('an address that cannot be used is a failure that says why in plain words', async () => {
+test('an unusable address fails with the reason in plain words', async () => {
   const { port } = await servedPage();
   const servedOn = (host: string) =>
     servePage({

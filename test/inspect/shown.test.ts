@@ -26,8 +26,8 @@ function changes(shown: ActorDiffer, root: ActorNode, ...pods: readonly ActorNod
   return { actors: told(actors), gone: removedPaths };
 }
 
-describe('what has changed of the actors', () => {
-  test('is all at first, parents before those below them, and nothing where the trees are the same', () => {
+describe('the changes of the actor tree', () => {
+  test('contain all actors at first, parents before children, and nothing for equal trees', () => {
     const shown = new ActorDiffer();
     const root = () => actor('', 'running', [actor('sources')]);
     const pod = () => actor('pod/a', 'running', [actor('pod/a/c')]);
@@ -35,7 +35,7 @@ describe('what has changed of the actors', () => {
     expect(changes(shown, root(), pod())).toEqual({ actors: [], gone: [] });
   });
 
-  test('is not looked for in a tree that is the same object', () => {
+  test('are not computed for an identical tree object', () => {
     const shown = new ActorDiffer();
     let looked = 0;
     const pod = actor('pod/a');
@@ -52,14 +52,14 @@ describe('what has changed of the actors', () => {
     expect(looked).toBe(before);
   });
 
-  test('is one actor where only its state is another, not those above or below it', () => {
+  test('contain only the actor whose state changed, not its ancestors or descendants', () => {
     const shown = new ActorDiffer();
     const pod = (state: string) => actor('pod/a', 'running', [actor('pod/a/c', state, [actor('pod/a/c/p')])]);
     changes(shown, actor(''), pod('running'));
     expect(changes(shown, actor(''), pod('backingOff'))).toEqual({ actors: ['pod/a/c'], gone: [] });
   });
 
-  test('is the place of those that follow one that has gone, which goes with all below it', () => {
+  test('contain the new positions of siblings after a removed actor, which is removed with its descendants', () => {
     const shown = new ActorDiffer();
     const [a, b, c] = ['a', 'b', 'c'].map((name) => actor(`pod/${name}`, 'running', [actor(`pod/${name}/x`)]));
     if (!a || !b || !c) throw new Error('there are three');
@@ -69,7 +69,7 @@ describe('what has changed of the actors', () => {
     expect(changes(shown, actor(''))).toEqual({ actors: [], gone: ['pod/c', 'pod/c/x', 'pod/a', 'pod/a/x'] });
   });
 
-  test('applied to what was known gives what is, whatever moved where and whichever sibling has the path of another', () => {
+  test('applied to the previous tree yield the current tree, for any moves and duplicate paths', () => {
     const name = fc.constantFrom('a', 'b', 'c', 'constructor', '__proto__');
     const leaf = fc.record({ name, state: fc.constantFrom('one', 'other') });
     const pods = fc.array(fc.record({ name, state: name, below: fc.array(leaf, { maxLength: 4 }) }), { maxLength: 4 });
@@ -104,7 +104,7 @@ describe('what has changed of the actors', () => {
 
 const sorted = (actors: ReadonlyMap<string, unknown>) => [...actors].sort(([one], [other]) => (one < other ? -1 : 1));
 
-test('all actors of a tree know whom they are below, and where', () => {
+test('all actors of a tree have their parent and position', () => {
   const tree: ShownTree = { tree: actor('', 'running', [actor('a'), actor('b', 'running', [actor('b/c')])]), order: 0 };
   expect(flattenTree(tree).map(({ path, parent, order }) => [path, parent, order])).toEqual([
     ['', undefined, 0],
@@ -114,7 +114,7 @@ test('all actors of a tree know whom they are below, and where', () => {
   ]);
 });
 
-test('a pod is static where its source is not the API', () => {
+test('a pod is static if its source is not the API', () => {
   const from = (source: string) =>
     toShownPod(podWith('web', {}, { annotations: { 'kubernetes.io/config.source': source } }), 0).isStatic;
   expect([from('file'), from('http'), from('api'), toShownPod(podWith('web'), 0).isStatic]).toEqual([

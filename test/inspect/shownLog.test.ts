@@ -41,18 +41,18 @@ function shown(state: NonNullable<ContainerStatus['state']>, signal = new AbortC
 
 const running = { running: { startedAt: '2026-01-01T00:00:00Z' } };
 
-test('a healthy container shows the log of the run that goes on', async () => {
+test('a healthy container shows the log of its current run', async () => {
   await writeFile(join(logs, 'main', '2.log'), written(2));
   expect(await shown(running)).toEqual({ run: 3, isRunning: true, isCut: false, lines: ['line 0', 'line 1'] });
 });
 
-test('of a long log the last lines are shown, and it is said that there are more', async () => {
+test('a long log shows its last lines and that it is truncated', async () => {
   await writeFile(join(logs, 'main', '2.log'), written(3_000));
   const { lines, isCut } = await shown(running);
   expect([lines.length, lines.at(-1), isCut]).toEqual([1_000, 'line 2999', true]);
 });
 
-test('of lines that are too long for an answer the end is shown', async () => {
+test('a line that is too long for a response shows its end', async () => {
   await writeFile(join(logs, 'main', '2.log'), `${TIME} stdout F ${'x'.repeat(600_000)}y\n`);
   const { lines, isCut } = await shown(running);
   // The line break at its end counts, too.
@@ -62,7 +62,7 @@ test('of lines that are too long for an answer the end is shown', async () => {
 /** Bytes that this process has read so far. */
 const bytesRead = async () => Number(/^rchar: (\d+)$/m.exec(await readFile('/proc/self/io', 'utf8'))?.[1]);
 
-test('of a log with long lines no more is read than an answer can contain', async () => {
+test('a log with long lines is read only as far as a response can contain', async () => {
   const line = `${`${TIME} stdout P ${'x'.repeat(16_384)}\n`.repeat(64)}${TIME} stdout F y\n`;
   await writeFile(join(logs, 'main', '2.log'), line.repeat(40));
   const before = await bytesRead();
@@ -71,7 +71,7 @@ test('of a log with long lines no more is read than an answer can contain', asyn
   expect([lines.join('').length, lines.at(-1)?.at(-1), isCut]).toEqual([2 ** 19 - 1, 'y', true]);
 });
 
-test('a container without a log says why', async () => {
+test('a container without a log shows why', async () => {
   expect(await shown(running)).toMatchObject({ lines: [], note: expect.stringContaining('does not exist') });
   expect(await shown({ waiting: { reason: 'ImagePullBackOff' } })).toMatchObject({
     note: expect.stringContaining('trying and failing to pull image'),
@@ -83,7 +83,7 @@ const random = (count: number) =>
   Array.from({ length: count }, () => `${TIME} stdout F ${randomBytes(750).toString('base64')}\n`).join('');
 const FIRST_ROTATED = '2.log.20260101-000000.gz';
 
-test('a compressed file is decompressed once, however often the page shows its end', async () => {
+test('a compressed log file is decompressed once, however often the page shows its end', async () => {
   const text = random(4_000);
   await writeFile(join(logs, 'main', FIRST_ROTATED), gzipSync(text));
   await writeFile(join(logs, 'main', '2.log'), written(2));
@@ -99,7 +99,7 @@ test('a compressed file is decompressed once, however often the page shows its e
   expect(first.isCut).toBe(true);
 });
 
-test('of several compressed files the last lines are shown in their order', async () => {
+test('the last lines of several compressed files are shown in order', async () => {
   const names = ['2.log.20260101-000000.gz', '2.log.20260101-000001.gz', '2.log.20260101-000002.gz'];
   const line = (at: number) => `${TIME} stdout P part of \n${TIME} stdout F line ${at}\n`;
   for (const [file, name] of names.entries()) {
@@ -111,7 +111,7 @@ test('of several compressed files the last lines are shown in their order', asyn
   expect(lines).toEqual(Array.from({ length: 1_000 }, (_, at) => `part of line ${at + 201}`));
 });
 
-test('the reading of a log ends when the client has gone', async () => {
+test('reading a log ends when the client disconnects', async () => {
   const client = new AbortController();
   await writeFile(join(logs, 'main', FIRST_ROTATED), gzipSync(random(4_000)));
   await writeFile(join(logs, 'main', '2.log'), written(2));

@@ -38,7 +38,7 @@ test.each([
   [undefined, 'nothing', undefined],
   [[], '[]', undefined],
   ['\x1b[2J\u202e', '"\\u001b[2J\\u202e"', undefined],
-])('an object of another kind is told so too: %j', (answer, came, why) => {
+])('an unexpected response is reported with its content: %j', (answer, came, why) => {
   const end = why === undefined ? '' : ` (${why})`;
   const said = `GET ${NODE_PATH}: the server answered with ${came}, expected a Node${end}`;
   expect(problemOf(() => readNode(answer, `GET ${NODE_PATH}`))).toEqual(new UnexpectedResponse(said));
@@ -72,7 +72,7 @@ test('reports a watch with invalid lines or a list of different objects', async 
   });
 });
 
-test('reveals nothing from responses about Secrets and tokens', () => {
+test('error messages disclose nothing from responses about Secrets and tokens', () => {
   const asked = [
     'GET /api/v1/namespaces/a/secrets/b',
     'GET /api/v1/namespaces/a/secrets?watch=true',

@@ -89,7 +89,7 @@ describe('a response', () => {
       { 'content-type': 'text/html' },
       'content of type text/html, expected application/json',
     ],
-  ])('%s is an error of every call', async (_, body, headers, message) => {
+  ])('%s is an error for every call', async (_, body, headers, message) => {
     const { kube, signal } = client(Array.from({ length: 4 }, () => answered(200, body, headers)));
     const options = { type: POD, signal };
     await expect(kube.get(POD_PATH, options)).rejects.toThrow(`GET ${POD_PATH}: the server answered with `);
@@ -141,17 +141,20 @@ describe('an error response', () => {
     ['3600', undefined],
     ['11', 60_000],
     ['5', 5_000],
-  ])('of a server that says %s s holds no call that has less time (%s ms)', async (after, timeoutMs) => {
-    const away = refused(503, 'Away', { 'retry-after': after });
-    const { kube, transport, clock, signal } = client([away, answered(200, POD)]);
-    const within = timeoutMs === undefined ? {} : { timeoutMs };
-    await expect(kube.get(POD_PATH, { type: POD, signal, ...within })).rejects.toMatchObject({
-      code: 503,
-      retryAfterMs: +after * 1_000,
-    });
-    expect(transport.requests).toHaveLength(1);
-    expect(clock.pending).toBe(0);
-  });
+  ])(
+    'with a Retry-After of %s s rejects a call with a shorter timeout immediately (%s ms)',
+    async (after, timeoutMs) => {
+      const away = refused(503, 'Away', { 'retry-after': after });
+      const { kube, transport, clock, signal } = client([away, answered(200, POD)]);
+      const within = timeoutMs === undefined ? {} : { timeoutMs };
+      await expect(kube.get(POD_PATH, { type: POD, signal, ...within })).rejects.toMatchObject({
+        code: 503,
+        retryAfterMs: +after * 1_000,
+      });
+      expect(transport.requests).toHaveLength(1);
+      expect(clock.pending).toBe(0);
+    },
+  );
 
   test('rejects once the delays would exceed the timeout of the call', async () => {
     const busy = refused(503, 'Away', { 'retry-after': '4' });
@@ -162,7 +165,7 @@ describe('an error response', () => {
     expect(transport.requests).toHaveLength(3);
   });
 
-  test.each([302, 304, 199])('includes codes that are neither success nor error: %i', async (code) => {
+  test.each([302, 304, 199])('may have a code that is neither success nor error: %i', async (code) => {
     const { kube, signal } = client([answered(code, '')]);
     await expect(kube.get(POD_PATH, { type: POD, signal })).rejects.toMatchObject({
       name: 'KubeError',

@@ -16,7 +16,7 @@ test('a pause ends on time and leaves no listener on the signal', async () => {
   expect(clock.pending).toBe(0);
 });
 
-test('a pause rejects with the signal, also if it has aborted before', async () => {
+test('a pause rejects with the signal, even if it was aborted before', async () => {
   const clock = new SimulatedClock();
   const giveUp = new AbortController();
   const paused = pause(1_000, clock, giveUp.signal);

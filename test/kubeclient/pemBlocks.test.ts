@@ -16,7 +16,7 @@ test('ignores a block without a matching end', () => {
   expect(labels('-----BEGIN CERTIFICATE-----\nMA==\n-----END PRIVATE KEY-----\n')).toEqual([]);
 });
 
-test('parses a text of many begin lines quickly', () => {
+test('parses a text of many BEGIN lines quickly', () => {
   const begun = performance.now();
   expect(parsePemBlocks('-----BEGIN A-----\n'.repeat(60_000))).toEqual([]);
   expect(performance.now() - begun).toBeLessThan(2_000);
@@ -31,6 +31,6 @@ test.each([
   ['-----BEGIN PRIVATE KEY-----\nSECRET', 'a PEM block that is cut off'],
   [block('CERTIFICATE', 'SECRET') + block('PRIVATE KEY', 'SECRET'), 'PEM of CERTIFICATE, PRIVATE KEY'],
   [block('\x1b[2JSECRET'), 'PEM of an odd label'],
-])('what a text is can be told without what it says: %j', (text, kind) => {
+])('the type of a text is described without its content: %j', (text, kind) => {
   expect(describeContents(text)).toBe(kind);
 });

@@ -52,7 +52,7 @@ describe('an expired resourceVersion', () => {
   test.each([
     ['forgotten', { code: 410, reason: 'Expired' }],
     ['not reached again since it was set up anew', TOO_LARGE],
-  ])('as a whole, too, or has %s, is asked for as it is now, at once', async (_, why) => {
+  ])('that the server has %s leads immediately to a request for the current state', async (_, why) => {
     const first = watchOf(8, object('web', 5));
     const { clock, sets, queries } = await follow(first.opened, answered(why.code, why), watchOf(3).opened);
     first.tell('ERROR', gone);
@@ -287,7 +287,7 @@ describe('an object that is rejected', () => {
     expect(problems).toEqual([problem]);
   });
 
-  test('keeps its last valid version, also after a new list', async () => {
+  test('retains its last valid version, even after a new list', async () => {
     const [first, second] = [watchOf(8, object('odd', 4), object('web', 5)), watchOf(20, broken('odd', 19))];
     const { clock, sets } = await followNames(first.opened, second.opened);
     first.tell('MODIFIED', broken('odd', 9));
@@ -317,7 +317,7 @@ describe('an invalid event', () => {
     ['by its type', { type: 'SUNK', object: object('web', 9) }],
     ['as it has no object', { type: 'ADDED' }],
     ['as it is none', 5],
-  ])('%s: what it was about is not known, so all is read again, after a wait', async (_, event) => {
+  ])('(%s) causes a new list after a delay, because the affected object is unknown', async (_, event) => {
     const [first, second] = [watchOf(8, object('web', 5)), watchOf(20, object('db', 19))];
     const { clock, sets, queries } = await follow(first.opened, second.opened);
     first.write(`${JSON.stringify(event)}\n`);

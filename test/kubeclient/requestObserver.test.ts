@@ -40,7 +40,7 @@ test('a request reports its body, the body of its response in bytes, and its dur
   ]);
 });
 
-test('a request that the server puts off reports each try, one duration, and the size of the last response alone', async () => {
+test('a request that the server defers reports each attempt, one duration, and only the size of the last response', async () => {
   const { clock, kube, reports, signal } = stand([
     refused(429, 'TooManyRequests', { 'retry-after': '2' }),
     answered(200, FOUND),
@@ -56,7 +56,7 @@ test('a request that the server puts off reports each try, one duration, and the
   ]);
 });
 
-test('a refusal reports its size, and a request without a response its duration', async () => {
+test('an error response reports its size, and a request without a response its duration', async () => {
   const { clock, kube, reports, signal } = stand([answered(404, 'gone'), unreachable(), silent()]);
   for (let each = 0; each < 2; each += 1) await kube.get(POD_PATH, { type: POD, signal }).catch(() => {});
   const late = kube.get(POD_PATH, { type: POD, signal }).catch(() => {});
@@ -74,7 +74,7 @@ test('a refusal reports its size, and a request without a response its duration'
   ]);
 });
 
-test('every request at a rate reports how long it waited, also if it did not, and its duration has the wait', async () => {
+test('every rate-limited request reports its wait, even if it did not wait, and its duration includes the wait', async () => {
   const { clock, kube, reports, signal } = stand([answered(200, FOUND), answered(200, FOUND)], { qps: 1, burst: 1 });
   await kube.get(POD_PATH, { type: POD, signal });
   const second = kube.get(POD_PATH, { type: POD, signal });
@@ -87,7 +87,7 @@ test('every request at a rate reports how long it waited, also if it did not, an
   ]);
 });
 
-test('a watch reports that it was sent, and neither sizes nor a duration', async () => {
+test('a watch reports only its attempts, without sizes and durations', async () => {
   const { kube, reports, signal } = stand([answered(200, '{}\n'), refused(410, 'Expired')]);
   await kube.watch('/api/v1/pods?watch=true', { signal });
   await kube.watch('/api/v1/pods?watch=true', { signal }).catch(() => {});

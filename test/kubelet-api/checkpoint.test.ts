@@ -55,14 +55,14 @@ async function post(path: string, checkpointContainer?: Cri['checkpointContainer
   return promise;
 }
 
-test('C39: the runtime is given a file of its own, in a directory that nobody else reads', async () => {
+test('C39: the runtime writes a checkpoint to a separate file, in a directory that is private to the agent', async () => {
   const file = join(root, 'checkpoints', 'checkpoint-web_shop-main-2026-05-04T12:00:00Z.tar');
   expect(await post('shop/web/main')).toBe(`200 {"items":["${file}"]}`);
   expect(asked[0]?.[0]).toEqual({ containerId: 'c0ffee', location: file, timeout: 120n });
   expect(statSync(join(root, 'checkpoints')).mode % 0o1000).toBe(0o700);
 });
 
-test('C39: a container whose postStart hook runs is written down as well, because the runtime has it running', async () => {
+test('C39: a container in its postStart hook is checkpointed as well, because the runtime has it running', async () => {
   expect(await post('shop/web/hooked')).toMatch(/^200 /);
   expect(asked[0]?.[0]).toMatchObject({ containerId: 'c1' });
 });
@@ -71,7 +71,7 @@ test.each([
   ['timeout=30', 120n, 120_000],
   ['timeout=1&timeout=300', 300n, 300_000],
   ['timeout=+9223372036854775807', 9_223_372_036_854_775_807n, 2 ** 31 - 1],
-])('a client can give it longer, but not less: %s', async (query, timeout, timeoutMs) => {
+])('a client can extend the checkpoint timeout, but not shorten it: %s', async (query, timeout, timeoutMs) => {
   expect(await post(`shop/web/main?${query.replace('+', '%2B')}`)).toMatch(/^200 /);
   expect(asked[0]).toMatchObject([{ timeout }, { timeoutMs }]);
 });
@@ -87,12 +87,12 @@ test.each([
   ['shop/web/main?timeout=-1', `${failed}/main failed (CheckpointContainer requires the timeout value to be > 0)`],
   ['shop/web/slow', `${failed}/slow failed (container slow not found)`],
   ['shop/web/first', `${failed}/first failed (container first not found)`],
-])('%s: %s', async (path, answer) => {
+])('a checkpoint request for %s is answered with %s', async (path, answer) => {
   expect(await post(path)).toBe(answer);
   expect(asked).toEqual([]);
 });
 
-test('C39: what the runtime says is passed on', async () => {
+test('C39: an error of the runtime is passed on', async () => {
   const details = 'unknown method CheckpointContainer for service runtime.v1.RuntimeService';
   const error = Object.assign(new Error(details), { code: status.UNIMPLEMENTED, details, metadata: Object(null) });
   const answer = await post('shop/web/main', async () => {
@@ -101,7 +101,7 @@ test('C39: what the runtime says is passed on', async () => {
   expect(answer).toBe(`${failed}/main failed (rpc error: code = Unimplemented desc = ${details})`);
 });
 
-test('the simulated runtime knows its containers', async () => {
+test('the simulated runtime checks for its containers', async () => {
   const { checkpointContainer } = inProcessCri(createSimulatedRuntime({ clock: systemClock, latency: 0 }));
   expect(await post('shop/web/main', checkpointContainer)).toContain('code = NotFound desc = ');
 });

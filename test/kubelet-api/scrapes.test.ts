@@ -4,7 +4,7 @@ import type { Route } from '../../kubelet-api/exchange.ts';
 import { Scrapes } from '../../kubelet-api/scrapes.ts';
 import { ask, begin, serve } from './logs/servedLogs.ts';
 
-test('requests for numbers are counted by path, with who asked last, and those that did not end well', async () => {
+test('metrics and stats requests are counted by path, with the last client and with failures', async () => {
   let now = 1_000;
   const scrapes = new Scrapes(() => now);
   let code = 200;
@@ -31,7 +31,7 @@ test('requests for numbers are counted by path, with who asked last, and those t
   expect(scrapes.scrapes).toMatchObject([{ path: '/metrics/cadvisor', count: 3, failed: 1, at: 2_000 }]);
 });
 
-test('a client that goes before the end is one that was not answered', async () => {
+test('a client that disconnects early counts as a failure', async () => {
   const scrapes = new Scrapes(() => 0);
   const closed = Promise.withResolvers<void>();
   const handle: Route['handle'] = async ({ response }) => {
@@ -45,7 +45,7 @@ test('a client that goes before the end is one that was not answered', async () 
   expect(scrapes.scrapes).toMatchObject([{ path: '/stats', count: 1, failed: 1 }]);
 });
 
-test('nothing else is counted', () => {
+test('other requests are not counted', () => {
   const scrapes = new Scrapes(() => 0);
   const route: Route = { pathPrefix: '/pods', handle: async () => {} };
   expect(scrapes.countRequests(route)).toBe(route);

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { writeAll } from '../../kubelet-api/writeAll.ts';
 
-test('the next chunk is made once the one before has left, or never when the client has gone', async () => {
+test('the next chunk is generated once the previous one has been sent, or never if the client has disconnected', async () => {
   const [gone, made] = [new AbortController(), [] as number[]];
   let leaves = () => {};
   const write = (_: Buffer, left: () => void) => {

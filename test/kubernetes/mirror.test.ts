@@ -10,7 +10,7 @@ const pod = {
   metadata: { ...own, labels: { app: 'web' }, annotations: { 'kubernetes.io/config.hash': 'abc', mine: '1' } },
 };
 
-test('creates a mirror pod with the hash of the static pod and the node as its owner', () => {
+test('a mirror pod is created with the hash of the static pod and the node as its owner', () => {
   expect(mirrorPod(pod, { name: 'node-1', uid: 'node-uid' })).toEqual({
     ...pod,
     metadata: {
@@ -41,7 +41,7 @@ describe('a mirror pod', () => {
   );
 });
 
-test('is current as long as the hash is equal and it is not being deleted', () => {
+test('a mirror pod is current as long as the hash is equal and it is not being deleted', () => {
   const seen = { ...own, uid: 'm-1', hash: 'abc', isDeleting: false };
   expect(isMirrorOf(seen, pod)).toBe(true);
   expect(isMirrorOf({ ...seen, hash: 'abd' }, pod)).toBe(false);

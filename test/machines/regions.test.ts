@@ -26,14 +26,14 @@ describe.each(machines)('%s', (folder, machine) => {
   const usersOf = (name: string) => regions.filter(({ text }) => text.includes(`'${name}'`)).map(({ file }) => file);
   const isOfSetup = (name: string) => new RegExp(`^ {4}${name}: `, 'm').test(setup);
 
-  test('no guard or action is left that no region uses', () => {
+  test('every guard and action is used by at least one region', () => {
     const charts = productFiles.filter(({ file }) => file.startsWith('machines/'));
     const unused = namesOf(machine).filter((name) => !charts.some(({ text }) => text.includes(`'${name}'`)));
     expect(regions.length).toBeGreaterThan(2);
     expect(unused).toEqual([]);
   });
 
-  test('what one region alone uses is not in the setup of all', () => {
+  test('the setup of all regions contains nothing that only one region uses', () => {
     const misplaced = namesOf(machine).filter(
       (name) => isOfSetup(name) && usersOf(name).length < 2 && !setup.includes(`'${name}'`),
     );

@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import { root } from '../support/root.ts';
 import { seededFaults } from './simulated.ts';
 
-test('each fault that is seeded stands in the code that it changes, exactly once', () => {
+test('each seeded fault matches the code that it changes exactly once', () => {
   const misfits = seededFaults.filter(
     ({ file, find }) => readFileSync(join(root, file), 'utf8').split(find).length !== 2,
   );

@@ -40,7 +40,7 @@ async function storyIn(path: string, until = Number.POSITIVE_INFINITY): Promise<
   return story;
 }
 
-test('a file that was taken out of the midst ends what was recorded before it, also in a dump', async () => {
+test('a file that is missing in the middle ends the recording before it, also in a dump', async () => {
   const { directory, second } = await inFiles();
   expect(await differencesIn(directory)).toEqual([undefined]);
   await rm(second);
@@ -55,7 +55,7 @@ test('a file that was taken out of the midst ends what was recorded before it, a
 test.each([
   ['a header', 0],
   ['a body', 50],
-])('%s that is damaged in the midst costs what belongs to it, also in one file', async (_, within) => {
+])('damage in the middle of %s affects only the data that belongs to it, even in a single file', async (_, within) => {
   const { directory, paths, second } = await inFiles();
   const { members } = await RecordingFile.open(second);
   const { offset = 0, size = 0 } = members.at(-1) ?? {};
@@ -74,7 +74,7 @@ test.each([
   }
 });
 
-test('the story goes on after what is damaged in the midst of a file, and names it', async () => {
+test('the story continues after a damaged part in the middle of a file, and reports it', async () => {
   const { second } = await inFiles();
   const { members } = await RecordingFile.open(second);
   const [, { offset = 0, size = 0 } = {}] = members;
@@ -87,7 +87,7 @@ test('the story goes on after what is damaged in the midst of a file, and names 
   expect(story.findIndex((line) => line.startsWith('? '))).toBeLessThan(story.length - 10);
 });
 
-test('what has the name of a file of a ring, and is none, is left alone, and read by nobody', async () => {
+test('a path that is named like a ring file but is none is left alone, and never read', async () => {
   const { directory, live, errors, recorder } = await recordedNode({ pods: [podWith('web')] });
   await mkdir(directory, { recursive: true });
   await mkdir(join(directory, '00000001.jsonl.gz'));
@@ -103,7 +103,7 @@ test('what has the name of a file of a ring, and is none, is left alone, and rea
   expect(await differencesIn(directory)).toEqual([undefined]);
 });
 
-test('where no number is left for a file, the directory is named', async () => {
+test('the directory is reported if no number is left for a new file', async () => {
   const { directory, live, errors } = await recordedNode({ pods: [podWith('web')] });
   await mkdir(directory, { recursive: true });
   await writeFile(join(directory, '999999999999.jsonl.gz'), '');
@@ -114,7 +114,7 @@ test('where no number is left for a file, the directory is named', async () => {
 test.each([
   ['a pipe', makePipe],
   ['a link', (path: string) => symlink('/dev/null', path)],
-])('%s in the place of the file that is written to is not written to', async (_, put) => {
+])('%s that replaces the current file is not written to', async (_, put) => {
   const { directory, live, errors, recorder } = await recordedNode({ pods: [podRunning('bad', 'exit 1')] });
   await live(1);
   const file = join(directory, '00000001.jsonl.gz');
@@ -127,7 +127,7 @@ test.each([
   expect((await readdir(directory)).toSorted()).toEqual(['00000001.jsonl.gz', '00000002.jsonl.gz', 'away']);
 });
 
-test('a recorder whose clock was set back tells all that happened up to a moment', async () => {
+test('a recorder whose clock was set back shows everything that happened up to the requested time', async () => {
   const { directory, node, live, recorder, restart } = await recordedNode({ pods: [podRunning('bad', 'exit 1')] });
   await live(2);
   const later = node.clock.now();

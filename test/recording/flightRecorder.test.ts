@@ -21,7 +21,7 @@ const linesOf = async (path: string) => (await textsOf(path)).map((text) => read
 const sizesIn = async (directory: string) =>
   Promise.all((await readdir(directory)).map(async (name) => (await stat(join(directory, name))).size));
 
-test('hours of a node, with agents that are killed, replay without a difference', async () => {
+test('hours of a node with killed agents replay without a difference', async () => {
   const recorded = await recordedNode({
     pods: [podWith('web', { volumes: [{ name: 'scratch', emptyDir: {} }] }), podRunning('bad', 'sleep 3; exit 1')],
   });
@@ -54,7 +54,7 @@ test('hours of a node, with agents that are killed, replay without a difference'
   );
 }, 60_000);
 
-test('a ring that has lost its beginning replays from its first keyframe on, and takes no more than it may', async () => {
+test('a ring that has lost its start replays from its first keyframe, and does not exceed its size', async () => {
   const sizeBytes = 160 * KIB;
   const { node, directory, live, recorder } = await recordedNode({
     sizeBytes,
@@ -74,7 +74,7 @@ test('a ring that has lost its beginning replays from its first keyframe on, and
   expect(checked?.states).toBeGreaterThan(100);
 }, 60_000);
 
-test('what is torn at its end is cut off, and the rest is read', async () => {
+test('a torn end is cut off, and the rest is read', async () => {
   const { directory, live, recorder } = await recordedNode({ pods: [podRunning('bad', 'exit 1')] });
   await live(10);
   await recorder.flush();
@@ -91,7 +91,7 @@ test('what is torn at its end is cut off, and the rest is read', async () => {
   expect(checked?.states).toBeGreaterThan(20);
 });
 
-test('a disk that is full for a while costs what happened meanwhile, and nothing else', async () => {
+test('a disk that is full for a while loses only the entries of that time', async () => {
   let isFull = false;
   const files: typeof hostFiles = {
     ...hostFiles,
@@ -126,7 +126,7 @@ test('a disk that is full for a while costs what happened meanwhile, and nothing
   expect(checked.map(({ difference }) => difference)).toEqual([undefined, undefined]);
 });
 
-test('a disk that hangs is told of, and holds up neither the node nor its end', async () => {
+test('a disk that hangs is reported, and blocks neither the node nor its stop', async () => {
   const hanging = Promise.withResolvers<void>();
   let hangs = false;
   const files: typeof hostFiles = {
@@ -153,7 +153,7 @@ test('a disk that hangs is told of, and holds up neither the node nor its end', 
   hanging.resolve();
 });
 
-test('a member that is damaged ends its file where it is the last, and is named where it is not', async () => {
+test('a damaged member ends its file if it is the last one, and is reported otherwise', async () => {
   const { directory, live, recorder } = await recordedNode({ pods: [podRunning('bad', 'exit 1')] });
   await live(5);
   await recorder.flush();
@@ -174,7 +174,7 @@ test('a member that is damaged ends its file where it is the last, and is named 
   await expect(checkedStretches(path)).rejects.toThrow(`${path}: damaged at byte ${offset}: `);
 });
 
-test('a directory that is taken away is made again, but nothing above it, which may only be away', async () => {
+test('a removed directory is created again, but not its parents, which may only be moved', async () => {
   const { directory, live, errors, recorder } = await recordedNode({ pods: [podRunning('bad', 'exit 1')] });
   await live(5);
   const above = dirname(directory);
@@ -193,7 +193,7 @@ test('a directory that is taken away is made again, but nothing above it, which 
   expect(checked?.states).toBeGreaterThan(5);
 });
 
-test('what others have in its directory stays, and files of former agents count', async () => {
+test('foreign files in the directory remain, and files of former agents count', async () => {
   const { directory, live, recorder } = await recordedNode({ pods: [podWith('web')] });
   await live(1);
   await writeFile(join(directory, 'notes.txt'), 'mine');
@@ -205,7 +205,7 @@ test('what others have in its directory stays, and files of former agents count'
   expect(await findStretches(await RecordingFile.open(directory))).toHaveLength(1);
 });
 
-test('no value of an environment variable is in any line', async () => {
+test('no line contains the value of an environment variable', async () => {
   const secret = 'hunter2-is-a-secret';
   const env = [{ name: 'PASSWORD', value: secret }];
   const { directory, live, restart, recorder } = await recordedNode({
@@ -226,7 +226,7 @@ test('no value of an environment variable is in any line', async () => {
   expect(texts.filter((text) => text.includes(secret))).toEqual([]);
 });
 
-test('how it gets on: what it was given and has written, what waits, and what it had to give up', async () => {
+test('the progress shows received, written, pending and lost lines', async () => {
   const { node, directory, live, recorder } = await recordedNode({ pods: [podWith('web')] });
   await live(10);
   await recorder.flush();

@@ -4,7 +4,7 @@ import { RecordingFile } from '../../recording/recordingFile.ts';
 import { podRunning } from '../fakes/pods.ts';
 import { recordedNode } from './recorded.ts';
 
-test('the story names pods, what was asked and how long it took, states and events, up to a moment', async () => {
+test('the story contains pods, calls with their durations, states and events up to a given time', async () => {
   const { directory, live, restart, recorder } = await recordedNode({ pods: [podRunning('bad', 'exit 3')] });
   await live(1);
   await restart();

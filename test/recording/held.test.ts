@@ -43,9 +43,9 @@ const isReady = (line: RecordingLine) =>
   line.kind === 'status' &&
   line.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
 
-describe('a status that is held back', () => {
+describe('a status that is withheld', () => {
   test.each(['is told after it', 'is told after it, and then another one'])(
-    'when a keyframe is made %s',
+    'when a keyframe is written %s',
     async (how) => {
       const { node, directory, recorder, save } = await withUntold(TINY);
       if (how.endsWith('one')) {
@@ -73,7 +73,7 @@ describe('a status that is held back', () => {
     },
   );
 
-  test('when the agent is stopped is no difference, for it is never told', async () => {
+  test('when the agent is stopped is no difference, because it is never published', async () => {
     const { node, directory, recorder, save } = await withUntold();
     // What keeps the facts waits for the disk.
     const stopped = node.agent.stop();

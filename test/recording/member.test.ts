@@ -13,7 +13,7 @@ const lines = (text: string) => ({
 });
 
 describe('a member', () => {
-  test('is gzip to whoever knows nothing else, also one after the other', async () => {
+  test('is plain gzip to other programs, also after another member', async () => {
     const bytes = Buffer.concat([
       await encodeMember(lines('one\n'), deflate),
       await encodeMember(lines('two\n'), deflate),
@@ -22,7 +22,7 @@ describe('a member', () => {
     expect(execFileSync('zcat', { input: bytes, encoding: 'utf8' })).toBe('one\ntwo\n');
   });
 
-  test('says how long it is, when its first line was, and whether a replay can begin with it', async () => {
+  test('states its length, the time of its first line, and whether a replay can start with it', async () => {
     const bytes = await encodeMember(lines('x'.repeat(10_000)), deflate);
     expect(parseMemberHead(bytes)).toEqual({
       size: bytes.length,
@@ -38,7 +38,7 @@ describe('a member', () => {
     });
   });
 
-  test('is none where its header is cut off, is of another gzip, or says that it is shorter than it', async () => {
+  test('is invalid if its header is truncated, is of a different gzip file, or states too short a length', async () => {
     const bytes = await encodeMember(lines('one'), deflate);
     expect(parseMemberHead(bytes.subarray(0, HEADER_BYTES - 1))).toBeUndefined();
     expect(parseMemberHead(gzipSync('x'.repeat(1_000)))).toBeUndefined();

@@ -30,7 +30,7 @@ const warning = (reason: string): RecordingLine => ({
   involved: { kind: 'Pod', namespace: 'default', name: 'web', uid: 'u', apiVersion: 'v1' },
 });
 
-test('a probe that keeps failing is one failure, until it has succeeded and fails again', () => {
+test('a probe that fails repeatedly is one failure, until it has succeeded and fails again', () => {
   const tries = ['failure', 'failure', 'error', 'warning', 'failure', 'success', 'success', 'failure', 'failure'];
   expect(failuresOf(tries.map((result) => tried(result)))).toEqual([1, 0, 0, 0, 0, 0, 0, 1, 0]);
   const other = READINESS.replace('web', 'other');
@@ -45,7 +45,7 @@ test('a probe that keeps failing is one failure, until it has succeeded and fail
   expect(failuresOf([refused, refused, tried('failure')])).toEqual([1, 0, 0]);
 });
 
-test('its events are no failures of their own; those of anything else are, each time', () => {
+test('events of a probe are not counted as failures, but those of anything else are, each time', () => {
   const mount: RecordingLine = {
     kind: 'failure',
     at: 1,

@@ -56,8 +56,8 @@ async function rewritten(change: (line: RecordingLine) => RecordingLine | undefi
 const differences = async (path: string) =>
   (await checkedStretches(path)).flatMap(({ difference }) => difference ?? []);
 
-describe('a moment', () => {
-  test('is that of the life that went on then, whatever came later', async () => {
+describe('the state at a given time', () => {
+  test('is that of the life that was running then, whatever followed', async () => {
     const { lives } = await opened();
     expect(lives.map(({ life }) => life)).toEqual(['life 1', 'life 2']);
     const [first, second] = lives.map(({ replayStarts }) => replayStarts[0]?.at ?? 0);
@@ -70,17 +70,17 @@ describe('a moment', () => {
     expect((await podsAt(Number.POSITIVE_INFINITY)).shown).toEqual(['web Running']);
   });
 
-  test('before all that was recorded is the beginning', async () => {
+  test('is empty before the start of the recording', async () => {
     expect((await podsAt(0)).shown).toEqual([]);
   });
 });
 
-describe('a check', () => {
-  test('of what was recorded finds no difference', async () => {
+describe('a check of a recording', () => {
+  test('finds no difference in an unchanged recording', async () => {
     expect(await differences(await rewritten((line) => line))).toEqual([]);
   });
 
-  test('names the first state that is another', async () => {
+  test('reports the first state that differs', async () => {
     let count = 0;
     const path = await rewritten((line) => {
       if (line.kind !== 'state' || line.actor !== 'pod/web-uid') return line;
@@ -97,7 +97,7 @@ describe('a check', () => {
     ]);
   });
 
-  test('notices a state that nobody has written down, and one that nobody came into', async () => {
+  test('reports a state that was not recorded, and one that was not reached', async () => {
     let isLeftOut = false;
     const without = await rewritten((line) => {
       const isIt = !isLeftOut && line.kind === 'state' && line.actor.startsWith('pod/');
@@ -109,7 +109,7 @@ describe('a check', () => {
     expect(await differences(await rewritten((line) => (entries.has(line.kind) ? undefined : line)))).not.toEqual([]);
   });
 
-  test('names the pod whose status is another', async () => {
+  test('reports the pod whose status differs', async () => {
     const path = await rewritten((line) =>
       line.kind === 'status' && line.pod === 'default/web' && line.status?.phase === 'Running'
         ? { ...line, status: { ...line.status, phase: 'Failed' } }
@@ -135,7 +135,7 @@ describe('a check', () => {
     });
   }
 
-  test('of a life that was ended in order names what its replay has come to beyond that', async () => {
+  test('reports what the replay of a life that ended in order has reached beyond the recording', async () => {
     expect(await differences(await withoutLast(() => false))).toEqual([]);
     const [moved] = await differences(await withoutLast(({ kind }) => kind === 'state'));
     expect(moved).toEqual({
@@ -147,7 +147,7 @@ describe('a check', () => {
     expect(told).toMatchObject({ subject: expect.stringMatching(/^default\/bad status/) });
   });
 
-  test('names what was let in for an actor that does not wait for it', async () => {
+  test('reports an input for an actor that does not wait for it', async () => {
     let isDone = false;
     const path = await rewritten((line) => {
       const isIt = !isDone && line.kind === 'answer' && line.source === 'startContainer';
@@ -159,7 +159,7 @@ describe('a check', () => {
     ]);
   });
 
-  test('says nothing of what is missing at the end of a life', async () => {
+  test('ignores what is missing at the end of a life', async () => {
     const { file, lives } = await opened();
     const [life] = lives;
     if (life === undefined) throw new Error('there is no life');
@@ -168,7 +168,7 @@ describe('a check', () => {
   });
 });
 
-test('what other machines have recorded is not played, and says whose it is', async () => {
+test('a recording of different machines is not replayed, and its version is reported', async () => {
   const { file, lives } = await opened();
   await expect(replayUntil(file, lives, { until: 0, machines: 'others' })).rejects.toThrow(
     /^recorded by statelet 0\.1\.0, whose state machines differ from this version's/,
@@ -184,7 +184,7 @@ const withForeignLife = () =>
       : line,
   );
 
-test('what is in another format is named in the story, and neither played nor taken for the end of what comes before', async () => {
+test('a life in a different format is named in the story, and neither replayed nor taken for the end of the one before', async () => {
   const path = await withForeignLife();
   const file = await RecordingFile.open(path);
   const [first, second, ...others] = await findStretches(file);
@@ -205,7 +205,7 @@ test('what is in another format is named in the story, and neither played nor ta
   expect(before).not.toContain('format');
 });
 
-test('lines that this version does not know are left out', async () => {
+test('lines that this version does not know are skipped', async () => {
   for (const odd of [
     '{}',
     'no JSON',
@@ -218,7 +218,7 @@ test('lines that this version does not know are left out', async () => {
   expect((await readdir(recorded.directory)).length).toBe(2);
 });
 
-test('a recording of format 1, whose keyframes repeat what actors have in common, is named and not taken for damaged', () => {
+test('a recording of format 1, whose keyframes repeat shared objects, is identified and not taken for damaged', () => {
   const versions = { statelet: '0.1.0', node: '24' };
   const began = { kind: 'began', at: 1, format: 1, machines: MACHINES, versions, life: 'life 1', input: {}, from: {} };
   expect(readForeignHeader(JSON.stringify(began))).toEqual({ at: 1, format: '1', life: 'life 1', statelet: '0.1.0' });

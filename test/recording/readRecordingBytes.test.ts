@@ -8,7 +8,7 @@ import { readRecordingBytes } from '../../recording/readRecordingBytes.ts';
 import { podRunning } from '../fakes/pods.ts';
 import { recordedNode } from './recorded.ts';
 
-test('a dump begins where a replay can, and leaves out what is removed meanwhile', async () => {
+test('a dump starts where a replay can start, and omits files that are removed meanwhile', async () => {
   const { directory, live, restart, recorder } = await recordedNode({ pods: [podRunning('bad', 'exit 1')] });
   for (const nothing of ['..', '../missing'])
     expect(await readRecordingBytes(join(directory, nothing))).toBeUndefined();
@@ -31,7 +31,7 @@ test('a dump begins where a replay can, and leaves out what is removed meanwhile
   expect(whole.subarray(0, rest.length).equals(rest)).toBe(true);
 });
 
-test('a file is read in parts of at most 1 MiB, whatever its members are, and must not become shorter meanwhile', async () => {
+test('a file is read in parts of at most 1 MiB, whatever its members are, and must not shrink meanwhile', async () => {
   const { directory, live, recorder } = await recordedNode({ pods: [podRunning('bad', 'exit 1')] });
   await live(1);
   await recorder.close();

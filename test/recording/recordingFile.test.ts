@@ -26,7 +26,7 @@ async function written(name: string, count: number, first = 0): Promise<string> 
 const textsOf = async (file: RecordingFile) =>
   (await Promise.all(file.members.map((member) => file.lines(member)))).flat().map(Number);
 
-test('the heads of many members are read at once', async () => {
+test('the headers of many members are read at once', async () => {
   const path = await written('many', 2_000);
   const handle = await open(path);
   const read = jest.spyOn(Object.getPrototypeOf(handle), 'read');
@@ -39,7 +39,7 @@ test('the heads of many members are read at once', async () => {
   }
 });
 
-test('a header across the end of what is read at a time is found', async () => {
+test('a header that crosses the end of a read is found', async () => {
   const path = join(directory, '..', 'large');
   // As large as what cannot be compressed is.
   const sizes = [2 ** 20 - 100, 10, 2 ** 20 - 20, 10, 2 ** 21, 10];
@@ -50,7 +50,7 @@ test('a header across the end of what is read at a time is found', async () => {
   expect((await RecordingFile.open(path)).members.map(({ at }) => at)).toEqual([0, 1, 2, 3, 4, 5]);
 });
 
-test('what is known of a file is kept while it grows, and dropped where it is another one', async () => {
+test('the members of a file are cached while it grows, and dropped if it is a different file', async () => {
   const path = await written('one', 3);
   const first = await RecordingFile.open(path);
   const grown = await written('grown', 5);
@@ -73,7 +73,7 @@ test('what is known of a file is kept while it grows, and dropped where it is an
   expect(fourth.members.map(({ at }) => at)).toEqual([200, 201]);
 });
 
-test('whoever opens it says who expands it', async () => {
+test('the caller provides the decompression', async () => {
   const sizes: number[] = [];
   const file = await RecordingFile.open(await written('one', 3), {
     decompress: (bytes, options) => {

@@ -20,20 +20,20 @@ async function keyframeLength(count: number): Promise<number> {
 }
 
 describe('withoutRepeats', () => {
-  test('writes an object once that occurs repeatedly', () => {
+  test('writes an object that occurs repeatedly once', () => {
     const pod = { name: 'web', labels: { app: 'web' } };
     const written = runAllSteps(replaceRepeatedObjects({ one: { pod }, other: { pod } }));
     expect(written).toEqual({ value: { one: { pod: { $shared: 0 } }, other: { pod: { $shared: 0 } } }, shared: [pod] });
   });
 
-  test('writes a keyframe whose length grows with a pod, not with its square', async () => {
+  test('writes a keyframe whose length grows with the pod, not with its square', async () => {
     const [few, many] = [await keyframeLength(20), await keyframeLength(80)];
     expect(many / few).toBeLessThan(4.5);
   });
 });
 
 describe('withRepeats', () => {
-  test('reads what was one object as one object', () => {
+  test('restores a shared object as one object', () => {
     const container = { name: 'main' };
     const pod = { containers: [container] };
     const value = readBack({ pod, actors: [{ pod, container }, { container }] });
@@ -43,7 +43,7 @@ describe('withRepeats', () => {
   });
 
   test.each([{ $shared: 0 }, { $shared: { $shared: 1 } }, [{ $shared: 'a', other: 1 }], { a: { $shared: [] } }])(
-    'reads data that looks like a reference as it was: %j',
+    'returns data that looks like a reference unchanged: %j',
     (value) => {
       expect(readBack(value)).toEqual(value);
       expect(readBack([value, value])).toEqual([value, value]);
@@ -65,14 +65,14 @@ const doubling = (depth: number) => ({
 });
 
 describe('isBounded', () => {
-  test('refuses references that nest exponentially, and counts each value once for that', () => {
+  test('rejects references that nest exponentially, and counts each value once', () => {
     expect(isWithinLimits(doubling(20))).toBe(true);
     expect(isWithinLimits(doubling(40))).toBe(false);
     expect(isWithinLimits(doubling(100_000))).toBe(false);
     expect(isWithinLimits({ value: { $shared: 0 }, shared: [{ a: { $shared: 0 }, b: { $shared: 7 } }] })).toBe(true);
   });
 
-  test('refuses references that nest too deeply, also if the innermost one comes first', () => {
+  test('rejects references that nest too deeply, even if the innermost one comes first', () => {
     const chain = (length: number) => ({
       value: Array.from({ length }, (_, index) => ({ $shared: length - 1 - index })),
       shared: Array.from({ length }, (_, index) => (index === length - 1 ? {} : { a: { $shared: index + 1 } })),
@@ -81,7 +81,7 @@ describe('isBounded', () => {
     expect(isWithinLimits(chain(20_000))).toBe(false);
   });
 
-  test('so that a line with such a keyframe is damaged', () => {
+  test('rejects a line with such a keyframe as damaged', () => {
     const line = (from: object) =>
       readLine(
         JSON.stringify({

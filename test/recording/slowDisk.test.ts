@@ -93,7 +93,7 @@ async function onSlowDisk() {
   return { recorder, directory, pass, lengths, errors, writeAll, clock };
 }
 
-test('what waits to be written takes 2 Mi characters at most, and how much was missed is told', async () => {
+test('pending lines have at most 2 Mi characters, and the number of lost ones is reported', async () => {
   const { recorder, directory, pass, lengths, errors, writeAll, clock } = await onSlowDisk();
   const before = heapUsed();
   let most = 0;
@@ -136,7 +136,7 @@ test('what waits to be written takes 2 Mi characters at most, and how much was m
   await rm(directory, { recursive: true });
 }, 120_000);
 
-test('an entry larger than all that may wait is written all the same, with what follows it', async () => {
+test('an entry larger than the limit for pending lines is written nevertheless, and so are the next ones', async () => {
   const { recorder, directory, pass, errors, writeAll, clock } = await onSlowDisk();
   const value = { type: 'config.podsListed', manifest: 'x'.repeat(5 * MIB) };
   const entry = { at: clock.now(), actor: 'sources', kind: 'fact', source: 'sources', value } as const;

@@ -35,11 +35,11 @@ function recording(begins: string, damaged: readonly number[], error: Error = ne
 const spans = async (file: RecordingFile) =>
   (await findStretches(file)).map(({ replayStarts, end }) => [...replayStarts.map(({ member }) => member), end]);
 
-test('a stretch has all that belongs to it', async () => {
+test('a stretch contains everything that belongs to it', async () => {
   expect(await spans(recording('A-a-A-a-', []).file)).toEqual([[0, 2, 4, 6, 8]]);
 });
 
-test('where a beginning is damaged the stretch before it ends, and the next one begins at the next whole one', async () => {
+test('a damaged start ends the previous stretch, and the next stretch starts at the next intact start', async () => {
   expect(await spans(recording('A-a-A-a-', [4]).file)).toEqual([
     [0, 2, 4],
     [6, 8],
@@ -52,7 +52,7 @@ test('where a beginning is damaged the stretch before it ends, and the next one 
   expect(await spans(recording('A-A-', [0, 2]).file)).toEqual([]);
 });
 
-test('a disk that fails is told of, and asked again the next time', async () => {
+test('a failing disk is reported, and read again the next time', async () => {
   const { file, failing } = recording('A-', [0], new Error('EIO'));
   await expect(findStretches(file)).rejects.toThrow('EIO');
   failing.clear();

@@ -66,7 +66,7 @@ async function lines(): Promise<{ readonly kind: string; readonly state?: string
 
 const states = async (): Promise<string> => (await lines()).flatMap(({ state }) => state ?? []).join('');
 
-test('what has happened, once in a second however often they ask', async () => {
+test('pending entries are written on request, at most once a second', async () => {
   happens('a');
   await Promise.all([recorder.waitUntilWritten(), recorder.waitUntilWritten(), recorder.waitUntilWritten()]);
   expect([await states(), attempts]).toEqual(['a', 1]);
@@ -79,7 +79,7 @@ test('what has happened, once in a second however often they ask', async () => {
   expect([await states(), attempts]).toEqual(['ab', 2]);
 });
 
-test('what has happened while something is written, too', async () => {
+test('entries that arrive during a write are written on request as well', async () => {
   const { promise, resolve: go } = Promise.withResolvers<void>();
   disk = () => promise;
   happens('a');
@@ -92,7 +92,7 @@ test('what has happened while something is written, too', async () => {
   expect(await states()).toBe('ab');
 });
 
-test('nothing while nothing can be written', async () => {
+test('nothing is written on request while writes fail', async () => {
   disk = () => Promise.reject(new Error('ENOSPC'));
   happens('a');
   await recorder.waitUntilWritten();
@@ -109,7 +109,7 @@ test('nothing while nothing can be written', async () => {
   expect(await states()).toMatch(/c$/);
 });
 
-test('another keyframe after 2,000 entries, once as much was written as the last one takes', async () => {
+test('another keyframe is written after 2,000 entries, once as much was written as the last keyframe takes', async () => {
   const keyframes = async () => (await lines()).filter(({ kind }) => kind === 'began').length - 1;
   const enter = async (entries: number) => {
     for (let index = 0; index < entries; index += 1)
@@ -127,7 +127,7 @@ test('another keyframe after 2,000 entries, once as much was written as the last
   expect(await keyframes()).toBe(2);
 });
 
-test('a keyframe of many actors, over several turns of the event loop', async () => {
+test('a keyframe of many actors is written over several turns of the event loop', async () => {
   const actorCount = 1_000;
   let steps = 0;
   const counts: number[] = [];

@@ -35,7 +35,7 @@ function sourceWith(files: Readonly<Record<string, string>>): string {
 const rowsOf = (files: Readonly<Record<string, string>>): string[] =>
   declaredList(sourceWith(files)).text.trim().split('\n').slice(1);
 
-test('reads names, labels and bounds through constants, variables and other packages', () => {
+test('names, labels and bounds are read through constants, variables and other packages', () => {
   const text = `package a
 
 import (
@@ -87,7 +87,7 @@ func (c *collector) Collect(ch chan<- metrics.Metric) {
   ]);
 });
 
-test('leaves out what is not built for Linux, and packages that nothing imports', () => {
+test('files that are not built for Linux, and packages that nothing imports, are omitted', () => {
   const counter = (name: string) =>
     `import ${METRICS}\n\nvar a = metrics.NewCounter(&metrics.CounterOpts{Name: "${name}"})\n`;
   const root = sourceWith({
@@ -101,7 +101,7 @@ test('leaves out what is not built for Linux, and packages that nothing imports'
   expect(declaredList(root).text.match(/\/metrics\t(\w+)/g)).toEqual(['/metrics\there']);
 });
 
-test('names the file of a declaration that it cannot read', () => {
+test('the file of a declaration that cannot be read is reported', () => {
   const text = `package a\n\nimport ${METRICS}\n\nvar a = metrics.NewCounter(&metrics.CounterOpts{Name: nameOf(1)})\n`;
   expect(declaredList(sourceWith({ 'pkg/a/metrics.go': text }))).toEqual({
     text: expect.stringMatching(/^#.*\n$/),
@@ -109,7 +109,7 @@ test('names the file of a declaration that it cannot read', () => {
   });
 });
 
-test('lists the kinds of metrics of cAdvisor that a kubelet includes', () => {
+test('the metrics of cAdvisor that a kubelet includes are listed', () => {
   const metric = (name: string, more = '') =>
     `\t\t\tname: "${name}",\n\t\t\thelp: "Help.",\n${more}\t\t\tvalueType: prometheus.CounterValue,\n`;
   const text = `func New() {

@@ -80,7 +80,7 @@ const called = async () => (await readFile(calls, 'utf8')).trim().split('\n');
 const examples = () => join(directory, 'examples/pods');
 
 describe('npm start', () => {
-  test('installs the npm packages, bundles and runs the node over the examples, where the user is', async () => {
+  test('installs the npm packages, bundles, and runs the node with the examples in the directory of the user', async () => {
     const { code, out } = await finished(setup('up', '--max-pods', '7'));
     expect(code).toBe(0);
     expect(out).toBe(
@@ -101,7 +101,7 @@ describe('npm start', () => {
     expect(await installed()).toHaveLength(2);
   });
 
-  test('ends with the code of an npm ci that fails', async () => {
+  test('exits with the code of an npm ci that fails', async () => {
     await program('bin/npm', 'exit 7');
     expect(await finished(setup('up'))).toEqual({
       code: 7,
@@ -111,7 +111,7 @@ describe('npm start', () => {
   });
 
   test.each([[['--pod-manifest-path', './mine']], [['--pod-manifest-path=./mine']], [['--config', 'kubelet.yaml']]])(
-    'leaves the examples out for %j',
+    'omits the examples with the arguments %j',
     async (args) => {
       const { out } = await finished(setup('up', ...args));
       expect(JSON.parse(out).slice(1)).toEqual(['up', ...args]);
@@ -168,12 +168,12 @@ describe('npm test', () => {
     });
   const jest = (numbers: object, code = 0) => program('unit', `echo '${results(numbers)}' > "$3"; exit ${code}`);
 
-  test('adds the checks and the tests up in its last line', async () => {
+  test('adds up checks and tests in its last line', async () => {
     await jest({ numFailedTests: 2 }, 1);
     expect(await finished(setup('test'))).toMatchObject({ code: 1, out: '6 passed, 3 failed\n' });
   });
 
-  test('counts tests that were left out as failed, and says so', async () => {
+  test('counts skipped tests as failed, and reports them', async () => {
     await jest({ numPendingTests: 2 });
     const { out, err } = await finished(setup('test'));
     expect(out).toBe('6 passed, 3 failed\n');
@@ -192,7 +192,7 @@ describe('npm test', () => {
   const failedSuite = { ...suite, assertionResults: [{ status: 'passed' }, { status: 'failed' }] };
   const firstRun = { numbers: { numFailedTests: 1, testResults: [failedSuite] }, code: 1 };
 
-  test('runs a suite that failed once more, alone, and reports it as flaky if it passes', async () => {
+  test('reruns a failed suite alone, and reports it as flaky if it passes', async () => {
     await jestRuns(firstRun, { numbers: { numPassedTests: 2 }, code: 0 });
     const { code, out, err } = await finished(setup('test'));
     expect([code, out]).toEqual([1, '7 passed, 1 failed\n']);
@@ -202,7 +202,7 @@ describe('npm test', () => {
     expect(await readFile(join(directory, 'jest-calls'), 'utf8')).toMatch(/--runTestsByPath web\.test\.ts\n$/);
   });
 
-  test('runs it again with the same options, but without those that select suites', async () => {
+  test('reruns a suite with the same options, except for those that select suites', async () => {
     await jestRuns(firstRun, { numbers: { numPassedTests: 2 }, code: 0 });
     const selections = ['--shard=1/2', '--testPathIgnorePatterns=e2e', 'test/web'];
     await finished(setup('test', '-w', '1', ...selections, '--testTimeout=9000', '--silent'));
@@ -217,18 +217,18 @@ describe('npm test', () => {
     expect(err).not.toContain('FLAKY');
   });
 
-  test('runs no suite again if many failed', async () => {
+  test('reruns no suite if many failed', async () => {
     const numbers = { numFailedTests: 11, testResults: Array.from({ length: 11 }, () => failedSuite) };
     await jestRuns({ numbers, code: 1 });
     expect(await finished(setup('test'))).toMatchObject({ code: 1, out: '6 passed, 12 failed\n' });
   });
 
-  test('but not those that the user did not pick', async () => {
+  test('does not count tests as failed that the user did not select', async () => {
     await jest({ numPendingTests: 2 });
     expect((await finished(setup('test', '-t', 'one'))).out).toBe('6 passed, 1 failed\n');
   });
 
-  describe('fetches the kubectls that tests use, and Prometheus', () => {
+  describe('downloads Prometheus and the kubectls that tests use', () => {
     const apt = (more = '') =>
       program(
         'bin/apt-get',
@@ -250,7 +250,7 @@ describe('npm test', () => {
       await program('bin/dpkg', `mkdir -p ${unpacked} && ${make}`);
     });
 
-    test('once, from where the host has its packages, and says their versions', async () => {
+    test('once from the package mirror of the host, and reports their versions', async () => {
       await apt();
       const { err } = await finished(setup('test'));
       expect(err).toContain('statelet: kubectl v1.99.0 (bookworm), v1.99.0 (sid)\n');
@@ -267,7 +267,7 @@ describe('npm test', () => {
       expect(await packages()).toEqual(fetched);
     });
 
-    test('and says what it could not fetch; the tests run all the same, and nothing is left of it', async () => {
+    test('and reports a failed download, while the tests run nevertheless and no partial files remain', async () => {
       await apt('case "$*" in *kubernetes-client) exit 100 ;; esac;');
       const { err, out } = await finished(setup('test'));
       expect(err).toMatch(
@@ -278,7 +278,7 @@ describe('npm test', () => {
       expect(await readdir(join(directory, '.cache/kubectl'))).toEqual(['sid']);
     });
 
-    test('and that Prometheus could not be fetched', async () => {
+    test('and reports that Prometheus could not be downloaded', async () => {
       await apt('case "$*" in *prometheus) exit 100 ;; esac;');
       const { err, out } = await finished(setup('test'));
       expect(err).toMatch(/statelet: prometheus could not be fetched: .*apt-get prometheus exited with 100\n/);

@@ -25,27 +25,27 @@ test.each([
   [['--faulty', '--seed', '5'], '--seed is for random stories, --cluster and --pairs'],
   [['ten'], 'what is ten?'],
   [['--minute'], "Unknown option '--minute'"],
-])('a soak tells no story where it is asked for %j', (args, message) => {
+])('a soak rejects the arguments %j', (args, message) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, [...soak, ...args], { encoding: 'utf8' });
   expect(stderr).toMatch(/^soak: /);
   expect(stderr).toContain(message);
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
 });
 
-test('a soak says what can be asked of it', () => {
+test('a soak lists its options', () => {
   const { status, stdout, stderr } = spawnSync(process.execPath, [...soak, '--help'], { encoding: 'utf8' });
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   expect(stdout).toMatch(/\nusage: npm run soak -- \[--minutes 1\] .*\n/);
 });
 
-test('without a place for a copy no fault is put into one', () => {
+test('a soak of seeded faults fails if its copy of the code cannot be created', () => {
   const env = { ...process.env, TMPDIR: join(import.meta.dirname, 'nowhere') };
   const { status, stdout, stderr } = spawnSync(process.execPath, [...soak, '--faulty'], { encoding: 'utf8', env });
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
   expect(stderr).toMatch(/^soak: ENOENT: .*\n$/);
 });
 
-test('a signal ends the faulty node before its copy is removed', async () => {
+test('a signal stops the faulty node before its copy is removed', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'statelet-faulty-'));
   const child = spawn(process.execPath, [...soak, '--faulty'], {
     env: { ...process.env, TMPDIR: directory },
@@ -68,7 +68,7 @@ test('a signal ends the faulty node before its copy is removed', async () => {
 test.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
-] as const)('a soak that gets %s tells how far it has come', async (signal, status) => {
+] as const)('a soak that receives %s reports its progress', async (signal, status) => {
   const child = spawn(process.execPath, [...soak, '--minutes', '10', '--seed', '5'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -81,7 +81,7 @@ test.each([
   expect(said).toMatch(new RegExp(`, stopped by ${signal}\\n$`));
 });
 
-test('a signal to npm ends the soak that it runs', async () => {
+test('a signal to npm stops the soak that it runs', async () => {
   const child = spawn('npm', ['run', 'soak', '--', '--minutes', '0.3', '--seed', '5'], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -96,7 +96,7 @@ test('a signal to npm ends the soak that it runs', async () => {
   expect(said).toMatch(/, stopped by SIGTERM\n$/);
 });
 
-test('a soak that nobody listens to any more goes on', async () => {
+test('a soak continues when nobody reads its output any more', async () => {
   const child = spawn(process.execPath, [...soak, '--each', '--part', '0/5000'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

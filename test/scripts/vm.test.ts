@@ -62,7 +62,7 @@ describe('the image', () => {
     await writeFile(join(directory, 'files/etc/hostname'), 'vm\n');
   });
 
-  test("is built once, of packages from the host's own mirror, with the host's settings of apt", async () => {
+  test('is built once from the package mirror of the host, with the apt settings of the host', async () => {
     const built = await provideImage(build());
     expect(steps[0]).toMatch(/ deb \[signed-by=\S+] http:\/\/mirror\.example\/debian\/ trixie main$/);
     expect(steps[0]).toContain('--aptopt=Acquire::http::Proxy "http://proxy.example"');
@@ -72,7 +72,7 @@ describe('the image', () => {
     expect(builds()).toBe(1);
   });
 
-  test('is built again on request, and for other files', async () => {
+  test('is built again on request, and for different files', async () => {
     const built = await provideImage(build());
     expect(await provideImage(build({ rebuild: true }))).toEqual(built);
     expect(builds()).toBe(2);
@@ -99,7 +99,7 @@ describe('the image', () => {
   });
 });
 
-test('the machine never writes to its image, and neither it nor its ssh can be reached from other hosts', () => {
+test('the machine never writes to its image, and neither it nor its ssh port can be reached from other hosts', () => {
   const args = qemuArguments({ accelerator: 'kvm', image, secondDisk, console: '/tmp/console', port: 2222 });
   expect(args).toEqual(expect.arrayContaining(['-accel', 'kvm']));
   expect(args.join(' ')).toContain('file=/cache/disk.ext4,format=raw,if=virtio,snapshot=on');
@@ -139,7 +139,7 @@ describe('QEMU', () => {
     return { said, failure };
   };
 
-  test('emulates the machine where hardware virtualization does not work, although the device exists', async () => {
+  test('emulates the machine if hardware virtualization does not work, although the device exists', async () => {
     const { said } = await boot(
       'case "$2" in kvm) echo "KVM internal error" >&2; exec sleep 1000 ;; esac; exit 1',
       true,
@@ -150,12 +150,12 @@ describe('QEMU', () => {
     await eventually('the first one has ended', () => !isAlive(kvmPid));
   });
 
-  test('that does not start is reported with its own message', async () => {
+  test('reports a machine that does not start with its own message', async () => {
     const { failure } = await boot('echo "no such machine" >&2; exit 1', false);
     expect(failure).toEqual(new Error('the virtual machine does not boot\nno such machine'));
   });
 
-  test.each(['SIGTERM', 'SIGKILL'] as const)('ends with the process that has started it, on %s', async (name) => {
+  test.each(['SIGTERM', 'SIGKILL'] as const)('exits when the process that started it receives %s', async (name) => {
     const program = await qemu('exec sleep 1000');
     const options = { image, secondDisk, directory, program };
     const script = `const { bootMachine } = await import('${root}/scripts/vm/machine.ts');

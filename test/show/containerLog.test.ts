@@ -60,7 +60,7 @@ describe('the run whose log is shown', () => {
       exited(128, { now: { kind: 'terminated', run: run(128, { containerId: '' }) } }),
       'container "app" in pod "web" is terminated',
     ],
-  ])('there is none (%#)', (state, message) => {
+  ])('does not exist for a container that never ran (%#)', (state, message) => {
     expect(() => present(state)).toThrow(message);
     expect(() => previous(state)).toThrow('previous terminated container "app" in pod "web" not found');
   });

@@ -263,7 +263,7 @@ describe('while the runtime is not ready', () => {
   const told = (view: ShownPod) => explainPod(seenPod(view), NOW, { runtimeNotReady: 'no answer within 5 s' }).answer;
   const why = '; the container runtime is not ready: no answer within 5 s';
 
-  test('a waiting pod is told that the runtime is not ready', () => {
+  test('the answer for a waiting pod mentions that the runtime is not ready', () => {
     const waits = podView({ main: { app: waiting('ContainerCreating', { waitingFor: 'a look for the image' }) } });
     expect(told(waits)).toBe(`container app is waiting for a look for the image (for 60s so far)${why}`);
     expect(told(podView({ main: { app: running(), crash }, view: network }))).toMatch(/: exit code 1.*; the container/);

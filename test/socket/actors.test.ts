@@ -9,7 +9,7 @@ const served = servedToEachTest();
 
 const client = () => agentClient(served.socket.path);
 
-test('all actors, of the node and of its pods', async () => {
+test('GET /actors returns the actors of the node and of its pods', async () => {
   const { at, node, pods, simulated } = readActors(await client().json('/actors'));
   expect({ at, simulated, node: node.name }).toEqual({ at: NOW, simulated: false, node: 'host' });
   expect(pods.map(({ pod, tree }) => [pod.metadata.name, tree.children[0]?.state])).toEqual([
@@ -18,12 +18,12 @@ test('all actors, of the node and of its pods', async () => {
   ]);
 });
 
-test('actors that lack what a row needs are refused', async () => {
+test('a response with a malformed actor is rejected', async () => {
   const actors = readActors(await client().json('/actors'));
   expect(() => readActors({ ...actors, node: { ...actors.node, tags: 'steady' } })).toThrow('tags');
 });
 
-test('an explanation of a container or volume of a pod', async () => {
+test('a container or volume of a pod can be explained', async () => {
   served.agent.show(pod('data-host', { volumes: [volumeView('data')] }));
   expect(await client().json('/explain/pods/web/containers/web')).toMatchObject({
     kind: 'container',

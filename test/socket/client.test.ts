@@ -7,18 +7,18 @@ import { pod, servedToEachTest } from './served.ts';
 const served = servedToEachTest();
 
 describe('finding the agent', () => {
-  test('the first place that answers is it', async () => {
+  test('uses the first socket that responds', async () => {
     const found = await findAgent([join(served.directory, 'none.sock'), served.socket.path]);
     expect(found.path).toBe(served.socket.path);
   });
 
-  test('without one, the message names the places', async () => {
+  test('names the searched sockets if no agent is running', async () => {
     await expect(findAgent(['/nowhere/a.sock', '/nowhere/b.sock'])).rejects.toThrow(
       'no agent is running at /nowhere/a.sock or /nowhere/b.sock; start one with "statelet up"',
     );
   });
 
-  test('an agent that ends in the middle of an answer is an error, not an empty answer', async () => {
+  test('reports an agent that exits during a response, not an empty response', async () => {
     const path = join(served.directory, 'broken.sock');
     const broken = createServer((peer) => {
       peer.on('error', () => {});
@@ -36,7 +36,7 @@ describe('finding the agent', () => {
 test.each([
   ['at all', ''],
   ['to its end', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"items":'],
-])('an agent that does not answer %s is waited for no longer than the limit, and named', async (_what, said) => {
+])('a request that is not answered %s times out, and the error names the agent', async (_what, said) => {
   const path = join(served.directory, 'silent.sock');
   const peers: Socket[] = [];
   const silent = createServer((peer) => {
@@ -54,7 +54,7 @@ test.each([
   silent.close();
 });
 
-test('a watch may be silent for longer than that', async () => {
+test('a watch may be idle for longer than the timeout', async () => {
   const ending = new AbortController();
   const asked = agentClient(served.socket.path, { idleTimeoutMs: 500 });
   const watched = await asked.watch('/api/v1/pods', ending.signal);

@@ -14,7 +14,7 @@ function has(chunks: AsyncIterable<Uint8Array> | undefined, isOn = true): void {
 test.each([
   [true, "nothing has been recorded: there is no recording in /var/lib/recording; the agent's log says why"],
   [false, 'this agent records nothing (--record-size 0), and there is no recording of an earlier one in /var/lib/'],
-])('what has not been recorded is not found, by an agent that records: %s', async (isOn, message) => {
+])('a missing recording is reported as NotFound with the reason (agent records: %s)', async (isOn, message) => {
   has(undefined, isOn);
   await expect(client().bytes('/recording')).rejects.toMatchObject({
     reason: 'NotFound',
@@ -22,7 +22,7 @@ test.each([
   });
 });
 
-test.each([true, false])('a recording comes in parts, as they are, from an agent that records: %s', async (isOn) => {
+test.each([true, false])('a recording is streamed in unmodified chunks (agent records: %s)', async (isOn) => {
   const sent = [Buffer.from([0, 255, 10]), Buffer.alloc(200_000, 7)];
   has(toIterable(sent), isOn);
   const got: Uint8Array[] = [];
@@ -33,7 +33,7 @@ test.each([true, false])('a recording comes in parts, as they are, from an agent
   expect(headers['statelet-recorder']).toBe(isOn ? undefined : 'off');
 });
 
-test('a recording that breaks off is not taken for the whole', async () => {
+test('a recording that is cut off is an error, not a complete recording', async () => {
   has(
     (async function* () {
       yield Buffer.alloc(10);

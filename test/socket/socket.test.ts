@@ -15,7 +15,7 @@ const served = servedToEachTest();
 const client = () => agentClient(served.socket.path);
 
 describe('reading', () => {
-  test('the list is a PodList with full status', async () => {
+  test('lists all pods as a PodList with full status', async () => {
     expect(await client().json('/api/v1/pods')).toMatchObject({
       apiVersion: 'v1',
       kind: 'PodList',
@@ -23,7 +23,7 @@ describe('reading', () => {
     });
   });
 
-  test('one pod by namespace and name', async () => {
+  test('returns a pod by namespace and name', async () => {
     expect(await client().json('/api/v1/namespaces/default/pods/db-host')).toMatchObject({
       metadata: { name: 'db-host' },
     });
@@ -33,11 +33,11 @@ describe('reading', () => {
     ['/api/v1/namespaces/other/pods/db-host', 'pods "db-host" not found'],
     ['/explain/pods/none', 'pods "none" not found'],
     ['/nothing', 'nothing found at /nothing'],
-  ])('%s is a Kubernetes NotFound', async (path, message) => {
+  ])('fails with a Kubernetes NotFound for %s', async (path, message) => {
     await expect(client().json(path)).rejects.toMatchObject({ reason: 'NotFound', message });
   });
 
-  test('a pod with the places of what is its, by its UID', async () => {
+  test('returns a pod with its log directories by UID', async () => {
     expect(await client().json('/places/uids/uid-db-host')).toMatchObject({
       pod: { metadata: { name: 'db-host' }, status: { phase: 'Running' } },
       podLogs: '/var/log/pods',
@@ -50,17 +50,17 @@ describe('reading', () => {
     await expect(client().json('/explain/pods/%E0%A4%A')).rejects.toMatchObject({ reason: 'BadRequest' });
   });
 
-  test('the node', async () => {
+  test('returns the node', async () => {
     expect(await client().json('/node')).toMatchObject({ name: 'host', state: 'running', simulated: false });
   });
 
-  test('an explanation of the node, also by its name', async () => {
+  test('explains the node, with or without its name', async () => {
     expect(await client().json('/explain/node')).toMatchObject({ name: 'host', node: { state: 'running' } });
     expect(await client().text('/explain/nodes/host')).toMatch(/^node host /);
     await expect(client().json('/explain/node/other')).rejects.toMatchObject({ message: 'nodes "other" not found' });
   });
 
-  test('an explanation of the node that predicts evictions', async () => {
+  test('predicts evictions in the explanation of the node', async () => {
     const path = '/explain/node?if=memory.available%3D50Mi';
     expect(await client().json(path)).toMatchObject({ eviction: ['this node evicts no pods'] });
     expect(await client().json('/explain/node')).not.toHaveProperty('eviction');
@@ -80,7 +80,7 @@ describe('reading', () => {
     'memory.available=-1',
     'mem.available=1',
     'pid.available=1=2',
-  ])('no shortage of %s', async (shortage) => {
+  ])('rejects %s as a hypothetical shortage', async (shortage) => {
     const path = `/explain/node?${new URLSearchParams({ if: shortage })}`;
     await expect(client().json(path)).rejects.toMatchObject({
       reason: 'BadRequest',
@@ -88,12 +88,12 @@ describe('reading', () => {
     });
   });
 
-  test("an explanation, as data or text, by full name or by the manifest's", async () => {
+  test('explains a pod by its full name or the name in its manifest, as data or text', async () => {
     expect(await client().json('/explain/pods/web-host')).toMatchObject({ name: 'web-host', phase: 'Running' });
     expect(await client().text('/explain/pods/web')).toMatch(/^default\/web-host {2}Running/);
   });
 
-  test('an explanation of one of several pods of a name, by its namespace', async () => {
+  test('explains one of several pods with the same name by its namespace', async () => {
     const meta = { name: 'web-host', namespace: 'shop', uid: 's' };
     served.agent.show(podView({ main: { web: running() }, meta, spec: { nodeName: 'host' } }));
     expect(await client().json('/explain/namespaces/shop/pods/web')).toMatchObject({ namespace: 'shop', uid: 's' });
@@ -105,7 +105,7 @@ describe('reading', () => {
     await expect(client().json('/explain/namespaces/none/pods/web')).rejects.toMatchObject({ reason: 'NotFound' });
   });
 
-  test('an explanation of one of two pods of one full name, by its UID', async () => {
+  test('explains one of two pods with the same full name by its UID', async () => {
     const twin = (uid: string) =>
       podView({ main: { web: running() }, meta: { name: 'twin-host', uid }, spec: { nodeName: 'host' } });
     served.agent.show(twin('t1'));
@@ -119,7 +119,7 @@ describe('reading', () => {
     expect(await client().json('/explain/namespaces/default/pods/t1')).toMatchObject({ uid: 't1' });
   });
 
-  test('an explanation of a pod whose UID is the name of another', async () => {
+  test('explains a pod whose UID is the name of another pod', async () => {
     served.agent.show(podView({ main: { web: running() }, meta: { name: 'other-host', uid: 'web-host' } }));
     expect(await client().json('/explain/uids/web-host')).toMatchObject({ name: 'other-host', uid: 'web-host' });
     expect(await client().json('/explain/pods/web-host')).toMatchObject({ name: 'web-host' });
@@ -131,7 +131,7 @@ describe('reading', () => {
     { file: '/etc/pods/new.yaml', path: '', message: 'expected a map, got a list' },
   ];
 
-  test('a pod that goes on by its last good manifest is explained with what is wrong with the present one', async () => {
+  test('explains a pod that runs its last valid manifest with the problems of the current one', async () => {
     served.agent.become({ problems });
     expect(await client().json('/explain/pods/web')).toMatchObject({
       manifestProblems: ['/etc/pods/10-web.yaml: spec.containers[0].image: Required value'],
@@ -150,15 +150,12 @@ describe('reading', () => {
     ],
     ['wob', 'pods "wob" not found; did you mean web?'],
     ['entirely-other', 'pods "entirely-other" not found'],
-  ])(
-    'an explanation of %s, which does not exist, says what of it is refused or what is near',
-    async (name, message) => {
-      served.agent.become({ problems });
-      await expect(client().json(`/explain/pods/${name}`)).rejects.toMatchObject({ reason: 'NotFound', message });
-    },
-  );
+  ])('reports the rejected manifest or a similar name for %s, which does not exist', async (name, message) => {
+    served.agent.become({ problems });
+    await expect(client().json(`/explain/pods/${name}`)).rejects.toMatchObject({ reason: 'NotFound', message });
+  });
 
-  test('a refused manifest is known by the name in it, and says when it is used', async () => {
+  test('finds a rejected manifest by the pod name in it, and says until when it is not used', async () => {
     const refusal = { file: '/etc/pods/x.yaml', path: 'spec.a', message: 'wrong', pod: 'default/mine-host' };
     served.agent.become({ problems: [{ ...refusal, until: 'the file changes' }] });
     await expect(client().json('/explain/pods/mine')).rejects.toMatchObject({
@@ -167,7 +164,7 @@ describe('reading', () => {
     });
   });
 
-  test('what is odd in the manifest of a pod is told with it', async () => {
+  test('includes the warnings about the manifest of a pod', async () => {
     const odd = { file: '/etc/pods/x.yaml', path: 'spec.imge', message: 'unknown field', pod: 'default/web-host' };
     served.agent.become({ warnings: [odd, { ...odd, pod: 'default/db-host' }] });
     expect(await client().text('/explain/pods/web')).toContain(
@@ -175,7 +172,7 @@ describe('reading', () => {
     );
   });
 
-  test('the node is explained with every manifest that is not used, and with what is odd in the others', async () => {
+  test('includes every rejected manifest and all manifest warnings in the explanation of the node', async () => {
     const refusals = Array.from({ length: 12 }, (_, index) => ({
       file: `/etc/pods/${index}.yaml`,
       path: 'spec.a',
@@ -196,14 +193,14 @@ describe('reading', () => {
     expect(text).toContain('  warnings about manifests:\n    /etc/more: no such directory\n');
   });
 
-  test('the problem of a manifest is one line, whatever the name of its file', async () => {
+  test('reports the problem of a manifest on one line, whatever its file name', async () => {
     const file = '/etc/pods/a\n  0 manifests\x1b[2J.yaml';
     served.agent.become({ problems: [{ file, path: 'spec.a', message: 'wrong' }] });
     const sentence = '/etc/pods/a\\n  0 manifests^[[2J.yaml: spec.a: wrong';
     expect(await client().json('/explain/node')).toMatchObject({ manifestProblems: [sentence] });
   });
 
-  test('a refused manifest is none of a pod of that name in another namespace, which is named', async () => {
+  test('does not attribute a rejected manifest to a pod with the same name in another namespace, and suggests the right namespace', async () => {
     served.agent.become({ problems: [{ file: '/x.yaml', path: '', message: 'wrong', pod: 'shop/web-host' }] });
     expect(await client().json('/explain/pods/web')).not.toHaveProperty('manifestProblems');
     await expect(client().json('/explain/namespaces/none/pods/web')).rejects.toMatchObject({
@@ -211,12 +208,12 @@ describe('reading', () => {
     });
   });
 
-  test('an explanation on a simulated runtime says so', async () => {
+  test('marks the explanation on a simulated runtime', async () => {
     served.agent.become({ simulated: true });
     expect(await client().text('/explain/pods/web')).toMatch(/^SIMULATED runtime/);
   });
 
-  test('nothing can be changed through it', async () => {
+  test('rejects requests that would change something', async () => {
     const answer = await fetchRaw('DELETE /api/v1/pods HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
     expect(answer).toMatch(/^HTTP\/1.1 405 /);
     expect(answer).toContain('"reason":"MethodNotAllowed"');
@@ -254,7 +251,7 @@ describe('watching', () => {
     return taken;
   };
 
-  test('all pods are ADDED at first, then every change comes at once', async () => {
+  test('sends all pods as ADDED first, and then every change at once', async () => {
     const end = new AbortController();
     const stream = events(end.signal);
     expect(await take(stream, 2)).toEqual([
@@ -273,7 +270,7 @@ describe('watching', () => {
     expect((await stream.next()).done).toBe(true);
   });
 
-  test('a change of an actor that leaves the pod as it is, is not told', async () => {
+  test('sends no event if a change of an actor leaves the pod unchanged', async () => {
     const end = new AbortController();
     const stream = events(end.signal);
     await take(stream, 2);
@@ -283,7 +280,7 @@ describe('watching', () => {
     end.abort();
   });
 
-  test('the agent is only listened to while somebody watches', async () => {
+  test('subscribes to the agent only while a client is connected', async () => {
     expect(served.agent.subscribers()).toBe(0);
     const [one, two] = [new AbortController(), new AbortController()];
     const streams = [events(one.signal), events(two.signal)];
@@ -295,7 +292,7 @@ describe('watching', () => {
     await until(() => served.agent.subscribers() === 0);
   });
 
-  test('a client that does not read is dropped with a Status 410, and its memory with it', async () => {
+  test('disconnects a client that does not read with a Status 410, and frees its buffer', async () => {
     const end = new AbortController();
     const reader = events(end.signal);
     await take(reader, 2);
@@ -322,7 +319,7 @@ describe('watching', () => {
     end.abort();
   });
 
-  test('closing the socket ends the watches', async () => {
+  test('ends when the socket is closed', async () => {
     const stream = events(new AbortController().signal);
     await take(stream, 2);
     await served.socket.close();
@@ -336,25 +333,25 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 describe('the socket itself', () => {
-  test("is its owner's alone", async () => {
+  test('is accessible only to its owner', async () => {
     expect((await stat(served.socket.path)).mode & 0o777).toBe(0o600);
   });
 
-  test('what lies in its place and is no socket stays, and is said to be in the way', async () => {
+  test('does not replace a file that is not a socket, and reports it', async () => {
     const path = join(served.directory, 'theirs.sock');
     await writeFile(path, 'somebody wrote this');
     await expect(serveSocket({ path, agent: served.agent })).rejects.toThrow(`${path} exists and is not a socket`);
     expect(await readFile(path, 'utf8')).toBe('somebody wrote this');
   });
 
-  test('one that answers belongs to another agent', async () => {
+  test('rejects a path on which another agent is listening', async () => {
     await expect(serveSocket({ path: served.socket.path, agent: served.agent })).rejects.toThrow(
       `another agent is listening on ${served.socket.path}`,
     );
     expect(await client().json('/node')).toMatchObject({ name: 'host' });
   });
 
-  test('one that nobody answers any more is replaced', async () => {
+  test('replaces a stale socket', async () => {
     const path = join(served.directory, 'stale.sock');
     const former = createServer().listen(join(served.directory, 'former.sock'));
     await once(former, 'listening');
@@ -365,28 +362,28 @@ describe('the socket itself', () => {
     await again.close();
   });
 
-  test('a path that is too long for the kernel is told of before anything else', async () => {
+  test('rejects a path that is too long for a unix socket, and names the limit', async () => {
     const path = `/tmp/${'d'.repeat(99)}/s.sock`;
     await expect(serveSocket({ path, agent: served.agent })).rejects.toThrow(
       `the socket path ${path} has 111 bytes, but the limit for a unix socket is 107: use a shorter root directory`,
     );
   });
 
-  test('the longest path that the kernel takes is served', async () => {
+  test('accepts the longest path that the kernel supports', async () => {
     const path = join(served.directory, 's'.repeat(107 - served.directory.length - 1));
     const longest = await serveSocket({ path, agent: served.agent });
     expect(await agentClient(path).json('/node')).toMatchObject({ name: 'host' });
     await longest.close();
   });
 
-  test('is gone when it is closed', async () => {
+  test('is removed when it is closed', async () => {
     await served.socket.close();
     await expect(readFile(served.socket.path)).rejects.toMatchObject({ code: 'ENOENT' });
     served.socket = await serveSocket({ path: served.socket.path, agent: served.agent });
   });
 });
 
-test('a pod in back-off is explained by its failure', async () => {
+test('the explanation of a pod in back-off contains CrashLoopBackOff', async () => {
   served.agent.show(podView({ main: { web: backOff(1) }, meta: { name: 'crash-host', uid: 'c' } }));
   expect(await client().text('/explain/pods/crash-host')).toContain('CrashLoopBackOff');
 });
@@ -401,7 +398,7 @@ describe('events', () => {
       at,
     });
 
-  test('the list is an EventList, of all namespaces or of one', async () => {
+  test('are listed as an EventList, for all namespaces or for one', async () => {
     tell('web-host');
     const list = { apiVersion: 'v1', kind: 'EventList', items: [{ kind: 'Event', reason: 'Started', count: 1 }] };
     expect(await client().json('/api/v1/events')).toMatchObject(list);
@@ -409,7 +406,7 @@ describe('events', () => {
     expect(await client().json('/api/v1/namespaces/other/events')).toMatchObject({ items: [] });
   });
 
-  test('a watch tells those that are there, then each as it comes or is counted', async () => {
+  test('are watched: the existing ones first, then each new or counted one', async () => {
     tell('web-host');
     const ending = new AbortController();
     const watch = await client().watch('/api/v1/events', ending.signal);

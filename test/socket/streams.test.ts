@@ -14,7 +14,7 @@ const exec = { ...attach, command: ['sh', '-c', 'ls'] };
 test.each([
   ['/exec', exec],
   ['/attach', attach],
-])('%s asks the agent, which names the place', async (path, body) => {
+])('%s returns the streaming URL from the agent', async (path, body) => {
   const asked: StreamRequest[] = [];
   const place = { url: 'http://127.0.0.1:1/x', ...streams };
   served.agent.stream = async (request) => {
@@ -31,19 +31,19 @@ test.each([
   ['/attach', exec, /^\/attach: body: /],
   ['/attach', { ...attach, stdin: 'yes' }, /^\/attach: stdin: /],
   ['/attach', 7, /^\/attach: body: /],
-])('%s of %j is a bad request', async (path, body, message) => {
+])('%s with the body %j is a bad request', async (path, body, message) => {
   await expect(post(path, body)).rejects.toMatchObject({
     reason: 'BadRequest',
     message: expect.stringMatching(message),
   });
 });
 
-test('a request that is larger than any command is refused', async () => {
+test('a request that is larger than any command is rejected', async () => {
   const body = { ...exec, command: ['x'.repeat(3 * 1024 * 1024)] };
   await expect(post('/exec', body)).rejects.toThrow('the request has more than 2097152 bytes');
 });
 
-test('what the agent refuses is told by its reason', async () => {
+test('a rejection by the agent is returned with its reason and message', async () => {
   served.agent.stream = () => Promise.reject(new NodeFailure('ContainerNotRunning', 'container not found ("web")'));
   await expect(post('/exec', exec)).rejects.toMatchObject({
     reason: 'ContainerNotRunning',
@@ -51,7 +51,7 @@ test('what the agent refuses is told by its reason', async () => {
   });
 });
 
-test('what cannot be answered at all is an internal error', async () => {
+test('a response that cannot be serialized is an internal error', async () => {
   const place: { url: string; self?: unknown } & typeof streams = { url: 'http://127.0.0.1:1/x', ...streams };
   place.self = place;
   served.agent.stream = async () => place;
@@ -61,7 +61,7 @@ test('what cannot be answered at all is an internal error', async () => {
   });
 });
 
-test('nothing else takes a POST', async () => {
+test('POST is rejected on all other paths', async () => {
   await expect(post('/api/v1/pods', {})).rejects.toMatchObject({
     reason: 'MethodNotAllowed',
     message: 'POST is not supported: only /exec and /attach take a POST',

@@ -17,7 +17,7 @@ function counted() {
   return { moment, waiting, finish, pass: (ms: number) => (now += ms) };
 }
 
-test('all who ask meanwhile share one, and so do those who come soon after', async () => {
+test('concurrent callers share one computation, and later callers within the maximum age share its result', async () => {
   const { moment, waiting, finish, pass } = counted();
   const asked = [moment.get(10, signal), moment.get(10, signal)];
   await finish();
@@ -31,7 +31,7 @@ test('all who ask meanwhile share one, and so do those who come soon after', asy
   expect(waiting).toHaveLength(2);
 });
 
-test('whoever does not wait any more leaves it to the others; what failed is tried again', async () => {
+test('an aborted caller does not cancel the computation for the others, and a failure is not cached', async () => {
   const { moment, waiting, finish } = counted();
   const end = new AbortController();
   const [gone, stays] = [moment.get(10, end.signal), moment.get(10, signal)];

@@ -3,7 +3,7 @@ import { Rates } from '../../stats/rates.ts';
 
 const used = (usedNs: number, at: number) => ({ usedNs, at });
 
-test('C43: a rate is what a counter gained since the sample before', () => {
+test('C43: a rate is the increase of a counter since the previous sample', () => {
   const rates = new Rates();
   rates.startSample(0);
   expect(rates.rateOf('a', used(1_000_000_000, 0))).toBeUndefined();
@@ -13,7 +13,7 @@ test('C43: a rate is what a counter gained since the sample before', () => {
   expect(rates.rateOf('a', used(6_000_000_001, 20_000))).toBe(0);
 });
 
-test('what was made since the sample before began with nothing', () => {
+test('a counter created since the previous sample starts at zero', () => {
   const rates = new Rates();
   rates.startSample(0);
   expect(rates.rateOf('a', used(5, 0), 10)).toBeUndefined();
@@ -24,7 +24,7 @@ test('what was made since the sample before began with nothing', () => {
   expect(rates.rateOf('unknown', used(2_000_000_000, 10_000))).toBeUndefined();
 });
 
-test('a counter that began anew, or was not there, has no rate', () => {
+test('a counter that was reset, or is missing in the previous sample, has no rate', () => {
   const rates = new Rates();
   rates.startSample(0);
   rates.rateOf('a', used(9, 0));
@@ -35,7 +35,7 @@ test('a counter that began anew, or was not there, has no rate', () => {
   expect(rates.rateOf('a', used(5, 3_000))).toBeUndefined();
 });
 
-test('after two minutes without a sample nothing is known of now', () => {
+test('no rates are available after two minutes without a sample', () => {
   const rates = new Rates();
   expect(rates.startSample(0)).toBe(false);
   rates.rateOf('a', used(0, 0));
@@ -45,7 +45,7 @@ test('after two minutes without a sample nothing is known of now', () => {
   expect(rates.rateOf('a', used(1_000, 239_999))).toBeUndefined();
 });
 
-test('a sample that follows closely is compared with the same as the one before it', () => {
+test('a sample shortly after another is compared with the same earlier sample', () => {
   const rates = new Rates();
   rates.startSample(0);
   rates.rateOf('a', used(0, 0));

@@ -32,7 +32,7 @@ function collecting() {
   };
 }
 
-test('a call that was not answered in time is waited for a second only, until it is answered', async () => {
+test('after a call has timed out, calls time out after one second until one succeeds', async () => {
   const { took } = collecting();
   expect(await took(false)).toBe(0);
   expect(await took(true)).toBe(5_000);
@@ -42,7 +42,7 @@ test('a call that was not answered in time is waited for a second only, until it
   expect(await took(true)).toBe(5_000);
 });
 
-test('after half a minute it is waited for again, as it may only be slow', async () => {
+test('calls have their full timeout again after half a minute, because the runtime may only be slow', async () => {
   const { took, clock } = collecting();
   await took(false);
   expect(await took(true)).toBe(5_000);
@@ -52,7 +52,7 @@ test('after half a minute it is waited for again, as it may only be slow', async
   expect(await took(true)).toBe(5_000);
 });
 
-test('a call that fails at once does not count', async () => {
+test('a call that fails at once does not reduce the timeout', async () => {
   const { took } = collecting();
   await took(false);
   world.simulation.runtime.down();

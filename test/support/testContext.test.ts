@@ -3,7 +3,7 @@ import { expect, jest, test } from '@jest/globals';
 
 const descriptorOf = (name: string) => Object.getOwnPropertyDescriptor(globalThis, name);
 
-test('the names that a program uses most are plain properties of their own in the context of a test', () => {
+test('frequently used globals are plain own properties of a test context', () => {
   for (const name of ['Map', 'Promise', 'JSON']) {
     expect(descriptorOf(name)).toMatchObject({ writable: true });
     expect(descriptorOf(name)).not.toHaveProperty('get');
@@ -13,14 +13,14 @@ test('the names that a program uses most are plain properties of their own in th
   expect(descriptorOf('structuredClone')).toMatchObject({ value: structuredClone });
 });
 
-test('each file has names of its own, and binary data of the classes of Node.js', () => {
+test('each test file has its own globals, and binary data has the classes of Node.js', () => {
   expect(Object.getPrototypeOf(process.env)).not.toBe(Object.prototype);
   expect(gunzipSync(gzipSync('text'))).toBeInstanceOf(Uint8Array);
   expect(gzipSync('text').buffer).toBeInstanceOf(ArrayBuffer);
   expect(Buffer.from('a')).toBeInstanceOf(Uint8Array);
 });
 
-test('what jest puts in the place of a timer or a function is of this context, too', () => {
+test('timers and functions mocked by jest belong to the test context', () => {
   jest.useFakeTimers();
   let isOver = false;
   setTimeout(() => {

@@ -4,7 +4,7 @@ import { mixed } from './testOrder.ts';
 const paths = (folder: string, count: number) =>
   Array.from({ length: count }, (_, index) => ({ path: `/repo/test/${folder}/${index}.test.ts` }));
 
-test('what calculates for long is spread evenly among what mostly waits, and all else comes after it', () => {
+test('CPU-bound test files are spread evenly among those that mostly wait, and all others follow', () => {
   const faulty = { path: '/repo/test/testing/simulation/seededFaults.test.ts' };
   const files = [...paths('pod', 2), ...paths('testing/simulation/everyFault', 1), faulty, ...paths('e2e', 5)];
   const order = mixed(files).map(({ path }) => path.slice('/repo/test/'.length, -'.test.ts'.length));
@@ -22,7 +22,7 @@ test('what calculates for long is spread evenly among what mostly waits, and all
 });
 
 test.each(['pod', 'e2e', 'testing/simulation/everyFault'])(
-  'no file is lost where there are only those of test/%s',
+  'no test file is lost if all files are in test/%s',
   (folder) => {
     expect(mixed(paths(folder, 3))).toEqual(paths(folder, 3));
   },

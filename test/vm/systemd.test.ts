@@ -37,14 +37,14 @@ test('systemd waits until the agent reports that it is ready', async () => {
   });
 });
 
-test("the agent notifies systemd's watchdog again and again", async () => {
+test('the agent repeatedly notifies the watchdog of systemd', async () => {
   const last = async () => (await unitProperties('statelet', 'WatchdogTimestampMonotonic')).WatchdogTimestampMonotonic;
   const first = await last();
   expect(Number(first)).toBeGreaterThan(0);
   await inVm('the watchdog is notified again', async () => Number(await last()) > Number(first));
 });
 
-test('a stop of the unit leaves the pods running, and the next agent adopts them', async () => {
+test('stopping the unit leaves the pods running, and the next agent adopts them', async () => {
   const before = await runningPod('web');
   const processes = await processesIn(burstableSlice(before));
   await run('systemctl stop statelet');
@@ -59,7 +59,7 @@ test('a stop of the unit leaves the pods running, and the next agent adopts them
   expect(await processesIn(burstableSlice(before))).toEqual(processes);
 });
 
-test('systemd starts an agent that is killed again, and its pods keep running', async () => {
+test('systemd restarts an agent that is killed, and its pods continue to run', async () => {
   const before = await runningPod('web');
   const { MainPID: pid } = await unitProperties('statelet', 'MainPID');
   await run('systemctl kill --signal=SIGKILL --kill-whom=main statelet');

@@ -78,7 +78,7 @@ for (const [kind, volume] of [
 
 for (const volume of [configMap, secret, projected]) {
   withRoot(
-    `C37: what changes of ${Object.keys(volume)[1]} is written, what is removed goes, what is the same stays`,
+    `C37: an update of ${Object.keys(volume)[1]} writes what has changed, removes deleted keys, and leaves an equal set alone`,
     async () => {
       await inFolder(async (_folder, layout) => {
         const { objects, mount: mountIt, read, names, set } = over(layout, volume);
@@ -143,7 +143,7 @@ withRoot('C37: the group of the pod may read its files; a token is for its user 
 });
 
 withRoot(
-  'C37: a part of it that a container has mounted stays as it was, and is the new one for the next',
+  'C37: a container with a subPath retains the old content, and the next container gets the new content',
   async () => {
     await inFolder(async (folder, layout) => {
       const { objects, mount: mountIt, at } = over(layout, configMap);

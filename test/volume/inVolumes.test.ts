@@ -21,7 +21,7 @@ afterEach(async () => {
 const read = (own?: true) =>
   runInVolumes([{ kind: 'read', hostPath: folder, path: 'a', maxBytes: 9, ...(own ? { own } : {}) }], signal);
 
-test("accesses the node's own volumes in this process and others in a separate process", async () => {
+test('volumes of the node itself are accessed in this process, and others in a separate process', async () => {
   expect(await read()).toEqual([{ text: 'text' }]);
   process.execPath = join(folder, 'none');
   expect(await read(true)).toEqual([{ text: 'text' }]);

@@ -24,7 +24,7 @@ async function tree(folder: string) {
 }
 
 withRoot(
-  'fsGroup: the group owns all of it, may write it, and owns what is made in it; links lead nowhere',
+  'fsGroup: the group owns and may write the whole tree and new files in it; symlinks are not followed',
   async () => {
     await inFolder(async (folder) => {
       const { root, inner, file, link, outside } = await tree(folder);

@@ -78,7 +78,7 @@ test.each<[string, () => Promise<unknown>]>([
   ['before all links were made', () => rm(join(volume, 'a'))],
   ['before the old links were taken away', () => symlink('..data/old', join(volume, 'old'))],
   ['with its set gone', async () => rm(join(volume, await readlink(join(volume, '..data'))), { recursive: true })],
-])('a write that broke off %s is mended by the next', async (_when, breakOff) => {
+])('a write that was interrupted %s is repaired by the next write', async (_when, breakOff) => {
   await show({ a: '1' });
   await breakOff();
   await show({ a: '1' });

@@ -17,7 +17,7 @@ import { inFolder, makerIn, requestOf, signal, withRoot } from './onDisk.ts';
 const run = promisify(execFile);
 const pod = { uid: 'u1', namespace: 'default', name: 'web' };
 
-test('finds the pods of an earlier run and ignores other directories', async () => {
+test('the pods of an earlier run are found, and other directories are ignored', async () => {
   await inFolder(async (_folder, layout) => {
     expect(await listPodDirectories(layout)).toEqual([]);
     await mkdir(layout.podDir('u1'), { recursive: true });
@@ -27,7 +27,7 @@ test('finds the pods of an earlier run and ignores other directories', async () 
   });
 });
 
-test('removes an orphaned pod with its volumes, idempotently, and preserves other pods', async () => {
+test('an orphaned pod is removed with its volumes, idempotently, and other pods remain', async () => {
   await inFolder(async (_folder, layout) => {
     await claimPodDirectory({ layout, maker: makerIn(layout), pod });
     const cache = layout.volumeDir('u1', 'kubernetes.io/empty-dir', 'cache');

@@ -89,7 +89,7 @@ const undisturbed = newDisk();
 await play(undisturbed);
 const calls = undisturbed.calls.map((call, at) => [`${at}: ${call.call} ${call.path}`, at, call] as const);
 
-test('without faults, nothing is left of volumes', async () => {
+test('nothing is left of volumes without faults', async () => {
   expect([undisturbed.sound.readdirSync('/var/lib/statelet/pods'), undisturbed.disk.mounts]).toEqual([[], []]);
   await playAgain(undisturbed);
 });

@@ -68,7 +68,7 @@ test('no two texts overlap in the tabs beside the chart, and in the list of keys
   expect(found).toEqual([]);
 });
 
-test('detects overlapping texts', async () => {
+test('overlapping texts are detected', async () => {
   const page = await looking.open(LONG_PLACES.failing, SIZES[0]);
   await isDrawn(page);
   await page.evaluate("document.querySelector('.answer').style.marginTop = '-20px'");

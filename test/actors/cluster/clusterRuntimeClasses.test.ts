@@ -3,7 +3,7 @@ import { watching } from '../../fakes/watching.ts';
 
 const CLASSES = '/apis/node.k8s.io/v1/runtimeclasses';
 
-test('a class is known by its name once the API server has it, and until it has it no more', async () => {
+test('a RuntimeClass is available by name exactly as long as the API server has it', async () => {
   const { clock, ask, classes, stop } = watching();
   expect(classes.handlerOf('gvisor')).toBeUndefined();
   await ask('POST', CLASSES, { metadata: { name: 'gvisor' }, handler: 'runsc' });

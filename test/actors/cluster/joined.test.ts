@@ -65,7 +65,7 @@ function conditionOf({ status }: Record<string, unknown>, type: string): Record<
 }
 
 describe('a node that joins', () => {
-  test('asks for no more than a kubelet, and tells the same in the same order', async () => {
+  test('sends no more requests than a kubelet, and reports the same in the same order', async () => {
     const { node, asked, events, ready, ask } = await joining();
     await node.advance('5s');
     const requests = asked();
@@ -95,7 +95,7 @@ describe('a node that joins', () => {
     });
   });
 
-  test('C33: makes a Node that lacks only its CSINode, at once where the runtime answers at once', async () => {
+  test('C33: immediately creates a Node that is missing only its CSINode if the runtime answers immediately', async () => {
     const { node, transport } = await joining();
     await node.advance('50ms');
     const made = transport.requests.find(({ method, path }) => method === 'POST' && path === '/api/v1/nodes');
@@ -107,7 +107,7 @@ describe('a node that joins', () => {
     });
   });
 
-  test('C33: of a runtime that does not answer is NotReady for it after five seconds', async () => {
+  test('C33: is registered as NotReady after five seconds if the runtime does not answer', async () => {
     const { node, ready, asked } = await joining();
     const away = node.runtime.faults.add({
       call: 'status',
@@ -125,7 +125,7 @@ describe('a node that joins', () => {
     expect(await ready()).toMatchObject({ status: 'True' });
   });
 
-  test('C33: is not ready before its CSINode is there, and tries for that', async () => {
+  test('C33: is not ready before its CSINode exists, and retries its creation', async () => {
     const { node, api, ready, events } = await joining();
     const heal = api.faults.add({
       fault: { kind: 'refused', code: 500 },
@@ -140,7 +140,7 @@ describe('a node that joins', () => {
     expect(events()).toEqual(['NodeReady']);
   });
 
-  test('runs its static pods while the API server is away, asks for pods once that has told the Node, and joins then', async () => {
+  test('runs its static pods while the API server is down, and watches pods and joins once the server is back', async () => {
     const { node, transport, watched, ready } = await joining(true);
     const containers = [{ name: 'main', image: IMAGE }];
     const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web' }, spec: { containers } };
@@ -156,7 +156,7 @@ describe('a node that joins', () => {
 });
 
 describe('a node that has joined', () => {
-  test('C24: asks for its Node before it refuses a pod for labels alone', async () => {
+  test('C24: reads its Node before it rejects a pod because of labels alone', async () => {
     const { node, ask, asked } = await joined();
     const spec = { nodeName: 'node-1', nodeSelector: { zone: 'b' }, containers: [{ name: 'main', image: IMAGE }] };
     await ask('POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } });
@@ -166,7 +166,7 @@ describe('a node that has joined', () => {
     expect(await ask('GET', `${PODS}/web`)).toMatchObject({ status: { phase: 'Failed', reason: 'NodeAffinity' } });
   });
 
-  test('C36: hears which Node it has when somebody has made another in its place', async () => {
+  test('C36: notices the UID of a Node that replaces its own', async () => {
     const { node, ask, uids } = await joined();
     expect(uids()).toHaveLength(1);
     await ask('DELETE', NODE);
@@ -176,13 +176,13 @@ describe('a node that has joined', () => {
     expect(uids().at(-1)).toBe(Object(metadata).uid);
   });
 
-  test('renews its lease, and asks for nothing else', async () => {
+  test('sends nothing but lease renewals', async () => {
     const { node, asked } = await joined();
     await node.advance('60s');
     expect(asked()).toEqual(Array(5).fill(`PUT ${LEASE}`));
   });
 
-  test('C34: stays ready while its runtime is away for a moment, says so after thirty seconds, and is ready at once again', async () => {
+  test('C34: stays ready through a short outage of the runtime, is NotReady after thirty seconds, and recovers at once', async () => {
     const { node, ready, events, ask } = await joined();
     const before = await ready();
     const away = node.runtime.faults.add({
@@ -204,7 +204,7 @@ describe('a node that has joined', () => {
     expect(events()).toEqual(['NodeReady']);
   });
 
-  test('stays as it is over a restart of the agent, as far as anybody can tell', async () => {
+  test('shows no change to other clients across an agent restart', async () => {
     const { node, ready, events, asked } = await joined();
     const before = await ready();
     await node.advance('60s');
@@ -221,7 +221,7 @@ describe('a node that has joined', () => {
     expect(events()).toEqual(['Starting', 'NodeHasSufficientMemory', 'NodeHasNoDiskPressure', 'NodeHasSufficientPID']);
   });
 
-  test('C33: whose Node is deleted does not make it again before it is restarted, nor its lease', async () => {
+  test('C33: does not recreate a deleted Node or its lease before the agent restarts', async () => {
     const { node, ask, asked } = await joined();
     await ask('DELETE', NODE);
     await ask('DELETE', LEASE);
@@ -236,7 +236,7 @@ describe('a node that has joined', () => {
     expect(await ask('GET', `${CSI_NODES}/node-1`)).toMatchObject({ metadata: { ownerReferences: [{ uid }] } });
   });
 
-  test('is ready again at once when the API server is back, although that doubts it meanwhile', async () => {
+  test('is ready again as soon as the API server is back, although the server marked it Unknown meanwhile', async () => {
     const { node, transport, ask, ready, events } = await joined();
     transport.isAway = true;
     transport.cut();
@@ -249,7 +249,7 @@ describe('a node that has joined', () => {
     expect(events()).toEqual(['NodeReady']);
   });
 
-  test('C30: hears of taints and labels that others give its Node, and says when no more pods may come', async () => {
+  test('C30: applies taints and labels that others set on its Node, and reports when it becomes unschedulable', async () => {
     const { node, ask, events } = await joined();
     await ask('POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } });
     const pod = (name: string, more: object = {}) =>

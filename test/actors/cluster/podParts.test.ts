@@ -35,13 +35,13 @@ function environment(node: SimulatedNode): Readonly<Record<string, string>> {
   return Object.fromEntries(config.envs.map(({ key, value }) => [key, Buffer.from(value).toString()]));
 }
 
-describe('services in the environment', () => {
+describe('service environment variables', () => {
   const SERVICES = '/api/v1/namespaces/default/services';
   const db = { metadata: { name: 'db' }, spec: { ports: [{ name: 'sql', port: 5432 }] } };
   /** A kube-apiserver makes that of its own. */
   const itself = { metadata: { name: 'kubernetes' }, spec: { ports: [{ name: 'https', port: 443 }] } };
 
-  test('are those of the namespace, behind all that the container says itself; what refers to them finds them', async () => {
+  test('contain the services of the namespace, after the variables of the container, and can be referenced', async () => {
     const { node, ask } = await joinedNode();
     await ask('POST', SERVICES, db);
     await ask('POST', SERVICES, itself);
@@ -61,7 +61,7 @@ describe('services in the environment', () => {
     expect(variables.KUBERNETES_SERVICE_HOST).toBeDefined();
   });
 
-  test('are the API server alone where a pod wants no links', async () => {
+  test('contain only the API server for a pod with enableServiceLinks: false', async () => {
     const { node, ask } = await joinedNode();
     await ask('POST', SERVICES, db);
     await ask('POST', SERVICES, itself);
@@ -71,7 +71,7 @@ describe('services in the environment', () => {
     expect(environment(node)).toHaveProperty('KUBERNETES_SERVICE_PORT');
   });
 
-  test('keep a pod of the API server waiting until they are known, and a static one not', async () => {
+  test('delay an API server pod until the services are known, but not a static pod', async () => {
     const end = { now: () => {} };
     const { node, ask } = await joinedNode({}, ({ api }) => {
       const matches = (asked: Attributes) => isOf('services')(asked) && asked.verb !== 'create';
@@ -96,7 +96,7 @@ describe('services in the environment', () => {
     expect(node.container('web').restartCount).toBe(0);
   });
 
-  test('of a static pod are there, too, once they are known', async () => {
+  test('of a static pod contain the services once they are known', async () => {
     const { node, ask } = await joinedNode();
     await ask('POST', SERVICES, itself);
     await writeStatic(node, 'proxy');
@@ -121,7 +121,7 @@ describe('a RuntimeClass', () => {
     return { ...joined, events };
   }
 
-  test('of the cluster says which handler a pod runs with', async () => {
+  test('of the cluster selects the runtime handler of a pod', async () => {
     const { node, ask } = await eventfulNode();
     await ask('POST', CLASSES, gvisor);
     await ask('POST', PODS, manifest('web', classed));
@@ -131,7 +131,7 @@ describe('a RuntimeClass', () => {
     expect(node.agent.pods()[0]?.spec.overhead).toEqual({ cpu: '250m' });
   });
 
-  test('that nobody knows keeps a pod of the API server waiting, with an event, until it is there', async () => {
+  test('that does not exist leaves an API server pod waiting, with an event, until it is created', async () => {
     const { node, ask, events } = await eventfulNode();
     node.killAgent();
     await ask('POST', CLASSES, gvisor);
@@ -146,7 +146,7 @@ describe('a RuntimeClass', () => {
     expect([node.pod('web').phase, handlers(node)]).toEqual(['Running', ['runsc']]);
   });
 
-  test('does the same to a static pod, which it gives nothing else', async () => {
+  test('that does not exist leaves a static pod waiting as well, and adds no overhead to it', async () => {
     const { node, ask, events } = await eventfulNode();
     await writeStatic(node, 'proxy', classed);
     await node.advance('25s');
@@ -159,7 +159,7 @@ describe('a RuntimeClass', () => {
     expect(node.agent.pods()[0]?.spec.overhead).toBeUndefined();
   });
 
-  test('of a directory is there for what runs before the API server does, and gives way to that of the cluster', async () => {
+  test('from a directory serves static pods before the API server is up, and yields to the one of the cluster', async () => {
     const type = { apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass' } as const;
     const runtimeClass = { ...gvisor, ...type, handler: 'local' };
     const { node, ask } = await joinedNode({
@@ -176,7 +176,7 @@ describe('a RuntimeClass', () => {
   });
 });
 
-test('a pod that is deleted and made again while nobody watches is another pod: the one ends, and the other begins', async () => {
+test('a pod that is deleted and recreated during a watch outage is a different pod: the old one is terminated and the new one starts', async () => {
   const { node, ask, api, transport } = await joinedNode();
   const { metadata: first } = await ask('POST', PODS, manifest('web'));
   await node.advance('2s');

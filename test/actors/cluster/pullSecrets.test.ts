@@ -31,7 +31,7 @@ async function world() {
   return { ...joined, events };
 }
 
-test('C16: a pull is done with what the Secret holds, of which nobody hears, and which is noted by its hash', async () => {
+test('C16: an image is pulled with the credentials of the Secret, which are not disclosed and are recorded only as a hash', async () => {
   const { node, ask } = await world();
   await ask('POST', SECRETS, secret('pull'));
   await ask('POST', PODS, puller('web', 'pull'));
@@ -46,7 +46,7 @@ test('C16: a pull is done with what the Secret holds, of which nobody hears, and
   expect(said.join()).not.toContain(PASSWORD);
 });
 
-test('C16: a Secret that is not there yet is told of, and is used by the next try when it is', async () => {
+test('C16: a missing pull Secret is reported, and the next attempt uses it once it exists', async () => {
   const { node, ask, events } = await world();
   node.runtime.images.publish(IMAGE, { error: { message: 'denied' } });
   await ask('POST', PODS, puller('web', 'later'));
@@ -64,7 +64,7 @@ test('C16: a Secret that is not there yet is told of, and is used by the next tr
   expect(node.calls('pullImage').at(-1)?.request).toMatchObject({ auth: { username: 'me' } });
 });
 
-test('C16: a Secret that is none keeps its pod waiting, which does not say what is in it', async () => {
+test('C16: an invalid pull Secret leaves its pod waiting, and the message does not reveal its content', async () => {
   const { node, ask } = await world();
   await ask('POST', SECRETS, secret('broken', `{"auths": {"registry.local": {"auth": "${PASSWORD}"}}}`));
   await ask('POST', PODS, puller('web', 'broken'));
@@ -76,7 +76,7 @@ test('C16: a Secret that is none keeps its pod waiting, which does not say what 
   expect(node.calls('pullImage')).toEqual([]);
 });
 
-test('C17: a pod without the Secret has the image pulled once more, as nobody knows whether it may have it', async () => {
+test('C17: a pod without the pull Secret pulls the image again, because its right to the image is unproven', async () => {
   const { node, ask } = await world();
   await ask('POST', SECRETS, secret('pull'));
   await ask('POST', PODS, puller('web', 'pull'));

@@ -6,7 +6,7 @@ import { watching } from '../../fakes/watching.ts';
 const ACCOUNTS = '/api/v1/namespaces/default/serviceaccounts';
 const options = { signal: new AbortController().signal };
 
-test('a service account is read with its annotations as it is now; one that is not there, or of no pod of the node, is an error', async () => {
+test('a service account is read fresh with its annotations; a missing one, or one that no pod of the node uses, is an error', async () => {
   const { clock, ask, transport, stop } = watching();
   const find = createServiceAccountReader(new KubeClient({ transport, clock, userAgent: 'test' }));
   const puller = { namespace: 'default', name: 'puller' };

@@ -12,7 +12,7 @@ function podOf(source: string): Pod {
   return { ...pod, metadata: { ...pod.metadata, namespace: 'default', annotations } };
 }
 
-test('a pod of the API server waits until its services are known, a static one goes without them', () => {
+test('an API server pod waits until the services are known, and a static pod starts without them', () => {
   const services = new ClusterServices();
   expect(() => services.serviceVariables(podOf('api'))).toThrow(
     expect.objectContaining({
@@ -25,7 +25,7 @@ test('a pod of the API server waits until its services are known, a static one g
   expect(services.serviceVariables(podOf('api'))).toEqual({});
 });
 
-test('services come and go with what the API server has', async () => {
+test('service variables appear and disappear with the services at the API server', async () => {
   const { clock, ask, services, stop } = watching();
   await clock.advance(0);
   const variable = () => services.serviceVariables(podOf('api')).DB_SERVICE_PORT_SQL;
@@ -40,7 +40,7 @@ test('services come and go with what the API server has', async () => {
   await stop();
 });
 
-test('one without an address of its own is not even told to the node', async () => {
+test('a service without a cluster IP yields no variables', async () => {
   const { clock, ask, services, errors, stop } = watching();
   await clock.advance(0);
   const ports = [{ port: 80 }];

@@ -23,8 +23,8 @@ function edit({ registry: { store } }: Api, name: string, change: { spec?: objec
   });
 }
 
-describe('a pod that runs, of which a later version cannot be read', () => {
-  test('C32: goes on as it was, and the log and an event say what is wrong', async () => {
+describe('a running pod with an unreadable newer version', () => {
+  test('C32: continues to run, and the log and an event report the problem', async () => {
     const { node, ask, api, told } = await joined();
     await ask('POST', PODS, manifest('web'));
     await node.advance('5s');
@@ -44,7 +44,7 @@ describe('a pod that runs, of which a later version cannot be read', () => {
     ]);
   });
 
-  test('C32: goes on over a restart of the agent, and ends once it is gone at the server', async () => {
+  test('C32: continues to run across an agent restart, and terminates once it is gone from the server', async () => {
     const { node, ask, api } = await joined();
     await ask('POST', PODS, manifest('web'));
     await node.advance('5s');
@@ -58,7 +58,7 @@ describe('a pod that runs, of which a later version cannot be read', () => {
     expect(await node.leftovers()).toEqual([]);
   });
 
-  test('C12, C32: ends when it is deleted, and goes', async () => {
+  test('C12, C32: terminates and is removed when it is deleted', async () => {
     const { node, ask, api } = await joined();
     await ask('POST', PODS, manifest('web'));
     await node.advance('5s');
@@ -69,7 +69,7 @@ describe('a pod that runs, of which a later version cannot be read', () => {
     expect(await node.leftovers()).toEqual([]);
   });
 
-  test('C32: of which a restart of the agent has left nothing known, ends all the same when it is deleted', async () => {
+  test('C32: terminates when it is deleted, even if nothing is known of it after an agent restart', async () => {
     const { node, ask, api } = await joined();
     await ask('POST', PODS, manifest('web'));
     await node.advance('5s');
@@ -80,7 +80,7 @@ describe('a pod that runs, of which a later version cannot be read', () => {
     expect(node.runtime.contents().sandboxes).toEqual([]);
   });
 
-  test('C32: is up to date again with the next version that can be read', async () => {
+  test('C32: is updated with the next readable version', async () => {
     const { node, ask, api } = await joined();
     await ask('POST', PODS, manifest('web'));
     await node.advance('5s');
@@ -93,7 +93,7 @@ describe('a pod that runs, of which a later version cannot be read', () => {
   });
 });
 
-test('C32: a pod that was never read is not run, and its author hears why', async () => {
+test('C32: a pod that was never readable does not run, and its author gets an event with the reason', async () => {
   const { node, ask, api, told } = await joined();
   node.killAgent();
   await ask('POST', PODS, manifest('web'));

@@ -6,7 +6,7 @@ import { clusterWatches } from '../../../actors/cluster/watches.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { watching } from '../../fakes/watching.ts';
 
-test('a watch says how it gets on: it reads, watches, fails with the reason, and waits until a moment', async () => {
+test('a watch reports its progress: reading, watching, failing with the reason, and waiting until a stated time', async () => {
   const { clock, transport, states, factsOf, stop } = watching();
   await clock.advance(0);
   expect(states('Node')).toEqual(['reading', 'watching']);
@@ -26,7 +26,7 @@ test('a watch says how it gets on: it reads, watches, fails with the reason, and
   expect(clock.pending).toBe(0);
 });
 
-test('each set is watched by itself, as a kubelet asks for it', async () => {
+test('each resource is watched separately, with the requests of a kubelet', async () => {
   const { clock, transport, stop } = watching();
   await clock.advance(0);
   const asked = transport.requests.map(({ path }) => new URL(path, 'https://api'));
@@ -38,7 +38,7 @@ test('each set is watched by itself, as a kubelet asks for it', async () => {
   await stop();
 });
 
-test('without a cluster there is nothing to watch', async () => {
+test('without a cluster nothing is watched', async () => {
   const clock = new SimulatedClock();
   const caches = { ownNode: new OwnNode(), services: new ClusterServices(), classes: new ClusterRuntimeClasses() };
   const feed = clusterWatches({ nodeName: 'node-1', clock, jitter: () => 0, onError: () => {}, ...caches });

@@ -18,7 +18,7 @@ afterEach(() => rmSync(rootDir, { recursive: true }));
 
 const createState = () => new CpuManagerState(hostFiles, rootDir);
 
-test('continues from the assignments of a kubelet, and writes what a kubelet reads', async () => {
+test('CPU assignments of a kubelet are read, and written in a form that a kubelet reads', async () => {
   writeFileSync(
     file,
     '{"policyName":"static","defaultCpuSet":"0,2-4,6-7","entries":{"uid-1":{"main":"1,5"}},"checksum":0}',
@@ -38,13 +38,13 @@ test('continues from the assignments of a kubelet, and writes what a kubelet rea
   expect(nextState.assignments).toEqual(state.assignments);
 });
 
-test('a host without a file shares all CPUs', async () => {
+test('all CPUs are shared on a host without a state file', async () => {
   const state = createState();
   await state.load(cpuPolicy);
   expect(state.assignments).toEqual({ shared: [0, 1, 2, 3, 4, 5, 6, 7], exclusive: [] });
 });
 
-test('new containers get changed CPUs only once they are durable', async () => {
+test('new containers get changed CPUs only once the assignment is durable', async () => {
   const state = createState();
   await state.load(cpuPolicy);
   rmSync(rootDir, { recursive: true });
@@ -67,14 +67,14 @@ test.each([
     '{"policyName":"static","defaultCpuSet":"0-7","checksum":1}',
     'checkpoint is corrupted',
   ],
-])('does not start with %s, and says which file to delete', async (_, policy, text, reason) => {
+])('loading fails with %s, and the error names the file to delete', async (_, policy, text, reason) => {
   writeFileSync(file, text);
   await expect(createState().load(policy)).rejects.toThrow(
     `could not restore state from checkpoint: ${reason}, please drain this node and delete the CPU manager checkpoint file "${file}" before restarting Kubelet`,
   );
 });
 
-test('does not start on a host with other CPUs', async () => {
+test('loading fails on a host with different CPUs', async () => {
   writeFileSync(file, '{"policyName":"static","defaultCpuSet":"0-3","checksum":0}');
   await expect(createState().load(cpuPolicy)).rejects.toThrow(
     'current set of available CPUs "0-7" doesn\'t match with CPUs in state "0-3"',

@@ -14,8 +14,8 @@ const told = (message: string, reason = 'Started', name = 'web'): RecordedEvent 
   involved: { kind: 'Pod', apiVersion: 'v1', namespace: 'shop', name, uid: `${name}-uid` },
 });
 
-describe('events are kept few', () => {
-  test('the same one again is counted from its first time', () => {
+describe('the event correlator', () => {
+  test('increments the count of a repeated event, and preserves its first timestamp', () => {
     const correlate = createCorrelator();
     correlate(told('a'), START);
     expect(correlate(told('a'), START + MINUTE)).toMatchObject({ count: 2, firstAt: START });
@@ -24,7 +24,7 @@ describe('events are kept few', () => {
     expect(correlate(told('a', 'Started', 'other'), START)).toMatchObject({ count: 1 });
   });
 
-  test('from the tenth message of one reason within 10 min on they are one', () => {
+  test('combines events with the same reason from the tenth different message within 10 min on', () => {
     const correlate = createCorrelator();
     const all = Array.from({ length: 12 }, (_, index) => correlate(told(`message ${index}`), START + index));
     expect(all.slice(0, 9).map((each) => each?.recordedEvent.message)).toEqual(
@@ -39,7 +39,7 @@ describe('events are kept few', () => {
     expect(correlate(told('late'), START + 12 * MINUTE)?.recordedEvent.message).toBe('late');
   });
 
-  test('an object that tells too much is heard 25 times, then once in 5 min; what is not heard counts', () => {
+  test('limits an object to a burst of 25 events and then one every 5 min, and counts suppressed events', () => {
     const correlate = createCorrelator();
     const heard = Array.from({ length: 30 }, () => correlate(told('a'), START)).filter((each) => each !== undefined);
     expect(heard).toHaveLength(25);
@@ -49,7 +49,7 @@ describe('events are kept few', () => {
     expect(correlate(told('a', 'Started', 'other'), START)).toMatchObject({ count: 1 });
   });
 
-  test('C36: failed probes do not use up the budget for Normal events', () => {
+  test('C36: does not charge failed probes to the budget for Normal events', () => {
     const correlate = createCorrelator();
     const failed: RecordedEvent = { ...told('Liveness probe failed', 'Unhealthy'), eventType: 'Warning' };
     const published = Array.from({ length: 30 }, () => correlate(failed, START)).filter((each) => each !== undefined);
@@ -61,10 +61,10 @@ describe('events are kept few', () => {
   });
 });
 
-describe('the recorder', () => {
+describe('the event recorder', () => {
   const recorder = (now = START) => createEventRecorder('host', () => now);
 
-  test('makes core/v1 Events', () => {
+  test('creates core/v1 Events', () => {
     const { record, events } = recorder();
     record({ ...told('a'), at: START });
     record({ ...told('a'), at: START + 61_000 });
@@ -91,7 +91,7 @@ describe('the recorder', () => {
     ]);
   });
 
-  test('events of one moment have names of their own, and those of the node lie in default', () => {
+  test('assigns distinct names to simultaneous events, and puts events of the node into the namespace default', () => {
     const { record, events } = recorder();
     record({ ...told('a'), at: START });
     record({ ...told('b'), at: START });
@@ -103,7 +103,7 @@ describe('the recorder', () => {
     });
   });
 
-  test('what happened last stands last, and whoever listens hears each', () => {
+  test('lists the latest event last, and notifies subscribers of each event', () => {
     const { record, events, subscribe } = recorder();
     const heard: EventChange[] = [];
     const end = subscribe((change) => void heard.push(change));
@@ -115,7 +115,7 @@ describe('the recorder', () => {
     expect(heard).toHaveLength(3);
   });
 
-  test('after an hour without happening again an event is forgotten', () => {
+  test('forgets an event that has not recurred for an hour', () => {
     const { record, events, subscribe } = recorder(START + 59 * MINUTE);
     const gone: string[] = [];
     subscribe(({ event, removed }) => void (removed && gone.push(event.message)));
@@ -127,7 +127,7 @@ describe('the recorder', () => {
     expect(events().map(({ message }) => message)).toEqual(['b', 'c']);
   });
 
-  test('of more than 4096 the oldest go', () => {
+  test('drops the oldest of more than 4096 events', () => {
     const { record, events } = recorder();
     for (let index = 0; index < 5_000; index += 1) record({ ...told('a', 'Started', `pod-${index}`), at: START });
     expect(events()).toHaveLength(4_096);

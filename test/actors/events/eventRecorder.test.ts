@@ -7,8 +7,8 @@ import { containerWith, IMAGE, podRunning, podWith } from '../../fakes/pods.ts';
 
 type Told = Parameters<EventSink>[0];
 
-describe('events leave the actors', () => {
-  test('with the time, and a replay tells the same ones', async () => {
+describe('events emitted by the actors', () => {
+  test('carry a timestamp, and a replay emits the same ones', async () => {
     const told: Told[] = [];
     const node = await simulatedNode({
       pods: [podWith('web')],

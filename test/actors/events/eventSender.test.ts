@@ -47,7 +47,7 @@ function sender(...replies: readonly Reply[]) {
 const unreachables = (count: number) => Array.from({ length: count }, () => unreachable());
 const taken = (count: number) => Array.from({ length: count }, () => answered(201, EVENT_TYPE));
 
-test('C36: an event is made, and counted once it happens again', async () => {
+test('C36: an event is created, and its count is patched when it recurs', async () => {
   const { api, client, ask } = cluster(new SimulatedClock());
   await ask('POST', '/api/v1/nodes', { metadata: { name: 'node-1' } });
   const end = new AbortController();
@@ -75,7 +75,7 @@ test('C36: an event is made, and counted once it happens again', async () => {
   });
 });
 
-test('C36: of one that is counted only what has changed is sent, and one that the server has forgotten is made again', async () => {
+test('C36: an update of an event contains only what changed, and an event that the server has lost is created again', async () => {
   const { clock, transport, events, asked } = sender(
     answered(200, EVENT_TYPE),
     refused(404, 'NotFound'),
@@ -93,12 +93,12 @@ test('C36: of one that is counted only what has changed is sent, and one that th
   });
 });
 
-describe('an event of the node', () => {
+describe('an event about the node', () => {
   const NODE: InvolvedObject = { kind: 'Node', name: 'node-1', uid: 'node-1' };
   const involved = ({ transport }: Pick<ReturnType<typeof sender>, 'transport'>) =>
     transport.requests.map(({ body }) => JSON.parse(body ?? '').involvedObject);
 
-  test('C36: waits for the UID of its Node, and is then sent with it, in the namespace default', async () => {
+  test('C36: waits for the UID of its Node, and is then sent with the UID in the namespace default', async () => {
     const { clock, transport, events, asked } = sender(...taken(4));
     events.send(started('node-1.1', 1, NODE));
     events.send(started('node-1.2', 1, NODE));
@@ -118,7 +118,7 @@ describe('an event of the node', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('C36: that is counted again after its Node was replaced is about the new one', async () => {
+  test('C36: refers to the new Node when it recurs after its Node was replaced', async () => {
     const clock = new SimulatedClock();
     const { client, ask } = cluster(clock);
     await ask('POST', '/api/v1/nodes', { metadata: { name: 'node-1' } });
@@ -149,7 +149,7 @@ describe('an event of the node', () => {
     expect(await told('web.1', 2, POD)).toEqual(['u', 'web', 2]);
   });
 
-  test('C36: that was made before the UID of its Node was known has it once it is counted', async () => {
+  test('C36: created before the Node UID was known gets the UID when it recurs', async () => {
     const { clock, transport, events } = sender(...taken(3));
     events.send(started('node-1.1', 1, NODE));
     await clock.advance(10_000);
@@ -159,7 +159,7 @@ describe('an event of the node', () => {
     expect(involved({ transport })).toEqual([{ kind: 'Node', name: 'node-1', apiVersion: 'v1' }, { uid: 'uid-1' }]);
   });
 
-  test('C36: waits no longer than ten seconds, and says then only of which name it is', async () => {
+  test('C36: waits at most ten seconds, and is then sent with only the name of the Node', async () => {
     const { clock, transport, events } = sender(...taken(2));
     events.send(started('node-1.1', 1, NODE));
     await clock.advance(10_000);
@@ -170,7 +170,7 @@ describe('an event of the node', () => {
   });
 });
 
-test('C36: while one waits for the server those after it wait too, and what happens again meanwhile is sent once', async () => {
+test('C36: while an event waits for the server later events wait too, and recurrences are merged into one request', async () => {
   const { clock, transport, events, asked } = sender(unreachable(), ...taken(2));
   events.send(started('web.1'));
   events.send(started('web.2'));
@@ -182,7 +182,7 @@ test('C36: while one waits for the server those after it wait too, and what happ
   expect(transport.requests.map(({ body }) => JSON.parse(body ?? '').count)).toEqual([1, 1, 2]);
 });
 
-test('C36: what can not be sent is given up after twelve tries, and told', async () => {
+test('C36: an event that cannot be sent is dropped after twelve attempts, and reported', async () => {
   const { clock, events, errors, asked } = sender(...unreachables(12), ...taken(1));
   events.send(started('web.1'));
   events.send(started('web.2'));
@@ -193,7 +193,7 @@ test('C36: what can not be sent is given up after twelve tries, and told', async
   expect(asked()).toHaveLength(13);
 });
 
-test('C36: what the server refuses is not sent again, and told; what it has already is not even told', async () => {
+test('C36: an event that the server rejects is reported and not resent, and one that already exists is not even reported', async () => {
   const { clock, events, errors, asked } = sender(refused(403, 'Forbidden'), refused(409, 'AlreadyExists'));
   events.send(started('web.1'));
   events.send(started('web.2'));
@@ -202,7 +202,7 @@ test('C36: what the server refuses is not sent again, and told; what it has alre
   expect(errors).toEqual(['events: NodeFailure: event Started of default/web.1: Forbidden it is']);
 });
 
-test('C36: a thousand wait, and no more', async () => {
+test('C36: at most a thousand events are queued', async () => {
   const { clock, events, asked } = sender(unreachable(), ...taken(2_000));
   for (let number = 1; number <= 1_100; number += 1) events.send(started(`web.${number}`));
   await clock.advance(10_000);
@@ -210,7 +210,7 @@ test('C36: a thousand wait, and no more', async () => {
   expect(asked()).toHaveLength(1_002);
 });
 
-test('C36: nothing is sent once it is over', async () => {
+test('C36: nothing is sent after the sender has stopped', async () => {
   const { clock, events, end, errors, asked } = sender(unreachable(), ...taken(2));
   events.send(started('web.1'));
   events.send(started('web.2'));
@@ -223,7 +223,7 @@ test('C36: nothing is sent once it is over', async () => {
   expect([asked(), errors, clock.pending]).toEqual([['POST'], [], 0]);
 });
 
-test('that events have to wait is told, with how many, why and until when; and that they go out again', async () => {
+test('a blocked event queue is reported with its length, reason and next attempt, and so is its recovery', async () => {
   const { clock, events, states } = sender(...unreachables(2), ...taken(3));
   const start = clock.now();
   const failure = { message: 'connect ECONNREFUSED 127.0.0.1:6443' };
@@ -244,7 +244,7 @@ test('that events have to wait is told, with how many, why and until when; and t
   ]);
 });
 
-describe('while starts stand in line', () => {
+describe('event delivery while pod starts are queued', () => {
   const unhealthy = (name: string) =>
     coreEvent(recordedEvent(POD, warning('Unhealthy', 'Probe failed')), {
       host: 'node-1',
@@ -256,7 +256,7 @@ describe('while starts stand in line', () => {
   const sent = ({ transport }: Pick<ReturnType<typeof sender>, 'transport'>) =>
     transport.requests.map(({ body }) => JSON.parse(body ?? '').metadata.name);
 
-  test('C36: normal events wait for them, and warnings do not', async () => {
+  test('C36: defers Normal events, but not Warning events', async () => {
     const { clock, transport, events, starts, states } = sender(...taken(4));
     starts.areInLine = true;
     events.send(started('web.1'));
@@ -273,7 +273,7 @@ describe('while starts stand in line', () => {
     expect(states).toEqual([]);
   });
 
-  test('C36: it waits thirty seconds at most, also where the clock is set back', async () => {
+  test('C36: defers events for at most thirty seconds, even if the clock is set back', async () => {
     const { clock, transport, events, starts } = sender(...taken(2));
     starts.areInLine = true;
     events.send(started('web.1'));
@@ -289,7 +289,7 @@ describe('while starts stand in line', () => {
     expect([sent({ transport }), clock.pending]).toEqual([['web.1', 'web.2'], 0]);
   });
 
-  test('that they wait is told, with how many and until when at the latest', async () => {
+  test('reports the number of deferred events and the latest time at which they are sent', async () => {
     const { clock, events, starts, states } = sender(...taken(2));
     const start = clock.now();
     starts.areInLine = true;
@@ -308,7 +308,7 @@ describe('while starts stand in line', () => {
     ]);
   });
 
-  test('warnings meanwhile change nothing of what is told, however many', async () => {
+  test('does not update the reported state for Warning events', async () => {
     const { clock, transport, events, starts, states } = sender(...taken(20));
     const start = clock.now();
     starts.areInLine = true;
@@ -322,7 +322,7 @@ describe('while starts stand in line', () => {
     expect(states).toEqual([{ since: start + 500, waitingCount: 1, droppedCount: 0, until: start + 30_000 }]);
   });
 
-  test('C36: an agent that stops sends them first', async () => {
+  test('C36: sends the deferred events first when the agent stops', async () => {
     const { clock, transport, events, starts, states } = sender(...taken(2));
     starts.areInLine = true;
     for (const name of ['web.1', 'web.2']) events.send(started(name));
@@ -334,7 +334,7 @@ describe('while starts stand in line', () => {
     await events.finish();
   });
 
-  test('C36: an agent that stops sends also those of its node that wait for the UID of the Node', async () => {
+  test('C36: sends events that wait for the Node UID when the agent stops', async () => {
     const { clock, events, asked } = sender(...taken(1));
     events.send(started('node-1.1', 1, { kind: 'Node', name: 'node-1', uid: 'node-1' }));
     await clock.advance(1_000);
@@ -343,7 +343,7 @@ describe('while starts stand in line', () => {
     expect(asked()).toEqual(['POST']);
   });
 
-  test('but waits for a server that does not answer two seconds at most, and for one that is away not at all', async () => {
+  test('waits on agent stop at most two seconds for an unresponsive server, and not at all for an unreachable one', async () => {
     const { clock, events, starts, asked } = sender(silent(), unreachable());
     starts.areInLine = true;
     for (const name of ['web.1', 'web.2']) events.send(started(name));
@@ -357,7 +357,7 @@ describe('while starts stand in line', () => {
     expect(away.asked()).toEqual(['POST']);
   });
 
-  test('C36: no more than five hundred wait for them', async () => {
+  test('C36: defers at most five hundred events', async () => {
     const { clock, transport, events, starts, states } = sender(...taken(600));
     starts.areInLine = true;
     for (let number = 1; number <= 500; number += 1) events.send(started(`web.${number}`));
@@ -371,7 +371,7 @@ describe('while starts stand in line', () => {
     expect(states).toMatchObject([{ waitingCount: 500, droppedCount: 0 }]);
   });
 
-  test('nothing is left of the wait once it is over', async () => {
+  test('leaves no timer when the wait is over', async () => {
     const { clock, events, starts, end, asked } = sender();
     starts.areInLine = true;
     events.send(started('web.1'));
@@ -382,7 +382,7 @@ describe('while starts stand in line', () => {
   });
 });
 
-test('of events that go out at once nothing is told; how many were dropped is told with what is', async () => {
+test('events that are sent immediately are not reported as waiting, and the number of dropped events is reported with the queue', async () => {
   const { clock, events, states } = sender(...taken(2), refused(403, 'Forbidden'), unreachable(), ...taken(2_000));
   events.send(started('web.1'));
   events.send(started('web.2'));

@@ -21,7 +21,7 @@ function allOf(waiting: WaitingEvents, now: number, yields: boolean): string[] {
   return next === undefined ? [] : [next.event.metadata.name, ...allOf(waiting, now, yields)];
 }
 
-test('they come in their order, but warnings first', () => {
+test('waiting events are sent in order, but Warning events first', () => {
   const waiting = new WaitingEvents();
   const all = [event('a'), event('b', UNHEALTHY), event('c'), event('d', UNHEALTHY)];
   expect(all.map((each) => waiting.add(each, 0))).toEqual([true, true, true, true]);
@@ -30,7 +30,7 @@ test('they come in their order, but warnings first', () => {
   expect([waiting.size, waiting.next(0, false)]).toEqual([0, undefined]);
 });
 
-test('C36: a normal event gives way for thirty seconds at most, a warning not at all', () => {
+test('C36: a Normal event is deferred for at most thirty seconds, and a Warning event not at all', () => {
   const waiting = new WaitingEvents();
   waiting.add(event('a'), 1_000);
   waiting.add(event('b', UNHEALTHY), 1_000);
@@ -43,7 +43,7 @@ test('C36: a normal event gives way for thirty seconds at most, a warning not at
   expect(waiting.remainingYieldMs(31_000)).toBe(0);
 });
 
-test('what happens again keeps its place and its time, and is new as long as the server has nothing of it', () => {
+test('a recurring event retains its position and queue time, and counts as new until the server has it', () => {
   const waiting = new WaitingEvents();
   for (const each of [event('a'), event('b', STARTED, 7), event('a', STARTED, 2)]) waiting.add(each, each.count * 10);
   expect(waiting.size).toBe(2);
@@ -58,14 +58,14 @@ function normal(count: number): WaitingEvents {
   return waiting;
 }
 
-test('C36: no more than half of the room is for those that give way', () => {
+test('C36: at most half of the queue is for deferred events', () => {
   const waiting = normal(502);
   expect(waiting.remainingYieldMs(0)).toBe(0);
   expect(allOf(waiting, 0, true)).toEqual(['n1', 'n2']);
   expect([waiting.size, waiting.remainingYieldMs(0)]).toEqual([500, 30_000]);
 });
 
-test('C36: a thousand wait; a warning takes the place of the newest normal event, one that is counted on has its own', () => {
+test('C36: in a full queue a Warning replaces the newest Normal event, and a recurring event retains its position', () => {
   const waiting = normal(1_000);
   expect(waiting.add(event('n1001'), 0)).toBe(false);
   expect(waiting.add(event('n1000', STARTED, 2), 0)).toBe(true);
@@ -75,14 +75,14 @@ test('C36: a thousand wait; a warning takes the place of the newest normal event
   expect([all[0], all[1], all.at(-1)]).toEqual(['w1', 'n1', 'n999']);
 });
 
-test('C36: where only warnings wait there is no place for one more', () => {
+test('C36: a queue full of Warning events accepts no further one', () => {
   const waiting = new WaitingEvents();
   for (let number = 1; number <= 1_000; number += 1) waiting.add(event(`w${number}`, UNHEALTHY), 0);
   expect(waiting.add(event('w1001', UNHEALTHY), 0)).toBe(false);
   expect([waiting.size, allOf(waiting, 0, false).at(-1)]).toEqual([1_000, 'w1000']);
 });
 
-test('however many warnings come, a normal event that has waited long enough gets its turn', () => {
+test('a Normal event that has waited long enough is sent, however many Warning events arrive', () => {
   const waiting = new WaitingEvents();
   waiting.add(event('a'), 0);
   waiting.add(event('w1', UNHEALTHY), 1);

@@ -11,7 +11,7 @@ import { openGate } from '../../../host/simulated/gate.ts';
 import { type SimulatedNode, simulatedNode } from '../../fakes/node.ts';
 import { containerWith, podWith } from '../../fakes/pods.ts';
 
-test("C20: the host's resolv.conf is read for each pod; while it cannot be, the pod waits and says why", async () => {
+test('C20: the resolv.conf of the host is read for each pod, and while it is unreadable the pod waits with the reason', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'statelet-resolver-'));
   const file = join(directory, 'resolv.conf');
   const node = await simulatedNode({ pods: [podWith('a')], config: { readResolvConf: createResolvConfReader(file) } });
@@ -39,7 +39,7 @@ test("C20: the host's resolv.conf is read for each pod; while it cannot be, the 
   await rm(directory, { recursive: true });
 });
 
-test('C27: new addresses of the host are told of every pod, and given to containers that are made from then on', async () => {
+test('C27: new host addresses are reported for every pod, and used by containers created afterwards', async () => {
   let addresses = ['192.0.2.1'];
   const env = [{ name: 'HOST', valueFrom: { fieldRef: { fieldPath: 'status.hostIP' } } }];
   const withHost = (name: string) => podWith(name, { containers: [containerWith('main', { env })] });
@@ -74,7 +74,7 @@ function askingPods() {
   ];
 }
 
-test('C27: what is told of the node reaches containers, volumes, hooks and probes from then on', async () => {
+test('C27: changed node facts reach containers, volumes, hooks and probes from then on', async () => {
   const capacity = { cpuMillis: 2_000, memoryBytes: 2 ** 30, pods: 5 };
   const node = await simulatedNode({ config: { capacity } });
   await node.advance('5s');
@@ -94,7 +94,7 @@ test('C27: what is told of the node reaches containers, volumes, hooks and probe
   await node.advance('60s');
 });
 
-test('capacity and conditions that are told are facts of the node, and so they are in a replay', async () => {
+test('reported capacity and conditions become facts of the node, and do so in a replay', async () => {
   const node = await simulatedNode();
   await node.advance('5s');
   const before = node.agent.facts();
@@ -117,7 +117,7 @@ async function replayed({ agent: live, entries }: SimulatedNode) {
   return shown;
 }
 
-test("C27: new addresses reach the statuses of pods on the host's network, and of all in a replay as well", async () => {
+test('C27: new addresses reach the statuses of all pods and the podIPs of host-network pods, and do so in a replay', async () => {
   let addresses = ['192.0.2.1'];
   const pods = [podWith('own'), podWith('host', { hostNetwork: true })];
   const node = await simulatedNode({ pods, config: { hostIps: () => addresses } });
@@ -136,7 +136,7 @@ test("C27: new addresses reach the statuses of pods on the host's network, and o
   expect(await replayed(node)).toEqual({ pods: node.agent.pods(), facts: node.agent.facts() });
 });
 
-test('C27: on a node with a primary IPv6 address that comes first in the status, the variables and the hosts file', async () => {
+test('C27: a primary IPv6 address of the node comes first in the status, the variables and the hosts file', async () => {
   const env = ['status.podIP', 'status.podIPs'].map((fieldPath) => ({
     name: fieldPath,
     valueFrom: { fieldRef: { fieldPath } },
@@ -174,7 +174,7 @@ test('C27: on a node with a primary IPv6 address that comes first in the status,
   expect(node.pod('hooked').podIP).toMatch(/^fd00::/);
 });
 
-test('an address that is only written differently is not a change', async () => {
+test('an address in a different notation is not a change', async () => {
   let address = 'fd00::1';
   const node = await simulatedNode({ config: { hostIps: () => [address] } });
   await node.advance('15s');
@@ -184,7 +184,7 @@ test('an address that is only written differently is not a change', async () => 
   expect(node.agent.facts().hostIps).toEqual(['fd00::1']);
 });
 
-test('addresses that stay the same are told once', async () => {
+test('unchanged addresses are reported once', async () => {
   let address = '192.0.2.1';
   const node = await simulatedNode({ config: { hostIps: () => [address] } });
   const told = () => node.entries.filter(({ source }) => source === 'addresses').map(({ value }) => value);
@@ -195,7 +195,7 @@ test('addresses that stay the same are told once', async () => {
   expect(told()).toEqual([expect.objectContaining({ type: 'node.factsChanged', hostIps: [address] })]);
 });
 
-test('C24: labels that the node gets let the next pod in that selects them; one that was refused stays Failed', async () => {
+test('C24: new node labels admit the next pod that selects them, and a rejected pod stays Failed', async () => {
   const there = (name: string) => podWith(name, { nodeSelector: { zone: 'b' } });
   const node = await simulatedNode({ pods: [there('early')], config: { admissionNode: { labels: { zone: 'a' } } } });
   await node.advance('5s');
@@ -208,7 +208,7 @@ test('C24: labels that the node gets let the next pod in that selects them; one 
   expect(await replayed(node)).toEqual({ pods: node.agent.pods(), facts: node.agent.facts() });
 });
 
-test('C25: a resize that was deferred is admitted once the node has grown', async () => {
+test('C25: a deferred resize is admitted once the node has grown', async () => {
   const sized = (cpu: string) =>
     podWith('web', { containers: [containerWith('main', { resources: { requests: { cpu }, limits: { cpu } } })] });
   const capacity = { cpuMillis: 2_000, memoryBytes: 2 ** 30, pods: 5 };

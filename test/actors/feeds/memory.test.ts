@@ -33,7 +33,7 @@ function feed(thresholds: readonly Threshold[]) {
   return { clock, memory, sent, errors, end, reads: () => reads };
 }
 
-test('C28: memory that falls below a threshold is reported within a second, and once', async () => {
+test('C28: available memory below a threshold is reported within a second, and once', async () => {
   const { clock, memory, sent, end } = feed([HARD, OF_PODS]);
   await clock.advance(3_500);
   memory.ofNode = 99;
@@ -50,7 +50,7 @@ test('C28: memory that falls below a threshold is reported within a second, and 
   end.abort();
 });
 
-test('C28: each threshold that is newly met is reported', async () => {
+test('C28: each newly crossed threshold is reported', async () => {
   const { clock, memory, sent, end } = feed([HARD, SOFT]);
   memory.ofNode = 150;
   await clock.advance(1_000);
@@ -62,13 +62,13 @@ test('C28: each threshold that is newly met is reported', async () => {
   end.abort();
 });
 
-test('the memory is not read without a threshold for it', async () => {
+test('memory is not measured without a memory threshold', async () => {
   const { clock, sent, reads } = feed([DISK]);
   await clock.advance(5_000);
   expect([sent, reads()]).toEqual([[], 0]);
 });
 
-test('the memory is read again after a failure', async () => {
+test('memory is measured again after a failure', async () => {
   const { clock, memory, sent, errors, end } = feed([HARD]);
   memory.isBroken = true;
   await clock.advance(2_000);

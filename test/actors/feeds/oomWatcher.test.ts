@@ -39,7 +39,7 @@ const killed = (limitedCgroup: string, id = 'f'.repeat(64)) => ({
   limitedCgroup,
 });
 
-test('C48: a system OOM is an event of the Node that names the victim, and appears in the explanation of the node', async () => {
+test('C48: a system OOM kill creates an event on the Node that names the victim, and appears in the explanation of the node', async () => {
   const { node, log, systemOoms } = await nodeWithLog();
   expect(shown(node)).toMatchObject({ state: 'watching', facts: [] });
   log.writeOomKill(killed('/'));
@@ -53,14 +53,14 @@ test('C48: a system OOM is an event of the Node that names the victim, and appea
   });
 });
 
-test('C48: a kill at the limit of a cgroup is no event of the Node', async () => {
+test('C48: a kill at a cgroup limit creates no event on the Node', async () => {
   const { node, log, systemOoms } = await nodeWithLog();
   log.writeOomKill(killed('/kubepods/burstable/poduid'));
   await node.advance('120s');
   expect(systemOoms()).toEqual([]);
 });
 
-test('C48: a restarted agent reports the kills again that the kernel still has in its log', async () => {
+test('C48: a restarted agent reports again the kills that are still in the kernel log', async () => {
   const { node, log, systemOoms } = await nodeWithLog();
   log.writeOomKill(killed('/'));
   await node.advance('1s');
@@ -74,7 +74,7 @@ test.each([
   ['its limit', (id: string) => `/kubepods/burstable/poduid/${id}`, 'the memory limit was reached'],
   ['a system OOM', () => '/', 'the system was out of memory'],
 ])(
-  'C48: a container that ends by %s has the killed process and its memory in its status',
+  'C48: the status of a container killed by %s names the killed process and its memory usage',
   async (_title, limit, reason) => {
     const { node, log } = await nodeWithLog();
     const id = runningId(node);
@@ -99,7 +99,7 @@ test('a container that was killed for a different reason has no message about an
   expect([end?.reason, end?.message]).toEqual(['Error', undefined]);
 });
 
-test('C48: a log that cannot be read is shown with the reason, and read every 10s until it can be', async () => {
+test('C48: an unreadable kernel log is shown with the reason, and retried every 10s', async () => {
   let isReadable = false;
   const attempts: number[] = [];
   const open = (log: SimulatedKernelLog): KernelLog => {
@@ -132,7 +132,7 @@ test('C48: a log that cannot be read is shown with the reason, and read every 10
   expect([shown(node)?.state, systemOoms().length]).toEqual(['watching', 1]);
 });
 
-test('a log that never responds delays the status of a killed container by a second', async () => {
+test('a kernel log that never responds delays the status of a killed container by a second', async () => {
   const open = (log: SimulatedKernelLog): KernelLog => ({
     ...log.open(),
     read: ({ signal }) =>
@@ -146,13 +146,13 @@ test('a log that never responds delays the status of a killed container by a sec
   expect([end?.reason, end?.message]).toEqual(['OOMKilled', undefined]);
 });
 
-test('a node without a kernel log does not show a search for OOM kills', async () => {
+test('a node without a kernel log does not show an OOM watcher', async () => {
   const node = await simulatedNode({ pods: [podWith('a')] });
   await node.advance('10s');
   expect(shown(node)).toBeUndefined();
 });
 
-describe('a process that is killed in a container', () => {
+describe('a killed process in a container', () => {
   const reports = { config: { reportsProcessOomKills: true } };
 
   test("is an event without its name if only the cgroup's count reveals it, because the log cannot be read", async () => {
@@ -210,7 +210,7 @@ describe('a process that is killed in a container', () => {
     expect(node.pod('a').phase).toBe('Running');
   });
 
-  test('is an event of the pod if the container continues to run', async () => {
+  test('creates a pod event if the container continues to run', async () => {
     const { node, log, systemOoms } = await nodeWithLog(reports);
     const id = runningId(node);
     log.writeOomKill(killed('/kubepods', `${id}/worker`));
@@ -223,14 +223,14 @@ describe('a process that is killed in a container', () => {
     expect(systemOoms()).toHaveLength(1);
   });
 
-  test('is no event by default', async () => {
+  test('creates no event by default', async () => {
     const { node, log, systemOoms } = await nodeWithLog();
     log.writeOomKill(killed('/kubepods', runningId(node)));
     await node.advance('120s');
     expect(systemOoms()).toEqual([]);
   });
 
-  test('is no event if the container ends with it', async () => {
+  test('creates no event if the container exits with it', async () => {
     const { node, log, systemOoms } = await nodeWithLog(reports);
     const id = runningId(node);
     log.writeOomKill(killed('/kubepods', id));
@@ -240,7 +240,7 @@ describe('a process that is killed in a container', () => {
     expect(node.container('a').restartCount).toBe(1);
   });
 
-  test('is an event once the runtime has returned, because only the runtime knows whether the container runs', async () => {
+  test('creates an event only once the runtime is back, because only the runtime knows whether the container runs', async () => {
     const { node, log, systemOoms } = await nodeWithLog(reports);
     node.runtime.down();
     await node.advance('20s');

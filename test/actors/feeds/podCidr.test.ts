@@ -30,7 +30,7 @@ async function templateNode(podCidr?: string) {
   return node;
 }
 
-test('C27: a runtime that waits for the addresses of pods gets those of the configuration, once', async () => {
+test('C27: a runtime that waits for a pod CIDR gets the configured one, once', async () => {
   const node = await templateNode(CIDR);
   await node.advance('120s');
   expect(node.pod('a').phase).toBe('Running');
@@ -39,7 +39,7 @@ test('C27: a runtime that waits for the addresses of pods gets those of the conf
   expect(shown(node)).toMatchObject({ state: 'applied', facts: [`pods have ${CIDR}`] });
 });
 
-test('C27: a node without addresses for pods sends none, so the network stays as it is', async () => {
+test('C27: a node without a pod CIDR sends none, so the network stays as it is', async () => {
   const node = await templateNode();
   await node.advance('120s');
   expect(given(node)).toEqual([]);
@@ -47,7 +47,7 @@ test('C27: a node without addresses for pods sends none, so the network stays as
   expect(shown(node)).toBeUndefined();
 });
 
-test('C27: addresses that the runtime refuses are sent again every 10 s, and shown with the reason', async () => {
+test('C27: a pod CIDR that the runtime rejects is sent again every 10 s, and shown with the reason', async () => {
   const node = await templateNode(CIDR);
   await node.advance('1s');
   node.runtime.faults.add({ call: 'updateRuntimeConfig', times: 3, error: { message: 'failed to write file' } });
@@ -71,7 +71,7 @@ test('C27: addresses that the runtime refuses are sent again every 10 s, and sho
   expect(told).toHaveLength(3);
 });
 
-test('C27: a runtime that has returned gets the addresses again', async () => {
+test('C27: a runtime that comes back gets the pod CIDR again', async () => {
   const node = await templateNode(CIDR);
   await node.advance('15s');
   node.runtime.down();
@@ -81,7 +81,7 @@ test('C27: a runtime that has returned gets the addresses again', async () => {
   expect(given(node)).toEqual([CIDR, CIDR]);
 });
 
-test('C27: the addresses that the cluster assigns to the Node are sent when they come and when they change', async () => {
+test('C27: a pod CIDR that the cluster assigns to the Node is sent when it is assigned and when it changes', async () => {
   const { clock, ask, ownNode, stop } = watching();
   const sent: string[] = [];
   const facts: NodeFact[] = [];

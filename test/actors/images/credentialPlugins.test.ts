@@ -51,8 +51,8 @@ function plugins(providers: readonly CredentialProvider[], answers: Run = () => 
   return { clock, asked, problems, ask, users };
 }
 
-describe('a plugin', () => {
-  test('is asked for the images that it knows of, and told the image alone', async () => {
+describe('a credential plugin', () => {
+  test('is called only for images that it matches, with nothing but the image', async () => {
     const { users, asked } = plugins([aProvider()]);
     expect(await users('r.example/team/app')).toEqual(['me']);
     expect(await users('r.other/app')).toEqual([]);
@@ -60,7 +60,7 @@ describe('a plugin', () => {
     expect(asked).toEqual([{ name: 'plugin', ...request }]);
   });
 
-  test('gives what is for that image, and several give theirs, those for a longer path first', async () => {
+  test('provides the credentials that match the image, merged over all plugins with longer paths first', async () => {
     const { users } = plugins([aProvider({ name: 'a' }), aProvider({ name: 'b' })], ({ name }) => {
       const places = ['r.example', `r.example/${name}`, 'other.example'];
       return answer({ auth: Object.fromEntries(places.map((place) => [place, { username: `${name} ${place}` }])) });
@@ -72,7 +72,7 @@ describe('a plugin', () => {
     ['Image', ['r.example/a', 'r.example/b', 's.example/a']],
     ['Registry', ['r.example/a', 's.example/a']],
     ['Global', ['r.example/a']],
-  ])('whose answer is for the %s is asked again only for others', async (cacheKeyType, images) => {
+  ])('is called once per cache key if its response is cached per %s', async (cacheKeyType, images) => {
     const { ask, asked } = plugins([aProvider()], () => answer({ cacheKeyType }));
     for (const image of ['r.example/a', 'r.example/a', 'r.example/b', 's.example/a']) await ask(image);
     expect(asked.map(({ image }) => image)).toEqual(images);
@@ -82,7 +82,7 @@ describe('a plugin', () => {
     ['as long as it says', { cacheDuration: '5m' }, 60_000, 300_000],
     ['as long as its configuration says', {}, 60_000, 60_000],
     ['as long as its configuration says, where it says null', { cacheDuration: null }, 60_000, 60_000],
-  ])('has an answer that holds %s', async (_, over, defaultCacheMs, ms) => {
+  ])('has its response cached for %s', async (_, over, defaultCacheMs, ms) => {
     const { ask, asked, clock } = plugins([aProvider({ defaultCacheMs })], () => answer(over));
     await ask('r.example/a');
     await clock.advance(ms);
@@ -96,14 +96,14 @@ describe('a plugin', () => {
   test.each([
     ['it says so', { cacheDuration: '0s' }, 60_000],
     ['its configuration says so', {}, 0],
-  ])('is asked each time where %s', async (_, over, defaultCacheMs) => {
+  ])('is called on every request if %s', async (_, over, defaultCacheMs) => {
     const { ask, asked } = plugins([aProvider({ defaultCacheMs })], () => answer(over));
     await ask('r.example/a');
     await ask('r.example/a');
     expect(asked).toHaveLength(2);
   });
 
-  test('is asked once by all who want the same at a time, and who gives up waits no longer', async () => {
+  test('is called once for simultaneous identical requests, and an aborted caller stops waiting', async () => {
     const answered = Promise.withResolvers<object>();
     const { ask, users, asked } = plugins([aProvider()], () => answered.promise);
     const ending = new AbortController();
@@ -123,15 +123,18 @@ describe('a plugin', () => {
     ['no such cacheKeyType', answer({ cacheKeyType: 'hunter2' }), 'its answer is no CredentialProviderResponse'],
     ['no duration', answer({ cacheDuration: 'hunter2' }), 'its answer has no valid cacheDuration'],
     ['another version', answer({ apiVersion: `${V1}beta1` }), `its answer is not of apiVersion ${V1}`],
-  ])('that answers with %s gives nothing, which is told without a word of it', async (_, said, why) => {
-    const { users, problems } = plugins([aProvider(), aProvider({ name: 'sound' })], ({ name }) =>
-      name === 'sound' ? answer() : said,
-    );
-    expect(await users('r.example/a')).toEqual(['me']);
-    expect(problems).toEqual([`plugin: ${why}`]);
-  });
+  ])(
+    'that responds with %s provides no credentials, and the error does not quote the response',
+    async (_, said, why) => {
+      const { users, problems } = plugins([aProvider(), aProvider({ name: 'sound' })], ({ name }) =>
+        name === 'sound' ? answer() : said,
+      );
+      expect(await users('r.example/a')).toEqual(['me']);
+      expect(problems).toEqual([`plugin: ${why}`]);
+    },
+  );
 
-  test('that fails gives nothing, and is asked again', async () => {
+  test('that fails provides nothing, and is called again', async () => {
     const { users, problems, asked } = plugins([aProvider()], () => {
       if (asked.length === 1) throw new Error('no\n  network');
       return answer();
@@ -141,7 +144,7 @@ describe('a plugin', () => {
   });
 });
 
-describe('a plugin that wants a token', () => {
+describe('a credential plugin that requires a token', () => {
   const token = {
     audience: 'registry',
     cacheType: 'ServiceAccount' as const,
@@ -169,7 +172,7 @@ describe('a plugin that wants a token', () => {
     };
   }
 
-  test('is told it with the annotations that it wants, and the account is noted with what it gives', async () => {
+  test('receives the token and the required annotations, and its credentials are recorded with the service account', async () => {
     const world = cluster();
     const { ask, asked } = plugins([aProvider({ token })]);
     const found = await ask('r.example/a', { pod: pod(), ...world });
@@ -181,7 +184,7 @@ describe('a plugin that wants a token', () => {
     expect(world.asked).toEqual([{ audience: 'registry', accountUid: 'uid-puller' }]);
   });
 
-  test('has an answer for a service account, or for the token alone', async () => {
+  test('has its response cached per service account or per token', async () => {
     for (const [cacheType, times] of [
       ['ServiceAccount', 2],
       ['Token', 3],
@@ -193,7 +196,7 @@ describe('a plugin that wants a token', () => {
     }
   });
 
-  test('is not asked where an annotation is missing, nor for a pod without an account unless it may be', async () => {
+  test('is not called if an annotation is missing, or for a pod without a service account unless the token is optional', async () => {
     const { ask, asked, problems } = plugins([aProvider({ token })]);
     await ask('r.example/a', { pod: pod(), ...cluster({ other: 'x' }) });
     await ask('r.example/a', { pod: aPod(), ...cluster() });
@@ -203,7 +206,7 @@ describe('a plugin that wants a token', () => {
     expect(optional.asked[0]).not.toHaveProperty('serviceAccountToken');
   });
 
-  test('gives nothing where there is no such account, or no cluster', async () => {
+  test('provides nothing without the service account or without a cluster', async () => {
     const { ask, problems } = plugins([aProvider({ token })]);
     expect(await ask('r.example/a', { pod: pod('none'), ...cluster() })).toEqual([]);
     expect(await ask('r.example/a', { pod: pod() })).toEqual([]);
@@ -213,7 +216,7 @@ describe('a plugin that wants a token', () => {
     ]);
   });
 
-  test('must not answer with the token itself, unless its answers hold for that token alone', async () => {
+  test('must not return the token itself, unless its responses are cached per token', async () => {
     const echo: Run = (_, request) =>
       answer({ auth: { 'r.example': { password: JSON.parse(request).serviceAccountToken } } });
     const { ask, problems } = plugins([aProvider({ token })], echo);
@@ -223,7 +226,7 @@ describe('a plugin that wants a token', () => {
     expect(await alone.ask('r.example/a', { pod: pod(), ...cluster() })).toMatchObject([{ password: `${TOKEN}-1` }]);
   });
 
-  test('that writes the token down has it left out of what is told', async () => {
+  test('has the token redacted from its error messages', async () => {
     const { ask, problems } = plugins([aProvider({ token })], (_, request) => {
       throw new Error(`bad request: ${request}`);
     });
@@ -233,7 +236,7 @@ describe('a plugin that wants a token', () => {
   });
 });
 
-test('what a plugin has of its configuration is left out of what is told, where it may be secret', async () => {
+test('secret values from the configuration of a credential plugin are redacted from its error messages', async () => {
   const env = [
     { name: 'PASSWORD', value: 'hunter2-of-the-plugin' },
     { name: 'DEBUG', value: '1' },

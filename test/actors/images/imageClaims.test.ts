@@ -31,7 +31,7 @@ test('C47: a claimed image is not removed', async () => {
   expect(await claims.removeUnlessClaimed({ id: NGINX.id, names: [] }, remove)).toBe(false);
 });
 
-test('C47: a check that meets the removal of its image waits for it, and then finds the image absent', async () => {
+test('C47: a check that runs into the removal of its image waits for it, and then finds the image missing', async () => {
   const claims = new ImageClaims();
   const removal = Promise.withResolvers<void>();
   const removing = claims.removeUnlessClaimed({ id: 'sha256:1', names: ['short-name'] }, () => removal.promise);
@@ -70,7 +70,7 @@ test('C47: the image of a volume is claimed, too', async () => {
   expect(claims.podsWith({ id: 'sha256:3', names: [] })).toEqual(['default/web']);
 });
 
-test('C47: the claims of pods that are over are dropped, except for those after the list of pods', async () => {
+test('C47: the claims of completed pods are dropped, except for those from after the pod list', async () => {
   const claims = new ImageClaims();
   await find(claims, podWith('nginx', 'over-uid'), 'nginx', NGINX.id);
   const until = claims.lastNumber;

@@ -213,7 +213,7 @@ describe('the users of an image', () => {
   test.each([
     { use: 'the ID', imageRef: 'sha256:1' },
     { use: 'the digest', imageRef: 'r/a@sha256:2' },
-  ])('C47: a container that names $use uses the image', async ({ imageRef }) => {
+  ])('C47: include a container that references the image by $use', async ({ imageRef }) => {
     const { state, add, left, free } = host();
     add('sha256:1', 100, { repoDigests: ['r/a@sha256:2'] });
     state.containers = [{ imageRef }];
@@ -230,7 +230,7 @@ describe('the users of an image', () => {
     expect(await free(Infinity)).toBe(200);
   });
 
-  test('C47: a pod that is starting uses the image that it has found, until the pod is over', async () => {
+  test('C47: a starting pod uses the image that it has found, until the pod is over', async () => {
     const { claims, add, collect, left, free } = host();
     add('a', 100);
     const pod = aPod({ containers: [aContainer({ image: 'r/a:1' })] }, { uid: 'web-uid' });
@@ -240,7 +240,7 @@ describe('the users of an image', () => {
     expect([await free(Infinity), left()]).toEqual([100, []]);
   });
 
-  test('C47: are named once each: a container, or the pod that has none of it yet', async () => {
+  test('C47: are listed once each: a container, or the pod whose container does not exist yet', async () => {
     const { claims, state, add, collector } = host();
     add('a', 100);
     for (const name of ['web', 'job']) {
@@ -256,7 +256,7 @@ describe('the users of an image', () => {
     });
   });
 
-  test('C47: an image that a pod claims during the collection remains', async () => {
+  test('C47: include a pod that claims the image during the collection', async () => {
     const { claims, state, add, left, free } = host();
     add('a', 100);
     add('b', 100);
@@ -267,7 +267,7 @@ describe('the users of an image', () => {
     expect([await free(Infinity), left()]).toEqual([100, ['b']]);
   });
 
-  test('C47: the image of sandboxes is in use, even if the runtime does not pin it', async () => {
+  test('C47: include the sandboxes, even if the runtime does not pin their image', async () => {
     const { add, left, free } = host({ sandboxImage: 'registry.k8s.io/pause:3.6' });
     add('pause', 100, { repoTags: ['registry.k8s.io/pause:3.6'] });
     add('a', 100);
@@ -323,7 +323,7 @@ describe('a collection', () => {
     });
   });
 
-  test('C47: reports a filesystem without capacity', async () => {
+  test('C47: reports a filesystem without a capacity', async () => {
     const { state, collect } = host();
     state.disk = { capacityBytes: 0, availableBytes: 0 };
     const message = 'invalid capacity 0 on image filesystem';
@@ -341,7 +341,7 @@ describe('a collection', () => {
     expect(result.events).toBeUndefined();
   });
 
-  test('C47: removes images that were unused for too long first, once the agent has run for that long', async () => {
+  test('C47: removes images that were unused for too long first, once the agent itself has run for that long', async () => {
     const { clock, state, add, collect, left, counted } = host({ policy: { maxAgeMs: MINUTE, minAgeMs: MINUTE } });
     add('a', 1024);
     add('b', 2048);
@@ -389,7 +389,7 @@ describe('a collection', () => {
     await expect(collect()).resolves.toMatchObject({ imageCount: 0 });
   });
 
-  test('C47: the use of an image has the times of the wall clock', async () => {
+  test('C47: records the use of an image in wall-clock time', async () => {
     const { clock, state, add, collector } = host({ policy: { maxAgeMs: 10 * MINUTE } });
     add('a', 100);
     add('b', 100);
@@ -421,7 +421,7 @@ describe('a collection', () => {
     ]);
   });
 
-  test('C47: setting the clock changes no age', async () => {
+  test('C47: computes the same ages after the clock has been set', async () => {
     const { clock, add, collect, left } = host({ policy: { maxAgeMs: MINUTE } });
     add('a', 100);
     await collect();

@@ -16,7 +16,7 @@ const objects: PodObjects = {
   },
 };
 
-test("C16: a pod's Secrets are tried before what the node has, those for a longer path first", async () => {
+test('C16: the pull Secrets of a pod are tried before the credentials of the node, those with longer paths first', async () => {
   const asked: CredentialQuery[] = [];
   const findCredentials = async (query: CredentialQuery) => {
     asked.push(query);
@@ -29,19 +29,19 @@ test("C16: a pod's Secrets are tried before what the node has, those for a longe
   expect(asked).toEqual([{ repository: 'r.example/two/app', pod, signal, tokens }]);
 });
 
-test('those that are not there, or that nobody can tell of now, are told by their names', async () => {
+test('missing and currently unavailable pull Secrets are listed by name', async () => {
   const credentials = podCredentials({ findCredentials: async () => [], objects });
   expect(await credentials.findMissingSecrets(pod, { signal })).toEqual(['away', 'none']);
   expect(await credentials.findMissingSecrets(aPod(), { signal })).toEqual([]);
 });
 
-test('where there are no objects, what a pod names of them means nothing', async () => {
+test('without an object source the pull Secrets of a pod are ignored', async () => {
   const credentials = podCredentials({ findCredentials: async () => [] });
   expect(await credentials.findMissingSecrets(pod, { signal })).toEqual([]);
   expect(await credentials.findCredentials(pod, 'r.example/app', { signal })).toEqual([]);
 });
 
-test('who gives up waits for no Secret', async () => {
+test('an aborted lookup does not wait for a Secret', async () => {
   const ending = new AbortController();
   const hanging: PodObjects = {
     get: (_pod, _kind, _name, options) =>

@@ -60,14 +60,14 @@ const pullAs = (proofs: PullProofs, credential?: Credential) =>
 const mustPull = (proofs: PullProofs, ...credentials: readonly Credential[]) =>
   proofs.mustPull(APP, async () => credentials, options);
 
-test('an image that nobody here has pulled needs no proof, unless all do', async () => {
+test('an image that this agent did not pull needs no proof, unless the policy is AlwaysVerify', async () => {
   const { life, namesIn } = host();
   expect(await mustPull(life())).toBe(false);
   expect(await mustPull(life('AlwaysVerify'))).toBe(true);
   expect(await namesIn('/root')).toEqual([]);
 });
 
-test("of one that was pulled with a pod's Secret another pod has to prove its right, also in the agent's next life", async () => {
+test('another pod must prove its right to an image pulled with the Secret of a pod, even after an agent restart', async () => {
   const { life, namesIn, record } = host();
   const first = life();
   await pullAs(first, ofSecret('pull'));
@@ -83,7 +83,7 @@ test("of one that was pulled with a pod's Secret another pod has to prove its ri
   expect(await mustPull(life('NeverVerify'))).toBe(false);
 });
 
-test('a copy of the Secret proves it, and is remembered for when it changes', async () => {
+test('a copy of the Secret proves the right to an image, and is recorded in case it changes', async () => {
   const { life, record } = host();
   const proofs = life();
   await pullAs(proofs, ofSecret('pull'));
@@ -95,7 +95,7 @@ test('a copy of the Secret proves it, and is remembered for when it changes', as
   expect(await mustPull(proofs, ofSecret('copy', 'new'))).toBe(false);
 });
 
-test('one that was pulled without any, or with what the node has itself, every pod may have, under that name', async () => {
+test('an image pulled anonymously or with node credentials is available to every pod, under that name', async () => {
   const { life } = host();
   const proofs = life();
   await pullAs(proofs, { username: 'node', password: 'x' });
@@ -105,7 +105,7 @@ test('one that was pulled without any, or with what the node has itself, every p
   expect(await proofs.mustPull({ ...APP, image: 'r.example/other' }, asked, options)).toBe(true);
 });
 
-test('while it is pulled it counts as pulled, and a pull that fails leaves nothing', async () => {
+test('an image counts as pulled by credentials during its pull, and a failed pull leaves no record', async () => {
   const { life, namesIn, files } = host();
   const proofs = life();
   const begin = () => {
@@ -134,7 +134,7 @@ test('while it is pulled it counts as pulled, and a pull that fails leaves nothi
   expect(await mustPull(proofs)).toBe(false);
 });
 
-test('what a life that was cut off has pulled belongs to nobody: each pod has to prove its right to it', async () => {
+test('an image whose pull was interrupted by an agent crash requires a proof from each pod', async () => {
   const { life, files, namesIn, record } = host();
   await files.mkdir(PULLING, { recursive: true });
   for (const image of [APP.image, 'r.example/never:1']) {
@@ -145,7 +145,7 @@ test('what a life that was cut off has pulled belongs to nobody: each pod has to
   expect(await namesIn(PULLING)).toEqual([recordFileName('r.example/never:1')]);
 });
 
-test('records of images that are gone go too, but not when the runtime has none at all', async () => {
+test('records of removed images are deleted, unless the runtime reports no images at all', async () => {
   for (const [images, left] of [
     [[{ id: APP.imageRef }], 1],
     [[], 2],
@@ -163,7 +163,7 @@ test('records of images that are gone go too, but not when the runtime has none 
   }
 });
 
-test('a record that cannot be read proves nothing, and the next pull replaces it', async () => {
+test('an unreadable pull record proves nothing, and the next pull replaces it', async () => {
   const { life, files, errors, record } = host();
   await files.mkdir(PULLED, { recursive: true });
   await files.writeFile(`${PULLED}/${recordFileName(APP.imageRef)}`, '{"kind":');
@@ -175,7 +175,7 @@ test('a record that cannot be read proves nothing, and the next pull replaces it
   expect(await record()).toBeDefined();
 });
 
-test('a damaged sector in one record proves nothing for its image, and leaves the records of the others', async () => {
+test('a damaged pull record proves nothing for its image, and does not affect the other records', async () => {
   const { life, files, failing, errors } = host();
   await pullAs(life(), ofSecret('pull'));
   const damaged = `${PULLED}/${recordFileName('sha256:other')}`;
@@ -190,7 +190,7 @@ test('a damaged sector in one record proves nothing for its image, and leaves th
   expect(errors[0]).toContain(`${damaged} cannot be read`);
 });
 
-test('where nothing can be read nothing is proved, and where nothing can be noted nothing is pulled', async () => {
+test('without readable records no right is proven, and without a writable directory no image is pulled', async () => {
   const { life, failing, errors } = host();
   const proofs = life();
   failing.on = () => true;
@@ -206,7 +206,7 @@ test('where nothing can be read nothing is proved, and where nothing can be note
   expect(errors).toHaveLength(1);
 });
 
-test('a pull whose record cannot be written has its intent left, for the next life to know that there was one', async () => {
+test('a pull whose record cannot be written leaves its intent on disk for the next agent', async () => {
   const { life, failing, errors, namesIn } = host();
   const proofs = life();
   await mustPull(proofs);
@@ -218,7 +218,7 @@ test('a pull whose record cannot be written has its intent left, for the next li
   expect(await mustPull(life(), ofSecret('pull'))).toBe(true);
 });
 
-test('C42: checks are counted by their outcome, and records and intents as they are on disk', async () => {
+test('C42: metrics count proof checks by outcome, and the records and intents on disk', async () => {
   const { life, counted } = host();
   const proofs = life();
   const check = (credentials: readonly Credential[]) => proofs.mustPull(APP, async () => credentials, options);

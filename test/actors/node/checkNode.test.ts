@@ -16,7 +16,7 @@ test.each([
   { garbage: { perContainer: 1, total: Number.POSITIVE_INFINITY }, pullSlots: Number.POSITIVE_INFINITY },
   { crashLoop: { baseMs: 1_000, maxMs: 1_000 }, manifestUrl: url, userNamespaces: { pods: 110, idsPerPod: 65_536 } },
   { logs: { maxBytes: Number.POSITIVE_INFINITY, maxFiles: 5, workers: 1, checkMs: 10_000 } },
-])('a node can have %j', (config) => {
+])('the node configuration %j is accepted', (config) => {
   expect(() => checkNode({ ...given, ...config }, { cri: {} })).not.toThrow();
 });
 
@@ -45,6 +45,6 @@ test.each([
   ['userNamespaces.pods: Required value', { userNamespaces: {} }],
   ['manifestUrl.url: Invalid value: "pods.yaml": ', { manifestUrl: { ...url, url: 'pods.yaml' } }],
   ['crashLoop.maxMs: Invalid value: 5: expected at least baseMs', { crashLoop: { baseMs: 10, maxMs: 5 } }],
-])('no node can have %s', (message, config) => {
+])('an invalid node configuration is rejected with the message: %s', (message, config) => {
   expect(() => checkNode({ ...given, ...config }, { cri: {} })).toThrow(`createNode: ${message}`);
 });

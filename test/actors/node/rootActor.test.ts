@@ -37,7 +37,7 @@ function silent() {
   return { asked, provider };
 }
 
-test('of two agents in one process each calls what it was given itself', () => {
+test('two agents in one process each use only their own actor implementations', () => {
   const [one, other] = [silent(), silent()];
   const [first, second] = [createRootActor(one.provider, { input }), createRootActor(other.provider, { input })];
   first.start();

@@ -96,7 +96,7 @@ function story(...before: readonly Reply[]) {
 
 const blocks = (text: string) => text.split(/(?<=-----END CERTIFICATE-----\n)/).toSorted();
 
-test('nothing is asked of the server before a pod shows one, and all is read once', async () => {
+test('trust bundles are not requested before a pod mounts one, and then all are listed once', async () => {
   const { get, tellAll, paths } = story();
   expect(paths()).toEqual([]);
   const shown = Promise.all([
@@ -112,7 +112,7 @@ test('nothing is asked of the server before a pod shows one, and all is read onc
   expect(await get({ name: 'ca' })).toBe(pemOf('root'));
 });
 
-describe('by signer', () => {
+describe('selection by signer', () => {
   test.each([
     ['with an empty selector: all of that signer', {}, ['a', 'b', 'shared']],
     ['with a selector: those it selects', { matchLabels: { live: 'yes' } }, ['a', 'shared']],
@@ -123,7 +123,7 @@ describe('by signer', () => {
     expect(blocks(await shown)).toEqual(blocks(pemOf(...words)));
   });
 
-  test('without a selector: none', async () => {
+  test('without a selector matches no bundle', async () => {
     const { get, tellAll } = story();
     const shown = get({ signerName: signer }).catch(String);
     await tellAll();
@@ -131,7 +131,7 @@ describe('by signer', () => {
   });
 });
 
-test('one that is not there is told in the words of a kubelet, and is empty where that may be', async () => {
+test('a missing trust bundle is reported with the message of a kubelet, or is empty if it is optional', async () => {
   const { get, tellAll } = story();
   const shown = get({ name: 'x' }).catch(String);
   await tellAll();
@@ -142,7 +142,7 @@ test('one that is not there is told in the words of a kubelet, and is empty wher
   expect(await get({ signerName: 'nobody', labelSelector: {}, optional: true })).toBe('');
 });
 
-test('a pod is told when what it shows is other than it was told, and no pod else', async () => {
+test('only the pods whose mounted trust bundles changed are notified', async () => {
   const { get, tellAll, tell, toldToLook } = story();
   const shown = [get({ name: 'ca' }, 'u-ca'), get({ signerName: signer, labelSelector: {} }, 'u-mesh')];
   await tellAll();
@@ -160,7 +160,7 @@ test('a pod is told when what it shows is other than it was told, and no pod els
   expect(toldToLook()).toEqual(['u-ca']);
 });
 
-test('they are followed for as long as a pod shows any', async () => {
+test('trust bundles are watched as long as a pod mounts any', async () => {
   const { get, tellAll, bundles, transport, clock, toldToLook, end } = story();
   const shown = Promise.all([get({ name: 'ca' }, 'u-1'), get({ name: 'ca' }, 'u-2')]);
   await tellAll();
@@ -185,7 +185,7 @@ test('they are followed for as long as a pod shows any', async () => {
   expect(clock.pending).toBe(0);
 });
 
-test('how they get on is told for as long as a pod shows any', async () => {
+test('the state of the trust bundle watch is reported as long as a pod mounts any', async () => {
   const { get, tellAll, tell, bundles, told, watch, clock, end } = story();
   const shown = get({ name: 'ca' });
   await tellAll();
@@ -206,7 +206,7 @@ test('how they get on is told for as long as a pod shows any', async () => {
   expect(told).toHaveLength(before);
 });
 
-test('what was read last goes on while the server is away', async () => {
+test('the last version of a trust bundle is used while the API server is down', async () => {
   const { get, tellAll, watch, clock } = story();
   const shown = get({ name: 'ca' });
   await tellAll();
@@ -216,8 +216,8 @@ test('what was read last goes on while the server is away', async () => {
   expect(await get({ name: 'ca' })).toBe(pemOf('root'));
 });
 
-describe('a server that', () => {
-  test('has only the older version is asked by that', async () => {
+describe('an API server that', () => {
+  test('has only the older API version is queried with that version', async () => {
     const { get, tellAll, paths } = story(refused(404, 'NotFound'), served);
     const shown = get({ name: 'ca' });
     await tellAll(ALL, 'certificates.k8s.io/v1alpha1');
@@ -225,7 +225,7 @@ describe('a server that', () => {
     expect(paths()).toEqual([BETA, ALPHA, `${ALPHA}/clustertrustbundles`]);
   });
 
-  test('has none of them is looked at again by the next pod', async () => {
+  test('has no trust bundle API is checked again for the next pod', async () => {
     const others = answered(200, { ...RESOURCE_LIST, resources: [{ name: 'certificatesigningrequests' }] });
     const { get, tellAll } = story(others, refused(404, 'NotFound'), served);
     await expect(get({ name: 'ca' })).rejects.toThrow(NOT_SUPPORTED_MESSAGE);
@@ -234,7 +234,7 @@ describe('a server that', () => {
     expect(await shown).toBe(pemOf('root'));
   });
 
-  test('is away says so', async () => {
+  test('is down causes an error with the reason', async () => {
     const { get, told, bundles } = story(unreachable());
     await expect(get({ name: 'ca' })).rejects.toThrow(
       'failed to ensure informer manager for ClusterTrustBundles: failed to determine which informer manager to choose: connect ECONNREFUSED 127.0.0.1:6443',
@@ -250,7 +250,7 @@ describe('a server that', () => {
   test.each([
     ['tells nothing', silent(), /^ClusterTrustBundle informer has not yet synced/],
     ['refuses', refused(403, 'Forbidden'), /^ClusterTrustBundle informer has not yet synced: Forbidden it is$/],
-  ])('%s does not hold up a volume for more than ten seconds', async (_, reply, why) => {
+  ])('%s delays a volume for at most ten seconds', async (_, reply, why) => {
     const { get, clock, transport, end } = story();
     transport.replies.splice(1, 1, ...Array.from({ length: 20 }, () => reply));
     const start = clock.now();
@@ -259,7 +259,7 @@ describe('a server that', () => {
     await end();
   });
 
-  test('has one that cannot be read tells of it, and shows the others', async () => {
+  test('has an unreadable trust bundle causes an error for it, and the others are used', async () => {
     const { get, tellAll, errors } = story();
     const shown = get({ name: 'ca' });
     await tellAll([...ALL, { ...TRUST_BUNDLE, metadata: { uid: 'u-x', name: 'odd', resourceVersion: '5' }, spec: {} }]);
@@ -268,7 +268,7 @@ describe('a server that', () => {
   });
 });
 
-test('who waits no more is not waited for', async () => {
+test('an aborted request for a trust bundle stops waiting', async () => {
   const { bundles, clock } = story(silent());
   const leaving = new AbortController();
   const options = { signal: leaving.signal };
@@ -279,7 +279,7 @@ test('who waits no more is not waited for', async () => {
   await expect(bundles.get(pod('u-1'), { name: 'ca', path: 'ca.pem' }, options)).rejects.toThrow('no more');
 });
 
-test('without the feature there are none', async () => {
+test('without the feature gate trust bundles are not supported', async () => {
   const { signal } = new AbortController();
   await expect(noTrustBundles.get(aPod(), { name: 'ca', path: 'ca.pem' }, { signal })).rejects.toThrow(
     'ClusterTrustBundle projection is not supported in static kubelet mode',
@@ -288,7 +288,7 @@ test('without the feature there are none', async () => {
   noTrustBundles.forget('u-1');
 });
 
-test('they are followed no more once the agent has ended, or has ended before they were', async () => {
+test('trust bundles are no longer watched once the agent has stopped, even if it stopped before the watch started', async () => {
   const { bundles, end, clock } = story();
   await end();
   await bundles.run(() => {}, { signal: AbortSignal.abort() });

@@ -34,8 +34,8 @@ function local(sources: readonly string[] = ['file', 'http']) {
   return { clock, objects, told, read, end: () => ending.abort() };
 }
 
-describe('a pod gets objects', () => {
-  test('of its own source and namespace alone', async () => {
+describe('a pod', () => {
+  test('reads objects only from its own source and namespace', async () => {
     const { objects, read } = local();
     objects.put('file', [objectNamed('c', 'of a file'), objectNamed('c', 'elsewhere', 'ConfigMap', 'other')]);
     objects.put('http', [objectNamed('c', 'of a URL'), objectNamed('s', 'secret', 'Secret')]);
@@ -55,7 +55,7 @@ describe('a pod gets objects', () => {
     await expect(read(podOf('program', 'g', {}))).rejects.toMatchObject({ name: 'ObjectNotFound' });
   });
 
-  test('once its source has been read; until then nobody knows', async () => {
+  test('reads objects once their source has been read, and waits until then', async () => {
     const { objects, told, read } = local();
     const pod = podOf('file', 'a', shows('c'));
     objects.follow(pod);
@@ -68,13 +68,13 @@ describe('a pod gets objects', () => {
     await expect(read(podOf('file', 'b', {}), 'Secret')).rejects.toThrow('secret "c" not found');
   });
 
-  test('there are none where there is no such source', async () => {
+  test('finds no object if its source does not exist', async () => {
     await expect(local([]).read(podOf('file', 'a', {}))).rejects.toMatchObject({ name: 'ObjectNotFound' });
   });
 });
 
-describe('a change is told', () => {
-  test('to the pods of the source that name what has changed, at most once a second', async () => {
+describe('a change of a local object', () => {
+  test('notifies the pods of its source that reference it, at most once a second', async () => {
     const { clock, objects, told } = local();
     objects.put('file', [objectNamed('c', '1'), objectNamed('d', '1')]);
     objects.follow(podOf('file', 'shows', shows('c')));
@@ -94,7 +94,7 @@ describe('a change is told', () => {
     ]);
   });
 
-  test('when it is removed, when it is there again, and also to who has only asked', async () => {
+  test('is reported on removal and on recreation, even to pods that have only read it', async () => {
     const { clock, objects, told, read } = local();
     const pod = podOf('file', 'a', {});
     objects.put('file', [objectNamed('c', '1')]);
@@ -106,7 +106,7 @@ describe('a change is told', () => {
     expect(told()).toEqual([['a'], ['a']]);
   });
 
-  test('no more to a pod that is gone, nor after the end', () => {
+  test('notifies no removed pod, and nothing after the agent has stopped', () => {
     const { objects, told, end } = local();
     objects.put('file', [objectNamed('c', '1')]);
     objects.follow(podOf('file', 'a', shows('c')));
@@ -119,7 +119,7 @@ describe('a change is told', () => {
     expect(told()).toHaveLength(1);
   });
 
-  test('by what it names now', () => {
+  test('notifies only pods whose current version references it', () => {
     const { objects, told } = local();
     objects.put('file', [objectNamed('c', '1'), objectNamed('d', '1')]);
     objects.follow(podOf('file', 'a', shows('c')));

@@ -15,7 +15,7 @@ function shown({ facts }: Pick<Held, 'facts'>, kind = 'ConfigMap') {
 
 const moment = (at: number) => `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
-test('how many objects there are is shown with the strategy by which they are held', async () => {
+test('the number of objects is shown with the strategy by which they are fetched', async () => {
   for (const strategy of ['Watch', 'Cache', 'Get'] as const) {
     const held = await heldCluster({ strategy });
     const { make, pod, store, read, clock } = held;
@@ -43,7 +43,7 @@ test('how many objects there are is shown with the strategy by which they are he
   }
 });
 
-test('those that lack are shown by why, that which lacks for longest first, until they are had', async () => {
+test('missing objects are shown by reason, the longest missing first, until they are available', async () => {
   const held = await heldCluster();
   const { make, pod, store, clock, transport } = held;
   await make('ConfigMap', 'there', {});
@@ -79,7 +79,7 @@ test('those that lack are shown by why, that which lacks for longest first, unti
   expect(out).toContain(moment(away).slice(0, 16));
 });
 
-test('what changes with each object is told once a second at most', async () => {
+test('the object counts are published at most once a second', async () => {
   const held = await heldCluster();
   const { pod, store, clock, facts } = held;
   for (let each = 0; each < 20; each += 1) {
@@ -98,7 +98,7 @@ test('what changes with each object is told once a second at most', async () => 
   expect(new Set(counts).size).toBeLessThanOrEqual(4);
 });
 
-test('a name is shown so that it passes for nothing else', async () => {
+test('an object name is escaped and truncated so that it cannot imitate other output', async () => {
   const held = await heldCluster();
   const { pod, store, clock } = held;
   const names = ['a\u001b[2J\nnode: all is well', 'x'.repeat(5_000), '__proto__'];
@@ -111,7 +111,7 @@ test('a name is shown so that it passes for nothing else', async () => {
   expect(text.length).toBeLessThan(1_000);
 });
 
-test('an object lacks since it began to, and as long as it is tried again', () => {
+test('a missing object preserves its start time and reason while it is fetched again', () => {
   const lacking = { why: 'forbidden', since: 1_000 };
   const failing = { state: 'failing', failure: 'no', why: 'out of reach' } as const;
   expect(findMissing({ step: failing, object: null, missing: lacking }, 2_000)).toEqual({

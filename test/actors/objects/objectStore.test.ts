@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { heldCluster, reads, shows } from './support/heldCluster.ts';
 
-describe('an object that a pod names', () => {
-  test('is had as soon as the server has told of it', async () => {
+describe('an object that a pod references', () => {
+  test('is available as soon as the server has sent it', async () => {
     const { make, pod, store, read } = await heldCluster();
     await make('ConfigMap', 'app', { mode: 'fast' });
     await make('Secret', 'app', { key: 'hidden' });
@@ -12,7 +12,7 @@ describe('an object that a pod names', () => {
     expect(await read(web, 'Secret', 'app')).toEqual({ key: 'hidden' });
   });
 
-  test('is watched once for all pods that name it, until the last of them is gone', async () => {
+  test('is watched once for all pods that reference it, until the last of them is removed', async () => {
     const { make, pod, store, asked, clock, transport } = await heldCluster();
     await make('ConfigMap', 'app', {});
     const [one, two] = [await pod('one', shows('app')), await pod('two', shows('app'))];
@@ -31,14 +31,14 @@ describe('an object that a pod names', () => {
     expect(asked()).toHaveLength(before);
   });
 
-  test('is not had by a pod that is not known', async () => {
+  test('is not available to an unregistered pod', async () => {
     const { pod, read } = await heldCluster();
     expect(await read(await pod('web', shows('app')), 'ConfigMap', 'app')).toBe(
       'object "default"/"app" not registered',
     );
   });
 
-  test('that is missing is named, and whoever asked is told once it is there', async () => {
+  test('that is missing causes an error with its name, and readers are notified once it exists', async () => {
     const { make, pod, store, read, told, clock } = await heldCluster();
     const web = await pod('web', reads('constructor'));
     store.follow(web);
@@ -50,7 +50,7 @@ describe('an object that a pod names', () => {
     expect(await read(web, 'ConfigMap', 'constructor')).toEqual({ a: 'b' });
   });
 
-  test('that an added container names is had as well', async () => {
+  test('only from an ephemeral or later container is available as well', async () => {
     const { make, pod, store, read } = await heldCluster();
     await make('ConfigMap', 'late', { a: 'b' });
     const web = await pod('web', { ...shows('app'), ...reads('late') });
@@ -59,8 +59,8 @@ describe('an object that a pod names', () => {
   });
 });
 
-describe('a change', () => {
-  test('is told to all pods that have the object in use', async () => {
+describe('a change of an object', () => {
+  test('is reported to all pods that use it', async () => {
     const { make, change, pod, store, told, clock, read } = await heldCluster();
     await make('ConfigMap', 'app', { mode: 'slow' });
     const [one, two, other] = [
@@ -77,7 +77,7 @@ describe('a change', () => {
     expect(await read(two, 'ConfigMap', 'app')).toEqual({ mode: 'fast' });
   });
 
-  test('after change is told once a second, the last of them too', async () => {
+  test('in quick succession is reported at most once a second, including the last one', async () => {
     const { make, change, pod, store, told, clock, read } = await heldCluster();
     await make('ConfigMap', 'app', {});
     const web = await pod('web', shows('app'));
@@ -93,7 +93,7 @@ describe('a change', () => {
     expect(await read(web, 'ConfigMap', 'app')).toEqual({ count: '499' });
   });
 
-  test('from one object to another of its name is one', async () => {
+  test('by deletion and recreation under the same name is reported', async () => {
     const { make, remove, pod, store, told, clock, read } = await heldCluster();
     await make('ConfigMap', 'app', { which: 'first' });
     const web = await pod('web', shows('app'));
@@ -109,8 +109,8 @@ describe('a change', () => {
   });
 });
 
-describe('while the server is away', () => {
-  test('what was read last is had', async () => {
+describe('while the API server is down', () => {
+  test('the last version of an object is used', async () => {
     const { make, pod, store, read, transport, clock } = await heldCluster();
     await make('Secret', 'app', { key: 'hidden' });
     const web = await pod('web', reads('app'));
@@ -122,7 +122,7 @@ describe('while the server is away', () => {
     expect(await read(web, 'Secret', 'app')).toEqual({ key: 'hidden' });
   });
 
-  test('what was never read is awaited, and the pod is told when it comes', async () => {
+  test('an object that was never read is awaited, and the pod is notified when it arrives', async () => {
     const { make, pod, store, read, told, transport, clock, facts } = await heldCluster();
     await make('Secret', 'app', { key: 'hidden' });
     const web = await pod('web', reads('app'));
@@ -143,7 +143,7 @@ describe('while the server is away', () => {
   });
 });
 
-test('once it is stopped it asks for nothing more', async () => {
+test('a stopped object store sends no more requests', async () => {
   const { make, pod, store, stop, running, asked, clock, transport } = await heldCluster();
   await make('ConfigMap', 'app', {});
   store.follow(await pod('web', shows('app')));

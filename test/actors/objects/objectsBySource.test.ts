@@ -26,7 +26,7 @@ test.each([
   ['http', 'local'],
   ['api', 'cluster'],
   [undefined, 'cluster'],
-])('a pod of the source %s gets those that are %s', async (source, where) => {
+])('a pod from the source %s uses the %s objects', async (source, where) => {
   const { asked, local: localObjects, cluster } = noting();
   const objects = objectsBySource({ localObjects, cluster });
   objects.follow(podOf(source));
@@ -35,7 +35,7 @@ test.each([
   expect(asked).toEqual([`${where}: follow`, `${where}: get Secret s`, 'local: release uid', 'cluster: release uid']);
 });
 
-test('without a cluster all are local', () => {
+test('without a cluster all objects are local', () => {
   const { asked, local: localObjects } = noting();
   objectsBySource({ localObjects, cluster: undefined }).follow(podOf('api'));
   expect(asked).toEqual(['local: follow']);

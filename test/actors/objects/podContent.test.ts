@@ -20,7 +20,7 @@ function content(hasTrustBundles?: boolean) {
   return { ...podContent(parts, { clock, jitter: () => 0, onError: () => {} }), transport, pods, ask };
 }
 
-test('trust bundles are asked for only where the feature is on', async () => {
+test('trust bundles are requested only if the feature gate is enabled', async () => {
   for (const isOn of [undefined, false]) {
     const { trustBundles, transport } = content(isOn);
     await expect(trustBundles.get(aPod(), ca, { signal })).rejects.toThrow(NOT_SUPPORTED);
@@ -34,7 +34,7 @@ test('trust bundles are asked for only where the feature is on', async () => {
   ]);
 });
 
-test('what is kept for a pod goes with its data', async () => {
+test('cached content of a pod is dropped when its data is removed', async () => {
   const { tokens, trustBundles, podCaches } = content();
   expect(podCaches).toEqual([tokens, trustBundles]);
   const forgotten: string[] = [];

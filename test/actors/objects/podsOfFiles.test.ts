@@ -42,7 +42,7 @@ const byVolume = podText('web', 'volumes: [{name: v, configMap: {name: api}}], '
 test.each([
   ['Secret', byVariable, 'spec.containers[0].env[0].valueFrom.secretKeyRef', secretText('api', 'k: v')],
   ['ConfigMap', byVolume, 'spec.volumes[0].configMap', configText('api', 'k: v')],
-])('a pod whose %s is missing is shown, says where it was searched, and starts once it exists', async (...row) => {
+])('a pod whose %s is missing is shown with the searched path, and starts once the object exists', async (...row) => {
   const [kind, text, path, object] = row;
   const node = await simulatedNode({ fromFiles: true });
   await write(node, 'web.yaml', text);
@@ -65,7 +65,7 @@ const missing = (searched: string) => [
   `spec.imagePullSecrets[0]: Secret default/pull is not in ${searched}; the pod runs without it`,
 ];
 
-test('a pod runs on without its Secret, and over a restart', async () => {
+test('a pod continues to run without its Secret, even across an agent restart', async () => {
   const node = await simulatedNode({ fromFiles: true });
   await write(node, 'web.yaml', documents(pod, secretText('pull', `password: ${SECRET}`)));
   expect(node.pod('web-node-1').phase).toBe('Running');
@@ -82,7 +82,7 @@ test('a pod runs on without its Secret, and over a restart', async () => {
   expect(JSON.stringify(node.entries)).not.toContain(SECRET);
 });
 
-test('nothing of a Secret is on disk or in what enters the actors, and who may read its file is told', async () => {
+test('no Secret data is on disk or in the inputs of the actors, and a readable Secret file is reported', async () => {
   const node = await simulatedNode({ fromFiles: true });
   await write(node, 'all.yaml', documents(pod, secretText('pull', `password: ${SECRET}`)), 0o644);
   expect(node.pod('web-node-1').phase).toBe('Running');
@@ -101,7 +101,7 @@ test('nothing of a Secret is on disk or in what enters the actors, and who may r
 const isObjectsFact = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'type' in value && value.type === 'cluster.objectsChanged';
 
-test('a change reaches the pods that name it, and no others', async () => {
+test('a changed object notifies only the pods that reference it', async () => {
   const node = await simulatedNode({ fromFiles: true });
   await write(node, 'all.yaml', documents(pod, secretText('pull', 'k: a'), configText('c', 'k: a')));
   const told = () => node.entries.map(({ value }) => value).filter(isObjectsFact);
@@ -113,7 +113,7 @@ test('a change reaches the pods that name it, and no others', async () => {
   expect(told().slice(before)).toEqual([{ type: 'cluster.objectsChanged', uids: [uid] }]);
 });
 
-test('of forty documents one that is broken leaves the others, and what it was', async () => {
+test('one broken document of forty affects neither the other pods nor the last good version of its own', async () => {
   const node = await simulatedNode({ fromFiles: true, parts: { startThread: startInlineReader } });
   await mkdir(node.manifestDir, { recursive: true });
   const all = (broken: string) =>
@@ -127,7 +127,7 @@ test('of forty documents one that is broken leaves the others, and what it was',
   expect(node.agent.pods()).toHaveLength(41);
 });
 
-test('its volume and variables are of the file, and the volume follows it in place', async () => {
+test('a pod reads its volume and variables from objects in its file, and the volume is updated in place', async () => {
   const node = await simulatedNode({ fromFiles: true });
   const env = 'env: [{name: MODE, valueFrom: {configMapKeyRef: {name: app, key: mode}}}], ';
   const showing = podText('web', 'volumes: [{name: v, configMap: {name: app}}], ', IMAGE).replace(
@@ -153,7 +153,7 @@ test('its volume and variables are of the file, and the volume follows it in pla
   expect(node.container('web-node-1').restartCount).toBe(0);
 });
 
-describe('what a pod that runs has of files outlives the agent, where there is memory to keep it in', () => {
+describe('objects from files of a running pod', () => {
   const showing = podText('web', 'volumes: [{name: v, configMap: {name: app}}], ', IMAGE).replace(
     'image:',
     'env: [{name: K, valueFrom: {secretKeyRef: {name: app, key: password}}}], image:',
@@ -195,7 +195,7 @@ describe('what a pod that runs has of files outlives the agent, where there is m
       (file: string) => writeFile(file, objects.replaceAll(/(password|mode): [\w-]+/g, '$1: [1]')),
     ],
     ['cannot be read', (file: string) => unlink(file).then(() => symlink(file, file))],
-  ])('also where their file %s meanwhile', async (_, spoil) => {
+  ])('survive an agent restart in memory, even if their file %s meanwhile', async (_, spoil) => {
     const node = await running();
     expect(await kept()).toBe(2);
     await meanwhile(node, spoil);
@@ -210,7 +210,7 @@ describe('what a pod that runs has of files outlives the agent, where there is m
     expect(await onDisk(node)).not.toContain(SECRET);
   });
 
-  test('but not where somebody has taken them out of their file', async () => {
+  test('do not survive an agent restart if they were removed from their file', async () => {
     const node = await running();
     await meanwhile(node, (file) => writeFile(file, configText('app', 'mode: slow')));
     await crash(node);
@@ -218,7 +218,7 @@ describe('what a pod that runs has of files outlives the agent, where there is m
     expect(await kept()).toBe(1);
   });
 
-  test('nor once the pod is gone, and nothing is left when the agent has stopped', async () => {
+  test('are deleted with the pod, and nothing is left after the agent has stopped', async () => {
     const node = await running();
     await unlink(join(node.manifestDir, 'web.yaml'));
     await node.advance('120s');
@@ -228,7 +228,7 @@ describe('what a pod that runs has of files outlives the agent, where there is m
     expect(await readdir(memory)).toEqual([]);
   });
 
-  test('an agent that stops leaves the objects of pods that run', async () => {
+  test('remain when the agent stops while the pod runs', async () => {
     const node = await running();
     await node.agent.stop();
     expect(await kept()).toBe(2);

@@ -5,7 +5,7 @@ import { IMAGE } from '../../fakes/pods.ts';
 
 const tokens = { projected: { sources: [{ serviceAccountToken: { path: 'token', expirationSeconds: 3_600 } }] } };
 
-test('it is had before the pod starts, and renewed while it runs', async () => {
+test('a projected token is available before the pod starts, and is renewed while it runs', async () => {
   const { node, ask, transport } = await joinedNode();
   const asked = () => transport.requests.filter(({ path }) => path.endsWith('/serviceaccounts/default/token')).length;
   await ask('POST', PODS, {
@@ -29,7 +29,7 @@ test('it is had before the pod starts, and renewed while it runs', async () => {
   expect(node.errors).toEqual([]);
 });
 
-test('how long it is good is shown, and why it could not be renewed until it could', async () => {
+test('a token volume shows the expiry of its token, and the reason of a failed renewal until a renewal succeeds', async () => {
   const { node, ask, api } = await joinedNode();
   const volumes = [{ name: 'v', ...tokens }];
   const containers = [{ name: 'main', image: IMAGE, volumeMounts: [{ name: 'v', mountPath: '/v' }] }];

@@ -5,25 +5,25 @@ import { MOUNTED, tokenStory, VAULT } from './support/tokenStory.ts';
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
 const UNTIL_DUE = 2_885_600;
 
-describe('one that cannot be had', () => {
+describe('a token that cannot be obtained', () => {
   test.each([
     [{ kind: 'refused', code: 500 } as const, /^failed to fetch token: .*a fault that was asked for$/],
     [{ kind: 'lost' } as const, /^failed to fetch token: /],
     [{ kind: 'hung' } as const, /^failed to fetch token: no answer within 10s$/],
-  ])('is told in the words of a kubelet: %j', async (fault, message) => {
+  ])('fails with the message of a kubelet: %j', async (fault, message) => {
     const { get, trouble, clock } = await tokenStory();
     trouble(fault, 1);
     await expect(clock.advanceUntilSettled(get())).rejects.toThrow(message);
     expect(await get()).toHaveProperty('token');
   });
 
-  test('as there is no such service account', async () => {
+  test('fails because the service account does not exist', async () => {
     const { get, ask } = await tokenStory();
     await ask('DELETE', '/api/v1/namespaces/default/serviceaccounts/builder');
     await expect(get()).rejects.toThrow(/^failed to fetch token: serviceaccounts "builder" not found$/);
   });
 
-  test('as the pod is another by now', async () => {
+  test('fails because the pod has been replaced', async () => {
     const { get, pod, tokens } = await tokenStory();
     const other = { ...pod, metadata: { ...pod.metadata, uid: 'u-other' } };
     await expect(get(MOUNTED, other)).rejects.toThrow(
@@ -32,14 +32,14 @@ describe('one that cannot be had', () => {
     expect(tokens.size).toBe(1);
   });
 
-  test('as no volume of the pod names the audience', async () => {
+  test('fails because no volume of the pod names the audience', async () => {
     const { get } = await tokenStory();
     await expect(get({ audience: 'bank', expirationSeconds: 600 })).rejects.toThrow(
       /^failed to fetch token: serviceaccounts "builder" is forbidden: audience "bank" not found in pod spec volume, /,
     );
   });
 
-  test('as it is to hold for less than ten minutes', async () => {
+  test('fails because its lifetime is shorter than ten minutes', async () => {
     const { get } = await tokenStory();
     await expect(get({ audience: '', expirationSeconds: 599 })).rejects.toThrow(
       /^failed to fetch token: .*may not specify a duration less than 10 minutes$/,
@@ -47,8 +47,8 @@ describe('one that cannot be had', () => {
   });
 });
 
-describe('one that cannot be renewed', () => {
-  test('is used until it expires, and tried again ever more seldom', async () => {
+describe('a token that cannot be renewed', () => {
+  test('is used until it expires, with retries at increasing intervals', async () => {
     const { get, transport, clock, asked, errors } = await tokenStory();
     const { token } = await get();
     await clock.advance(UNTIL_DUE);
@@ -71,7 +71,7 @@ describe('one that cannot be renewed', () => {
     expect((await get()).renewAt - clock.now()).toBe(UNTIL_DUE);
   });
 
-  test('is not asked for in between', async () => {
+  test('is not requested between the retries', async () => {
     const { get, transport, clock, asked } = await tokenStory();
     await get();
     await clock.advance(UNTIL_DUE);
@@ -82,7 +82,7 @@ describe('one that cannot be renewed', () => {
     expect(asked()).toBe(2);
   });
 
-  test('waits as long as the server says, if that is longer', async () => {
+  test('is retried after the Retry-After of the server if that is longer', async () => {
     const { get, trouble, clock } = await tokenStory();
     await get();
     await clock.advance(UNTIL_DUE);
@@ -90,7 +90,7 @@ describe('one that cannot be renewed', () => {
     expect((await get()).renewAt - clock.now()).toBe(20 * SECOND);
   });
 
-  test('as the server hangs is used all the same', async () => {
+  test('because the server hangs is still used', async () => {
     const { get, trouble, clock } = await tokenStory();
     const { token } = await get();
     await clock.advance(UNTIL_DUE);
@@ -98,7 +98,7 @@ describe('one that cannot be renewed', () => {
     expect((await clock.advanceUntilSettled(get())).token).toBe(token);
   });
 
-  test('is told about once it has expired, and asked for at once each time', async () => {
+  test('fails once it has expired, and is then requested on each use', async () => {
     const { get, transport, clock, asked, pod } = await tokenStory();
     const { token } = await get();
     await clock.advance(UNTIL_DUE);
@@ -118,7 +118,7 @@ describe('one that cannot be renewed', () => {
     expect(asked()).toBe(2);
   });
 
-  test('is due when it expires, however long a failure puts it off', async () => {
+  test('is due at its expiry, even if the back-off would end later', async () => {
     const { get, trouble, clock } = await tokenStory();
     await get();
     await clock.advance(3_600 * SECOND);
@@ -127,8 +127,8 @@ describe('one that cannot be renewed', () => {
   });
 });
 
-describe('a pod that is deleted meanwhile', () => {
-  test('is no error: its token stays, also when it has expired, and nobody asks for another', async () => {
+describe('a pod that is deleted during a renewal', () => {
+  test('retains its token without an error, even after the expiry, and no other token is requested', async () => {
     const { get, remove, clock, errors, asked } = await tokenStory();
     const { token } = await get();
     await remove();
@@ -143,22 +143,22 @@ describe('a pod that is deleted meanwhile', () => {
     expect([asked(), errors]).toEqual([0, []]);
   });
 
-  test('has no token any more that it did not have', async () => {
+  test('gets no token that it did not have before', async () => {
     const { get, remove } = await tokenStory();
     await remove();
     await expect(get()).rejects.toThrow(/^failed to fetch token: serviceaccounts "builder" is forbidden: /);
   });
 });
 
-describe('a clock that is set', () => {
-  test('forward past its renewal renews it', async () => {
+describe('setting the clock', () => {
+  test('forward past the renewal time renews the token', async () => {
     const { get, clock } = await tokenStory();
     const { token } = await get();
     clock.set(49 * MINUTE);
     expect((await get()).token).not.toBe(token);
   });
 
-  test('forward past its end renews it, and makes a failure one', async () => {
+  test('forward past the expiry renews the token, and a failed renewal is an error', async () => {
     const { get, clock, transport } = await tokenStory();
     const { token } = await get();
     clock.set(2 * HOUR);
@@ -168,7 +168,7 @@ describe('a clock that is set', () => {
     expect((await get()).token).not.toBe(token);
   });
 
-  test('forward by less tells of an earlier moment', async () => {
+  test('forward before the renewal time leaves that time unchanged', async () => {
     const { get, clock, asked } = await tokenStory();
     const { renewAt } = await get();
     clock.set(10 * MINUTE);
@@ -176,7 +176,7 @@ describe('a clock that is set', () => {
     expect(asked()).toBe(1);
   });
 
-  test('back renews it, once', async () => {
+  test('back renews the token, once', async () => {
     const { get, clock, asked, isGood } = await tokenStory();
     const { token } = await get(VAULT);
     await clock.advance(MINUTE);
@@ -189,7 +189,7 @@ describe('a clock that is set', () => {
     expect(asked()).toBe(3);
   });
 
-  test('back while the API server is away costs a request no more often than any failure', async () => {
+  test('back while the API server is down causes no more requests than other failures', async () => {
     const { get, clock, asked, transport } = await tokenStory();
     const { token } = await get();
     clock.set(-HOUR);
@@ -199,7 +199,7 @@ describe('a clock that is set', () => {
     expect(asked()).toBe(2);
   });
 
-  test('to and fro for a week leaves nobody without a good one', async () => {
+  test('back and forth for a week always leaves a valid token', async () => {
     const { get, clock, isGood, asked } = await tokenStory({ chance: () => 0.9 });
     const jumps = [5 * MINUTE, -2 * HOUR, 3 * HOUR, -30 * SECOND, 70 * MINUTE, -10 * MINUTE];
     const request = { audience: '', expirationSeconds: 3_600 };

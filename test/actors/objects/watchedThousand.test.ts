@@ -8,7 +8,7 @@ import { Authority } from '../../testing/apiserver/serving/certificates.ts';
 
 const MAPS = '/api/v1/namespaces/default/configmaps';
 
-test('a thousand objects that are watched take at most 20 MiB', async () => {
+test('a thousand watched objects take at most 20 MiB of memory', async () => {
   const user = { name: 'admin', groups: ['system:masters'] };
   const api = new Api({ clock: systemClock, tokens: new Map([['secret', user]]), address: '127.0.0.1' });
   for (let index = 0; index < 1_000; index += 1) {

@@ -24,7 +24,7 @@ async function recorded() {
 const recording = await recorded();
 const [entry] = recording.entries;
 
-test('a recording of a node that bounds neither pulls nor garbage is played', async () => {
+test('a recording of a node without limits for pulls and garbage is replayed', async () => {
   const { agent, playEntries } = createReplay(recording.input, recording.entries);
   expect(await playEntries()).toEqual([]);
   expect(agent.input).toMatchObject(unbounded);
@@ -46,7 +46,7 @@ test.each([
   ['entries[0]: source: expected string, got number', recording.input, [{ ...entry, source: 5 }]],
   ['entries[0]: value: expected object, got null', recording.input, [{ ...entry, value: null }]],
   ['entries[0]: value.type: Required value', recording.input, [{ ...entry, value: {} }]],
-])('no recording is one of which is said: %s', (message, input, entries) => {
+])('an invalid recording is rejected with the message: %s', (message, input, entries) => {
   // What a program without types may give.
   const untyped = entries as readonly RecordedInput[];
   expect(() => createReplay(input, untyped)).toThrow(`createReplay: ${message}`);
@@ -56,7 +56,7 @@ test.each([
   [null, 'options: expected object, got null'],
   [{ from: {} }, 'options.from.at: Required value'],
   [{ inspect: 5 }, 'options.inspect: Invalid value: 5: expected a function'],
-])('a replay has no such options as %j', (options, message) => {
+])('a replay rejects the options %j', (options, message) => {
   // What a program without types may give.
   const untyped = options as Parameters<typeof createReplay>[2];
   expect(() => createReplay(recording.input, recording.entries, untyped)).toThrow(`createReplay: ${message}`);

@@ -6,7 +6,7 @@ const many = Array.from({ length: 1_000 }, (_, index) => `${index}-pattern`.padS
 test.each([
   ['few', []],
   ['many', many],
-])('finds the patterns that a text contains among %s others', (_, others) => {
+])('the patterns that a text contains are found among %s others', (_, others) => {
   const index = new PatternIndex([...others, 'secret', 'secret1', 'password', 'other value']);
   expect(index.findIn('the secret1 and the password').toSorted()).toEqual(['password', 'secret', 'secret1']);
   expect(index.findIn('secret')).toEqual(['secret']);

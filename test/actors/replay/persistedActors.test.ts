@@ -38,12 +38,12 @@ describe('persistedActor', () => {
 });
 
 describe('plainCopier', () => {
-  test('copies what JSON has of a value', () => {
+  test('copies exactly the parts of a value that JSON represents', () => {
     const value = { a: [1, undefined, Number.NaN, null], b: undefined, c: { d: 'text', e: true }, f: () => 1 };
     expect(plainCopier()(value)).toEqual(JSON.parse(JSON.stringify(value)));
   });
 
-  test('copies an object once that occurs repeatedly', () => {
+  test('copies an object that occurs repeatedly only once', () => {
     const pod = { name: 'web' };
     const copy = plainCopier()({ one: { pod }, other: { pod } });
     expect(copy.one.pod).toEqual(pod);
@@ -51,7 +51,7 @@ describe('plainCopier', () => {
     expect(copy.one.pod).toBe(copy.other.pod);
   });
 
-  test('copies an object once that several values have in common', () => {
+  test('copies an object that several values share only once', () => {
     const pod = { name: 'web' };
     const plainCopy = plainCopier();
     expect(plainCopy({ pod }).pod).toBe(plainCopy({ pod }).pod);

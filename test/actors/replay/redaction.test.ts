@@ -38,7 +38,7 @@ async function expectWithoutSecret(node: Node): Promise<void> {
   }
 }
 
-test('a value that may be secret has no way into a recording, a keyframe, explain, the actors or the names of files, over a restart', async () => {
+test('a secret value never appears in a recording, a keyframe, explain, the actors or file names, even after a restart', async () => {
   const pod = secretive();
   const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': JSON.stringify(pod) };
   const node = await simulatedNode({ pods: [{ ...pod, metadata: { ...pod.metadata, annotations } }] });
@@ -74,7 +74,7 @@ test.each<[string, Partial<Container>, (node: Node) => void]>([
       runtime.exec = () => ({ exitCode: 1, stdout: quoted.message });
     },
   ],
-])('%s that repeats it is recorded and explained without it', async (_what, more, prepare) => {
+])('%s that repeats a secret value is recorded and explained without the value', async (_what, more, prepare) => {
   const node = await simulatedNode({ silentSource: true });
   prepare(node);
   node.apply(podOf('web', more));
@@ -89,7 +89,7 @@ test.each<[string, Lifecycle, ReturnType<ExecScript>]>([
   ['fails', { postStart: { exec: { command: ['sh', '-c', `login ${SECRET}`] } } }, { exitCode: 1 }],
   ['comes at the end', { preStop: { exec: { command: ['sh', '-c', `logout ${SECRET}`] } } }, { afterMs: 5_000 }],
 ])(
-  'what the command of a hook is given is recorded and explained without it: one that %s',
+  'the command of a hook that %s is recorded and explained without its secret value',
   async (_what, lifecycle, answer) => {
     const node = await simulatedNode({ silentSource: true });
     node.runtime.exec = () => answer;
@@ -103,7 +103,7 @@ test.each<[string, Lifecycle, ReturnType<ExecScript>]>([
   },
 );
 
-test('what a container takes from a Secret is recorded and explained without it, whatever repeats it, over its end', async () => {
+test('a value from a Secret is recorded and explained without it wherever it is repeated, even after the container is gone', async () => {
   const objects = new FakeObjects();
   objects.put('Secret', 'key', { data: { password: Buffer.from(SECRET).toString('base64') } });
   const env = [{ name: 'PASSWORD', valueFrom: { secretKeyRef: { name: 'key', key: 'password' } } }];
@@ -120,7 +120,7 @@ test('what a container takes from a Secret is recorded and explained without it,
   expect(JSON.stringify(node.entries)).toContain('redacted-');
 });
 
-test('a terminal status of a former run, and an annotation that repeats it, are recorded without it', async () => {
+test('a secret value in a terminal status and annotation of an earlier agent is not recorded', async () => {
   const { metadata, spec } = podOf('web');
   const annotations = { note: `is ${SECRET}` };
   const pod = {
@@ -154,7 +154,7 @@ test('a recording without its secrets replays to the same states', async () => {
   agent.stop();
 });
 
-test('a value that cannot be redacted leaves nothing behind for the next one', () => {
+test('a value that cannot be redacted does not affect the redaction of the next one', () => {
   const redaction = createRedaction();
   const shared = { message: `the token is ${SECRET}` };
   const fail = () => {
@@ -166,7 +166,7 @@ test('a value that cannot be redacted leaves nothing behind for the next one', (
   expect(JSON.stringify(redaction.redact(shared))).not.toContain(SECRET);
 });
 
-test('equal values stay equal and others differ, under a key of each recording', () => {
+test('redaction maps equal values to equal text and different values to different text, with a key per recording', () => {
   const of = (value: string) => ({ env: [{ name: 'A', value }] });
   const [{ redact }, { redact: other }] = [createRedaction(), createRedaction()];
   expect(redact(of('a'))).toEqual(redact(of('a')));
@@ -186,7 +186,7 @@ describe('texts', () => {
   const envOf = (value: string, more: Partial<Container> = {}) =>
     podWith('web', { containers: [containerWith('main', { env: [{ name: 'A', value }], ...more })] });
 
-  test('the longest value counts, and one in JSON is found as it is written there', () => {
+  test('redacts the longest matching value, also in JSON notation', () => {
     const both = [envOf('hunter2'), { ...envOf('hunter2-"long"'), metadata: { ...envOf('').metadata, uid: 'other' } }];
     const { texts } = knowing(...both);
     for (const said of ['is hunter2-"long".', 'is hunter2-\\"long\\".']) {
@@ -195,7 +195,7 @@ describe('texts', () => {
     expect(texts('is hunter2 x')).toMatch(/^is redacted-\w{16} x$/);
   });
 
-  test('a plain word is left, for it is in what the agent says itself', () => {
+  test('leaves a plain word unredacted, because the agent uses such words itself', () => {
     for (const word of ['running', 'PRODUCTION', 'Europe']) {
       expect(knowing(envOf(word)).texts(`pod web is ${word}`)).toBe(`pod web is ${word}`);
     }
@@ -204,7 +204,7 @@ describe('texts', () => {
     }
   });
 
-  test('a short value, and one that the manifest has as a path, or a pod in its name, are left', () => {
+  test('leaves short values, mount paths and parts of pod names unredacted', () => {
     expect(knowing(envOf('8080')).texts('port 8080')).toBe('port 8080');
     const mounted = { volumeMounts: [{ name: 'data', mountPath: '/var/lib/data' }] };
     expect(knowing(envOf('/var/lib/data', mounted)).texts('no /var/lib/data')).toBe('no /var/lib/data');
@@ -215,7 +215,7 @@ describe('texts', () => {
     );
   });
 
-  test('those of an earlier version, and of a pod that is gone, are still looked for', () => {
+  test('redacts the values of earlier versions and of removed pods', () => {
     const redaction = knowing(envOf('former-secret'));
     redaction.learn({
       type: 'config.podChanged',
@@ -232,7 +232,7 @@ describe('texts', () => {
     ]);
   });
 
-  test('of pods that are gone no more than the last 200 are remembered', () => {
+  test('redacts the values of only the last 200 removed pods', () => {
     const redaction = createRedaction();
     const pods = Array.from({ length: 201 }, (_, i) => {
       const pod = envOf(`secret-of-${i}-`);
@@ -244,7 +244,7 @@ describe('texts', () => {
   });
 });
 
-test('pods that a former agent wanted are known before any source has spoken; a value that a path or an image holds is none', () => {
+test('values of persisted pods are redacted before any source has been read, unless an image or a path contains the value', () => {
   const { learnPods, texts } = createRedaction();
   const [container] = podOf('web').spec.containers;
   if (container === undefined) throw new Error('it has no container');
@@ -254,7 +254,7 @@ test('pods that a former agent wanted are known before any source has spoken; a 
   expect(texts('Back-off pulling image "repo/app:1.25.3-rc1"')).toBe('Back-off pulling image "repo/app:1.25.3-rc1"');
 });
 
-test('an agent that starts again redacts what it has kept before any source has spoken', async () => {
+test('a restarted agent redacts its persisted state before any source has been read', async () => {
   const node = await simulatedNode({ fromFiles: true });
   await writeFile(join(node.manifestDir, 'web.json'), JSON.stringify({ ...podOf('web'), status: undefined }));
   await node.advance('25s');

@@ -188,28 +188,28 @@ const NODES = [
   ['a node that sends commands in batches', pacedNode],
 ] as const;
 
-describe('a node that is written down', () => {
+describe('a keyframe of a node', () => {
   test.each(NODES)(
-    'has nothing but plain data in the context of any machine: no reference to an actor, and nothing that JSON loses: %s',
+    'contains only plain JSON data in the context of every machine, and no reference to an actor: %s',
     async (_name, make) => {
       const { walk } = await make();
       expect([...walk.lossy]).toEqual([]);
     },
   );
 
-  test('is written down with each machine that there is at work', async () => {
+  test('covers every machine that is active', async () => {
     const cuts = [...(await busyNode()).cuts, ...(await clusterNode()).cuts, ...(await pacedNode()).cuts];
     const covered = new Set(cuts.flatMap(({ machines: atWork }) => atWork));
     expect(machines.map(({ id }) => id).filter((id) => !covered.has(id))).toEqual([]);
   });
 
-  test('is written down between a change of a large pod and the status that follows from it', async () => {
+  test('can be taken between a change of a large pod and the resulting status', async () => {
     const { cuts } = await largePodNode();
     expect(cuts.some(({ keyframe }) => keyframe.due?.includes('large-uid'))).toBe(true);
     expect(cuts.at(-1)?.keyframe.due).toBeUndefined();
   });
 
-  test('is not written down while something that was recorded has yet to take effect', async () => {
+  test('cannot be taken while a recorded input has yet to take effect', async () => {
     const { node } = await busyNode();
     node.agent.send({ type: 'config.podsListed', source: 'more', pods: [podWith('late')], at: node.clock.now() });
     expect(() => node.agent.keyframe()).toThrow('has not taken effect yet');
@@ -218,7 +218,7 @@ describe('a node that is written down', () => {
   });
 
   test.each(NODES)(
-    'goes on from any moment as the original did, fed with what entered after that: %s',
+    'leads to the same state as the original when the later inputs are replayed, from any moment: %s',
     async (_name, make) => {
       const { node, cuts } = await make();
       const entries: RecordedInput[] = JSON.parse(JSON.stringify(node.entries));

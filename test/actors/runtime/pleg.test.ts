@@ -27,8 +27,8 @@ async function replacementAfter(node: SimulatedNode, exit: () => void): Promise<
   return replacement && replacement.at - from;
 }
 
-describe('what the runtime shows', () => {
-  test('an exit is heard, not polled', async () => {
+describe('the PLEG', () => {
+  test('learns of an exit from the event stream without polling', async () => {
     const node = await runningNode();
     const after = await replacementAfter(node, () => node.runtime.exitContainer(node.containerId('web'), 1));
     expect(after).toBeLessThan(20);
@@ -36,7 +36,7 @@ describe('what the runtime shows', () => {
   });
 
   test.each(['dropped', 'paused'] as const)(
-    'with a stream whose events are %s the list every 10 s finds it',
+    'detects an exit by its list every 10 s if the events of the stream are %s',
     async (how) => {
       const node = await runningNode();
       node.runtime.events.setDeliveryMode(how);
@@ -49,14 +49,14 @@ describe('what the runtime shows', () => {
     },
   );
 
-  test('without a stream the list every second finds it', async () => {
+  test('without an event stream detects an exit by the list every second', async () => {
     const node = await runningNode(false);
     const after = await replacementAfter(node, () => node.runtime.exitContainer(node.containerId('web'), 1));
     expect(after).toBeLessThanOrEqual(1_100);
     expect(node.container('web')).toMatchObject({ restartCount: 1, ready: true });
   });
 
-  test('a broken stream is opened again, and what was missed meanwhile is found by the list after it', async () => {
+  test('reopens a broken stream, and detects missed events by the list that follows', async () => {
     const node = await runningNode();
     node.runtime.restart();
     const after = await replacementAfter(node, () => node.runtime.exitContainer(node.containerId('web'), 1));
@@ -65,7 +65,7 @@ describe('what the runtime shows', () => {
     expect(again).toBeLessThan(20);
   });
 
-  test('explain node shows whether it follows the stream, why it does not, and that a list fails', async () => {
+  test('is shown by explain node with the state of its stream, the reason if there is none, and a failing list', async () => {
     const node = await runningNode();
     const shown = () => node.agent.explainNode().node.children.find(({ name }) => name === 'pleg');
     expect(shown()).toMatchObject({ state: 'streaming', facts: ['lists the runtime every 10s'] });
@@ -85,7 +85,7 @@ describe('what the runtime shows', () => {
     expect(polling).toMatchObject({ state: 'polling', lastFailure: { reason: 'Unimplemented' } });
   });
 
-  test('that the stream cannot be opened is told once, however often it is tried', async () => {
+  test('reports a stream that cannot be opened once, however often it retries', async () => {
     const node = await runningNode(false);
     const told = node.entries.filter(({ value }) => JSON.stringify(value).includes('plegChanged'));
     expect(told).toHaveLength(1);
@@ -94,7 +94,7 @@ describe('what the runtime shows', () => {
   test.each([
     ['every 10 s with a stream', true, 6],
     ['every second without one', false, 60],
-  ])('while nothing changes it costs two list calls %s, and no call for a pod', async (_, eventStream, lists) => {
+  ])('sends two list calls %s and no call for a pod while nothing changes', async (_, eventStream, lists) => {
     const node = await runningNode(eventStream);
     const before = node.runtime.calls.length;
     await node.advance('60s');
@@ -108,7 +108,7 @@ describe('what the runtime shows', () => {
     }
   });
 
-  test('a hint that comes before the status shows the exit makes it look again shortly, and is never the fact', async () => {
+  test('checks again shortly after an event that precedes the exit in the status, and never takes the event as the fact', async () => {
     const node = await runningNode();
     node.runtime.eventLeadMs = 200;
     const id = node.containerId('web');
@@ -121,7 +121,7 @@ describe('what the runtime shows', () => {
     expect(node.container('web')).toMatchObject({ restartCount: 1, lastState: { terminated: { exitCode: 7 } } });
   });
 
-  test('nor is a hint at the end of a sandbox: it is looked at again until the runtime shows it', async () => {
+  test('checks a sandbox after a stop event until the runtime shows that it has stopped', async () => {
     const node = await runningNode();
     const id = node.sandboxId('web');
     const type = ContainerEventType.CONTAINER_STOPPED_EVENT;
@@ -134,7 +134,7 @@ describe('what the runtime shows', () => {
     expect(node.view('web').sandbox?.attempt).toBe(1);
   });
 
-  test('a hint that is never borne out changes nothing', async () => {
+  test('ignores an event that the status never confirms', async () => {
     const node = await runningNode();
     node.runtime.eventLeadMs = 3_600_000;
     node.runtime.exitContainer(node.containerId('web'), 1);
@@ -143,7 +143,7 @@ describe('what the runtime shows', () => {
     expect(node.calls('createContainer')).toHaveLength(2);
   });
 
-  test('hints that come twice change nothing', async () => {
+  test('ignores duplicate events', async () => {
     const node = await runningNode();
     node.runtime.events.setDeliveryMode('doubled');
     await replacementAfter(node, () => node.runtime.exitContainer(node.containerId('web'), 1));
@@ -151,7 +151,7 @@ describe('what the runtime shows', () => {
     expect(node.calls('createContainer')).toHaveLength(3);
   });
 
-  test('the ends that we bring about cost no list and no look', async () => {
+  test('needs no list and no extra status call for containers that the agent stops', async () => {
     const node = await runningNode();
     const before = node.runtime.calls.length;
     node.remove('web');
@@ -163,7 +163,7 @@ describe('what the runtime shows', () => {
     expect(calls.filter((call) => call === 'containerStatus')).toHaveLength(1);
   });
 
-  test('many sandboxes that end one soon after the other share the lists that find them', async () => {
+  test('shares lists among many sandboxes that exit in short succession', async () => {
     const names = Array.from({ length: 20 }, (_, index) => `pod-${index}`);
     const node = await simulatedNode({ pods: names.map((name) => podWith(name)) });
     await node.advance('33s');
@@ -177,7 +177,7 @@ describe('what the runtime shows', () => {
     for (const name of names) expect(node.view(name).sandbox?.attempt).toBe(1);
   });
 
-  test('what is made and lost between two lists is noticed', async () => {
+  test('notices a sandbox that is created and lost between two lists', async () => {
     const node = await simulatedNode({ pods: [podWith('web')], eventStream: false });
     await node.advance('2s');
     node.apply(podWith('late'));
@@ -197,7 +197,7 @@ describe('what the runtime shows', () => {
         error: { message: 'broken shim' },
       });
 
-    test('hides no other pod, and its own pod only until it can be read', async () => {
+    test('does not hide other pods, and hides its own pod only until it can be read', async () => {
       const node = await runningNode(false);
       const fault = unreadable(node, node.containerId('web'));
       node.runtime.exitContainer(node.containerId('web'), 7);
@@ -210,7 +210,7 @@ describe('what the runtime shows', () => {
       expect(node.container('web')).toMatchObject({ restartCount: 1, lastState: { terminated: { exitCode: 7 } } });
     });
 
-    test('keeps no node from starting, and its pod is adopted with its true end', async () => {
+    test('does not prevent the node from starting, and its pod is adopted with its actual exit', async () => {
       const job = podRunning('job', 'sleep 1; exit 0', { restartPolicy: 'Never' });
       const node = await simulatedNode({ pods: [podWith('web')] });
       node.apply(job);
@@ -230,7 +230,7 @@ describe('what the runtime shows', () => {
   });
 });
 
-test('nothing is left of a wait for a runtime that is away, or that does not show an end yet', async () => {
+test('an aborted wait for the runtime or for an exit leaves no timer', async () => {
   const clock = new SimulatedClock();
   const runtime = createSimulatedRuntime({ clock });
   const cri = inProcessCri(runtime);
@@ -275,7 +275,7 @@ test('nothing is left of a wait for a runtime that is away, or that does not sho
   await observing;
 });
 
-test('each list is told: when, how long it took, how long after the one before it, and whether there was an answer', async () => {
+test('each list is reported with its time, duration, distance from the previous list and success', async () => {
   const told: RelistStats[] = [];
   const node = await simulatedNode({ pods: [podWith('web')], parts: { onRelisted: (relist) => told.push(relist) } });
   await node.advance('25s');
@@ -289,7 +289,7 @@ test('each list is told: when, how long it took, how long after the one before i
   expect(told.at(-1)).toMatchObject({ hasResponded: false });
 });
 
-test('a requested list starts at once, and its result has taken effect when the request is answered', async () => {
+test('a requested list starts at once, and its result has taken effect when the request completes', async () => {
   const node = await simulatedNode({ pods: [podWith('web')] });
   await node.advance('33s');
   node.runtime.events.setDeliveryMode('dropped');

@@ -48,13 +48,13 @@ async function watched(
 }
 
 describe('the health of the runtime', () => {
-  test.each(['RuntimeReady', 'NetworkReady'])('%s being false is an outage', async (type) => {
+  test.each(['RuntimeReady', 'NetworkReady'])('reports an outage if %s is false', async (type) => {
     const { told, end } = await watched([type]);
     expect(told).toMatchObject([{ ready: false, message: `${type} is false: Why` }]);
     await end();
   });
 
-  test('that its network is not ready is told in the words of a kubelet', async () => {
+  test('reports an unready network with the message of a kubelet', async () => {
     const { told, end } = await watched(['NetworkReady']);
     expect(told[0]?.networkNotReady).toBe(
       'container runtime network not ready: NetworkReady=false reason:Why message:',
@@ -62,7 +62,7 @@ describe('the health of the runtime', () => {
     await end();
   });
 
-  test('while it is away its network stays as it was, and a pod that waits for one asks for no sandbox', async () => {
+  test('preserves the network state while the runtime is down, and a pod waiting for the network requests no sandbox', async () => {
     const { clock, runtime, told, end } = await watched(['NetworkReady']);
     runtime.faults.add({ call: 'status', times: Number.POSITIVE_INFINITY, error: { message: 'away' } });
     await clock.advance(1_000);
@@ -79,7 +79,7 @@ describe('the health of the runtime', () => {
     await end();
   });
 
-  test('it is told apart whether the runtime itself is ready, and then what is wrong with that', async () => {
+  test('distinguishes a missing network from an unready runtime, and then reports the cause of the latter', async () => {
     const network = await watched(['NetworkReady']);
     expect(network.told[0]?.lacksOnlyNetwork).toBe(true);
     await network.end();
@@ -90,7 +90,7 @@ describe('the health of the runtime', () => {
     await both.end();
   });
 
-  test('a runtime that says that it is not ready is quoted in the words of a kubelet, also while it is away', async () => {
+  test('reports an unready runtime with the message of a kubelet, even while the runtime is down', async () => {
     const { clock, runtime, told, end } = await watched(['RuntimeReady']);
     const notReady = 'container runtime not ready: RuntimeReady=false reason:Why message:';
     expect(told[0]).toMatchObject({ notReadyMessage: notReady });
@@ -101,7 +101,7 @@ describe('the health of the runtime', () => {
     await end();
   });
 
-  test('when it was last ready is told once it is away, and while it is that is no news', async () => {
+  test('reports the last ready time when the runtime goes down, and does not update it meanwhile', async () => {
     const { clock, runtime, told, end } = await watched();
     await clock.advance(5_000);
     const lastSeen = clock.now() - 1_000;
@@ -114,7 +114,7 @@ describe('the health of the runtime', () => {
     await end();
   });
 
-  test('of one that was never ready nothing is known, and its network may be away', async () => {
+  test('has no last ready time for a runtime that was never ready, except when only its network was missing', async () => {
     const never = await watched(['RuntimeReady']);
     expect(never.told[0]).not.toHaveProperty('seenAt');
     await never.end();
@@ -127,7 +127,7 @@ describe('the health of the runtime', () => {
     await end();
   });
 
-  test('its handlers are told by their names, and what it can do if it says so', async () => {
+  test('reports the runtime handlers by name, and the features if the runtime reports them', async () => {
     const plain = await watched();
     expect(plain.told[0]).toMatchObject({ handlers: [] });
     expect(plain.told[0]).not.toHaveProperty('features');
@@ -149,7 +149,7 @@ describe('the health of the runtime', () => {
     await end();
   });
 
-  test('one that was away is asked anew which version it is', async () => {
+  test('queries the version again after the runtime was down', async () => {
     const { clock, runtime, told, end } = await watched();
     const asked = () => runtime.calls.filter(({ call }) => call === 'version').length;
     expect(asked()).toBe(1);
@@ -159,13 +159,13 @@ describe('the health of the runtime', () => {
     await end();
   });
 
-  test('any other condition being false is none', async () => {
+  test('ignores any other condition that is false', async () => {
     const { told, end } = await watched(['ContainerdHasNoDeprecationWarnings']);
     expect(told).toMatchObject([{ ready: true }]);
     await end();
   });
 
-  test('a runtime that hangs is noticed within ten seconds', async () => {
+  test('detects a hanging runtime within ten seconds', async () => {
     const { clock, runtime, told, end } = await watched();
     const fault = runtime.faults.add({ call: 'status', times: Number.POSITIVE_INFINITY, hang: true });
     await clock.advance(10_100);

@@ -31,7 +31,7 @@ const begun = (pod = aPod()) => {
 test.each([
   ['the clock goes on', 0],
   ['the clock is set back', 3_600_000],
-])('C10: a stop that is cut off tells how much of its grace is left: %s', async (_, setBackMs) => {
+])('C10: an interrupted stop reports how much of its grace period is left: %s', async (_, setBackMs) => {
   const clock = new SetClock();
   const simulation = simulate({ clock, behaviours: { [IMAGE]: { ignoresSigterm: true } } });
   const { container } = await clock.advanceUntilSettled(runOne(simulation));
@@ -50,7 +50,7 @@ test.each([
   expect(await clock.advanceUntilSettled(stopped)).toMatchObject({ reason: 'RuntimeUnavailable', graceSeconds: 18 });
 });
 
-test('C10: it is tried again with no more than that, the wait counted', () => {
+test('C10: a retried stop has only the remaining grace period, less the delay before the retry', () => {
   const story = begun();
   story.ports.hold('stopContainer');
   story.stop(30);
@@ -59,7 +59,7 @@ test('C10: it is tried again with no more than that, the wait counted', () => {
   expect(graces(story)).toEqual([30, 15]);
 });
 
-test('C10: one without a deadline keeps its grace while the runtime is away', () => {
+test('C10: a stop without a deadline retains its full grace period while the runtime is down', () => {
   const story = begun(withPreStop);
   story.ports.failNext('stopContainer', 'RuntimeUnavailable');
   story.send({ type: 'container.stop' });
@@ -67,7 +67,7 @@ test('C10: one without a deadline keeps its grace while the runtime is away', ()
   expect(graces(story)).toEqual([30, 30]);
 });
 
-test('C10: what a preStop hook takes is gone', () => {
+test('C10: the time of a preStop hook is deducted from the grace period', () => {
   const story = begun(withPreStop);
   story.ports.hold('runHook', 'stopContainer');
   story.stop(30);
@@ -75,7 +75,7 @@ test('C10: what a preStop hook takes is gone', () => {
   expect(graces(story)).toEqual([12]);
 });
 
-test('C10: a hook that takes all of it leaves nothing', () => {
+test('C10: a preStop hook that uses up the grace period leaves none', () => {
   const story = begun(withPreStop);
   story.ports.hold('runHook', 'stopContainer');
   story.stop(30);

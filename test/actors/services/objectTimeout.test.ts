@@ -7,7 +7,7 @@ import { aPod } from '../../kubernetes/fixtures.ts';
 test.each([
   ['ConfigMap', 'configmap'],
   ['Secret', 'secret'],
-] as const)('C37: a %s that is not told within a second is given up in the words of a kubelet', async (kind, word) => {
+] as const)('C37: a request for a %s times out after one second with the message of a kubelet', async (kind, word) => {
   const objects = new FakeObjects();
   objects.trouble.set(`${kind}/slow`, 'hangs');
   const clock = new SimulatedClock(0);
@@ -23,7 +23,7 @@ test.each([
   await expect(got).rejects.toThrow(`failed to sync ${word} cache: timed out waiting for the condition`);
 });
 
-test('what is told, or refused, passes as it is; whoever stops asking hears so', async () => {
+test('an object or an error is passed on unchanged within the timeout, and an aborted caller is rejected', async () => {
   const objects = new FakeObjects();
   objects.put('Secret', 'key', { data: {} });
   objects.trouble.set('Secret/slow', 'hangs');

@@ -33,7 +33,7 @@ beforeAll(async () => {
   results = JSON.parse(await runProgram(process.execPath, args, { signal, timeoutMs: 100_000 })) as typeof results;
 });
 
-test('a node all parts of which are simulated takes pods through their life without anything of the host', () => {
+test('a fully simulated node takes pods through their life without touching the host', () => {
   expect(results['']).toEqual({
     reached: [],
     errors: [],
@@ -50,6 +50,6 @@ test('a node all parts of which are simulated takes pods through their life with
   });
 });
 
-test.each(Object.entries(LACKING))('without %s it would reach for %s', (part, reached) => {
+test.each(Object.entries(LACKING))('a node without the simulated part %s calls %s of the host', (part, reached) => {
   expect(results[part]?.reached).toContain(reached);
 });

@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { runProgram } from '../../../host/program.ts';
 
-test('timers fire in the order of their times, then of their making, each at its own time', async () => {
+test('timers fire in the order of their times and then of their creation, each at its own time', async () => {
   const clock = new SimulatedClock(0);
   const fired: [string, number][] = [];
   const at = (name: string, ms: number) => clock.setTimeout(() => fired.push([name, clock.now()]), ms);
@@ -22,7 +22,7 @@ test('timers fire in the order of their times, then of their making, each at its
   expect(clock.pending).toBe(1);
 });
 
-test('what promises do after a timer, further timers included, happens before time moves on', async () => {
+test('promise callbacks after a timer, including further timers, run before time advances', async () => {
   const clock = new SimulatedClock(0);
   const seen: number[] = [];
   const tick = (): unknown =>
@@ -36,7 +36,7 @@ test('what promises do after a timer, further timers included, happens before ti
   expect(seen).toEqual([3, 6, 9]);
 });
 
-test('a cleared timer does not fire, and ids of others are ignored', async () => {
+test('a cleared timer does not fire, and unknown IDs are ignored', async () => {
   const clock = new SimulatedClock();
   let fired = false;
   const id = clock.setTimeout(() => {
@@ -48,7 +48,7 @@ test('a cleared timer does not fire, and ids of others are ignored', async () =>
   expect(fired).toBe(false);
 });
 
-test('drive moves time until a promise settles, and says when nothing can settle it', async () => {
+test('advanceUntilSettled advances time until a promise settles, and rejects if no timer is left to settle it', async () => {
   const clock = new SimulatedClock(0);
   const slow = new Promise<string>((resolve) => void clock.setTimeout(() => resolve('done'), 3_600_000));
   expect(await clock.advanceUntilSettled(slow)).toBe('done');
@@ -56,7 +56,7 @@ test('drive moves time until a promise settles, and says when nothing can settle
   await expect(clock.advanceUntilSettled(new Promise(() => {}))).rejects.toThrow('no timers left');
 });
 
-test('time stands still while a program is waited for, and goes on beside one that runs on', async () => {
+test('time stands still while a program is awaited, and advances beside one that merely runs', async () => {
   const clock = new SimulatedClock(0);
   const other = spawn('sleep', ['1000']);
   const { signal } = new AbortController();

@@ -49,8 +49,8 @@ const listen = (server: SimulatedServer) => {
   servers['10.0.0.1:80'] = server;
 };
 
-describe('probes see what a server does', () => {
-  test('it answers by path, after a while', async () => {
+describe('a probe of a simulated server', () => {
+  test('gets the response for its path after a delay', async () => {
     listen({
       connectMs: 30,
       respond: (path) => (path === '/ready?now' ? { body: 'yes', delayMs: 70 } : { status: 503 }),
@@ -63,7 +63,7 @@ describe('probes see what a server does', () => {
     expect(await grpcProbe('db')).toMatchObject({ message: 'service unhealthy (responded with "NOT_SERVING")' });
   });
 
-  test('nobody listens, or nothing leads there', async () => {
+  test('fails if no server listens or the address is unreachable', async () => {
     const refused = 'dial tcp 10.0.0.1:80: connect: connection refused';
     expect(await tcpProbe()).toEqual({ result: 'failure', message: refused, took: 0 });
     expect(await httpProbe()).toMatchObject({ result: 'failure', message: `Get "http://10.0.0.1:80/": ${refused}` });
@@ -72,7 +72,7 @@ describe('probes see what a server does', () => {
     expect(await tcpProbe()).toMatchObject({ message: expect.stringMatching(/no route to host$/), took: 10 });
   });
 
-  test('it takes no connection, or never answers', async () => {
+  test('times out if the server accepts no connection or never responds', async () => {
     listen({ connection: 'silent' });
     expect(await tcpProbe()).toMatchObject({ message: 'dial tcp 10.0.0.1:80: i/o timeout', took: 2_000 });
     listen({});
@@ -81,7 +81,7 @@ describe('probes see what a server does', () => {
     expect(await grpcProbe()).toMatchObject({ message: expect.stringContaining('did not complete'), took: 2_000 });
   });
 
-  test('it breaks off in the head or in the body, is closed there, or falls silent', async () => {
+  test('fails if the response breaks off, the connection is closed or the server falls silent', async () => {
     const cutting = (bytes: number, ending: 'closed' | 'reset' | 'silent') =>
       listen({ respond: () => ({ body: 'a long text', cut: { bytes, ending } }) });
     cutting(10, 'reset');
@@ -96,7 +96,7 @@ describe('probes see what a server does', () => {
     expect(await httpProbe()).toMatchObject({ result: 'error', message: expect.stringMatching(/while reading body/) });
   });
 
-  test('no timer is left of any of them', async () => {
+  test('leaves no timer behind in any of these cases', async () => {
     listen({ connectMs: 5_000, respond: () => ({ delayMs: 5_000 }) });
     for (const probe of [httpProbe, tcpProbe, grpcProbe]) await probe();
     listen({ respond: () => ({ delayMs: 5_000 }) });
@@ -105,7 +105,7 @@ describe('probes see what a server does', () => {
   });
 });
 
-test('a hook over TLS that is answered in plain text is sent once more without', async () => {
+test('an HTTPS hook that gets a plain-text response is sent once more over HTTP', async () => {
   listen({ respond: (path) => (path === '/end' ? {} : undefined) });
   const asked: string[] = [];
   gate = (call, act) => {
@@ -126,7 +126,7 @@ test('a hook over TLS that is answered in plain text is sent once more without',
   expect(asked).toEqual(['connect 10.0.0.1:80', 'connect 10.0.0.1:80']);
 });
 
-describe('a URL is fetched', () => {
+describe('fetching a URL from a simulated server', () => {
   const get = () =>
     clock.advanceUntilSettled(
       fetchText({ url: 'http://pods.example/list?a=b', headers: [], clock, network: network(), signal }),
@@ -135,14 +135,14 @@ describe('a URL is fetched', () => {
     servers['pods.example:80'] = server;
   };
 
-  test('with what the server answers', async () => {
+  test('returns the response of the server', async () => {
     serve({ connectMs: 1_000, respond: (path) => ({ body: `at ${path}`, delayMs: 1_000 }) });
     expect(await get()).toBe('at /list?a=b');
     serve({ respond: () => ({ status: 404 }) });
     await expect(get()).rejects.toThrow('the server answered 404 Not Found');
   });
 
-  test('not with half an answer, or none', async () => {
+  test('fails on an incomplete or missing response', async () => {
     await expect(get()).rejects.toThrow('connect ECONNREFUSED pods.example:80');
     for (const bytes of [5, 45]) {
       serve({ respond: () => ({ body: 'a long text', cut: { bytes, ending: 'reset' } }) });
@@ -156,7 +156,7 @@ describe('a URL is fetched', () => {
   });
 });
 
-test('a connection that the gate refuses has failed for that reason', async () => {
+test('a connection that the gate rejects fails with that reason', async () => {
   listen({ respond: () => ({}) });
   gate = () => Promise.reject(Object.assign(new Error('too many open files'), { code: 'EMFILE' }));
   expect(await tcpProbe()).toMatchObject({ result: 'failure', message: 'too many open files' });

@@ -36,13 +36,13 @@ async function read(pods: number, startThread?: typeof startInlineReader) {
   }
 }
 
-test('a text that is too large for the event loop gives the same pods as in a thread', async () => {
+test('a text too large for the event loop yields the same pods as in a thread', async () => {
   const found = await read(200, startInlineReader);
   expect(found).toHaveLength(200);
   expect(JSON.parse(JSON.stringify(found))).toEqual(await read(200));
 });
 
-test('a text that is larger than any is to be is refused', async () => {
+test('a text larger than the maximum size is rejected', async () => {
   const [first, ...others] = await read(30_000, startInlineReader);
   expect(others).toEqual([]);
   expect(first?.manifest).toMatchObject({

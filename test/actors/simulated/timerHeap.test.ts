@@ -5,7 +5,7 @@ import { expect, test } from '@jest/globals';
 import { TimerHeap } from '../../../actors/simulated/timerHeap.ts';
 import { seededRandom } from '../../../cri/simulated/objects/ids.ts';
 
-test('timers come by when they are due, and at one time in the order in which they were set; what is cleared never comes', () => {
+test('timers come out by due time and, at equal times, in insertion order, and cleared ones never do', () => {
   const random = seededRandom(7);
   const timers = new TimerHeap();
   const wanted: { readonly due: number; readonly at: number }[] = [];
@@ -22,7 +22,7 @@ test('timers come by when they are due, and at one time in the order in which th
   expect(timers.size).toBe(0);
 });
 
-test('of what was to be done by timers that are cleared most is let go long before they would have been due', async () => {
+test('most callbacks of cleared timers are released long before they would have been due', async () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage: () => void = runInNewContext('gc');
   const timers = new TimerHeap();

@@ -14,7 +14,7 @@ function telling() {
     changes({ pods, problems, warnings });
 }
 
-test('the first set is told whole, also when it is empty', () => {
+test('the first set is published completely, even if it is empty', () => {
   const problems = [wrong('/x')];
   expect(telling()([a, b], problems)).toEqual([
     { type: 'config.podsListed', source: 'file', pods: [a, b], problems, warnings: [], at: 7 },
@@ -24,7 +24,7 @@ test('the first set is told whole, also when it is empty', () => {
   ]);
 });
 
-test('until a set is complete each is told whole', () => {
+test('every set is published completely until one is not partial', () => {
   const changes = createChangeDetector('file', { now: () => 7 });
   const listed = { type: 'config.podsListed', source: 'file', warnings: [], at: 7 };
   const partial = { pods: [a], problems: [wrong('/b')], warnings: [], isPartial: true } as const;
@@ -33,13 +33,13 @@ test('until a set is complete each is told whole', () => {
   expect(changes({ pods: [a], problems: [], warnings: [] })).toEqual([]);
 });
 
-test('a set with the same content is no fact, in whatever order and of whatever objects', () => {
+test('a set with the same content is not published, whatever its order and object identities are', () => {
   const tell = telling();
   tell([a, b], [wrong('/x')]);
   expect(tell([{ ...b, metadata: { ...b.metadata } }, a], [wrong('/x')])).toEqual([]);
 });
 
-test('of a later set only what has changed is told: first what has gone, as another may need its name', () => {
+test('of a later set only the changes are published, removals first because a new pod may need the name', () => {
   const tell = telling();
   tell([a, b]);
   const edited = { ...a, spec: { ...a.spec, hostNetwork: true } };
@@ -51,7 +51,7 @@ test('of a later set only what has changed is told: first what has gone, as anot
   ]);
 });
 
-test('one change of many pods is told, wherever in the set it is', () => {
+test('a change of one of many pods is published, wherever the pod is in the set', () => {
   const about = { type: 'config.podChanged', source: 'file', at: 7 };
   const many = Array.from({ length: 4 }, (_, index) => namedPod(`pod-${index}`));
   for (const [index, pod] of many.entries()) {
@@ -65,7 +65,7 @@ test('one change of many pods is told, wherever in the set it is', () => {
   }
 });
 
-test('of problems and warnings those of the files are told of which there is something else to say', () => {
+test('problems and warnings are published only for files for which they changed', () => {
   const tell = telling();
   tell([], [wrong('/x'), wrong('/y')], [wrong('/x', 'odd')]);
   const about = { type: 'config.problemsChanged', source: 'file' };
@@ -78,7 +78,7 @@ test('of problems and warnings those of the files are told of which there is som
   expect(tell([], [], [wrong('/x', 'odd')])).toEqual([{ ...about, file: '/y', problems: [], warnings: [] }]);
 });
 
-test('of the pods of one URL those are told of which there is something else to say', () => {
+test('problems and warnings of one URL are published only for pods for which they changed', () => {
   const tell = telling();
   const of = (pod: string, message: string) => ({ ...wrong('http://host/pods', message), pod });
   const common = { type: 'config.problemsChanged', source: 'file', file: 'http://host/pods' };

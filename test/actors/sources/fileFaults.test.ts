@@ -65,7 +65,7 @@ const failures = calls.flatMap((call, at) =>
   ),
 );
 
-test('the changes of files on a disk in memory are followed', () => {
+test('changes of files on a simulated disk are detected', () => {
   expect(expected.map(shown)).toEqual([
     ['db db:1', 'web web:1'],
     ['db db:1', 'new new:1', 'web web:2'],
@@ -73,7 +73,7 @@ test('the changes of files on a disk in memory are followed', () => {
   ]);
 });
 
-test.each(failures)('a failure is told until it is over, and ends no pod: %s', async (_, trouble) => {
+test.each(failures)('a file failure is reported until it is over, and terminates no pod: %s', async (_, trouble) => {
   const { sets } = await play(trouble);
   const { code } = trouble.fault;
   const last = sets.at(-1);
@@ -90,7 +90,7 @@ test.each(failures)('a failure is told until it is over, and ends no pod: %s', a
   expect(last?.isPartial).toBeUndefined();
 });
 
-test('what is known never to be a manifest does not keep a set from being whole', async () => {
+test('files that can never be manifests do not make a set partial', async () => {
   const { sound, files } = new TroubledDisk(() => 0);
   await sound.mkdir(`${DIRECTORY}/folder`, { recursive: true });
   await sound.symlink('loop.yaml', `${DIRECTORY}/loop.yaml`);
@@ -119,7 +119,7 @@ test('what is known never to be a manifest does not keep a set from being whole'
   expect(sets[0]?.isPartial).toBeUndefined();
 });
 
-test.each(failures)('nor does it end one that ran before a restart: %s', async (_, trouble) => {
+test.each(failures)('a file failure terminates no pod that ran before a restart: %s', async (_, trouble) => {
   const { sets } = await play(trouble, lastGood);
   for (const set of sets)
     expect(shown(set)).toEqual(expect.arrayContaining(['db db:1', expect.stringContaining('web')]));

@@ -107,7 +107,7 @@ async function replace(file: string, text: string): Promise<void> {
   await rename(join(base, 'whole'), file);
 }
 
-describe('C24: at once, with the same content, a file that is', () => {
+describe('C24: a file that is immediately', () => {
   const file = () => join(path, 'a.yaml');
 
   /**
@@ -124,7 +124,7 @@ describe('C24: at once, with the same content, a file that is', () => {
     return sets.slice(1).map((set) => names(set).includes('a-node-1'));
   }
 
-  test('removed and created again is gone, and then there again', async () => {
+  test('removed and recreated with the same content is reported as removed and added', async () => {
     const act = () => {
       rmSync(file());
       writeFileSync(file(), manifest('a'));
@@ -132,7 +132,7 @@ describe('C24: at once, with the same content, a file that is', () => {
     expect((await presenceAfter(act))[0]).toBe(false);
   });
 
-  test('moved away and back is gone, and then there again', async () => {
+  test('moved away and back is reported as removed and added', async () => {
     const act = () => {
       renameSync(file(), join(base, 'away'));
       renameSync(join(base, 'away'), file());
@@ -140,7 +140,7 @@ describe('C24: at once, with the same content, a file that is', () => {
     expect((await presenceAfter(act))[0]).toBe(false);
   });
 
-  test('removed and replaced by a rename is gone, and then there again', async () => {
+  test('removed and replaced by a rename with the same content is reported as removed and added', async () => {
     writeFileSync(join(base, 'prepared'), manifest('a'));
     // The kernel counts the times of files in steps of some milliseconds.
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -153,7 +153,7 @@ describe('C24: at once, with the same content, a file that is', () => {
     expect((await presenceAfter(act))[0]).toBe(false);
   });
 
-  test('renamed over by others stays, however often', async () => {
+  test('replaced by renames with the same content stays, however often', async () => {
     for (const name of ['one', 'two', 'three']) writeFileSync(join(base, name), manifest('a'));
     // The kernel counts the times of files in steps of some milliseconds.
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -163,13 +163,13 @@ describe('C24: at once, with the same content, a file that is', () => {
     expect(await presenceAfter(act)).not.toContain(false);
   });
 
-  test('written in place stays', async () => {
+  test('rewritten in place with the same content stays', async () => {
     expect(await presenceAfter(() => writeFileSync(file(), manifest('a')))).not.toContain(false);
   });
 });
 
-describe('the set', () => {
-  test('an absent path is an empty set, and what appears there later is found', async () => {
+describe('the manifest set', () => {
+  test('is empty for a missing path, and includes files that appear there later', async () => {
     await rm(path, { recursive: true });
     const clock = manualClock();
     start({ clock });
@@ -182,7 +182,7 @@ describe('the set', () => {
     await untilNames('a-node-1');
   });
 
-  test('an absent path is looked for after 1, 2, 4, 8, 16 and then each 20 s', async () => {
+  test('is retried for a missing path after 1, 2, 4, 8, 16 and then every 20 s', async () => {
     await rm(path, { recursive: true });
     const clock = manualClock();
     start({ clock });
@@ -195,7 +195,7 @@ describe('the set', () => {
     expect(waits).toEqual([1000, 2000, 4000, 8000, 16_000, 20_000, 20_000]);
   });
 
-  test('a file that is empty until it is written is no mistake; one that stays empty is', async () => {
+  test('has a problem for a file that stays empty, but not for one that is empty until it is written', async () => {
     for (const name of ['a.yaml', 'b.yaml']) await writeFile(join(path, name), '');
     const clock = manualClock();
     start({ clock });
@@ -207,7 +207,7 @@ describe('the set', () => {
     expect([...told]).toEqual([`${path}/b.yaml: the file is empty`]);
   });
 
-  test('all files there are in the first set, but for dot files and directories', async () => {
+  test('contains all existing files from the start, except dot files and directories', async () => {
     await writeFile(
       join(path, 'b.json'),
       JSON.stringify({
@@ -227,7 +227,7 @@ describe('the set', () => {
     expect(kept.map(({ file }) => file).sort()).toEqual(['a.yaml', 'b.json', 'e.yaml'].map((name) => join(path, name)));
   });
 
-  test('a written file is seen by its event, before any list; a removed one leaves the set', async () => {
+  test('is updated by the event for a written or removed file, before any list', async () => {
     start({ listIntervalMs: 3_600_000 });
     await first();
     await writeFile(join(path, 'a.yaml'), manifest('a'));
@@ -237,7 +237,7 @@ describe('the set', () => {
     expect(kept.at(-1)).toEqual({ file: join(path, 'a.yaml'), manifest: null });
   });
 
-  test('of many files that come at once the first make a set before the last are read', async () => {
+  test('is published with the first of many simultaneous files before the last are read', async () => {
     start({ listIntervalMs: 3_600_000 });
     await first();
     const all = Array.from({ length: 30 }, (_, index) => `p${index}`);
@@ -247,7 +247,7 @@ describe('the set', () => {
     expect(sets.filter(({ pods }) => pods.length > 0).length).toBeGreaterThan(1);
   });
 
-  test('a file that is moved over another replaces its pod', async () => {
+  test('replaces the pod of a file that another file is moved over', async () => {
     await writeFile(join(path, 'a.yaml'), manifest('a', 'one'));
     start();
     const before = await first();
@@ -258,7 +258,7 @@ describe('the set', () => {
     expect(second.pods[0]?.metadata.uid).not.toBe(before.pods[0]?.metadata.uid);
   });
 
-  test('the same bytes again, or only the order of keys, change nothing', async () => {
+  test('does not change if a file has the same bytes again or only a different key order', async () => {
     const file = join(path, 'a.yaml');
     await writeFile(file, manifest('a'));
     start();
@@ -273,7 +273,7 @@ describe('the set', () => {
     expect(kept.map(({ manifest: good }) => good?.pods[0])).toEqual([pod, again.pods[1], pod]);
   });
 
-  test('two files with one pod name are both in the set', async () => {
+  test('contains both of two files with the same pod name', async () => {
     await writeFile(join(path, 'a.yaml'), manifest('a'));
     await writeFile(join(path, 'b.yaml'), manifest('a'));
     start();
@@ -282,7 +282,7 @@ describe('the set', () => {
     expect(pods[0]?.metadata.uid).not.toBe(pods[1]?.metadata.uid);
   });
 
-  test('one file as the path: its neighbours do not count, and it may go and come', async () => {
+  test('of a single-file path ignores neighboring files, and follows the removal and recreation of the file', async () => {
     const file = join(path, 'a.yaml');
     await writeFile(file, manifest('a'));
     await writeFile(join(path, 'b.yaml'), manifest('b'));
@@ -294,7 +294,7 @@ describe('the set', () => {
     await untilNames('a2-node-1');
   });
 
-  test('a directory that is removed empties the set', async () => {
+  test('becomes empty when the directory is removed', async () => {
     await writeFile(join(path, 'a.yaml'), manifest('a'));
     start();
     await first();
@@ -302,7 +302,7 @@ describe('the set', () => {
     await untilNames();
   });
 
-  test('a directory that takes the place of the watched one is read and followed', async () => {
+  test('follows a directory that replaces the watched one', async () => {
     await writeFile(join(path, 'a.yaml'), manifest('a'));
     await mkdir(join(base, 'next'));
     await writeFile(join(base, 'next', 'b.yaml'), manifest('b'));
@@ -315,7 +315,7 @@ describe('the set', () => {
     await untilNames('b-node-1', 'c-node-1');
   });
 
-  test('what no event tells is found by the list when it is due', async () => {
+  test('includes changes without an event at the next periodic list', async () => {
     await writeFile(join(base, 'real'), manifest('a', 'one'));
     await symlink(join(base, 'real'), join(path, 'a.yaml'));
     const clock = manualClock();
@@ -327,7 +327,7 @@ describe('the set', () => {
     await untilImage('two');
   });
 
-  test('nothing is told after the signal', async () => {
+  test('is not published after the signal is aborted', async () => {
     start();
     await first();
     stop.abort();
@@ -343,8 +343,8 @@ describe('the set', () => {
   });
 });
 
-describe('an invalid manifest', () => {
-  test('keeps the last good version and is reported with its field for as long as it is so', async () => {
+describe('a manifest file', () => {
+  test('that is invalid retains the last good version, and is reported with its field as long as it is invalid', async () => {
     const file = join(path, 'a.yaml');
     await writeFile(file, manifest('a'));
     start();
@@ -367,7 +367,7 @@ describe('an invalid manifest', () => {
     expect(kept.filter(({ manifest: each }) => each === null)).toEqual([]);
   });
 
-  test('keeps the last good version of before a restart, with its UID', async () => {
+  test('that is invalid after a restart retains the last good version from before, with its UID', async () => {
     const file = join(path, 'a.yaml');
     const good = await lastGoodOf(file);
     await writeFile(file, 'apiVersion: v1\nkind: Po');
@@ -377,7 +377,7 @@ describe('an invalid manifest', () => {
     expect(again.problems).toMatchObject([{ file, path: 'kind', message: 'expected Pod, got Po' }]);
   });
 
-  test('whose file is gone after a restart: the last good version is dropped', async () => {
+  test('that was removed during a restart loses its last good version', async () => {
     const file = join(path, 'a.yaml');
     const good = await lastGoodOf(file);
     await rm(file);
@@ -386,7 +386,7 @@ describe('an invalid manifest', () => {
     expect(kept.at(-1)).toEqual({ file, manifest: null });
   });
 
-  test('an unchanged file after a restart gives the same pod, and nothing new to keep', async () => {
+  test('that is unchanged after a restart yields the same pod, and nothing is persisted again', async () => {
     const file = join(path, 'a.yaml');
     const good = await lastGoodOf(file);
     startAnew(file, good);
@@ -394,7 +394,7 @@ describe('an invalid manifest', () => {
     expect(kept).toEqual([]);
   });
 
-  test('that could not be read meanwhile is still told to be invalid', async () => {
+  test('that is invalid and temporarily unreadable is still reported as invalid afterwards', async () => {
     const file = join(path, 'a.yaml');
     await writeFile(file, 'kind: Po');
     start();
@@ -409,7 +409,7 @@ describe('an invalid manifest', () => {
     ).toEqual(invalid);
   });
 
-  test('an unknown field is a warning, and the pod is there', async () => {
+  test('with an unknown field yields its pod with a warning', async () => {
     const file = join(path, 'a.yaml');
     await writeFile(file, manifest('a').replace('image:', 'imagePullPolcy: Never, image:'));
     start();
@@ -420,7 +420,7 @@ describe('an invalid manifest', () => {
     ]);
   });
 
-  test('a file that is written piece by piece is read when it is whole', async () => {
+  test('that is written piece by piece is read when it is complete', async () => {
     start({ listIntervalMs: 3_600_000 });
     await first();
     const whole = manifest('a');

@@ -121,7 +121,7 @@ const hostile: [what: string, text: string, message: RegExp][] = [
   ['escapes that are none', `${head}  hostname: "${'\\q'.repeat(200_000)}"\n`, /at line 6, column/],
 ];
 
-describe('each is one message of at most 1000 characters, and a pod beside it runs', () => {
+describe('a hostile manifest is reported in one message of at most 1000 characters, and a pod beside it runs', () => {
   test.each(hostile)('%s', async (_what, text, message) => {
     await writeFile(join(path, 'bad.yaml'), text);
     await writeFile(join(path, 'good.yaml'), good);
@@ -136,7 +136,7 @@ describe('each is one message of at most 1000 characters, and a pod beside it ru
   });
 });
 
-test('a file that is too large is told by its size, and is read when it has shrunk', async () => {
+test('an oversized file is reported with its size, and is read once it has shrunk', async () => {
   const file = join(path, 'large.yaml');
   await writeFile(file, `${good}# ${'x'.repeat(MAX_TEXT_BYTES)}`);
   start();
@@ -146,7 +146,7 @@ test('a file that is too large is told by its size, and is read when it has shru
   expect((await until(({ pods }) => pods.length === 1)).problems).toEqual([]);
 });
 
-test('a Secret of as much as an API server stores is taken in each way to write it, and one byte more is not', async () => {
+test('a Secret of the maximum size for an API server is accepted in every notation, and one byte more is rejected', async () => {
   const bytes = Buffer.alloc(2 ** 20, 7);
   const base64 = bytes.toString('base64');
   const secret = (name: string, field: string) => `apiVersion: v1\nkind: Secret\nmetadata: {name: ${name}}\n${field}\n`;
@@ -170,7 +170,7 @@ test('a Secret of as much as an API server stores is taken in each way to write 
   ]);
 });
 
-test('a large file that is all right gives its pod', async () => {
+test('a large valid file yields its pod', async () => {
   await writeFile(join(path, 'large.yaml'), good.replace('image: b', `image: b, args: ['${'x'.repeat(500_000)}']`));
   start();
   const { pods, problems } = await until(() => true);
@@ -178,13 +178,13 @@ test('a large file that is all right gives its pod', async () => {
   expect(pods[0]?.spec.containers[0]?.args?.[0]).toHaveLength(500_000);
 });
 
-describe('what is no file is told, each once', () => {
+describe('an entry that is not a regular file', () => {
   let server: Server | undefined;
   afterEach(() => {
     server?.close();
   });
 
-  test('a directory, a FIFO, a socket, a device, and a name that is not UTF-8', async () => {
+  test('is reported once: a directory, a FIFO, a socket, a device and a name that is not UTF-8', async () => {
     await mkdir(join(path, 'directory'));
     spawnSync('mkfifo', [join(path, 'fifo')]);
     spawnSync('mknod', [join(path, 'device'), 'c', '1', '5']);
@@ -205,7 +205,7 @@ describe('what is no file is told, each once', () => {
     ]);
   });
 
-  test('for as long as it is there, however often it is looked at', async () => {
+  test('is reported as long as it exists, however often it is listed', async () => {
     await mkdir(join(path, 'directory'));
     start();
     expect((await until(() => true)).problems).toHaveLength(1);
@@ -214,7 +214,7 @@ describe('what is no file is told, each once', () => {
     expect((await until(({ pods }) => pods.length === 1)).problems).toHaveLength(1);
   });
 
-  test('a link whose target does not exist is reported until the target is there', async () => {
+  test('is reported until its target exists if it is a dangling link', async () => {
     const [link, target] = [join(path, 'link.yaml'), join(path, '..', `${basename(path)}-target`)];
     await symlink(target, link);
     start(20);
@@ -230,7 +230,7 @@ describe('what is no file is told, each once', () => {
     }
   });
 
-  test('and no longer when it is gone', async () => {
+  test('is no longer reported once it is removed', async () => {
     await mkdir(join(path, 'directory'));
     start(20);
     expect((await until(() => true)).problems).toHaveLength(1);
@@ -239,7 +239,7 @@ describe('what is no file is told, each once', () => {
   });
 });
 
-test('of two files with one uid that which had it keeps it, and the other is told', async () => {
+test('of two files with the same UID the first is used, and the other is reported', async () => {
   const withUid = (name: string) => good.replace('name: good', `name: ${name}, uid: one`);
   const [first, second] = [join(path, 'b.yaml'), join(path, 'a.yaml')];
   await writeFile(first, withUid('first'));

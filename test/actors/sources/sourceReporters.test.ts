@@ -5,7 +5,7 @@ import type { NodeFact } from '../../../machines/shared/events/events.ts';
 
 const problem = (file: string, message: string) => ({ file, path: 'spec', message });
 
-test('a problem is told once for as long as it stands, and again when it comes back', () => {
+test('a problem is logged once as long as it persists, and again when it recurs', () => {
   const told: string[] = [];
   const sent: NodeFact[] = [];
   const tell = problemReporter(
@@ -30,7 +30,7 @@ test('a problem is told once for as long as it stands, and again when it comes b
   expect(sent).toHaveLength(6);
 });
 
-test('how a source gets on is sent where it is news', () => {
+test('the state of a source is published only when it changes', () => {
   const sent: NodeFact[] = [];
   const clock = new SimulatedClock();
   const { signal } = new AbortController();
@@ -47,7 +47,7 @@ test('how a source gets on is sent where it is news', () => {
   ]);
 });
 
-test('a wait that is over has no end any more until the source has looked again', async () => {
+test('an expired wait has no end time until the source has been checked again', async () => {
   const untils: (number | undefined)[] = [];
   const [clock, ending] = [new SimulatedClock(), new AbortController()];
   const own = { sourceName: '/etc/kubernetes', everyMs: 20_000, clock, signal: ending.signal };
@@ -66,7 +66,7 @@ test('a wait that is over has no end any more until the source has looked again'
   expect(clock.pending).toBe(0);
 });
 
-test('a wait that is over is not told again by a look that is a moment ahead of the clock', async () => {
+test('an expired wait is not published again by a check that is slightly ahead of the clock', async () => {
   const untils: (number | undefined)[] = [];
   const clock = new SimulatedClock();
   const { signal } = new AbortController();

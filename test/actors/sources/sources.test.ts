@@ -79,7 +79,7 @@ async function follow(
   return { facts, states, problems, next, comesTo };
 }
 
-test('among many files what one edit is told by is as large as that one file', async () => {
+test('an edit of one of many files publishes only the change of that file', async () => {
   const names = Array.from({ length: 100 }, (_, index) => `p${index}`);
   for (const name of names) await write(`${name}.yaml`, manifest(name));
   const { facts, next } = await follow();
@@ -95,7 +95,7 @@ test('among many files what one edit is told by is as large as that one file', a
   expect(facts).toHaveLength(3);
 });
 
-test('a problem is told once for as long as it stands, and again when it is back', async () => {
+test('a problem is reported once as long as it persists, and again when it recurs', async () => {
   await write('a.yaml', manifest('a'));
   await write('b.yaml', 'kind: Nonsense');
   const { problems, next } = await follow();
@@ -110,8 +110,8 @@ test('a problem is told once for as long as it stands, and again when it is back
   expect(problems).toEqual(['error b.yaml kind', 'error a.yaml kind', 'error a.yaml kind']);
 });
 
-describe('how a source gets on is told when it is news', () => {
-  test('nothing is told while it only goes on watching', async () => {
+describe('the state of a source', () => {
+  test('is not published while the source merely continues to watch', async () => {
     await write('a.yaml', manifest('a'));
     const { states, next } = await follow({ staticPodPath: join(directory, 'pods'), fileCheckMs: 20 });
     await next(1);
@@ -123,7 +123,7 @@ describe('how a source gets on is told when it is news', () => {
     expect(states[0]).not.toHaveProperty('until');
   });
 
-  test('a path where nothing is: until when it is looked for again', async () => {
+  test('of a missing path has the time of the next attempt', async () => {
     const place = join(directory, 'later');
     const { states, comesTo } = await follow({ staticPodPath: place });
     const { since, until } = await comesTo('absent');
@@ -134,7 +134,7 @@ describe('how a source gets on is told when it is news', () => {
     expect(states[0]?.state).toBe('absent');
   });
 
-  test('a path that cannot be listed: why, and when it is tried again', async () => {
+  test('of a path that cannot be listed has the reason and the time of the next attempt', async () => {
     await symlink(join(directory, 'loop'), join(directory, 'loop'));
     const { comesTo } = await follow({ staticPodPath: join(directory, 'loop') });
     const { since, until, failure } = await comesTo('failing');
@@ -142,7 +142,7 @@ describe('how a source gets on is told when it is news', () => {
     expect(until).toBeGreaterThan(since);
   });
 
-  test('a file that is empty holds it back for half a second', async () => {
+  test('is settling for half a second because of an empty file', async () => {
     await writeFile(path('a.yaml'), '');
     const { states, comesTo } = await follow();
     const { since, until = 0 } = await comesTo('settling');
@@ -155,7 +155,7 @@ describe('how a source gets on is told when it is news', () => {
     expect(states.at(-1)).toMatchObject({ state: 'watching' });
   });
 
-  test('the end of a wait is one moment, however often it is looked at', async () => {
+  test('has the same end time for a wait, however often it is checked', async () => {
     await writeFile(path('a.yaml'), '');
     let reads = 0;
     // Time goes by between two readings, now more, now less.
@@ -172,7 +172,7 @@ describe('how a source gets on is told when it is news', () => {
     expect(states.flatMap(({ until }) => until ?? [])).toEqual([states[0]?.until]);
   });
 
-  test('a URL that does not answer: why, without its secrets, and when it is asked again', async () => {
+  test('of a URL that does not respond has the reason without secrets and the time of the next attempt', async () => {
     const manifestUrl = { url: 'http://user:secret@127.0.0.1:1/pods', headers: [], everyMs: 60_000 };
     const { comesTo } = await follow({ manifestUrl });
     const { until, since, failure, place } = await comesTo('failing');
@@ -181,7 +181,7 @@ describe('how a source gets on is told when it is news', () => {
     expect(JSON.stringify([failure, place])).not.toContain('secret');
   });
 
-  test('a fault of its own ends it, and that is told', async () => {
+  test('is broken with the reason after an internal error', async () => {
     await write('a.yaml', manifest('a'));
     const { comesTo } = await follow({ staticPodPath: join(directory, 'pods') }, ({ type }) => {
       if (type === 'config.podsListed') throw new Error('a mistake');
@@ -190,7 +190,7 @@ describe('how a source gets on is told when it is news', () => {
   });
 });
 
-test('the objects of a source are there before its pods are told, whichever it is', async () => {
+test('the objects of a source are available before its pods are published, for files and URLs', async () => {
   const text = documents(podText('a'), configText('c', 'k: v'));
   await write('a.yaml', text);
   const server = createServer((_, response) => response.end(text)).listen(0, '127.0.0.1');

@@ -21,7 +21,7 @@ function problemsOf(pod: object): string {
 }
 
 test.each(answers)(
-  'C24: a manifest is rejected in the words of an API server: $case',
+  'C24: a manifest is rejected with the message of an API server: $case',
   ({ pod, answer, ofManifest }) => {
     expect(problemsOf(pod)).toBe(ofManifest ?? answer);
   },

@@ -23,8 +23,8 @@ const imageOf = ({ documents: all }: ParsedText, name: string) =>
 const messagesOf = ({ problems }: ParsedText) => problems.map(({ path, message }) => `${path}: ${message}`);
 const broken = 'a: [\n';
 
-describe('each document stands by itself', () => {
-  test('one that is wrong with its last good version, the others as they are now', async () => {
+describe('a document of a multi-document file', () => {
+  test('retains its last good version if it is invalid, while the others are updated', async () => {
     const wrong = podText('b', 'restartPolicy: Perhaps, ');
     const standing = await standingOf(
       documents(podText('a'), podText('b')),
@@ -35,7 +35,7 @@ describe('each document stands by itself', () => {
     expect(standing.problems).toMatchObject([{ path: 'documents[1].spec.restartPolicy', pod: 'default/b-node' }]);
   });
 
-  test('one that is not there any more is gone, also where another is wrong that says which it is', async () => {
+  test('is removed when it disappears, even if another identifiable document is invalid', async () => {
     const three = documents(podText('a'), podText('b'), configText('c', 'k: v'));
     expect(keysOf(await standingOf(three, documents(podText('b'), configText('c', 'k: 5'))))).toEqual([
       'Pod b-node',
@@ -43,7 +43,7 @@ describe('each document stands by itself', () => {
     ]);
   });
 
-  test('but none while one cannot be parsed: it may be any', async () => {
+  test('is not removed while another document cannot be parsed, because that may be the missing one', async () => {
     const text = documents(podText('a'), podText('b'));
     expect(keysOf(await standingOf(text, documents(podText('c'), broken)))).toEqual([
       'Pod c-node',
@@ -54,7 +54,7 @@ describe('each document stands by itself', () => {
     expect(keysOf(await standingOf(text, documents(podText('c'), 'kind: Po\n')))).toHaveLength(3);
   });
 
-  test('nor where none is right', async () => {
+  test('is not removed if no document is valid', async () => {
     expect(keysOf(await standingOf(podText('a'), podText('a').replace('Pod', 'Deployment')))).toEqual(['Pod a-node']);
     expect(keysOf(await standingOf(podText('a'), podText('b', 'restartPolicy: No, ')))).toEqual(['Pod a-node']);
     const service = podText('s').replace('Pod', 'Service');
@@ -63,12 +63,12 @@ describe('each document stands by itself', () => {
     ]);
   });
 
-  test('a list of none is a list', async () => {
+  test('is removed by an empty list, which is valid', async () => {
     expect(keysOf(await standingOf(podText('a'), 'kind: List\nitems: []\n'))).toEqual([]);
   });
 });
 
-test('the UID of a pod is that of before whatever stands beside it, and in whatever order', async () => {
+test('the UID of a pod does not depend on the other documents or their order', async () => {
   const uidOf = ({ documents: all }: ParsedText) => all.get('Pod/default/a-node')?.pod?.metadata.uid;
   const alone = uidOf(await standingOf(podText('a')));
   // As an agent that read one document of a file had it.
@@ -78,7 +78,7 @@ test('the UID of a pod is that of before whatever stands beside it, and in whate
   expect(uidOf(await standingOf(`{kind: List, items: [${podText('a').trim()}]}`))).toBe(alone);
 });
 
-test('what a text has twice it has once, as it stands first', async () => {
+test('of duplicate documents in a text the first counts', async () => {
   const text = documents(
     podText('a'),
     podText('a', '', 'other'),
@@ -94,7 +94,7 @@ test('what a text has twice it has once, as it stands first', async () => {
   ]);
 });
 
-test('what is immutable stays as it is while it is there', async () => {
+test('an immutable object is not changed while it exists', async () => {
   const sealed = (value: string) => configText('c', `k: ${value}`, ', immutable: true');
   const valueIn = ({ documents: all }: ParsedText) => all.get('ConfigMap/default/c')?.object?.data.get('k');
   const changed = await standingOf(sealed('a'), documents(podText('p'), sealed('b')));
@@ -107,7 +107,7 @@ test('what is immutable stays as it is while it is there', async () => {
   expect(valueIn(await standingOf(sealed('a'), podText('p'), sealed('b')))).toBe('b');
 });
 
-test('an object that is as it was is the same', async () => {
+test('an unchanged object is reused by identity', async () => {
   const first = await standingOf(documents(configText('c', 'k: v'), secretText('s', 'k: v')));
   const again = await updateText(
     first,
@@ -118,7 +118,7 @@ test('an object that is as it was is the same', async () => {
   expect(again.documents.get('ConfigMap/default/c')?.object?.data.get('k')).toBe('w');
 });
 
-test('a pod that waits for what it needs is wanted no more once it is wrong', async () => {
+test('a waiting pod is dropped once its document is invalid', async () => {
   const waiting = await updateText(EMPTY_PARSED_TEXT, readDocuments(podText('a', ofConfig('c'))), async () => {});
   expect(waiting.documents.get('Pod/default/a-node')).toMatchObject({
     pendingPod: { requiredObjects: [{ kind: 'ConfigMap', name: 'c' }] },
@@ -127,7 +127,7 @@ test('a pod that waits for what it needs is wanted no more once it is wrong', as
   expect(wrong.documents.size).toBe(0);
 });
 
-test('of hundreds of mistakes few are told', async () => {
+test('of hundreds of errors only a few are listed', async () => {
   const all = Array.from({ length: 150 }, (_, index) => podText(`p${index}`, 'restartPolicy: No, '));
   expect(messagesOf(await standingOf(documents(...all)))).toEqual([expect.stringMatching(/ and 14\d more errors$/)]);
 });

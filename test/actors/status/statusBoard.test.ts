@@ -7,7 +7,7 @@ import { IMAGE, podRunning, podWith } from '../../fakes/pods.ts';
 
 const inZoo = (name: string) => podWith(name, {}, { namespace: 'zoo', uid: `zoo-${name}` });
 
-test('pods are listed in the order of their namespaces and names, whenever they came', async () => {
+test('pods are listed by namespace and name, regardless of when they were added', async () => {
   const node = await simulatedNode();
   node.apply(podWith('b'), inZoo('a2'));
   await node.advance('1s');
@@ -17,7 +17,7 @@ test('pods are listed in the order of their namespaces and names, whenever they 
   expect(names).toEqual(['batch/c', 'default/a', 'default/b', 'zoo/a2']);
 });
 
-test('of pods with one name, one of which waits for the other to be gone, the order is that of their UIDs', async () => {
+test('pods with the same name, waiting for each other to be removed, are listed by UID', async () => {
   const uids = ['web-2', 'web-1', 'web-3'];
   const node = await simulatedNode();
   const pods = uids.map((uid) => podWith('web', {}, { uid }));
@@ -26,7 +26,7 @@ test('of pods with one name, one of which waits for the other to be gone, the or
   expect(node.agent.pods().map(({ metadata }) => metadata.uid)).toEqual(uids.toSorted());
 });
 
-test('pods of one name are explained by their namespace', async () => {
+test('pods with the same name are explained by namespace', async () => {
   const node = await simulatedNode();
   node.agent.send({
     type: 'config.podsListed',
@@ -41,7 +41,7 @@ test('pods of one name are explained by their namespace', async () => {
   expect(node.agent.explain('web', 'batch')).toBeUndefined();
 });
 
-test('of a pod with many containers only the one that has changed is looked at again, and its status told again', async () => {
+test('in a pod with many containers only the changed container is inspected again, and only its status is rebuilt', async () => {
   const containers = ['a', 'b', 'c'].map((name) => ({ name, image: IMAGE }));
   const volumes = [{ name: 'v', emptyDir: {} }];
   const node = await simulatedNode({ pods: [podWith('web', { containers, volumes })] });
@@ -61,7 +61,7 @@ test('of a pod with many containers only the one that has changed is looked at a
 const manyContainers = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ name: `c${index}`, image: IMAGE }));
 
-test('the status of a pod with many containers is computed at most once per interval while they start', async () => {
+test('the status of a starting pod with many containers is computed at most once per interval', async () => {
   const node = await simulatedNode();
   const changes: number[] = [];
   node.agent.subscribe(() => void changes.push(node.clock.now()));
@@ -73,7 +73,7 @@ test('the status of a pod with many containers is computed at most once per inte
   expect(Math.min(...apart)).toBeGreaterThanOrEqual(200);
 });
 
-test('the end of a pod with many containers is told at once', async () => {
+test('a removed pod with many containers disappears from the list of pods', async () => {
   const node = await simulatedNode({ pods: [podWith('large', { containers: manyContainers(50) })] });
   await node.advance('60s');
   node.remove('large');
@@ -105,7 +105,7 @@ const noting =
       board.noteTransition(actorRef as AnyActorRef);
   };
 
-test('C14: a pod whose status cannot be made, or listener that throws, keeps nobody else from hearing of pods', async () => {
+test('C14: a pod whose status cannot be computed, or a listener that throws, does not affect the reports about other pods', async () => {
   const [errors, heard]: [string[], string[]] = [[], []];
   const bad = { isBroken: true };
   const board = boardOf({
@@ -132,7 +132,7 @@ test('C14: a pod whose status cannot be made, or listener that throws, keeps nob
   expect(heard).toContain('bad Running');
 });
 
-test('a pod that begins in the turn in which one of its uid ends has nothing of that one in its status', async () => {
+test('a pod that is recreated with the same UID in the same turn inherits nothing from the previous status', async () => {
   const phases: unknown[] = [];
   const board = boardOf({
     ledger: new StatusLedger({ previousStatuses: { 'job-uid': { phase: 'Failed' } } }),

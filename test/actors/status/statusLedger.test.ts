@@ -45,8 +45,8 @@ function toldOf(node: SimulatedNode): string[] {
   return told;
 }
 
-describe('a status that rests on a fact', () => {
-  test('C29: Ready is told once it is durable what the probe has come to, and not before', async () => {
+describe('a status that depends on a persisted fact', () => {
+  test('C29: reports Ready once the probe result is durable, and not before', async () => {
     const { promise, resolve: end } = Promise.withResolvers<void>();
     const node = await simulatedNode({
       pods: [probed('web')],
@@ -65,7 +65,7 @@ describe('a status that rests on a fact', () => {
     expect(node.view('web').waitingFor).toBeUndefined();
   });
 
-  test('C2: an end is told once it is durable, and not before', async () => {
+  test('C2: reports a terminal phase once it is durable, and not before', async () => {
     const { promise, resolve: end } = Promise.withResolvers<void>();
     const node = await simulatedNode({ pods: [oneShot('job')], store: disk(isEnd, (write) => promise.then(write)) });
     await node.advance('4s');
@@ -76,7 +76,7 @@ describe('a status that rests on a fact', () => {
     expect(node.pod('job').phase).toBe('Failed');
   });
 
-  test('a write that fails does not hold it back', async () => {
+  test('is published even if the write fails', async () => {
     const store = disk(
       (...write) => isReadiness(...write) || isEnd(...write),
       () => Promise.reject(new Error('no space left on device')),
@@ -87,7 +87,7 @@ describe('a status that rests on a fact', () => {
     expect(node.errors).toContain('store: Error: no space left on device');
   });
 
-  test('a disk that never answers holds it back for five seconds', async () => {
+  test('is delayed for five seconds by a disk that never responds', async () => {
     const node = await simulatedNode({ pods: [probed('web')], store: disk(isReadiness, () => new Promise(() => {})) });
     await node.advance('4s');
     expect(readyOf(node, 'web')).toBe('False');
@@ -95,7 +95,7 @@ describe('a status that rests on a fact', () => {
     expect(readyOf(node, 'web')).toBe('True');
   });
 
-  test('no other pod waits for it, and of its own pod all is told in order', async () => {
+  test('does not delay other pods, and the statuses of its own pod are published in order', async () => {
     const { promise, resolve: end } = Promise.withResolvers<void>();
     const isMeant = (...write: Parameters<Write>) => isReadiness(...write) && write[1] === 'slow-uid';
     const node = await simulatedNode({
@@ -122,7 +122,7 @@ describe('a status that rests on a fact', () => {
   });
 });
 
-test('an update that changes nothing that is kept writes nothing', async () => {
+test('an update that changes no persisted fact writes nothing', async () => {
   const kinds: string[] = [];
   const counted = (real: NodeStore): NodeStore => ({
     ...real,
@@ -214,11 +214,11 @@ function acknowledge(ledger: StatusLedger, sink = 'api') {
   if (queued !== undefined) ledger.acknowledge(sink, queued);
 }
 
-describe('the stage computed', () => {
+describe('the computed stage', () => {
   const shown = { id: 'pod', name: 'job' } as unknown as Parameters<StatusLedger['recordComputed']>[0]['shown'];
   const record = (ledger: StatusLedger, { pod, view }: ComputedStatus) => ledger.recordComputed({ shown, pod, view });
 
-  test('holds the latest status, from which the next one is computed, whether or not it is published', () => {
+  test('stores the latest status, from which the next one is computed, whether or not it is published', () => {
     const ledger = new StatusLedger();
     record(ledger, computed(running));
     record(ledger, computed(ready));
@@ -236,7 +236,7 @@ describe('the stage computed', () => {
     expect(ledger.previousStatus(UID)).toBeUndefined();
   });
 
-  test('lists the pods in the order in which they came, a pod that has come back last', () => {
+  test('lists the pods in order of arrival, and a returning pod last', () => {
     const ledger = new StatusLedger({ previousStatuses: { 'c-uid': running } });
     const names = () => ledger.computedPods().map(({ pod }) => pod.metadata.name);
     for (const name of ['a', 'b', 'c', 'a']) record(ledger, computed(running, { name }));
@@ -247,7 +247,7 @@ describe('the stage computed', () => {
   });
 });
 
-describe('the stage durable', () => {
+describe('the durable stage', () => {
   /** A ledger, and what it has published. */
   function publishing() {
     const ledger = new StatusLedger();
@@ -260,7 +260,7 @@ describe('the stage durable', () => {
     return { ledger, published, publish };
   }
 
-  test('is reached at once by a status that depends on no facts', () => {
+  test('is reached immediately by a status that depends on no facts', () => {
     const { ledger, published, publish } = publishing();
     publish(computed(running));
     expect(published).toEqual(['job']);
@@ -268,7 +268,7 @@ describe('the stage durable', () => {
     expect(ledger.isAwaitingFacts(UID)).toBe(false);
   });
 
-  test('is reached once the facts are on disk, in order for each pod, without waiting for other pods', async () => {
+  test('is reached once the facts are on disk, in order per pod and independently of other pods', async () => {
     const { ledger, published, publish } = publishing();
     const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     publish(computed(failed('1')), first.promise);
@@ -312,10 +312,10 @@ describe('the stage durable', () => {
   });
 });
 
-describe('the stage queued', () => {
+describe('the queued stage', () => {
   const ledgerOf = (...sinks: (typeof api)[]) => new StatusLedger({ sinks, disk: fakeDisk().disk });
 
-  test('has the latest status alone, with a new version, and none that is unchanged', async () => {
+  test('contains only the latest status, with a new version, and no unchanged status', async () => {
     const ledger = ledgerOf(api);
     expect(await report(ledger, computed(running))).toEqual({ uid: UID, version: 1 });
     expect(await report(ledger, computed(ready))).toEqual({ uid: UID, version: 2 });
@@ -332,7 +332,7 @@ describe('the stage queued', () => {
     expect(await report(ledger, computed(failed(), { isReclaimed: false }))).toBeUndefined();
   });
 
-  test('marks a change to which nobody reacts as one that may wait', async () => {
+  test('marks a change that no client reacts to as deferrable', async () => {
     const ledger = ledgerOf(api);
     await report(ledger, computed(running));
     const sent = await report(ledger, computed({ ...running, podIP: '10.0.0.1' }));
@@ -364,8 +364,8 @@ describe('the stage queued', () => {
   });
 });
 
-describe('the stage acknowledged', () => {
-  test('is reached for each sink by itself', async () => {
+describe('the acknowledged stage', () => {
+  test('is reached separately for each sink', async () => {
     const ledger = new StatusLedger({ sinks: [api, page] });
     await report(ledger, computed(running));
     acknowledge(ledger, 'page');
@@ -382,7 +382,7 @@ describe('the stage acknowledged', () => {
     expect(ledger.unacknowledgedBy('api')).toEqual([{ uid: UID, version: 2 }]);
   });
 
-  test('is not reached by a pod that has come back when a sink acknowledges a status from before it left', async () => {
+  test('is not reached by a returning pod when a sink acknowledges a status from before its removal', async () => {
     const ledger = new StatusLedger({ sinks: [api] });
     await report(ledger, computed(failed()));
     await report(ledger, computed(failed(), { removed: true }));
@@ -394,7 +394,7 @@ describe('the stage acknowledged', () => {
     expect(ledger.unacknowledgedBy('api')).toHaveLength(1);
   });
 
-  test('tells a sink whether the status that it has to send is equal to the one that it has acknowledged', async () => {
+  test('shows a sink whether the pending status equals the acknowledged one', async () => {
     const ledger = new StatusLedger({ sinks: [api] });
     const isAcknowledged = () => {
       const queued = ledger.queued(UID);
@@ -414,7 +414,7 @@ describe('the stage acknowledged', () => {
     expect(isAcknowledged()).toBe(false);
   });
 
-  test('C2: a terminal status is on disk before it is published, until the sinks that must have acknowledged it', async () => {
+  test('C2: a terminal status is on disk before it is published, until all required sinks have acknowledged it', async () => {
     const { saved, disk } = fakeDisk();
     const ledger = new StatusLedger({ sinks: [api, { ...api, name: 'other' }, page], disk });
     const end = computed(failed('out of memory'));
@@ -446,14 +446,14 @@ describe('the stage acknowledged', () => {
     expect([saved.size, ledger.queued(UID)]).toEqual([0, undefined]);
   });
 
-  test('a terminal status that no sink must acknowledge any longer is removed from disk', () => {
+  test('a terminal status that no sink has to acknowledge any more is removed from disk', () => {
     const left = { namespace: 'default', name: 'job', status: failed(), isFinal: true };
     const { saved, disk } = fakeDisk(new Map([[UID, left]]));
     const ledger = new StatusLedger({ sinks: [page], disk });
     expect([saved.size, ledger.queued(UID)]).toEqual([0, undefined]);
   });
 
-  test('an acknowledged terminal status stays on disk until the next agent knows it without that', async () => {
+  test('an acknowledged terminal status stays on disk until the status is also persisted elsewhere', async () => {
     const { saved, state, regular, disk } = fakeDisk();
     const ledger = new StatusLedger({ sinks: [api], disk });
     await report(ledger, computed(failed()));
@@ -482,7 +482,7 @@ describe('the stage acknowledged', () => {
     },
   );
 
-  test('a terminal status that was computed with less information is saved before it is published, and not after', async () => {
+  test('a terminal status that was computed with less information is saved before it is published, but not replaced afterwards', async () => {
     const { saved, disk } = fakeDisk();
     const ledger = new StatusLedger({ sinks: [api], disk });
     const changes = [
@@ -496,7 +496,7 @@ describe('the stage acknowledged', () => {
     expect(saved.size).toBe(0);
   });
 
-  test('a saved terminal status outlives earlier ones that are published late, and goes once the pod runs again', async () => {
+  test('a saved terminal status survives earlier statuses that are published late, and is removed once the pod runs again', async () => {
     const { saved, disk } = fakeDisk();
     const ledger = new StatusLedger({ sinks: [api], disk });
     const facts = Array.from({ length: 3 }, () => Promise.withResolvers<void>());

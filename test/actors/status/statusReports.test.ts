@@ -47,8 +47,8 @@ const shown = (node: SimulatedNode, name = 'api') =>
 
 const kept = (node: SimulatedNode) => readdir(node.path('root/statelet/unacknowledged'));
 
-describe('a sink is told the latest status of each pod', () => {
-  test('each that differs once, and of one that has ended that nothing of it runs', async () => {
+describe('a status sink', () => {
+  test('receives each changed status once, and for a terminated pod that nothing is running any more', async () => {
     const api = new FakeSink('api');
     const node = await simulatedNode({ pods: [podWith('web'), oneShot('job')], parts: { sinks: [api] } });
     await node.advance('30s');
@@ -62,7 +62,7 @@ describe('a sink is told the latest status of each pod', () => {
     expect(api.sent).toHaveLength(length);
   });
 
-  test('as its own copy: what it makes of that reaches neither other sinks nor the node', async () => {
+  test('receives its own copy, so its modifications affect neither other sinks nor the node', async () => {
     const [hasty, api] = [new FakeSink('hasty'), new FakeSink('api')];
     hasty.answer = async ({ status }) => {
       Object.assign(status, { phase: 'Unknown', conditions: [] });
@@ -73,7 +73,7 @@ describe('a sink is told the latest status of each pod', () => {
     expect(node.pod('web').phase).toBe('Running');
   });
 
-  test('a slow one is sent the latest alone of what has changed meanwhile', async () => {
+  test('receives only the latest status of the changes during a slow update', async () => {
     const api = new FakeSink('api');
     const first = Promise.withResolvers<void>();
     api.answer = () => first.promise;
@@ -89,7 +89,7 @@ describe('a sink is told the latest status of each pod', () => {
   });
 });
 
-test('a sink is told whether it has acknowledged an equal status before', async () => {
+test('a sink is informed whether it has acknowledged an equal status before', async () => {
   const api = new FakeSink('api');
   const wasAcknowledged: boolean[] = [];
   const put: StatusSink['put'] = async (_report, { isAcknowledged }) => void wasAcknowledged.push(isAcknowledged);
@@ -101,8 +101,8 @@ test('a sink is told whether it has acknowledged an equal status before', async 
   expect(wasAcknowledged.at(-1)).toBe(true);
 });
 
-describe('a sink that does not take a status', () => {
-  test('is sent it again after 10 s, as explain node tells with the reason, and comes back with the latest', async () => {
+describe('a sink that rejects a status', () => {
+  test('receives it again after 10 s, while explain node shows the reason, and then gets the latest one', async () => {
     const api = new FakeSink('api');
     api.answer = fails;
     const node = await simulatedNode({ pods: [podWith('web')], parts: { sinks: [api] } });
@@ -124,7 +124,7 @@ describe('a sink that does not take a status', () => {
     expect(healed).not.toHaveProperty('lastFailure');
   });
 
-  test('because it hangs for one pod holds up no other sink, and no other pod', async () => {
+  test('because it hangs for one pod delays neither other sinks nor other pods', async () => {
     const [api, web] = [new FakeSink('api'), new FakeSink('web', false)];
     api.answer = (report) => (report.name === 'a' ? hangs() : Promise.resolve());
     const pods = [podWith('a'), podWith('b')];
@@ -139,7 +139,7 @@ describe('a sink that does not take a status', () => {
     expect(shown(node, 'web')).toMatchObject({ state: 'idle' });
   });
 
-  test('of its own accord, by throwing, has failed like any other', async () => {
+  test('by throwing synchronously counts as failed like any other', async () => {
     const api = new FakeSink('api');
     api.answer = () => {
       throw new Error('connection refused');
@@ -151,8 +151,8 @@ describe('a sink that does not take a status', () => {
   });
 });
 
-describe('C2: a terminal status stays on disk until every sink that has to has acknowledged it', () => {
-  test('over the end of the pod and a restart of the agent', async () => {
+describe('C2: a terminal status', () => {
+  test('stays on disk until all required sinks have acknowledged it, across pod removal and an agent restart', async () => {
     const [api, other] = [new FakeSink('api'), new FakeSink('other')];
     const node = await simulatedNode({ pods: [oneShot('job')], parts: { sinks: [api, other] } });
     await node.advance('500ms');
@@ -172,7 +172,7 @@ describe('C2: a terminal status stays on disk until every sink that has to has a
     expect(node.has('job')).toBe(false);
   });
 
-  test('of a pod that was ended by command, too', async () => {
+  test('stays on disk for a pod that was terminated by its removal as well', async () => {
     const api = new FakeSink('api');
     const node = await simulatedNode({ pods: [oneShot('job', 'sleep 100')], parts: { sinks: [api] } });
     await node.advance('5s');
@@ -188,7 +188,7 @@ describe('C2: a terminal status stays on disk until every sink that has to has a
     expect(await kept(node)).toEqual([]);
   });
 
-  test('unless the pod was wanted once more, and runs', async () => {
+  test('is removed from disk when its pod is wanted and runs again', async () => {
     const api = new FakeSink('api');
     const job = oneShot('job', 'sleep 20; exit 3');
     const node = await simulatedNode({ pods: [job], parts: { sinks: [api] } });
@@ -210,21 +210,24 @@ describe('C2: a terminal status stays on disk until every sink that has to has a
     }),
   };
 
-  test.each(Object.entries(failing))('and of one that failed %s is not taken back before it is', async (_, job) => {
-    const api = new FakeSink('api');
-    const node = await simulatedNode({ pods: [job], parts: { sinks: [api] } });
-    await node.advance('20s');
-    node.killAgent();
-    for (const kind of ['statuses', 'unacknowledged']) {
-      await rm(node.path(`root/statelet/${kind}/job-uid.json`), { force: true });
-    }
-    api.sent.length = 0;
-    await node.startAgent();
-    await node.advance('20s');
-    expect(api.sent).toEqual(['job: Failed', 'job: Failed, ended']);
-  });
+  test.each(Object.entries(failing))(
+    'of a pod that failed %s remains Failed under the next agent, even if the saved status is lost',
+    async (_, job) => {
+      const api = new FakeSink('api');
+      const node = await simulatedNode({ pods: [job], parts: { sinks: [api] } });
+      await node.advance('20s');
+      node.killAgent();
+      for (const kind of ['statuses', 'unacknowledged']) {
+        await rm(node.path(`root/statelet/${kind}/job-uid.json`), { force: true });
+      }
+      api.sent.length = 0;
+      await node.startAgent();
+      await node.advance('20s');
+      expect(api.sent).toEqual(['job: Failed', 'job: Failed, ended']);
+    },
+  );
 
-  test('and not that of a pod that was refused, which is decided again', async () => {
+  test('of a rejected pod is not saved, because the pod is admitted again', async () => {
     const api = new FakeSink('api');
     api.answer = hangs;
     const node = await simulatedNode({
@@ -235,7 +238,7 @@ describe('C2: a terminal status stays on disk until every sink that has to has a
     expect([node.pod('far').phase, await kept(node)]).toEqual(['Failed', []]);
   });
 
-  test('and not for those that need not', async () => {
+  test('is not saved for optional sinks', async () => {
     const page = new FakeSink('page', false);
     page.answer = hangs;
     const node = await simulatedNode({ pods: [oneShot('job')], parts: { sinks: [page] } });
@@ -244,7 +247,7 @@ describe('C2: a terminal status stays on disk until every sink that has to has a
     expect(await kept(node)).toEqual([]);
   });
 
-  test('and no longer than there is such a sink', async () => {
+  test('is removed from disk when the required sink no longer exists', async () => {
     const api = new FakeSink('api');
     api.answer = hangs;
     const node = await simulatedNode({ pods: [oneShot('job')], parts: { sinks: [api] } });
@@ -258,7 +261,7 @@ describe('C2: a terminal status stays on disk until every sink that has to has a
   });
 });
 
-test('a recording brings the sinks to the same states, and has no status in it', async () => {
+test('a replayed recording leads to the same states of the sinks, and contains no status', async () => {
   const api = new FakeSink('api');
   api.answer = fails;
   const node = await simulatedNode({ pods: [podWith('web'), oneShot('job')], parts: { sinks: [api] } });
@@ -275,8 +278,8 @@ test('a recording brings the sinks to the same states, and has no status in it',
   expect(JSON.stringify(sent)).not.toContain('phase');
 });
 
-describe('a pod is not reported as Pending over a better status', () => {
-  test('while the node waits for its runtime after a restart of the agent', async () => {
+describe('a running pod', () => {
+  test('is not reported as Pending while the node waits for its runtime after an agent restart', async () => {
     const api = new FakeSink('api');
     const node = await simulatedNode({ pods: [podWith('web')], parts: { sinks: [api] } });
     await node.advance('5s');
@@ -291,7 +294,7 @@ describe('a pod is not reported as Pending over a better status', () => {
     expect(api.sent).toEqual(['web: Running, ready']);
   });
 
-  test('while a container that is to be adopted cannot be asked for', async () => {
+  test('is not reported as Pending while the status of a container to adopt cannot be read', async () => {
     const api = new FakeSink('api');
     const node = await simulatedNode({ pods: [podWith('web')], parts: { sinks: [api] } });
     await node.advance('5s');

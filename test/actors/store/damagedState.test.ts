@@ -37,8 +37,8 @@ async function kinds(): Promise<string[]> {
   return readdir(join(root, 'statelet'));
 }
 
-describe.each(DAMAGES)('%s in the place of a durable fact', (_what, put, expected) => {
-  test('is reported by its path for every kind of fact, set aside, and replaced', async () => {
+describe.each(DAMAGES)('%s at the path of a durable fact', (_what, put, expected) => {
+  test('is reported by path for every kind of fact, renamed and replaced', async () => {
     const folders = await kinds();
     expect(folders.length).toBeGreaterThan(5);
     const files = folders.map((kind) => join(root, 'statelet', kind, 'key.json'));
@@ -54,7 +54,7 @@ describe.each(DAMAGES)('%s in the place of a durable fact', (_what, put, expecte
     await again.store.close();
   });
 
-  test('is set aside under a further name if a directory has the first', async () => {
+  test('is renamed to a further name if a directory has the first one', async () => {
     await kinds();
     const file = join(root, 'statelet', 'probes', 'key.json');
     await put(file);
@@ -65,7 +65,7 @@ describe.each(DAMAGES)('%s in the place of a durable fact', (_what, put, expecte
   });
 });
 
-test('a directory with the name of a half-written fact does not stop the agent, nor the next write', async () => {
+test('a directory at the path of a temporary file stops neither the agent nor the next write', async () => {
   await kinds();
   const file = join(root, 'statelet', 'probes', 'key.json');
   await mkdir(join(`${file}.tmp`, 'inner'), { recursive: true });
@@ -76,7 +76,7 @@ test('a directory with the name of a half-written fact does not stop the agent, 
 });
 
 test.each(DAMAGES)(
-  '%s in the place of any file of an agent leaves its pods running, and a damaged mark is reported',
+  '%s at the path of any file of an agent leaves its pods running, and a damaged mark is reported',
   async (what, put) => {
     const adopted: string[] = [];
     const start = () =>

@@ -5,7 +5,7 @@ import { expect, test } from '@jest/globals';
 import { openNodeStore } from '../../../actors/store/durableFacts.ts';
 import { aPod } from '../../kubernetes/fixtures.ts';
 
-test('the last good pods of a manifest are kept with the digest of its text; older agents kept one, or that alone', async () => {
+test('the last good pods of a manifest are persisted with a digest of its text, and the formats of older agents are readable', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'statelet-facts-'));
   try {
     const { store } = await openNodeStore(directory);

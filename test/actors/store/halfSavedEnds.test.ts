@@ -45,7 +45,7 @@ async function expectRunsAgain(node: SimulatedNode): Promise<void> {
   expect(node.pod('job').phase).toBe('Running');
 }
 
-test('a pod does not run again whose end only a sink still waits for (C2)', async () => {
+test('a completed pod does not run again while a sink has yet to acknowledge its terminal status (C2)', async () => {
   const { sink, sent } = closedSink();
   const node = await simulatedNode({ pods: [job], parts: { sinks: [sink] } });
   await node.advance('20s');
@@ -61,7 +61,7 @@ test('a pod does not run again whose end only a sink still waits for (C2)', asyn
   expect(new Set(sent)).toEqual(new Set(['Failed']));
 });
 
-test('but it does if it was removed since', async () => {
+test('a completed pod runs again if it was removed since', async () => {
   const { sink } = closedSink();
   const node = await simulatedNode({ pods: [job], parts: { sinks: [sink] } });
   await node.advance('20s');
@@ -70,7 +70,7 @@ test('but it does if it was removed since', async () => {
   await expectRunsAgain(node);
 });
 
-test('also if it was not wanted while no agent lived', async () => {
+test('a completed pod runs again if it was removed while no agent was running', async () => {
   const { sink } = closedSink();
   const node = await simulatedNode({ pods: [job], parts: { sinks: [sink] } });
   await node.advance('20s');
@@ -92,8 +92,8 @@ function diskWithout(saving: () => Promise<void>): FileSystem {
 
 const unacknowledged = (node: SimulatedNode) => readdir(node.path('root/statelet/unacknowledged'));
 
-describe('what a sink has taken is kept until it is saved as the status of the pod', () => {
-  test('while that call hangs', async () => {
+describe('an acknowledged terminal status', () => {
+  test('stays on disk while the write of the pod status hangs', async () => {
     const { promise: saved, resolve: save } = Promise.withResolvers<void>();
     const { sink, sent } = closedSink();
     sink.isOpen = true;
@@ -105,7 +105,7 @@ describe('what a sink has taken is kept until it is saved as the status of the p
     await eventually('it is removed', async () => (await unacknowledged(node)).length === 0 || undefined);
   });
 
-  test('while it fails, and is tried again', async () => {
+  test('stays on disk while the write of the pod status fails and is retried', async () => {
     let isFull = true;
     const saving = async () => {
       if (isFull) throw fileError('ENOSPC', 'rename', 'statuses');
@@ -124,25 +124,28 @@ describe('what a sink has taken is kept until it is saved as the status of the p
   test.each([
     ['takes it from the next agent', true],
     ['is not there any more', false],
-  ])('while that call hangs, of an end that a former agent has left, if the sink %s', async (_, isThere) => {
-    const { sink, sent } = closedSink();
-    const node = await simulatedNode({ pods: [job], silentSource: true, parts: { sinks: [sink] } });
-    node.tellSource();
-    await node.advance('20s');
-    await killHalfSaved(node);
-    sink.isOpen = true;
-    // It dies before any source has told of the pod.
-    node.withParts({ sinks: isThere ? [sink] : [], files: diskWithout(() => new Promise(() => {})) });
-    await node.startAgent();
-    await node.advance('20s');
-    expect(sent.includes('Failed')).toBe(isThere);
-    expect(await unacknowledged(node)).toEqual(['job-uid.json']);
-    node.killAgent();
-    node.withParts({});
-    await node.startAgent();
-    node.tellSource();
-    await node.advance('20s');
-    expect(node.pod('job').phase).toBe('Failed');
-    await eventually('it is removed', async () => (await unacknowledged(node)).length === 0 || undefined);
-  });
+  ])(
+    'of an earlier agent stays on disk while the write of the pod status hangs, if the sink %s',
+    async (_, isThere) => {
+      const { sink, sent } = closedSink();
+      const node = await simulatedNode({ pods: [job], silentSource: true, parts: { sinks: [sink] } });
+      node.tellSource();
+      await node.advance('20s');
+      await killHalfSaved(node);
+      sink.isOpen = true;
+      // It dies before any source has told of the pod.
+      node.withParts({ sinks: isThere ? [sink] : [], files: diskWithout(() => new Promise(() => {})) });
+      await node.startAgent();
+      await node.advance('20s');
+      expect(sent.includes('Failed')).toBe(isThere);
+      expect(await unacknowledged(node)).toEqual(['job-uid.json']);
+      node.killAgent();
+      node.withParts({});
+      await node.startAgent();
+      node.tellSource();
+      await node.advance('20s');
+      expect(node.pod('job').phase).toBe('Failed');
+      await eventually('it is removed', async () => (await unacknowledged(node)).length === 0 || undefined);
+    },
+  );
 });

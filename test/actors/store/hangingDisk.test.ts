@@ -45,7 +45,7 @@ function isDone(work: Promise<unknown>): () => boolean {
   return () => done;
 }
 
-describe('a call that hangs', () => {
+describe('a hanging call', () => {
   test.each([
     ['open', ofFile, `${DIRECTORY}/ends/u1.json was not written within 2s`],
     ['writeFile', ofFile, `${DIRECTORY}/ends/u1.json was not written within 2s`],
@@ -55,22 +55,25 @@ describe('a call that hangs', () => {
     ['open', ofFolder, `${DIRECTORY}/ends was not synced within 2s`],
     ['sync', ofFolder, `${DIRECTORY}/ends was not synced within 2s`],
     ['close', ofFolder, `${DIRECTORY}/ends was not synced within 2s`],
-  ] as const)('%s of %s holds no other kind, and its own no longer than two seconds', async (call, path, message) => {
-    const goOn = files.hold(call, path);
-    const same = isDone(Promise.all([store.write('ends', 'u1', 1), store.write('ends', 'u2', 1)]));
-    const other = isDone(store.write('probes', 'u1', 1));
-    await clock.advance(1_900);
-    expect([other(), same(), store.isUnwritten('ends', 'u1'), told]).toEqual([true, false, true, []]);
-    await clock.advance(100);
-    expect([same(), store.isUnwritten('ends', 'u1'), told]).toEqual([true, false, [message, undefined]]);
-    expect(clock.pending).toBe(0);
-    goOn();
-    await clock.advance(0);
-    expect([files.hanging, clock.pending]).toEqual([0, 0]);
-    expect(await onDisk()).toEqual({ ends: { u1: 1, u2: 1 }, probes: { u1: 1 } });
-  });
+  ] as const)(
+    '%s of %s delays no facts of other kinds, and those of its own kind for at most two seconds',
+    async (call, path, message) => {
+      const goOn = files.hold(call, path);
+      const same = isDone(Promise.all([store.write('ends', 'u1', 1), store.write('ends', 'u2', 1)]));
+      const other = isDone(store.write('probes', 'u1', 1));
+      await clock.advance(1_900);
+      expect([other(), same(), store.isUnwritten('ends', 'u1'), told]).toEqual([true, false, true, []]);
+      await clock.advance(100);
+      expect([same(), store.isUnwritten('ends', 'u1'), told]).toEqual([true, false, [message, undefined]]);
+      expect(clock.pending).toBe(0);
+      goOn();
+      await clock.advance(0);
+      expect([files.hanging, clock.pending]).toEqual([0, 0]);
+      expect(await onDisk()).toEqual({ ends: { u1: 1, u2: 1 }, probes: { u1: 1 } });
+    },
+  );
 
-  test('passes those who wait on to a later value', async () => {
+  test('moves its waiting callers on to a later value', async () => {
     const goOn = files.hold('rename', ofFile);
     const writes = [store.write('ends', 'u1', 1)];
     await clock.advance(1_000);
@@ -83,7 +86,7 @@ describe('a call that hangs', () => {
     expect(await onDisk()).toMatchObject({ ends: { u1: 2 } });
   });
 
-  test('is told of until the fact is durable, with a next time that is not past', async () => {
+  test('is reported until the fact is durable, with a next attempt that is never in the past', async () => {
     const goOn = files.hold('sync', ofFile, 2);
     void store.write('ends', 'u1', 1);
     await clock.advance(3_600_000);
@@ -96,7 +99,7 @@ describe('a call that hangs', () => {
   });
 });
 
-test('what fails beside a call that hangs is unwritten from then on, until it is durable', async () => {
+test('a failed write beside a hanging call counts as unwritten until the fact is durable', async () => {
   const goOn = files.hold('sync', /ends\/u2\.json/);
   files.failOnce('rename', ofFile);
   const failed = store.write('ends', 'u1', 1);
@@ -113,23 +116,20 @@ test('what fails beside a call that hangs is unwritten from then on, until it is
   expect(await onDisk()).toMatchObject({ ends: { u1: 1, u2: 1 } });
 });
 
-describe('a call that ends late', () => {
-  test.each(['open', 'writeFile', 'sync', 'close'] as const)(
-    '%s: the file is not put in its place any more',
-    async (call) => {
-      const goOn = files.hold(call, ofFile);
-      void store.write('ends', 'u1', 1);
-      await clock.advance(2_000);
-      await store.write('ends', 'u1', 2);
-      const { length } = files.renamed;
-      goOn();
-      await clock.advance(0);
-      expect(files.renamed).toHaveLength(length);
-      expect(await onDisk()).toMatchObject({ ends: { u1: 2 } });
-    },
-  );
+describe('a call that completes late', () => {
+  test.each(['open', 'writeFile', 'sync', 'close'] as const)('does not move its file into place: %s', async (call) => {
+    const goOn = files.hold(call, ofFile);
+    void store.write('ends', 'u1', 1);
+    await clock.advance(2_000);
+    await store.write('ends', 'u1', 2);
+    const { length } = files.renamed;
+    goOn();
+    await clock.advance(0);
+    expect(files.renamed).toHaveLength(length);
+    expect(await onDisk()).toMatchObject({ ends: { u1: 2 } });
+  });
 
-  test('does not bring back an earlier value', async () => {
+  test('does not restore an earlier value', async () => {
     const goOn = files.hold('rename', ofFile);
     void store.write('ends', 'u1', 1);
     await clock.advance(2_000);
@@ -140,7 +140,7 @@ describe('a call that ends late', () => {
     expect([store.isUnwritten('ends', 'u1'), clock.pending]).toEqual([false, 0]);
   });
 
-  test('does not bring back a value that was given up before it was begun', async () => {
+  test('does not restore a value that was abandoned before its write started', async () => {
     const others = files.hold('open', /u[23]/, 2);
     for (const key of ['u2', 'u3', 'u1']) void store.write('ends', key, 1);
     await clock.advance(0);
@@ -154,7 +154,7 @@ describe('a call that ends late', () => {
     expect(await onDisk()).toMatchObject({ ends: { u1: 2 } });
   });
 
-  test('does not bring back what was removed', async () => {
+  test('does not restore a removed value', async () => {
     const goOn = files.hold('rename', ofFile);
     void store.write('ends', 'u1', 1);
     await clock.advance(2_000);
@@ -164,7 +164,7 @@ describe('a call that ends late', () => {
     expect(await onDisk()).toMatchObject({ ends: {} });
   });
 
-  test('leaves no temporary file that it could not delete while its fact was removed', async () => {
+  test('leaves no temporary file that could not be deleted during the removal of its fact', async () => {
     const [late, removal] = [files.hold('sync', ofFile), files.hold('rm', /u1\.json$/)];
     void store.write('ends', 'u1', 1);
     await clock.advance(2_000);
@@ -179,7 +179,7 @@ describe('a call that ends late', () => {
     expect(await onDisk()).toMatchObject({ ends: {} });
   });
 
-  test('does not remove what was written again', async () => {
+  test('does not remove a value that was written again', async () => {
     await store.write('ends', 'u1', 1);
     const goOn = files.hold('rm', ofFile);
     const removed = isDone(store.remove('ends', 'u1'));
@@ -191,7 +191,7 @@ describe('a call that ends late', () => {
     expect(await onDisk()).toMatchObject({ ends: { u1: 2 } });
   });
 
-  test('makes durable what it was begun for, and nothing that came later', async () => {
+  test('persists only the values that were written before it started', async () => {
     const [goOn] = [files.hold('sync', ofFolder), files.hold('sync', ofFolder, 2)];
     const first = isDone(store.write('ends', 'u1', 1));
     await clock.advance(10_000);
@@ -203,7 +203,7 @@ describe('a call that ends late', () => {
     expect([first(), second()]).toEqual([true, false]);
   });
 
-  test('of a folder tells those who wait for a value that another has taken the place of', async () => {
+  test('and syncs a directory resolves the callers whose value was replaced by a later one', async () => {
     const goOn = files.hold('sync', ofFolder, 2);
     const writes = [store.write('ends', 'u1', 1)];
     await clock.advance(10_000);
@@ -214,7 +214,7 @@ describe('a call that ends late', () => {
     expect(await onDisk()).toMatchObject({ ends: { u1: 2 } });
   });
 
-  test('of a folder makes up for no later value that could not be written', async () => {
+  test('and syncs a directory does not cover a later value that could not be written', async () => {
     const goOn = files.hold('sync', ofFolder, 2);
     const first = isDone(store.write('ends', 'u1', 1));
     await clock.advance(10_000);
@@ -229,7 +229,7 @@ describe('a call that ends late', () => {
     expect([store.failure(), await onDisk()]).toMatchObject([undefined, { ends: { u1: 2 } }]);
   });
 
-  test('changes nothing after the store was closed: another process may write by then', async () => {
+  test('changes nothing after the store was closed, because another process may be writing by then', async () => {
     const goOn = files.hold('sync', ofFile, 2);
     void store.write('ends', 'u1', 1);
     await clock.advanceUntilSettled(store.close());
@@ -239,7 +239,7 @@ describe('a call that ends late', () => {
   });
 });
 
-test('a file of which each call hangs keeps two, and nothing else waits for it', async () => {
+test('a file for which every call hangs occupies two calls, and delays nothing else', async () => {
   const goOn = files.hold('open', ofFile, 100);
   const first = isDone(store.write('ends', 'u1', 1));
   for (let turn = 1; turn <= 20; turn += 1) {
@@ -254,8 +254,8 @@ test('a file of which each call hangs keeps two, and nothing else waits for it',
   expect(await onDisk()).toMatchObject({ ends: { u1: 20, u2: 1 } });
 });
 
-describe('a disk that answers nothing', () => {
-  test('keeps three calls, the last change of each key, and no more; all is written once it answers', async () => {
+describe('a disk that never responds', () => {
+  test('occupies three calls and the last change of each key in memory, and everything is written once the disk responds', async () => {
     const goOn = files.hold('open', /./, 1_000);
     const writes: Promise<void>[] = [];
     for (let turn = 1; turn <= 20; turn += 1) {
@@ -271,7 +271,7 @@ describe('a disk that answers nothing', () => {
     expect(await onDisk()).toEqual({ ends: { u1: 20, u2: 20, u3: 20, u4: 20 }, probes: { u1: 20 } });
   });
 
-  test('does not keep a store from being closed', async () => {
+  test('does not prevent the store from closing', async () => {
     files.hold('open', /./, 1_000);
     for (const key of ['u1', 'u2', 'u3', 'u4', 'u5']) void store.write('ends', key, 1);
     const began = clock.now();
@@ -281,7 +281,7 @@ describe('a disk that answers nothing', () => {
   });
 });
 
-test('a disk that takes three seconds for each call is slow, and writes all the same', async () => {
+test('a disk that takes three seconds per call is slow, but everything is written', async () => {
   for (const path of [ofFile, ofFolder]) {
     for (let call = 1; call <= 10; call += 1) {
       const goOn = files.hold('sync', path);

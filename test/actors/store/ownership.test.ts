@@ -47,8 +47,8 @@ async function withoutMarks(node: SimulatedNode): Promise<void> {
   for (const directory of [layout.podDir(uid), layout.podLogDir(web.metadata)]) await rm(join(directory, MARK_FILE));
 }
 
-describe('the directory of a pod from before there were marks', () => {
-  test('gets its mark when the agent starts and a durable fact names the pod', async () => {
+describe('a pod directory from before ownership marks', () => {
+  test('is marked when the agent starts and a durable fact names the pod', async () => {
     const node = await simulatedNode({ pods: [web] });
     await node.advance('5s');
     await withoutMarks(node);
@@ -58,7 +58,7 @@ describe('the directory of a pod from before there were marks', () => {
     expect(standing(node, layout.podLogDir(web.metadata))).toBe('ours');
   });
 
-  test('is removed with its pod where a durable fact names it or, without one, its sandbox', async () => {
+  test('is removed with its pod if a durable fact names the pod or, without a fact, a sandbox does', async () => {
     for (const keepsFacts of [true, false]) {
       const node = await simulatedNode({ pods: [web] });
       await node.advance('5s');
@@ -74,7 +74,7 @@ describe('the directory of a pod from before there were marks', () => {
   });
 });
 
-test('C23: logs and links of a pod of which nothing else is left go; those of other agents stay', async () => {
+test('C23: logs and links of a pod without other remains are removed, and those of other agents stay', async () => {
   const node = await simulatedNode({ pods: [web] });
   await node.advance('5s');
   node.killAgent();
@@ -93,8 +93,8 @@ test('C23: logs and links of a pod of which nothing else is left go; those of ot
   expect(await readdir(layout.logLinksDir)).toEqual([]);
 });
 
-describe('a directory of others', () => {
-  test('stays when the agent starts, goes round and stops', async () => {
+describe('a directory of another agent', () => {
+  test('stays when the agent starts, collects garbage and stops', async () => {
     const node = await simulatedNode({ pods: [web] });
     const file = await layTheirs(node, podWith('theirs'));
     await node.restartAgent();
@@ -103,7 +103,7 @@ describe('a directory of others', () => {
     expect(node.agent.overview().foreign).toMatchObject([{ uid: podWith('theirs').metadata.uid }]);
   });
 
-  test('stays when its pod was wanted here, was refused, and is wanted no more', async () => {
+  test('stays when its pod was wanted here, rejected and removed', async () => {
     const node = await simulatedNode({ config: { capacity: { cpuMillis: 1, memoryBytes: 1, pods: 0 } } });
     const file = await layTheirs(node, web);
     node.apply(web);
@@ -118,7 +118,7 @@ describe('a directory of others', () => {
     expect(await readdir(dirname(dirname(dirname(dirname(file)))))).toEqual(['volumes']);
   });
 
-  test('is adopted with what is in it when its pod runs here, and goes with it', async () => {
+  test('is adopted with its contents when its pod runs here, and removed with the pod', async () => {
     const node = await simulatedNode({ pods: [web] });
     await node.advance('5s');
     node.killAgent();
@@ -133,7 +133,7 @@ describe('a directory of others', () => {
     expect(await readdir(node.path('root/pods'))).toEqual([]);
   });
 
-  test('keeps a wanted pod of its UID waiting, with the reason, while nothing of that pod has run here', async () => {
+  test('leaves a wanted pod with the same UID waiting, with the reason, as long as that pod has never run here', async () => {
     const node = await simulatedNode();
     const file = await layTheirs(node, web);
     node.apply(web);
@@ -146,7 +146,7 @@ describe('a directory of others', () => {
     expect(await readFile(file, 'utf8')).toBe('theirs');
   });
 
-  test('that its owner copied here with all marks stays, and is of others', async () => {
+  test('that its owner copied here with all marks stays, and counts as foreign', async () => {
     const node = await simulatedNode({ pods: [web] });
     await node.advance('5s');
     node.killAgent();
@@ -157,7 +157,7 @@ describe('a directory of others', () => {
   });
 });
 
-test('the cgroup of a pod is not ours to kill while another agent has a sandbox of the same UID, unless it was taken over', async () => {
+test('the cgroup of a pod is not killed while another agent has a sandbox with the same UID, unless that was adopted', async () => {
   const node = await simulatedNode();
   const [layout, ownMark] = [layoutIn(node), createOwnerMark(node.facts)];
   const { podLogsDir, owner } = node.facts;
@@ -181,7 +181,7 @@ test('the cgroup of a pod is not ours to kill while another agent has a sandbox 
   expect(await isCgroupOurs()).toBe(true);
 });
 
-test('where something is left in the cgroup of a pod, the runtime is asked again whose it is', async () => {
+test('the runtime is queried again for the owner of a pod cgroup that still has processes', async () => {
   const node = await simulatedNode();
   const [layout, ownMark] = [layoutIn(node), createOwnerMark(node.facts)];
   const { podLogsDir, owner } = node.facts;
@@ -211,7 +211,7 @@ test('where something is left in the cgroup of a pod, the runtime is asked again
   expect(asked).toEqual([{ 'io.kubernetes.pod.uid': uid }, { 'io.kubernetes.pod.uid': uid }]);
 });
 
-test('what cannot be read whose it is fails to be removed, and is not left behind as if it were of others', async () => {
+test('a directory whose owner cannot be read fails to be removed, and is not left behind as foreign', async () => {
   const node = await simulatedNode({ pods: [web] });
   await node.advance('5s');
   const unreadable = () => {
@@ -223,8 +223,8 @@ test('what cannot be read whose it is fails to be removed, and is not left behin
   await expect(isOwnCgroup(ownership, { pod: web, ran: [] })).rejects.toThrow('EIO');
 });
 
-describe('what was found below a root', () => {
-  test('of another runtime is refused, before anything is changed', async () => {
+describe('a pod directory below the root directory', () => {
+  test('from a different runtime is rejected before anything is changed', async () => {
     const node = await simulatedNode();
     const layout = layoutIn(node);
     const maker = { ...createOwnerMark(node.facts), runtime: 'unix:///run/crio/crio.sock' };
@@ -239,7 +239,7 @@ describe('what was found below a root', () => {
     expect((await findPodsOnDisk(onContainerd, noFacts)).left).toHaveLength(1);
   });
 
-  test('of another runtime: the store that was opened for the node is closed again', async () => {
+  test('from a different runtime causes the node to close its store again', async () => {
     const node = await simulatedNode();
     const maker = { ...createOwnerMark(node.facts), runtime: 'unix:///run/crio/crio.sock' };
     await claimPodDirectory({ layout: layoutIn(node), maker, pod: web.metadata });
@@ -255,7 +255,7 @@ describe('what was found below a root', () => {
     expect(close).toHaveBeenCalledTimes(1);
   });
 
-  test('goes by the names of its logs, also with an underscore in its uid', async () => {
+  test('gets its namespace and name from its log directory, even if the UID contains an underscore', async () => {
     const node = await simulatedNode();
     await mkdir(node.path('root/pods/a_b_c'), { recursive: true });
     await mkdir(node.path('logs/pods/shop_cart_a_b_c'), { recursive: true });
@@ -263,7 +263,7 @@ describe('what was found below a root', () => {
     expect([left, foreign]).toMatchObject([[], [{ uid: 'a_b_c', namespace: 'shop', name: 'cart' }]]);
   });
 
-  test('may have logs of any pod where the folder of these cannot be read, and of none where there is no such folder', async () => {
+  test('may have logs of any pod if the log directory is unreadable, and of none if it is missing', async () => {
     const node = await simulatedNode();
     await mkdir(node.path('logs/pods/default_web_a'), { recursive: true });
     const logged = async (code?: string) => {
@@ -279,7 +279,7 @@ describe('what was found below a root', () => {
     expect(await logged('ENOENT')).toEqual([]);
   });
 
-  test('is known by its durable fact, however the file of that is named', async () => {
+  test('is owned if a durable fact names it, however the file of the fact is named', async () => {
     const node = await simulatedNode();
     const odd = 'Mirror_OF.x'.repeat(30);
     const { store } = await openNodeStore(node.path('root'));
@@ -288,7 +288,7 @@ describe('what was found below a root', () => {
     expect([known.has(odd), known.has('other')]).toEqual([true, false]);
   });
 
-  test('is not taken for the pod of another when the directory of the facts cannot be read', async () => {
+  test('is not attributed to another agent if the directory of facts is unreadable', async () => {
     const node = await simulatedNode();
     await mkdir(node.path('root/statelet'), { recursive: true });
     await rm(node.path('root/statelet/probes'), { recursive: true, force: true });
@@ -314,7 +314,7 @@ describe('what was found below a root', () => {
     }
   });
 
-  test('is also what only a fact of probes tells: the fact goes with the pod', async () => {
+  test('known only from a probe fact loses that fact when the pod is cleaned up', async () => {
     const node = await simulatedNode();
     await writeFile(node.path('root/statelet/probes/lost.json'), '{"key":"lost","value":[]}\n');
     await node.restartAgent();

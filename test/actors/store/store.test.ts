@@ -23,7 +23,7 @@ async function inFolder(story: (folder: string) => Promise<void>): Promise<void>
   }
 }
 
-test('what was written is there in the next life, and what was removed is not', async () => {
+test('written facts exist after the store is reopened, and removed ones do not', async () => {
   await inFolder(async (folder) => {
     const store = await openStore(folder, schemas);
     await store.write('manifests', '/etc/kubernetes/web.yaml', { name: 'web' });
@@ -38,7 +38,7 @@ test('what was written is there in the next life, and what was removed is not', 
   });
 });
 
-test('a fact is one plain file that names its key, for its owner only', async () => {
+test('a fact is one plain file that names its key and is accessible only to its owner', async () => {
   await inFolder(async (folder) => {
     const store = await openStore(folder, schemas);
     await store.write('allocations', 'u1', { cpu: 250 });
@@ -48,7 +48,7 @@ test('a fact is one plain file that names its key, for its owner only', async ()
   });
 });
 
-test('of many writes to a key the last one counts, and each resolves only when it or a later one is on disk', async () => {
+test('the last of many writes to a key wins, and each resolves only when its value or a later one is on disk', async () => {
   await inFolder(async (folder) => {
     const store = await openStore(folder, schemas);
     const file = path.join(folder, 'allocations', 'u1.json');
@@ -67,7 +67,7 @@ test('of many writes to a key the last one counts, and each resolves only when i
   });
 });
 
-test('a write and a removal of the same key are kept in their order', async () => {
+test('a write and a removal of the same key are applied in order', async () => {
   await inFolder(async (folder) => {
     const store = await openStore(folder, schemas);
     await Promise.all([
@@ -80,7 +80,7 @@ test('a write and a removal of the same key are kept in their order', async () =
   });
 });
 
-test('reading waits for what was written before, and flushing an idle store resolves', async () => {
+test('a read waits for earlier writes, and flushing an idle store resolves', async () => {
   await inFolder(async (folder) => {
     const store = await openStore(folder, schemas);
     await store.flush();
@@ -90,7 +90,7 @@ test('reading waits for what was written before, and flushing an idle store reso
   });
 });
 
-test('the same fact written again leaves its file alone', async () => {
+test('writing an unchanged fact leaves its file alone', async () => {
   await inFolder(async (folder) => {
     await (await openStore(folder, schemas)).write('allocations', 'u1', { cpu: 7 });
     const before = await stat(path.join(folder, 'allocations', 'u1.json'));
@@ -99,7 +99,7 @@ test('the same fact written again leaves its file alone', async () => {
   });
 });
 
-test('any key is kept apart from all others and stays in its folder', async () => {
+test('every key has its own file, which is inside the directory of the store', async () => {
   const keys = fc.uniqueArray(
     fc.oneof(fc.string(), fc.constantFrom('..', '../u', 'a/b', 'A', 'a', 'a.json', 'sha256-00', `${'x'.repeat(300)}`)),
     { maxLength: 8 },
@@ -119,7 +119,7 @@ test('any key is kept apart from all others and stays in its folder', async () =
   );
 });
 
-describe('a damaged file is told of once, set aside, and stops nothing', () => {
+describe('a damaged file is reported once and renamed, and does not stop the store', () => {
   test.each([
     ['half-written JSON', 'u2.json', '{"key":"u2","value":{"cp', 'expected one JSON object'],
     ['an empty file', 'u2.json', '', 'expected one JSON object'],
@@ -147,7 +147,7 @@ describe('a damaged file is told of once, set aside, and stops nothing', () => {
   });
 });
 
-test('a write that fails rejects with its reason; the others and a later try succeed', async () => {
+test('a failed write rejects with its reason, while other writes and a later attempt succeed', async () => {
   await inFolder(async (folder) => {
     const store = await openStore(folder, schemas);
     const inTheWay = path.join(folder, 'allocations', 'u1.json.tmp');
@@ -164,7 +164,7 @@ test('a write that fails rejects with its reason; the others and a later try suc
   });
 });
 
-test('what could not be written is kept, tried again, and told of until it is durable', async () => {
+test('a value that could not be written is retried, and reported until it is durable', async () => {
   await inFolder(async (folder) => {
     const clock = new SimulatedClock();
     const told: (number | undefined)[] = [];
@@ -185,7 +185,7 @@ test('what could not be written is kept, tried again, and told of until it is du
   });
 });
 
-test('a write that failed is not tried again while a later removal of its key is on its way', async () => {
+test('a failed write is not retried while a later removal of its key is in progress', async () => {
   await inFolder(async (folder) => {
     const clock = new SimulatedClock();
     const fact = path.join(folder, 'allocations', 'u1.json');
@@ -208,7 +208,7 @@ test('a write that failed is not tried again while a later removal of its key is
   });
 });
 
-test('a newer value that goes in the place of one that failed is no recovery', async () => {
+test('a newer value that replaces a failed one does not count as a recovery', async () => {
   await inFolder(async (folder) => {
     const told: (number | undefined)[] = [];
     const clock = new SimulatedClock();
@@ -230,7 +230,7 @@ test('a newer value that goes in the place of one that failed is no recovery', a
   });
 });
 
-test('a store that is closed tries once more, and leaves no timer', async () => {
+test('closing a store retries a failed write once, and leaves no timer', async () => {
   await inFolder(async (folder) => {
     const clock = new SimulatedClock();
     const store = await openStore(folder, schemas, { clock });
@@ -243,7 +243,7 @@ test('a store that is closed tries once more, and leaves no timer', async () => 
   });
 });
 
-test('what is to be written last is tried once more', async () => {
+test('flushing a store retries a failed write', async () => {
   await inFolder(async (folder) => {
     const store = await openStore(folder, schemas, { clock: new SimulatedClock() });
     const inTheWay = path.join(folder, 'allocations', 'u1.json.tmp');
@@ -255,7 +255,7 @@ test('what is to be written last is tried once more', async () => {
   });
 });
 
-test('a writer killed at any moment leaves whole files, none older than what it was told is durable', async () => {
+test('a writer that is killed at any moment leaves complete files, none older than the last acknowledged value', async () => {
   await inFolder(async (folder) => {
     const fact = { facts: z.object({ turn: z.number(), padding: z.string() }) };
     for (let life = 0; life < 10; life += 1) {

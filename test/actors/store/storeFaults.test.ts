@@ -93,7 +93,7 @@ const undisturbed = new Stage();
 await undisturbed.play();
 const calls = undisturbed.disk.calls.map((call, at) => [`${at}: ${call.call} ${call.path}`, at, call] as const);
 
-test('the story goes well on a disk that does', async () => {
+test('the scenario succeeds on a healthy disk', async () => {
   expect(undisturbed.refused).toEqual([]);
   expect(await undisturbed.read()).toMatchObject({ turns: { u1: 4, u3: 1, 'U/4': 1 }, damaged: [] });
 });
@@ -101,7 +101,7 @@ test('the story goes well on a disk that does', async () => {
 describe.each([
   ['the process dies', [undefined]],
   ['the power fails', SEEDS],
-])('where %s, each fact is there as it was written or as it was before, and none is damaged', (_, seeds) => {
+])('after %s, each fact has its old or its new value, and none is damaged', (_, seeds) => {
   test.each(calls)('at %s', async (_, at) => {
     for (const fault of deaths) {
       for (const seed of seeds) {
@@ -125,20 +125,23 @@ describe.each([
   });
 });
 
-test.each(calls)('what the next process has read is there after a power cut: the first died at %s', async (_, at) => {
-  for (const fault of deaths) {
-    for (const seed of SEEDS) {
-      const stage = new Stage();
-      void stage.play({ at, fault });
-      await stage.clock.advance(0);
-      const { turns } = await stage.read();
-      stage.disk.cutPower(seed);
-      expect((await stage.read()).turns).toEqual(turns);
+test.each(calls)(
+  'facts that the next process has read survive a power failure (first process died at %s)',
+  async (_, at) => {
+    for (const fault of deaths) {
+      for (const seed of SEEDS) {
+        const stage = new Stage();
+        void stage.play({ at, fault });
+        await stage.clock.advance(0);
+        const { turns } = await stage.read();
+        stage.disk.cutPower(seed);
+        expect((await stage.read()).turns).toEqual(turns);
+      }
     }
-  }
-});
+  },
+);
 
-describe('where a call fails, who writes is told and nothing is lost', () => {
+describe('after a failed call the caller is informed and no fact is lost', () => {
   const failures = calls.flatMap(([title, at, call]) =>
     failuresOf(call).map((fault) => [`${JSON.stringify(fault)} at ${title}`, { at, fault }] as const),
   );

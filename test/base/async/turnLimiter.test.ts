@@ -50,8 +50,8 @@ async function letIn({ shares }: Loop, number: number, enter: (number: number) =
   enter(number);
 }
 
-describe('a burst of answers', () => {
-  test('is spread over turns of the event loop, in its order', async () => {
+describe('a burst of responses', () => {
+  test('is spread over turns of the event loop, in order', async () => {
     const loop = new Loop();
     for (const number of numbers) void letIn(loop, number, (each) => loop.enter(each));
     await loop.run();
@@ -59,7 +59,7 @@ describe('a burst of answers', () => {
     expect(loop.longest).toBeLessThanOrEqual(10);
   });
 
-  test('is not overtaken by what comes while it waits', async () => {
+  test('is not overtaken by a later caller while it waits', async () => {
     const loop = new Loop();
     const last = 2 * MANY;
     for (const number of numbers) {
@@ -74,7 +74,7 @@ describe('a burst of answers', () => {
     expect(loop.turns.flat()).toEqual([...numbers, MANY, last]);
   });
 
-  test('is not overtaken by a caller that comes after the release of the last one and before its start', async () => {
+  test('is not overtaken by a caller that arrives between the release of the last one and its start', async () => {
     const loop = new Loop();
     for (const number of [0, 1]) void letIn(loop, number, (each) => loop.enter(each, 10));
     const run = loop.run();
@@ -83,7 +83,7 @@ describe('a burst of answers', () => {
     expect(loop.turns.flat()).toEqual([0, 1, 2]);
   });
 
-  test('counts the time that each caller takes after its start', async () => {
+  test('is limited by the time that each caller takes after its start', async () => {
     const loop = new Loop();
     for (const number of numbers) void letIn(loop, number, (each) => loop.enter(each, 8));
     await loop.run();
@@ -91,7 +91,7 @@ describe('a burst of answers', () => {
     expect(loop.longest).toBe(2);
   });
 
-  test('that takes no longer than a share is let in at once', () => {
+  test('that takes no longer than its share starts at once', () => {
     const loop = new Loop();
     for (const number of numbers.slice(0, 9)) void letIn(loop, number, (each) => loop.enter(each));
     expect(loop.turns).toEqual([numbers.slice(0, 9)]);
@@ -107,7 +107,7 @@ test('no more callers start in a turn than allowed, even if starting them takes 
   expect(started).toEqual(numbers);
 });
 
-describe('timers that elapse together', () => {
+describe('timers that expire together', () => {
   /** Starts many timers of 1 s, and lets that time pass. */
   async function elapsed(stop?: { readonly after: number }): Promise<Loop> {
     const loop = new Loop();
@@ -132,13 +132,13 @@ describe('timers that elapse together', () => {
     expect(loop.longest).toBeLessThanOrEqual(10);
   });
 
-  test('do not elapse any more if they are stopped before their turn', async () => {
+  test('do not fire if they are stopped before their turn', async () => {
     const loop = await elapsed({ after: 50 });
     expect(loop.turns.flat()).toHaveLength(50);
   });
 });
 
-test('a burst of facts of a feed takes effect over several turns, in its order', async () => {
+test('a burst of facts from a feed takes effect over several turns, in order', async () => {
   const loop = new Loop();
   const entered: unknown[] = [];
   const feed: FactFeed = (send) => {

@@ -17,6 +17,6 @@ test.each([
   ['svc', undefined],
   ['cm', undefined],
   ['vol', undefined],
-])('finds the nearest word of %s: %s', (word, expected) => {
+])('the closest word to %s is %s', (word, expected) => {
   expect(closestWord(word, known)).toBe(expected);
 });

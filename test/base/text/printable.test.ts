@@ -7,7 +7,7 @@ test.each([
   ['controls of 8 bits', '\x9b31m\x90', '\\u009b31m\\u0090'],
   ['another direction', 'user\u202ecod.exe\u2066', 'user\\u202ecod.exe\\u2066'],
   ['a deletion', 'a\x7f\0', 'a\\x7f\\x00'],
-])('escapes %s', (_, raw, shown) => {
+])('text with %s is escaped', (_, raw, shown) => {
   expect(printableText(raw)).toBe(shown);
   expect([isPrintable(raw), isPrintable(shown)]).toEqual([false, true]);
 });

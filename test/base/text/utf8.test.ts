@@ -9,12 +9,12 @@ test.each([
   ['a😀', 4, 'a'],
   ['😀', 4, '😀'],
   ['abc', 0, ''],
-])('truncates %s to %i bytes', (text, most, expected) => {
+])('%s is truncated to at most %i bytes at a character boundary', (text, most, expected) => {
   expect(truncateToBytes(text, most)).toBe(expected);
 });
 
 test.each(['', 'abc', 'äöü', '€', 'a😀b', '\ud83d', '\ude00\ud83d', 'x\ud83dy'])(
-  'measures %j as it is encoded',
+  'the UTF-8 length of %j is the length of its encoding',
   (text) => {
     expect(utf8Length(text)).toBe(new TextEncoder().encode(text).length);
   },

@@ -31,7 +31,7 @@ async function daysUntil(begin: (done: () => void) => void, most = 200): Promise
   return Number.POSITIVE_INFINITY;
 }
 
-test.each([1, 24, 25, 30, 50, 68])('a timer of %d days', async (days) => {
+test.each([1, 24, 25, 30, 50, 68])('a timer of %d days fires on time', async (days) => {
   expect(await daysUntil((done) => void systemClock.setTimeout(done, days * DAY_MS))).toBe(days);
 });
 

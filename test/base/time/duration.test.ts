@@ -30,4 +30,4 @@ test.each([
   [730 * D, '2y'],
   [731 * D, '2y1d'],
   [8 * 365 * D + 5 * D, '8y'],
-])('%d ms is %s', (ms, words) => expect(humanDuration(ms)).toBe(words));
+])('%d ms is formatted as %s', (ms, words) => expect(humanDuration(ms)).toBe(words));

@@ -24,7 +24,7 @@ test('never aborts after the call has completed, in any step', async () => {
 test.each([
   ['30 days', 30 * 86_400_000],
   ['a millisecond more than a timer can count', MAX_TIMER_MS + 1],
-])('does not abort at once with a limit of %s', async (_long, ms) => {
+])('a time limit of %s does not abort immediately', async (_long, ms) => {
   const { signal, clear } = startTimeLimit(ms);
   await pause(20);
   expect(signal.aborted).toBe(false);
@@ -43,7 +43,7 @@ test('leaves no timer after a call has completed', () => {
   }
 });
 
-test('does not hold the process open', () => {
+test('a time limit does not prevent the process from exiting', () => {
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
   const before = timers();
   const { clear } = startTimeLimit(60_000);

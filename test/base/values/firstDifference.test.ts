@@ -11,6 +11,6 @@ test.each([
   [{ a: [1, 2] }, { a: [1] }, { path: '.a.1', left: 2, right: undefined }],
   [{}, { constructor: 1 }, { path: '.constructor', left: undefined, right: 1 }],
   [{ a: 1 }, undefined, { path: '', left: { a: 1 }, right: undefined }],
-])('finds the deepest difference between %j and %j', (one, other, difference) => {
+])('the first difference between %j and %j is reported with its full path', (one, other, difference) => {
   expect(firstDifference(one, other)).toEqual(difference);
 });

@@ -7,7 +7,7 @@ test.each<[string, unknown, unknown]>([
   ['a key without a value, the other way round', { a: 1 }, { a: 1, b: undefined }],
   ['lists', [{ a: 1 }, 2], [{ a: 1 }, 2]],
   ['null', { a: null }, { a: null }],
-])('%s: the same', (_, a, b) => {
+])('two values are equal: %s', (_, a, b) => {
   expect(isJsonEqual(a, b)).toBe(true);
 });
 
@@ -23,6 +23,6 @@ test.each<[string, unknown, unknown]>([
   ['a key that every object answers to', { constructor: 1 }, {}],
   ['such a key in the other', {}, { toString: 1 }],
   ['a number and its text', 1, '1'],
-])('%s: not the same', (_, a, b) => {
+])('two values are not equal: %s', (_, a, b) => {
   expect(isJsonEqual(a, b)).toBe(false);
 });

@@ -6,6 +6,6 @@ test.each([
   ['null', null],
   ['', undefined],
   ['{"a":', undefined],
-])('parses %j', (text, value) => {
+])('%j is parsed as JSON, or is undefined if it is invalid', (text, value) => {
   expect(parseJson(text)).toEqual(value);
 });

@@ -95,10 +95,10 @@ test.each([
   ['inspect node.rec --a', ['--address', ':none']],
   ['run --inspect', ['--inspect-address', ':none']],
   ['nonsense ', [':none']],
-])('"statelet %s" goes on with %j', async (line, found) => {
+])('"statelet %s" is completed with %j', async (line, found) => {
   expect(await complete(program, line.split(' '), ask)).toEqual(found);
 });
 
-test('without an agent there are no names, and no word of it', async () => {
+test('without an agent, pod names are not completed, and no error is printed', async () => {
   expect(await listPods({ rootDir: '/nowhere' })).toEqual([]);
 });

@@ -141,7 +141,7 @@ describe.each(WAYS)('%s', (_name, way, lines) => {
   beforeAll(() => start(way));
   afterAll(() => ended(shell));
 
-  test.each(lines)('Tab after "%s" makes it "%s"', async (typed, line) => {
+  test.each(lines)('Tab completes "%s" to "%s"', async (typed, line) => {
     const placed = (text: string) => text.replaceAll('HOME', home);
     expect(await tab(placed(typed))).toBe(placed(line));
   });

@@ -10,7 +10,7 @@ import type { AgentPort } from '../../../socket/agent.ts';
 import { serveSocket } from '../../../socket/socket.ts';
 import { socketPath } from '../../../socket/socketPath.ts';
 
-test('the versions of the command and of the running agent, as kubectl shows them', async () => {
+test('version prints the versions of the command and of the running agent, like kubectl', async () => {
   const rootDir = await mkdtemp(join(tmpdir(), 'statelet-version-'));
   // Its version is asked of the socket alone.
   const agent = { subscribe: () => () => {}, subscribeEvents: () => () => {} } as unknown as AgentPort;
@@ -43,7 +43,7 @@ test('the versions of the command and of the running agent, as kubectl shows the
   await rm(rootDir, { recursive: true });
 });
 
-test('an object says first in YAML what it is, in a list too', () => {
+test('YAML output starts with apiVersion and kind, in lists as well', () => {
   const pod = { metadata: { name: 'web' }, kind: 'Pod', apiVersion: 'v1' };
   expect(asYaml(pod)).toMatch(/^apiVersion: v1\nkind: Pod\nmetadata:/);
   expect(asYaml({ items: [pod], kind: 'List', apiVersion: 'v1' })).toBe(

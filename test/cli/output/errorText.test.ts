@@ -6,7 +6,7 @@ import { errorText } from '../../../cli/output/errorText.ts';
 /** An error as Node.js makes it. */
 const coded = (message: string, fields: object): Error => Object.assign(new Error(message), fields);
 
-test("a user's mistake and what the system refuses are told by their message alone", () => {
+test('a user error or a system error is printed as its message alone', () => {
   expect(errorText(new NodeFailure('BadRequest', '--port: 70000 is no port\nSee --help.'))).toBe(
     'statelet: --port: 70000 is no port\nstatelet: See --help.\n',
   );
@@ -15,7 +15,7 @@ test("a user's mistake and what the system refuses are told by their message alo
   );
 });
 
-test('where too many files are open, the sentence says what helps', () => {
+test('the message for too many open files names the remedy', () => {
   const refused = coded('EMFILE: too many open files, scandir', { code: 'EMFILE', syscall: 'scandir' });
   const helps = 'too many open files: raise the limit (ulimit -n)\n';
   expect(errorText(refused)).toBe(`statelet: EMFILE: too many open files, scandir: ${helps}`);
@@ -29,7 +29,7 @@ test('where too many files are open, the sentence says what helps', () => {
   );
 });
 
-test('a user other than root hears that root is needed', () => {
+test('a permission error tells a user other than root that root is required', () => {
   const denied = coded("EACCES: permission denied, mkdir '/var/lib/statelet'", { code: 'EACCES', syscall: 'mkdir' });
   const getuid = jest.spyOn(process, 'getuid');
   try {
@@ -42,7 +42,7 @@ test('a user other than root hears that root is needed', () => {
   }
 });
 
-test('a mistake of the program is told with where it happened', () => {
+test('an internal error is printed with its stack', () => {
   const error = coded('Invalid package config /x/package.json.', { code: 'ERR_INVALID_PACKAGE_CONFIG' });
   expect(errorText(error)).toMatch(/^statelet: Error: Invalid package config .*\nstatelet: {5}at /);
   expect(errorText('nothing')).toBe('statelet: nothing\n');

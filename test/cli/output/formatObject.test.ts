@@ -10,13 +10,13 @@ const hostile = { said: '\x1b[2Jgone\x07', '\x9bkey': ['\u202eback', 'a\r\nb\x1b
 test.each([
   ['json', (text: string): unknown => JSON.parse(text)],
   ['yaml', (text: string): unknown => parse(text)],
-] as const)('as %s it is exact, and nothing in it moves a terminal', async (form, read) => {
+] as const)('hostile text is preserved exactly in %s, without control characters', async (form, read) => {
   const text = await formatObject(hostile, form);
   expect(read(text)).toEqual(hostile);
   expect(isPrintable(text)).toBe(true);
 });
 
-test('a line of the log for people shows it', () => {
+test('control characters are escaped in a pretty-printed log line', () => {
   const lines: string[] = [];
   const { write } = prettyLog({ write: (line) => void lines.push(line) });
   write(`${JSON.stringify({ level: 40, time: 0, msg: 'said \x1b[2J', pod: '\u202eweb' })}\n`);

@@ -19,7 +19,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 /** Nobody ever uses its other side: to open it takes for ever. */
 const pipe = (path: string) => execFileSync('mkfifo', [path]);
 
-test('it has its code, and those who wait for it hear of it', async () => {
+test('exitNow uses the exit code, and notifies exit listeners', async () => {
   const path = join(directory, 'pipe');
   pipe(path);
   const script = `
@@ -33,7 +33,7 @@ test('it has its code, and those who wait for it hear of it', async () => {
   expect(out()).toBe('ends with 3\n');
 });
 
-test('a daemon whose state cannot be saved ends when it is told to', async () => {
+test('a daemon whose state cannot be saved exits when it receives a signal', async () => {
   const [pods, facts] = [join(directory, 'pods'), join(directory, 'root/statelet/manifests')];
   const manifest = (image: string) =>
     `apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: a, image: ${image}}]}\n`;

@@ -39,8 +39,8 @@ const crashing = podView({ main: { web: backOff(1) }, meta: { name: 'crash-host'
 const said = ({ written }: { readonly written: readonly string[] }) =>
   written.map((line) => /\] "(.*)"\n$/.exec(line)?.[1] ?? line);
 
-describe('without a terminal', () => {
-  test('messages are lines of the same format, as JSON if the log is', () => {
+describe('the live view without a terminal', () => {
+  test('prints messages in the log format, as JSON if the log is JSON', () => {
     const out = output(false);
     openLiveView(out, 'text').print('one\ntwo\n');
     expect(said(out)).toEqual(['one', 'two']);
@@ -51,7 +51,7 @@ describe('without a terminal', () => {
     ]);
   });
 
-  test('each change is a line, and so is the moment that all pods run', () => {
+  test('prints each change as a line, and a line when all pods are running', () => {
     const agent = fakeAgent({ now: NOW, views: [starting, crashing] });
     const out = output(false);
     const live = openLiveView(out, 'text');
@@ -78,7 +78,7 @@ describe('without a terminal', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  test('a simulated runtime is in every line', () => {
+  test('mentions a simulated runtime in every line', () => {
     const out = output(false);
     openLiveView(out, 'text').follow(fakeAgent({ now: NOW, views: [ready], node: { simulated: true } }));
     jest.advanceTimersByTime(2000);
@@ -86,7 +86,7 @@ describe('without a terminal', () => {
     expect(out.written.filter((line) => !line.includes('simulated'))).toEqual([]);
   });
 
-  test('a node that has not read all its pods yet is not ready', () => {
+  test('does not report a node as ready that has not read all its pods', () => {
     const agent = fakeAgent({ now: NOW, views: [ready], node: { state: 'awaitingSources' } });
     const out = output(false);
     openLiveView(out, 'text').follow(agent);
@@ -98,7 +98,7 @@ describe('without a terminal', () => {
   });
 });
 
-describe('on a terminal', () => {
+describe('the live view on a terminal', () => {
   function shown(...views: ShownPod[]) {
     const agent = fakeAgent({ now: NOW, views });
     const out = output(true);
@@ -108,7 +108,7 @@ describe('on a terminal', () => {
   }
   const table = (out: ReturnType<typeof output>) => (out.seen().other ?? []).join('\n');
 
-  test('any number of changes are at most ten drawings a second', () => {
+  test('redraws at most ten times a second, however many changes there are', () => {
     const { agent, out, live } = shown(starting);
     const before = out.written.length;
     for (let change = 0; change < 500; change++) {
@@ -120,7 +120,7 @@ describe('on a terminal', () => {
     live.close();
   });
 
-  test('any number of changes of a pod with a thousand containers are one drawing a second', () => {
+  test('redraws at most once a second for a pod with a thousand containers', () => {
     const names = Array.from({ length: 1_000 }, (_, index) => `c${index}`);
     const main = Object.fromEntries(names.map((name) => [name, running()]));
     const large = podView({ main, meta: { name: 'large-host', uid: 'l' }, view });
@@ -135,7 +135,7 @@ describe('on a terminal', () => {
     live.close();
   });
 
-  test('a table that stays the same is not drawn, but its times go on', () => {
+  test('does not redraw an unchanged table, except for its times', () => {
     const { out, live } = shown(starting);
     const before = out.written.length;
     jest.advanceTimersByTime(10_000);
@@ -144,7 +144,7 @@ describe('on a terminal', () => {
     live.close();
   });
 
-  test('a new size is filled at once, and nothing of the old one stays', () => {
+  test('fills a new size at once, without remains of the old one', () => {
     const { out, live } = shown(starting, ready, crashing);
     for (const [columns, rows] of [
       [40, 10],
@@ -161,7 +161,7 @@ describe('on a terminal', () => {
     live.close();
   });
 
-  test('lines that are told stand below the table, and stay on the terminal after it, once each', () => {
+  test('prints messages below the table, and once each on the terminal after it', () => {
     const { out, live } = shown(ready);
     for (let line = 1; line <= 200; line++) live.print(`told ${line}`);
     jest.advanceTimersByTime(100);
@@ -174,7 +174,7 @@ describe('on a terminal', () => {
     );
   });
 
-  test('the link to the page stays in sight, and on the terminal after the table', () => {
+  test('shows the link to the page permanently, and on the terminal after the table', () => {
     const { out, live } = shown(ready);
     const url = 'http://127.0.0.1:10270/?token=0123456789abcdef0123456789abcdef';
     live.showPage(url);
@@ -188,7 +188,7 @@ describe('on a terminal', () => {
     expect(out.seen().normal.slice(-3).join('')).toContain(url);
   });
 
-  test('what is printed before there is a node is printed as it comes', () => {
+  test('prints messages immediately before a node exists', () => {
     const out = output(true);
     const live = terminalView(out, { isInForeground: () => true });
     live.print('starting a private containerd');
@@ -196,7 +196,7 @@ describe('on a terminal', () => {
     live.close();
   });
 
-  test('closing leaves the last table, the cursor and wrapping; a second closing does nothing', () => {
+  test('leaves the last table and restores the cursor and wrapping when it is closed, once', () => {
     const { agent, out, live } = shown(starting);
     agent.show({ ...starting, containers: [], waitingFor: 'the last thing' });
     live.close();

@@ -102,7 +102,7 @@ async function withStubbornPod(): Promise<void> {
 }
 
 describe('`statelet up` on a terminal', () => {
-  test('keys are read one by one: help, filter, and back', async () => {
+  test('reads keys one by one: help, filter and back', async () => {
     await withStubbornPod();
     type('?');
     await shows('scroll by a line');
@@ -115,7 +115,7 @@ describe('`statelet up` on a terminal', () => {
     await shows('stubborn-node');
   });
 
-  test('Ctrl-C ends it in order, and the terminal is as it was', async () => {
+  test('terminates gracefully on Ctrl-C, and restores the terminal', async () => {
     onTerminal();
     await shows('node node running');
     type('\x03');
@@ -123,7 +123,7 @@ describe('`statelet up` on a terminal', () => {
     expect(out).toContain('statelet has stopped');
   });
 
-  test('a second Ctrl-C, later, ends it at once, and it says what goes on running and how to end that', async () => {
+  test('stops at once on a later second Ctrl-C, and says what is still running and how to terminate it', async () => {
     await withStubbornPod();
     type('\x03');
     await shows('terminating all pods');
@@ -140,14 +140,14 @@ describe('`statelet up` on a terminal', () => {
     ['SIGUSR2', 1],
     ['SIGALRM', 1],
     ['SIGQUIT', 131],
-  ] as const)('%s leaves the terminal as it was', async (signal, code) => {
+  ] as const)('restores the terminal on %s', async (signal, code) => {
     onTerminal();
     await shows('node node running');
     await send(signal);
     expect(await afterwards()).toMatchObject({ ...sane, code });
   });
 
-  test('Ctrl-Z gives the terminal to the shell, and the table comes back with the job', async () => {
+  test('returns the terminal to the shell on Ctrl-Z, and the table comes back with the job', async () => {
     onTerminal({ afterwards: 'read x; fg' });
     await shows('node node running');
     const [pid = 0] = await agents();
@@ -160,13 +160,13 @@ describe('`statelet up` on a terminal', () => {
     await shows('scroll by a line');
   });
 
-  test('a terminal without a size gets a table of 80 columns', async () => {
+  test('uses 80 columns on a terminal without a size', async () => {
     onTerminal({ size: 'cols 0 rows 0' });
     await shows('node node running');
     expect(Math.max(...(seenOn(out).other ?? []).map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 
-  test('colours are there, and with NO_COLOR they are not', async () => {
+  test('uses colors, unless NO_COLOR is set', async () => {
     onTerminal({ env: { NO_COLOR: '' } });
     await shows('node node running');
     expect(out).toContain('\x1b[1m');
@@ -178,7 +178,7 @@ describe('`statelet up` on a terminal', () => {
     expect(out).not.toMatch(new RegExp(`${ESC}\\[[\\d;]+m`));
   });
 
-  test('a dumb terminal gets lines, and no control sequence', async () => {
+  test('prints plain lines without control sequences on a dumb terminal', async () => {
     onTerminal({ env: { TERM: 'dumb' } });
     await eventually('it runs', async () => (await agents()).length > 0 || undefined);
     await writeFile(join(directory, 'pods', 'stubborn.yaml'), JSON.stringify(stubborn));

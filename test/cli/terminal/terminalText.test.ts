@@ -9,14 +9,14 @@ function shown(...parts: (string | Uint8Array)[]): string {
   return parts.map((part) => text.push(Buffer.from(part))).join('') + text.flush();
 }
 
-test('colours stay, and end with the text', () => {
+test('colors are preserved, and reset at the end of the text', () => {
   expect(shown('\x1b[1;31mred\x1b[m plain\n')).toBe('\x1b[1;31mred\x1b[m plain\n');
   expect(shown('\x1b[31mred\x1b[0;1mbold')).toBe('\x1b[31mred\x1b[0;1mbold\x1b[0m');
   expect(shown('\x1b[38:2::1:2:3mred')).toBe('\x1b[38:2::1:2:3mred\x1b[0m');
   expect(shown('plain\n')).toBe('plain\n');
 });
 
-test('between the parts the terminal has its own colours: who ends a log that goes on keeps none of a container’s', () => {
+test('colors are reset between chunks, so an interrupted log leaves no color of a container on the terminal', () => {
   const text = new TerminalText();
   const take = (part: string) => text.push(Buffer.from(part));
   expect(take('\x1b[1m\x1b[31mred\n')).toBe('\x1b[1m\x1b[31mred\n\x1b[0m');
@@ -30,7 +30,7 @@ test('between the parts the terminal has its own colours: who ends a log that go
   expect(many.push(Buffer.from('x')).length).toBeLessThan(200);
 });
 
-test('all else that would act on the terminal is shown instead', () => {
+test('all other control sequences are escaped', () => {
   expect(shown('\x1b[2J\x1b]0;title\x07\x1b[6n\x1bc\x9b31m\u202egpj')).toBe(
     '^[[2J^[]0;title\\x07^[[6n^[c\ufffd31m\\u202egpj'.replace('\ufffd', '\\u009b'),
   );
@@ -38,7 +38,7 @@ test('all else that would act on the terminal is shown instead', () => {
   expect(shown(Buffer.from([0x61, 0x9b, 0x33, 0x31, 0x6d]))).toBe('a\ufffd31m');
 });
 
-test('what it shows does not depend on where the parts end', () => {
+test('the output does not depend on the chunk boundaries', () => {
   const whole = 'ä\x1b[31mred\x1b[2J\r\n€';
   const bytes = Buffer.from(whole);
   for (let at = 0; at <= bytes.length; at += 1) {
@@ -60,7 +60,7 @@ function drawnBy(text: string): string[] {
   });
 }
 
-test('what is begun and never ended is shown in the end', () => {
+test('an incomplete sequence is escaped at the end', () => {
   expect(shown('a\x1b[3')).toBe('a^[[3');
   expect(shown('a\x1b')).toBe('a^[');
   expect(shown(`\x1b[${'1'.repeat(1_000)}m`)).toBe(`^[[${'1'.repeat(1_000)}m`);

@@ -117,14 +117,14 @@ describe('errors of the runtime', () => {
     ['Unavailable', status.UNAVAILABLE],
     ['DeadlineExceeded', status.DEADLINE_EXCEEDED],
     ['Canceled', status.CANCELLED],
-  ])('C16: a pull that the runtime answers with %s failed because of the registry', async (name, code) => {
+  ])('C16: a pull that fails with %s counts as a failure of the registry', async (name, code) => {
     const image = { image: 'registry/site:1', annotations: { code: `${code}` } };
     const failure = await failureOf(cri.pullImage(wire.PullImageRequest.fromPartial({ image }), { signal }));
     expect(failure.reason).toBe('RuntimeError');
     expect(runtimeMessageWithCode(failure)).toBe(`rpc error: code = ${name} desc = failed to pull and unpack image`);
   });
 
-  test('a runtime that stops during a pull says nothing about the registry', async () => {
+  test('a runtime that stops during a pull does not count as a failure of the registry', async () => {
     const pulling = failureOf(cri.pullImage(wire.PullImageRequest.fromPartial({ image: { image: 'a' } }), { signal }));
     await cri.version({ version: '' }, { signal });
     server.down();
@@ -136,7 +136,7 @@ describe('errors of the runtime', () => {
     expect(failure).toMatchObject({ reason: 'Unimplemented' });
   });
 
-  test('a command that exceeds its timeout does not mean that the runtime is unavailable', async () => {
+  test('a command that exceeds its timeout does not make the runtime unavailable', async () => {
     const failure = await failureOf(cri.execSync({ containerId, cmd: ['sleep', '9'], timeout: 1n }, { signal }));
     expect(failure).toMatchObject({ reason: 'DeadlineExceeded', message: 'ExecSync: command timed out' });
   });
@@ -164,7 +164,7 @@ describe('timeouts', () => {
     await expect(stop).rejects.toThrow('within 2000 ms');
   });
 
-  test('a grace period beyond the range of timers does not end the call', async () => {
+  test('a grace period beyond the range of timers does not abort the call', async () => {
     const aborter = new AbortController();
     const stop = failureOf(cri.stopContainer({ containerId, timeout: 2n ** 32n }, { signal: aborter.signal }));
     setTimeout(() => aborter.abort(), 100);
@@ -176,7 +176,7 @@ describe('timeouts', () => {
     await expect(pull).resolves.toEqual({ imageRef: 'sha256:1' });
   });
 
-  test('the signal cancels the call at the runtime too', async () => {
+  test('the signal cancels the call at the runtime as well', async () => {
     const aborter = new AbortController();
     const cancelled = new Promise<void>((resolve) => {
       answer = (call) => {
@@ -198,7 +198,7 @@ describe('timeouts', () => {
 });
 
 describe('a runtime that is down', () => {
-  test('fails calls immediately, also repeated ones, and they succeed after its return', async () => {
+  test('fails calls immediately and repeatedly, and they succeed after its return', async () => {
     const version = () => cri.version({ version: '' }, { signal, timeoutMs: 50_000 });
     await version();
     server.down();
@@ -232,7 +232,7 @@ describe('a runtime that is down', () => {
 });
 
 test.each(['', '/run/containerd/containerd.sock', 'unix://run/c.sock', 'tcp://127.0.0.1:1', 'unix:///'])(
-  'the endpoint "%s" is refused with what was expected',
+  'the endpoint "%s" is rejected with the expected format',
   (runtimeEndpoint) => {
     expect(() => connectCri({ runtimeEndpoint, requestTimeoutMs: 1 })).toThrow('expected unix:///path/to/runtime.sock');
   },
@@ -249,7 +249,7 @@ test.each([
     'failed to set starting state for container "c1": container is already in starting state',
     'AlreadyStarting',
   ],
-])('what containerd says of %s is a reason of its own', (_, details, reason) => {
+])('the containerd error for %s has its own reason', (_, details, reason) => {
   const error = Object.assign(new Error(details), { code: status.UNKNOWN, details, metadata: new Metadata() });
   expect(runtimeFailure('RemovePodSandbox', error)).toMatchObject({ reason });
 });
@@ -279,7 +279,7 @@ describe('an unreachable runtime is described in plain words', () => {
       'unknown service runtime.v1.RuntimeService',
       'Version: the runtime does not offer CRI v1: remove "cri" from disabled_plugins in /etc/containerd/config.toml, and restart containerd (unknown service runtime.v1.RuntimeService)',
     ],
-  ])('%i %s', (code, details, message) => {
+  ])('for status code %i: %s', (code, details, message) => {
     expect(failed(code, details)).toMatchObject({ reason: 'RuntimeUnavailable', message });
   });
 

@@ -103,7 +103,7 @@ describe('lists', () => {
     ['[{"name":"http","hostPort":80,"containerPort":8080,"protocol":"TCP"}]', 80],
     ['no list', undefined],
     ['[{"hostPort":80}]', undefined],
-  ])('the ports in the annotation %s', (json, hostPort) => {
+  ])('reads the ports in the annotation %s, and ignores an invalid value', (json, hostPort) => {
     const annotations = { 'io.kubernetes.container.ports': json };
     const pod = groupIntoPods([], [container('c1', 0, NS, { annotations })]).get('u1');
     expect(pod?.containers[0]?.ports?.[0]?.hostPort).toBe(hostPort);
@@ -114,7 +114,7 @@ describe('lists', () => {
     expect(pods.size).toBe(0);
   });
 
-  test('a container whose sandbox no longer exists still belongs to its pod', () => {
+  test('assigns a container whose sandbox no longer exists to its pod', () => {
     const pod = groupIntoPods([], [container('c1', 0, NS)]).get('u1');
     expect(pod).toMatchObject({ namespace: 'default', name: 'web', sandboxes: [], containers: [{ id: 'c1' }] });
   });
@@ -124,7 +124,7 @@ describe('lists', () => {
     [ContainerState.CONTAINER_RUNNING, 'running'],
     [ContainerState.CONTAINER_EXITED, 'exited'],
     [ContainerState.CONTAINER_UNKNOWN, 'unknown'],
-  ])('container state %p is %p', (state, expected) => {
+  ])('maps container state %p to %p', (state, expected) => {
     expect(groupIntoPods([], [container('c1', 0, NS, { state })]).get('u1')?.containers[0]?.state).toBe(expected);
   });
 });
@@ -132,7 +132,7 @@ describe('lists', () => {
 describe('statuses', () => {
   const options = (network: NamespaceMode) => ({ namespaces: { options: { network } } });
 
-  test('a sandbox with its IPs, the primary one first', () => {
+  test('reads a sandbox with its IPs, the primary one first', () => {
     const network = { ip: '10.0.0.5', additionalIps: [{ ip: 'fd00::5' }] };
     const status = PodSandboxStatus.fromPartial({ id: 's1', labels, network, linux: options(NamespaceMode.POD) });
     expect(observedSandboxStatus(status)).toMatchObject({
@@ -142,7 +142,7 @@ describe('statuses', () => {
     });
   });
 
-  test('a sandbox on the host network has no IPs', () => {
+  test('reads a sandbox on the host network without IPs', () => {
     const status = PodSandboxStatus.fromPartial({
       id: 's1',
       labels,
@@ -152,7 +152,7 @@ describe('statuses', () => {
     expect(observedSandboxStatus(status)).toMatchObject({ ips: [], hostNetwork: true });
   });
 
-  test('C8: without a network status, it is unknown whether a sandbox has an IP', () => {
+  test('C8: leaves it unknown whether a sandbox without network status has an IP', () => {
     expect(observedSandboxStatus(PodSandboxStatus.fromPartial({ id: 's1', labels }))).not.toHaveProperty('ips');
     const told = PodSandboxStatus.fromPartial({ id: 's1', labels, network: { ip: '' } });
     expect(observedSandboxStatus(told)).toMatchObject({ ips: [] });
@@ -162,7 +162,7 @@ describe('statuses', () => {
     expect(observedSandboxStatus(PodSandboxStatus.fromPartial({ id: 's1' }))).toBeUndefined();
   });
 
-  test('an exit with times, code, reason and message', () => {
+  test('reads an exit with times, code, reason and message', () => {
     const status = ContainerStatus.fromPartial({
       id: 'c1',
       labels: containerLabels,
@@ -192,7 +192,7 @@ describe('statuses', () => {
     ['could not start', 'StartError', 0],
     ['has forgotten over its restart', 'Unknown', undefined],
     ['has forgotten, except for its start', 'Unknown', MS],
-  ])('the start of a container that the runtime %s', (_, reason, startedAt) => {
+  ])('reads the start time of a container that the runtime %s', (_, reason, startedAt) => {
     const status = ContainerStatus.fromPartial({
       id: 'c1',
       labels: containerLabels,
@@ -205,7 +205,7 @@ describe('statuses', () => {
     expect(observedContainerStatus(status, 's1')?.startedAt).toBe(startedAt);
   });
 
-  test('the image, user and recursively read-only mounts of a created container, without fields of alpha features', () => {
+  test('reads the image, user and recursively read-only mounts of a created container, without fields of alpha features', () => {
     const made = (more: Partial<ContainerStatus>) =>
       observedContainerStatus({ ...ContainerStatus.create(), id: 'c1', labels: containerLabels, ...more }, 's1')
         ?.createdContainer;
@@ -226,7 +226,7 @@ describe('statuses', () => {
     });
   });
 
-  test('a running container has neither an end nor an exit code', () => {
+  test('reads a running container without an end and an exit code', () => {
     const status = ContainerStatus.fromPartial({
       id: 'c1',
       labels: containerLabels,

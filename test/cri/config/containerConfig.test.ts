@@ -55,7 +55,7 @@ test('the edits of devices come before what the pod says, which overrides them',
   });
 });
 
-test('a minimal container', () => {
+test('a minimal container has only the required fields', () => {
   expect(configOf({})).toEqual({
     metadata: { name: 'main', attempt: 3 },
     image: { image: 'sha256:abc', annotations: {}, userSpecifiedImage: 'busybox:1', runtimeHandler: '', imageRef: '' },
@@ -102,7 +102,7 @@ test('a minimal container', () => {
   });
 });
 
-test('a container with all fields', () => {
+test('a container with all fields has them all in its configuration', () => {
   const preStop = { exec: { command: ['sleep', '1'] } };
   const ports = [{ containerPort: 80, protocol: 'TCP' as const }];
   const config = configOf(
@@ -168,12 +168,12 @@ describe('C21: the environment', () => {
     ['status.hostIPs', '192.168.1.10,fd01::10'],
     ['status.podIP', '10.0.0.5'],
     ['status.podIPs', '10.0.0.5,fd00::5'],
-  ])('fieldRef %s is %s', (fieldPath, expected) => {
+  ])('resolves fieldRef %s to %s', (fieldPath, expected) => {
     const spec = { nodeName: 'node-1', serviceAccountName: 'sa' };
     expect(envOf([{ name: 'X', valueFrom: { fieldRef: { fieldPath } } }], {}, spec)).toEqual({ X: expected });
   });
 
-  test("a pod on the host network has the host's addresses", () => {
+  test('resolves addresses to those of the host for a pod on the host network', () => {
     const env = [{ name: 'X', valueFrom: { fieldRef: { fieldPath: 'status.podIPs' } } }];
     expect(envOf(env, {}, { hostNetwork: true })).toEqual({ X: '192.168.1.10,fd01::10' });
   });
@@ -182,7 +182,7 @@ describe('C21: the environment', () => {
     ['limits.cpu', undefined, '2'],
     ['limits.memory', '1Mi', '4096'],
     ['requests.cpu', '1m', '250'],
-  ])('resourceFieldRef %s by %s is %s', (resource, divisor, expected) => {
+  ])('resolves resourceFieldRef %s with divisor %s to %s', (resource, divisor, expected) => {
     const resourceFieldRef = { resource, ...(divisor ? { divisor } : {}) };
     const resources = { requests: { cpu: '250m' } };
     expect(envOf([{ name: 'X', valueFrom: { resourceFieldRef } }], { resources })).toEqual({ X: expected });

@@ -12,7 +12,7 @@ test.each<[string, Image, ImageUser]>([
   ['zero', Image.fromPartial({ uid: { value: 0n } }), { uid: 0n }],
   ['a name', Image.fromPartial({ username: 'www' }), { username: 'www' }],
   ['nobody is root', Image.fromPartial({}), { uid: 0n }],
-])('the user of an image: %s', (_, image, expected) => {
+])('the user of an image is read: %s', (_, image, expected) => {
   expect(imageUser(image)).toEqual(expected);
 });
 
@@ -43,7 +43,7 @@ test.each<[string, SecurityContext, PodSecurityContext, ImageUser, string | unde
     `container's runAsUser breaks non-root policy ${where}`,
   ],
   ['runAsUser of the pod', nonRoot, { runAsUser: 9 }, { uid: 0n }, undefined],
-])('runAsNonRoot: %s', (_, own, ofPod, image, message) => {
+])('runAsNonRoot is checked: %s', (_, own, ofPod, image, message) => {
   const one = container({ securityContext: own });
   const failure = checkRunAsNonRoot(pod({ containers: [one], securityContext: ofPod }), one, image);
   if (message === undefined) expect(failure).toBeUndefined();

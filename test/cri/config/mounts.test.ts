@@ -65,7 +65,7 @@ test.each<[string, Omit<Volume, 'name'>, boolean]>([
   expect(mountOf({}, { pod: pod({ volumes: [{ name: 'data', ...volume }] }) })?.readonly).toBe(readonly);
 });
 
-describe('refused with CreateContainerConfigError', () => {
+describe('a mount rejected with CreateContainerConfigError', () => {
   test.each<[string, Partial<VolumeMount>, string]>([
     ['C26: an absolute subPath', { subPath: '/etc' }, 'must not be an absolute path'],
     ['C26: a subPath that goes up', { subPath: 'a/../../b' }, 'must not contain ".."'],
@@ -98,20 +98,23 @@ test.each([
   ['IfPossible', true, true],
   ['IfPossible', false, false],
   ['Disabled', true, false],
-] as const)('recursive read-only %s with support %p is %p', (recursiveReadOnly, recursiveReadOnlyMounts, expected) => {
-  const mount = mountOf({ readOnly: true, recursiveReadOnly }, { recursiveReadOnlyMounts });
-  expect(mount?.recursiveReadOnly).toBe(expected);
-});
+] as const)(
+  'recursive read-only %s with runtime support %p results in %p',
+  (recursiveReadOnly, recursiveReadOnlyMounts, expected) => {
+    const mount = mountOf({ readOnly: true, recursiveReadOnly }, { recursiveReadOnlyMounts });
+    expect(mount?.recursiveReadOnly).toBe(expected);
+  },
+);
 
 describe('C18: the hosts file', () => {
-  test('is that of the pod', () => {
+  test('is the one of the pod', () => {
     expect(mountsOf([])).toEqual([
       expect.objectContaining({ containerPath: '/etc/hosts', hostPath: '/var/lib/kubelet/pods/u-1/etc-hosts' }),
     ]);
   });
 
   test.each(['/etc/hosts', '/etc//hosts', '/etc/./hosts'])(
-    'is left alone when the user mounts one at %s',
+    'is not mounted if the pod has a mount at %s',
     (mountPath) => {
       expect(mountsOf([{ name: 'data', mountPath }]).map(({ hostPath }) => hostPath)).toEqual(['/vols/data']);
     },

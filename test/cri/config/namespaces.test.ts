@@ -13,7 +13,7 @@ test.each<[Partial<PodSpec>, { network: NamespaceMode; ipc: NamespaceMode; pid: 
   [{ hostIPC: true }, { network: POD, ipc: NODE, pid: CONTAINER }],
   [{ hostPID: true }, { network: POD, ipc: POD, pid: NODE }],
   [{ shareProcessNamespace: true }, { network: POD, ipc: POD, pid: POD }],
-])('a pod with %j', (spec, expected) => {
+])('a pod with %j has the expected namespaces, and no user namespace', (spec, expected) => {
   expect(optionsOf(spec)).toMatchObject(expected);
   expect(optionsOf(spec).usernsOptions).toBeUndefined();
 });

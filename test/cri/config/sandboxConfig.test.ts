@@ -3,7 +3,7 @@ import { cgroupParent, sandboxConfig } from '../../../cri/config/sandboxConfig.t
 import { PodSandboxConfig } from '../../../cri/generated/runtime.ts';
 import { container, node, pod } from '../nodeAndPod.ts';
 
-test('a minimal pod', () => {
+test('a minimal pod has a minimal sandbox configuration', () => {
   const plain = pod({}, { labels: { app: 'web', 'io.kubernetes.pod.uid': 'forged' }, annotations: { note: 'hi' } });
   expect(sandboxConfig(plain, 2, node())).toEqual({
     metadata: { name: 'web', namespace: 'shop', uid: 'u-1', attempt: 2 },
@@ -46,7 +46,7 @@ test('the configuration survives serialization', () => {
   expect(PodSandboxConfig.decode(PodSandboxConfig.encode(config).finish())).toEqual(config);
 });
 
-test("the host network: no hostname, no port mappings, the host's namespace", () => {
+test('a pod on the host network has no hostname and no port mappings, and uses the network namespace of the host', () => {
   const ports = [{ containerPort: 80, hostPort: 80 }];
   const config = sandboxConfig(pod({ hostNetwork: true, containers: [container({ ports })] }), 0, node());
   expect(config).toMatchObject({
@@ -73,7 +73,7 @@ test('maps host ports of containers and sidecars only', () => {
   ]);
 });
 
-test("the pod's security context, sysctls, overhead and total resources", () => {
+test('the sandbox configuration includes the security context, sysctls, overhead and total resources of the pod', () => {
   const limits = { cpu: '500m', memory: '64Mi' };
   const config = sandboxConfig(
     pod({
@@ -119,7 +119,7 @@ test('omits a group without a user, which runtimes would reject', () => {
   expect(config.linux?.securityContext).toMatchObject({ runAsUser: undefined, runAsGroup: undefined });
 });
 
-test('a pod with a user namespace', () => {
+test('a pod with a user namespace has its ID mappings in the sandbox configuration', () => {
   const { linux } = sandboxConfig(pod({ hostUsers: false }), 0, node(), { hostId: 65_536, length: 65_536 });
   const ids = [{ hostId: 65_536, containerId: 0, length: 65_536 }];
   expect(linux?.securityContext?.namespaceOptions?.usernsOptions).toEqual({ mode: 0, uids: ids, gids: ids });
@@ -133,7 +133,7 @@ describe("C25: the cgroup below the node's root", () => {
     ['systemd', '', 'kubepods-besteffort-podu_1.slice'],
     ['systemd', '/statelet/my-node', 'statelet-my_node-kubepods-besteffort-podu_1.slice'],
     ['systemd', '/a.slice/a-b.slice', 'a-b-kubepods-besteffort-podu_1.slice'],
-  ] as const)('%s under "%s": %s', (cgroupDriver, cgroupRoot, expected) => {
+  ] as const)('with driver %s and root "%s" is %s', (cgroupDriver, cgroupRoot, expected) => {
     expect(cgroupParent(pod(), node({ cgroupDriver, cgroupRoot }))).toBe(expected);
   });
 });

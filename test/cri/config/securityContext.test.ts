@@ -103,7 +103,7 @@ describe('seccomp', () => {
     expect(securityOf(own, ofPod, undefined, node({ seccompDefault })).seccomp).toMatchObject(expected);
   });
 
-  test.each([[undefined], ['../x'], ['/etc/x'], ['']])('the file %p is refused', (localhostProfile) => {
+  test.each([[undefined], ['../x'], ['/etc/x'], ['']])('rejects the localhost profile %p', (localhostProfile) => {
     const seccompProfile = {
       type: 'Localhost' as const,
       ...(localhostProfile === undefined ? {} : { localhostProfile }),
@@ -123,7 +123,7 @@ test.each<[SecurityContext, object | undefined, string]>([
     { profileType: 2, localhostRef: 'p' },
     'localhost/p',
   ],
-])('AppArmor %j, also in the old field', (own, apparmor, apparmorProfile) => {
+])('AppArmor %j is set in the current field and in the deprecated one', (own, apparmor, apparmorProfile) => {
   const security = securityOf(own);
   expect(security.apparmorProfile).toBe(apparmorProfile);
   if (apparmor === undefined) expect(security.apparmor).toBeUndefined();
@@ -147,13 +147,13 @@ test.each<[Partial<PodSpec>, object]>([
     { hostNetwork: true, hostPID: true, hostIPC: true, shareProcessNamespace: true },
     { network: 2, pid: 2, ipc: 2 },
   ],
-])('namespaces of %j', (spec, expected) => {
+])('a container of a pod with %j has the namespaces of the pod', (spec, expected) => {
   const one = container();
   const security = buildContainerSecurityContext(pod({ containers: [one], ...spec }), one, node(), undefined);
   expect(security.namespaceOptions).toMatchObject(expected);
 });
 
-test("AppArmor: the container's field wins over its old annotation, which wins over the pod's field", () => {
+test('AppArmor: the field of the container takes precedence over its old annotation, and that over the field of the pod', () => {
   const annotations = { 'container.apparmor.security.beta.kubernetes.io/main': 'localhost/noted' };
   const securityContext = { appArmorProfile: { type: 'Unconfined' as const } };
   const named = (over: Parameters<typeof container>[0], metadata = {}) => {

@@ -125,7 +125,7 @@ test('imports an image from docker save under the full name that pods use', asyn
   expect([passed.get('config.json'), passed.get('layer/layer.tar')]).toEqual([CONFIG, 'a layer']);
 });
 
-test('gives the image of an OCI layout its full name and leaves its blobs unchanged', async () => {
+test('import assigns the full name to an OCI layout image and leaves its blobs unchanged', async () => {
   const { id, files, manifest } = blobsOf(AMD64);
   const { images, passed } = await read(archiveOf(oci([{ ...manifest, ...named('web:1') }], files)));
   expect(images).toEqual([{ id, name: 'docker.io/library/web:1' }]);
@@ -217,7 +217,7 @@ test.each<[string, RegExp, () => Buffer]>([
     () => archiveOf(new Map([...docker(['web:1']), ['manifest.json', '[{]']])),
   ],
   ['a name that is none', /^web.tar: "Web:1" is not the name of an image: /, () => archiveOf(docker(['Web:1']))],
-])('%s is refused in one sentence', async (_, message, content) => {
+])('%s is rejected in one sentence', async (_, message, content) => {
   await expect(read(content())).rejects.toThrow(message);
 });
 
@@ -335,7 +335,7 @@ test.each([
   ['a sparse file of pax', () => sparseLayer(8 * MIB, '--format=posix').then((layer) => [layer])],
   ['a sparse file of pax 0.1', async () => [await sparseLayer(8 * MIB, '--format=posix --sparse-version=0.1')]],
   ['a compressed sparse file', async () => [gzipSync(await sparseLayer(8 * MIB, '--format=gnu'))]],
-])('%s that expands out of proportion is refused before the runtime unpacks it', async (_, layers) => {
+])('%s that expands out of proportion is rejected before the runtime unpacks it', async (_, layers) => {
   const archive = ociOf(await layers());
   await expect(read(archive, { maxUnpackedBytes: 2 * MIB })).rejects.toThrow(tooLarge);
   expect((await read(archive, { maxUnpackedBytes: 16 * MIB })).images).toHaveLength(1);

@@ -38,7 +38,7 @@ async function archived(format: string): Promise<Buffer> {
   return execFileSync('tar', args, { maxBuffer: 2 ** 24 });
 }
 
-test.each(['gnu', 'pax', 'posix'])('members with long names are found in the format %s', async (format) => {
+test.each(['gnu', 'pax', 'posix'])('tar members with long names are read in the format %s', async (format) => {
   const members = await membersOf(await archived(format));
   expect(members).toEqual([
     { name: 'short', content: 'one', isFile: true },

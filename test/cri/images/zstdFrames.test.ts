@@ -31,7 +31,7 @@ const [zeros, random, empty, text, repeated] = parts.map((part, index) =>
   zstdCompressSync(part, index % 2 === 0 ? withChecksum : {}),
 );
 
-test.each([3, 7, 65_536, 2 ** 24])('all frames of zstd are decompressed, in chunks of %d bytes', async (chunkBytes) => {
+test.each([3, 7, 65_536, 2 ** 24])('all zstd frames are decompressed from chunks of %d bytes', async (chunkBytes) => {
   const frames = [SKIPPABLE, zeros, random, EMPTY_SKIPPABLE, empty, SKIPPABLE, text, repeated, EMPTY_SKIPPABLE];
   const content = Buffer.concat(frames.map((each) => each ?? Buffer.alloc(0)));
   expect((await decompressed(content, chunkBytes)).equals(Buffer.concat(parts))).toBe(true);

@@ -29,7 +29,7 @@ test('the containers and the sandbox of a pod are in its cgroup until they are k
   tree.removeDirectory(directory);
 });
 
-test('so are those that the runtime has forgotten', () => {
+test('containers and sandboxes that the runtime has forgotten are in the cgroup as well', () => {
   const { runtime } = simulation;
   runtime.restart({ forget: () => true });
   expect([running(), ready()]).toEqual([[], []]);
@@ -40,7 +40,7 @@ test('so are those that the runtime has forgotten', () => {
   ]);
 });
 
-test('what uses more memory than its cgroup may is killed for it', () => {
+test('a container that exceeds the memory limit of its cgroup is OOM-killed', () => {
   simulation.runtime.setMemoryUsage(web.container, 1_000);
   for (const path of ['', '/kubepods', '/kubepods/burstable']) {
     tree.write(`/sys/fs/cgroup${path}/cgroup.subtree_control`, '+memory');

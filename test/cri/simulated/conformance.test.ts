@@ -12,7 +12,7 @@ import { expectedOf } from '../scenarioExpected.ts';
 
 const image = 'statelet.local/busybox:1';
 
-test('the scenario in this process, on a simulated clock with the latencies of a real runtime', async () => {
+test('the scenario passes in this process, on a simulated clock with the latencies of a real runtime', async () => {
   const clock = new SimulatedClock();
   const cri = inProcessCri(createSimulatedRuntime({ clock, images: { present: [image] } }));
   const wait = (ms: number) => new Promise<void>((resolve) => void clock.setTimeout(resolve, ms));
@@ -21,7 +21,7 @@ test('the scenario in this process, on a simulated clock with the latencies of a
   expect(seen).toEqual(expectedOf(image));
 });
 
-test('the scenario over gRPC, on the system clock', async () => {
+test('the scenario passes over gRPC, on the system clock', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'simulated-'));
   const socket = join(directory, 'runtime.sock');
   const clock = { now: Date.now, setTimeout, clearTimeout: (id: unknown) => clearTimeout(id as NodeJS.Timeout) };

@@ -54,13 +54,13 @@ afterEach(async () => {
 /** What `outputStatusInfo` in util.go prints beside the status: each value as JSON where it is JSON. */
 const shown = (info: Readonly<Record<string, string>>) => JSON.parse(info.info ?? '');
 
-test('every command: the checks of its connection, which refuse a runtime that does not serve both', async () => {
+test('crictl connects, because the runtime and the image service both respond', async () => {
   // NewRemoteRuntimeService and NewRemoteImageService of k8s.io/cri-client
   await expect(crictl.call('version', { version: '' })).resolves.toBeDefined();
   await expect(crictl.call('imageFsInfo', {})).resolves.toBeDefined();
 });
 
-test('crictl version', async () => {
+test('crictl version works', async () => {
   // version.go
   expect(await crictl.call('version', { version: 'v1' })).toEqual({
     version: '0.1.0',
@@ -70,7 +70,7 @@ test('crictl version', async () => {
   });
 });
 
-test('crictl info: conditions, and the configuration unless it is told to be quiet', async () => {
+test('crictl info shows conditions, and the configuration unless it is quiet', async () => {
   // info.go
   const { status, info } = await crictl.call('status', { verbose: true });
   expect(status?.conditions).toMatchObject([
@@ -82,7 +82,7 @@ test('crictl info: conditions, and the configuration unless it is told to be qui
   expect((await crictl.call('status', { verbose: false })).info).toEqual({});
 });
 
-test('crictl pods: all, by id, by state and by label', async () => {
+test('crictl pods lists all sandboxes, or selects by ID, state or label', async () => {
   // ListPodSandboxes in sandbox.go
   const pods = async (filter: Partial<wire.PodSandboxFilter>) => {
     const { items } = await crictl.call('listPodSandbox', { filter: wire.PodSandboxFilter.fromPartial(filter) });
@@ -95,7 +95,7 @@ test('crictl pods: all, by id, by state and by label', async () => {
   expect(await pods({ labelSelector: { app: 'web' } })).toEqual([row]);
 });
 
-test('crictl ps: what runs, everything, by id and by pod', async () => {
+test('crictl ps lists running containers, all containers, or selects by ID or pod', async () => {
   // ListContainers in container.go
   const ps = async (filter: Partial<wire.ContainerFilter>) => {
     const { containers } = await crictl.call('listContainers', { filter: wire.ContainerFilter.fromPartial(filter) });
@@ -110,7 +110,7 @@ test('crictl ps: what runs, everything, by id and by pod', async () => {
   expect(await ps({ state: { state: ContainerState.CONTAINER_EXITED } })).toEqual([]);
 });
 
-test('crictl inspectp: status and configuration, by the beginning of an id', async () => {
+test('crictl inspectp shows status and configuration by an ID prefix', async () => {
   // PodSandboxStatus in sandbox.go
   const request = { podSandboxId: sandbox.slice(0, 13), verbose: true };
   const { status, info } = await crictl.call('podSandboxStatus', request);
@@ -125,7 +125,7 @@ test('crictl inspectp: status and configuration, by the beginning of an id', asy
   expect(quiet.info).toEqual({});
 });
 
-test('crictl inspect: status, process and configuration, by the beginning of an id', async () => {
+test('crictl inspect shows status, process and configuration by an ID prefix', async () => {
   // ContainerStatus in container.go
   const request = { containerId: container.slice(0, 13), verbose: true };
   const { status, info } = await crictl.call('containerStatus', request);
@@ -144,7 +144,7 @@ test('crictl inspect: status, process and configuration, by the beginning of an 
   expect(shown((await crictl.call('containerStatus', request)).info)).toMatchObject({ pid: 0 });
 });
 
-test('crictl images and inspecti: by name and by the beginning of an id', async () => {
+test('crictl images and inspecti select by name and by an ID prefix', async () => {
   // ListImages and ImageStatus in image.go
   const spec = (image: string) => wire.ImageSpec.fromPartial({ image });
   const { images } = await crictl.call('listImages', { filter: { image: spec('') } });
@@ -157,7 +157,7 @@ test('crictl images and inspecti: by name and by the beginning of an id', async 
   }
 });
 
-test('crictl imagefsinfo: more with each image and each container', async () => {
+test('crictl imagefsinfo grows with each image and each container', async () => {
   // ImageFsInfo in image.go
   const used = async () => {
     const { imageFilesystems } = await crictl.call('imageFsInfo', {});
@@ -176,7 +176,7 @@ test('crictl imagefsinfo: more with each image and each container', async () => 
   expect(inodes).toBeGreaterThan(before[1]);
 });
 
-test('crictl stats: processor time that grows between its two samples, memory and the layer', async () => {
+test('crictl stats shows CPU time that grows between its two samples, memory and the writable layer', async () => {
   // ContainerStats in container_stats.go: it samples twice and skips what has used nothing
   const sample = async (filter: Partial<wire.ContainerStatsFilter>) =>
     (await crictl.call('listContainerStats', { filter: wire.ContainerStatsFilter.fromPartial(filter) })).stats;
@@ -196,7 +196,7 @@ test('crictl stats: processor time that grows between its two samples, memory an
   expect(await sample({ labelSelector: { app: 'other' } })).toEqual([]);
 });
 
-test("crictl statsp: the pod's own and all of its containers, network and processes", async () => {
+test('crictl statsp shows the pod and all its containers, network and processes', async () => {
   // podStats in pod_stats.go, which always sends a filter
   const filter = wire.PodSandboxStatsFilter.fromPartial({ id: sandbox.slice(0, 13) });
   const { stats } = await crictl.call('listPodSandboxStats', { filter });
@@ -218,7 +218,7 @@ test("crictl statsp: the pod's own and all of its containers, network and proces
   await expect(whole).rejects.toMatchObject({ details: expect.stringContaining('is not in ready state') });
 });
 
-test('crictl stop, rm, stopp, rmp and rmi, by the beginnings of ids', async () => {
+test('crictl stop, rm, stopp, rmp and rmi accept ID prefixes', async () => {
   // StopContainer and RemoveContainer in container.go, StopPodSandbox and RemovePodSandbox in sandbox.go, rmi in image.go
   await crictl.call('stopContainer', { containerId: container.slice(0, 13), timeout: 0n });
   expect([...simulation.runtime.containers()]).toMatchObject([{ state: 'exited' }]);

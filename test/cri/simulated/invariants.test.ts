@@ -124,7 +124,7 @@ async function expectOrder(simulation: Simulation): Promise<void> {
   for (const { podSandboxId } of containers) expect(sandboxes.has(podSandboxId)).toBe(true);
 }
 
-test('one call after the other: names and addresses stay unique, and no container is without its sandbox', async () => {
+test('after sequential calls names and addresses are unique, and every container has its sandbox', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
       const simulation = simulate();
@@ -138,7 +138,7 @@ test('one call after the other: names and addresses stay unique, and no containe
   );
 });
 
-test('many calls at once, with the latencies of a real runtime: the same holds', async () => {
+test('after concurrent calls with real latencies names and addresses are unique, and every container has its sandbox', async () => {
   const timed = fc.tuple(fc.nat(120), step);
   await fc.assert(
     fc.asyncProperty(fc.array(timed, { maxLength: 30 }), async (steps) => {
@@ -156,7 +156,7 @@ test('many calls at once, with the latencies of a real runtime: the same holds',
   );
 });
 
-test('whatever was done, everything can be stopped twice and removed twice, and then there is nothing', async () => {
+test('after any calls everything can be stopped twice and removed twice, and then nothing is left', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
       const simulation = simulate();

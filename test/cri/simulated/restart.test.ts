@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { playRestartStory, restartStoryExpected } from '../restartStory.ts';
 import { IMAGE, noAbort, simulate } from './support.ts';
 
-test('containers that it cannot take up again are unknown to it, as to a real containerd', async () => {
+test('containers that the runtime cannot recover after a restart are unknown, as in a real containerd', async () => {
   const { clock, runtime } = simulate();
   const named = new Set(['with-log', 'removed', 'passer-by']);
   const story = playRestartStory({

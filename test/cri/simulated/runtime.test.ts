@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { runIn, simulate } from './support.ts';
 
-test('what it has can be looked at without a call: the same objects, up to date', async () => {
+test('the objects of the runtime can be inspected without a call, and are current', async () => {
   const simulation = simulate();
   const { runtime, clock } = simulation;
   const { sandbox, container } = await runIn(simulation, 'web');
@@ -40,7 +40,7 @@ test('what it has can be looked at without a call: the same objects, up to date'
   expect(runtime.calls).toHaveLength(calls);
 });
 
-test('a cgroup that is killed takes all processes in it and below it along, and no others', async () => {
+test('killing a cgroup kills all processes in it and below it, and no others', async () => {
   const simulation = simulate();
   const { runtime, play } = simulation;
   const web = await runIn(simulation, 'web');

@@ -42,7 +42,7 @@ test('exits arrive over the event stream', async () => {
   expect(containerEvents).toMatchObject([{ containerId: container }]);
 });
 
-test('a runtime that goes away breaks the stream and fails calls; they work again when it is back', async () => {
+test('a runtime that goes down breaks the stream and fails calls, which succeed again after its return', async () => {
   const { opened, ended } = follow(cri);
   await opened;
   const failed = expect(ended).rejects.toMatchObject({ reason: 'RuntimeUnavailable' });
@@ -55,7 +55,7 @@ test('a runtime that goes away breaks the stream and fails calls; they work agai
   await expect(cri.status({ verbose: false }, { signal: noAbort })).resolves.toBeDefined();
 });
 
-test('a caller that gives up is noticed: what it asked for is not done', async () => {
+test('an aborted call over gRPC has no effect', async () => {
   simulation.runtime.faults.add({ call: 'stopContainer', delayMs: 1000 });
   const { container } = await runOne({ ...simulation, play: overGrpc() });
   const caller = new AbortController();
@@ -67,7 +67,7 @@ test('a caller that gives up is noticed: what it asked for is not done', async (
   expect(await overGrpc().containerState(container)).toMatch(/^CONTAINER_RUNNING/);
 });
 
-test('what is not simulated answers UNIMPLEMENTED', async () => {
+test('a call that is not simulated fails with UNIMPLEMENTED', async () => {
   const client = new Client(`unix://${socket}`, credentials.createInsecure());
   const { path, requestSerialize, responseDeserialize } = RuntimeServiceService.listMetricDescriptors;
   const request = ListMetricDescriptorsRequest.create();
@@ -78,7 +78,7 @@ test('what is not simulated answers UNIMPLEMENTED', async () => {
   expect(error?.code).toBe(status.UNIMPLEMENTED);
 });
 
-test('closing it takes the socket away', async () => {
+test('closing the server removes the socket', async () => {
   await server.close();
   await expect(stat(socket)).rejects.toMatchObject({ code: 'ENOENT' });
 });

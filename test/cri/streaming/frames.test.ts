@@ -101,7 +101,7 @@ test.each<[string, Frame, string]>([
   ['HEADERS', { type: 'headers', streamId: 3, fin: true, block: bytes('') }, '8003000801000004 00000003'],
   ['WINDOW_UPDATE', { type: 'windowUpdate', streamId: 3, delta: 1 }, '8003000900000008 00000003 00000001'],
   ['DATA', { type: 'data', streamId: 3, fin: true, data: bytes('6869') }, '00000003 01 000002 6869'],
-])('%s has the bytes that the draft gives it', (_, frame, hex) => {
+])('%s is encoded as the SPDY draft specifies', (_, frame, hex) => {
   expect(encodeFrame(frame)).toEqual(bytes(hex));
   expect(readAll(bytes(hex))).toEqual([frame]);
 });
@@ -139,6 +139,6 @@ test.each([
     '800300040000000c 00000002 00000007 00010000',
     'a SETTINGS frame of 12 bytes says that it has 2 entries',
   ],
-])('%s is refused', (_, hex, message) => {
+])('an invalid frame is rejected: %s', (_, hex, message) => {
   expect(() => [...new FrameReader().read(bytes(hex))]).toThrow(`the streaming connection was ended: ${message}`);
 });

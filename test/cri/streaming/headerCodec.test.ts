@@ -73,7 +73,7 @@ test.each([
   ['no zlib', 'ffffffff', 'incorrect header check'],
   ['another dictionary', '78bb00000001', 'Bad dictionary'],
   ['that breaks off', '78f9e3c6a7c202a6', 'the headers of a stream break off'],
-])('headers that are %s are refused', async (_, hex, message) => {
+])('invalid compressed headers are rejected: %s', async (_, hex, message) => {
   await expect(headerDecompressor().convert(bytes(hex))).rejects.toThrow(message);
 });
 
@@ -103,7 +103,7 @@ test.each([
   ['capitals', `${word(1)}${text('Host')}${text('a')}`, 'or one with capitals'],
   ['a name twice', `${word(2)}${text('a')}${text('1')}${text('a')}${text('2')}`, 'a stream has a header twice'],
   ['more behind them', `${word(0)}00`, 'something follows the headers'],
-])('headers with %s are refused', (_, hex, message) => {
+])('headers with %s are rejected', (_, hex, message) => {
   expect(() => decodeHeaders(bytes(hex))).toThrow(message);
 });
 

@@ -158,7 +158,7 @@ describe('a Status', () => {
     ['of an odd code', exit('x'), 'error stream protocol error: invalid exit code value "x"'],
     ['of a large code', exit('256'), 'error stream protocol error: invalid exit code value "256"'],
     ['of another failure', '{"status":"Failure","message":"no such container"}', 'no such container'],
-  ])('%s is told', (_, status, message) => {
+  ])('is reported as an error: %s', (_, status, message) => {
     expect(() => parseCommandStatus(status)).toThrow(message);
   });
 });
@@ -169,7 +169,7 @@ describe('the URL of a streaming server', () => {
     'http://[::1]:1/attach/x',
     'http://localhost:8080/',
     'http://127.1.2.3/',
-  ])('%s can be used', (url) => {
+  ])('may be %s', (url) => {
     expect(parseStreamingUrl(url).href).toBe(url);
   });
 
@@ -179,7 +179,7 @@ describe('the URL of a streaming server', () => {
     ['http://127.0.0.1.example.com/', 'it is not at a loopback address, such as 127.0.0.1'],
     ['http://[::]:10010/exec/abc', 'it is not at a loopback address, such as 127.0.0.1'],
     ['/exec/abc', 'it is not a URL'],
-  ])('%s is refused', (url, why) => {
+  ])('must not be %s', (url, why) => {
     expect(() => parseStreamingUrl(url)).toThrow(`the runtime serves this at ${url}, which cannot be used: ${why}`);
   });
 });

@@ -186,7 +186,7 @@ test.each<[string, readonly Frame[], string]>([
     [{ type: 'headers', streamId: 1, fin: false, block: Buffer.from('junk') }],
     'cannot be decompressed',
   ],
-])('%s ends the connection, which says why', async (_, frames, message) => {
+])('%s closes the connection with the reason', async (_, frames, message) => {
   const { connection, send, got } = rawPeer('server', () => {});
   send(...frames);
   const error = await connection.closePromise;
@@ -219,7 +219,7 @@ test('a socket error closes the connection with that error', async () => {
   });
 });
 
-test('any input either keeps the connection open or closes it with an error of its own', async () => {
+test('any input either leaves the connection open or closes it with a specific error', async () => {
   const valid = await synStream(1);
   const junk = fc.oneof(
     fc.uint8Array({ maxLength: 64 }),

@@ -69,7 +69,7 @@ test.each([
     '403 Forbidden',
     'unable to upgrade: unable to negotiate protocol: client supports [a b], server accepts [v4.channel.k8s.io]',
   ],
-])('a client that asks for %s is refused', async (_, header, status, message) => {
+])('a client that requests %s is rejected', async (_, header, status, message) => {
   const { url } = await served({});
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   socket.write(`POST /exec/token HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\n${header}\r\n\r\n`);

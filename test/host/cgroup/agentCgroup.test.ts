@@ -13,7 +13,7 @@ test.each([
   ['v1 with a cgroup of its own for each controller', '5:cpu:/a\n4:memory:/b\n0::/\n', undefined],
   ['v1 without memory', '5:cpu:/a\n', undefined],
   ['no cgroups', '', undefined],
-])('the own cgroup on %s', (_, text, path) => {
+])('the cgroup of the agent is read correctly on %s', (_, text, path) => {
   expect(parseAgentCgroup(text)).toBe(path);
 });
 
@@ -59,7 +59,7 @@ describe('C43: an agent with kubeletCgroups', () => {
     await expect(readFile(join(unused.root, 'kubelet/cgroup.procs'))).rejects.toThrow('ENOENT');
   });
 
-  test('stays where it is if it may not move, and says why', async () => {
+  test('stays where it is if it may not move, and reports why', async () => {
     const blocked = await hierarchy('blocked', 'v2', ['cpu']);
     await writeFile(join(blocked.root, 'kubelet'), '');
     expect(await moveAgentToCgroup('/kubelet/own', { hierarchies: [blocked], pid: 4711 })).toMatch(

@@ -4,7 +4,7 @@ import { parseHierarchies } from '../../../host/cgroup/hierarchies.ts';
 const line = (path: string, type: string, options: string) =>
   `31 23 0:28 / ${path} rw,nosuid shared:9 - ${type} cgroup ${options}`;
 
-test('v1: one hierarchy per controller or group of controllers', () => {
+test('v1 has one hierarchy per controller or group of controllers', () => {
   const text = [
     line('/sys/fs/cgroup/cpu,cpuacct', 'cgroup', 'rw,cpu,cpuacct'),
     line('/sys/fs/cgroup/memory', 'cgroup', 'rw,memory'),
@@ -18,7 +18,7 @@ test('v1: one hierarchy per controller or group of controllers', () => {
   ]);
 });
 
-test('v2 and hybrid: one hierarchy without controllers in its options', () => {
+test('v2 and hybrid have one hierarchy without controllers in its options', () => {
   const text = `${line('/sys/fs/cgroup/unified', 'cgroup2', 'rw,nsdelegate')}\n${line('/sys/fs/cgroup/pids', 'cgroup', 'rw,pids')}`;
   expect(parseHierarchies(text).map(({ root, version }) => `${version} ${root}`)).toEqual([
     'v2 /sys/fs/cgroup/unified',

@@ -65,7 +65,7 @@ describe('C25: the cgroups above containers', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('checks for pods of other agents once per pod', async () => {
+  test('are checked for pods of other agents once per pod', async () => {
     const looked: string[] = [];
     const cgroupfs = {
       ...hostCgroupfs,
@@ -90,7 +90,7 @@ describe('C25: the cgroups above containers', () => {
       await mkdir(limit());
     };
 
-    test('is enforced once the parents are set up, also by an agent that finds them', async () => {
+    test('is enforced once the parents are set up, even by an agent that finds them', async () => {
       expect(await cgroups().setUp()).toEqual({ outcome: 'enforced', warnings: [] });
       await writeFile(limit(), '7');
       expect(await cgroups().setUp()).toEqual({ outcome: 'enforced', warnings: [] });

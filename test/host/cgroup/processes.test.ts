@@ -95,18 +95,18 @@ test('a surviving process is named, and a missing cgroup has no processes', asyn
   await rm(root, { recursive: true });
 });
 
-describe('if too many files are open, no cgroup counts as empty', () => {
+describe('with too many open files, a cgroup', () => {
   const full = async () => {
     throw Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' });
   };
 
-  test('whose children cannot be listed', async () => {
+  test('whose children cannot be listed does not count as empty', async () => {
     const own = { cgroupfs: { ...cgroupfs, children: full }, hierarchies, path: 'pod' };
     await expect(hasProcesses(own)).rejects.toMatchObject({ code: 'EMFILE' });
     await expect(killCgroup({ ...own, signal, wait })).rejects.toMatchObject({ code: 'EMFILE' });
   });
 
-  test('whose files cannot be read', async () => {
+  test('whose files cannot be read does not count as empty', async () => {
     const script = `
       import { openSync } from 'node:fs';
       const { hostCgroupfs: { read, names, kill } } = await import(process.env.CGROUPFS);

@@ -62,7 +62,7 @@ describe('on the cgroup hierarchies of this host', () => {
   });
 
   withRoot(
-    'a cgroup that is busy goes as soon as its last process has ended; while it runs, the failure says where',
+    'is removed as soon as its last process has exited, and until then the failure names the process',
     async () => {
       const own = `statelet-test-${randomUUID()}`;
       const [directory = ''] = makeEverywhere(own);

@@ -56,7 +56,7 @@ describe('a directory tree of a container', () => {
   test.each([
     ['with names that are not UTF-8', odd],
     ['with paths deeper than PATH_MAX', deep],
-  ])('%s is deleted, and nothing that its links point to', async (_, make) => {
+  ])('%s is deleted, but not the targets of its symlinks', async (_, make) => {
     await inFolder(async (folder) => {
       const [tree, precious] = [path.join(folder, 'tree'), path.join(folder, 'precious')];
       for (const each of [tree, precious]) await mkdir(each);

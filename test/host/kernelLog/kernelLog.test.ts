@@ -34,7 +34,7 @@ async function readAll(log: KernelLog): Promise<string[]> {
 const texts = (reader: RecordReader, ...chunks: readonly string[]) =>
   chunks.flatMap((chunk) => reader.push(chunk)).map(({ text }) => text);
 
-test('a record is the text after its prefix, with the time since the boot', () => {
+test('a record consists of the text after its prefix and its time since boot', () => {
   const reader = new RecordReader();
   expect(reader.push('6,339,5140900,-;NET: Registered protocol family 10\n')).toEqual([
     { microseconds: 5_140_900, text: 'NET: Registered protocol family 10' },
@@ -44,13 +44,13 @@ test('a record is the text after its prefix, with the time since the boot', () =
   ]);
 });
 
-test('properties of a record and lines that are no records are skipped', () => {
+test('properties of a record and invalid lines are skipped', () => {
   const chunk =
     '4,1,2,-;a message\n SUBSYSTEM=acpi\n DEVICE=+acpi:PNP0A03:00\n\nnoise\n;\n4,x,2,-;no number\n4,2,3;short\n';
   expect(texts(new RecordReader(), chunk)).toEqual(['a message', 'short']);
 });
 
-test('fragments of a line are joined, also if other records follow', () => {
+test('fragments of a line are joined, even if other records follow', () => {
   const chunk =
     '4,1,2,c;Task in /a\n4,2,2,+; killed as a result\n4,3,2,+; of limit of /b\n4,4,3,-;next\n4,5,3,+;alone\n';
   expect(texts(new RecordReader(), chunk)).toEqual(['Task in /a killed as a result of limit of /b', 'next', 'alone']);
@@ -70,7 +70,7 @@ test('a record may arrive in parts, and a line that is too long for the kernel i
   ]);
 });
 
-test('C48: the log is read from its start, and then what is added to it', async () => {
+test('C48: the log is read from its start, and then new records are read', async () => {
   const path = join(directory, 'kmsg');
   await writeFile(path, '4,1,1000000,-;first\n4,2,2500000,-;second\n');
   const clock = { now: () => 100_000, monotonic: () => 0, setTimeout, clearTimeout: () => {} };
@@ -84,7 +84,7 @@ test('C48: the log is read from its start, and then what is added to it', async 
   expect(await readAll(log)).toEqual(['third']);
 });
 
-test('an empty log that somebody may still write to does not block', async () => {
+test('an empty log with a possible writer does not block', async () => {
   const path = join(directory, 'fifo');
   execFileSync('mkfifo', [path]);
   const log = openLog({ path });
@@ -124,11 +124,11 @@ test('C48: records that the kernel has overwritten are skipped, and every other 
   expect(openCount).toBe(2);
 });
 
-test('a log that does not exist is reported', async () => {
+test('a missing log is reported', async () => {
   await expect(openLog({ path: join(directory, 'missing') }).read({ signal })).rejects.toThrow('ENOENT');
 });
 
-test('a flood of 100,000 records is returned in portions, and a read that is aborted ends', async () => {
+test('a flood of 100,000 records is returned in portions, and an aborted read ends', async () => {
   const path = join(directory, 'kmsg');
   const lines = Array.from({ length: 100_000 }, (_, number) => `4,${number},${number},-;line ${number}\n`);
   await writeFile(path, lines.join(''));

@@ -135,7 +135,7 @@ test.each([
   ',pid=1,uid=0',
   'a,task=b',
   '\\xc3\\xa4',
-])('C48: the process may have the name %s', (name) => {
+])('C48: a killed process with the name %s is recognized', (name) => {
   const killed = `Killed process 966 (${name}) total-vm:10kB, anon-rss:4kB, file-rss:0kB`;
   const cgroup = `${POD}/${ID}`;
   const expected = { at: 2, pid: 966, processName: name, memoryBytes: 4 * KB, cgroup, limitedCgroup: POD };
@@ -145,7 +145,7 @@ test.each([
   ]);
 });
 
-test('a kill is complete without its memory if the next kill follows, or nothing', () => {
+test('a kill without its memory is complete when the next kill or nothing follows', () => {
   const limited = (pid: number) => summary(`oom_memcg=${POD}`, `${POD}/${ID}`, 'a', pid);
   const found = kills(
     invoked('a'),
@@ -165,7 +165,7 @@ test.each([
   ['that never completes', [invoked('a'), 'Out of memory and no killable processes...']],
   ['without a process', [invoked('a'), 'Killed process (a)', 'Killed process x (a)', 'oom-kill:constraint=,task=a']],
   ['with a cut summary', [invoked('a'), summary('oom_memcg=/a', '/a', 'a', 1).slice(0, -8)]],
-])('C48: a kill %s is none', (_title, texts) => {
+])('C48: a kill %s is ignored', (_title, texts) => {
   expect(kills(...texts)).toEqual([]);
 });
 
@@ -179,18 +179,18 @@ test('100,000 lines of noise and lines of 1 MB take little time', () => {
   expect(performance.now() - startedAt).toBeLessThan(5_000);
 });
 
-describe('the text about a kill', () => {
+describe('the message about a kill', () => {
   const kill = { at: 0, pid: 12, processName: 'java', memoryBytes: 67_000_000, cgroup: '/a', limitedCgroup: '/' };
 
   test.each([
     [kill, 'System OOM encountered, victim process: java, pid: 12'],
     [{ ...kill, pid: 0 }, 'System OOM encountered'],
     [{ ...kill, processName: '' }, 'System OOM encountered'],
-  ])('C48: in the event is that of a kubelet', (each, expected) => {
+  ])('C48: matches the event of a kubelet', (each, expected) => {
     expect(systemOomMessage(each)).toBe(expected);
   });
 
-  test('in the status says why, which process, and how much it held', () => {
+  test('states the cause, the process and its memory in the status', () => {
     expect(oomKillMessage(kill)).toBe(
       'the system was out of memory: the kernel killed process java (pid 12), which held 63.9 MiB',
     );
@@ -201,7 +201,7 @@ describe('the text about a kill', () => {
     expect(killedProcess({ ...unknown, processName: '', pid: 0 })).toBe('a process');
   });
 
-  test('names the container of a process in a cgroup inside the container, and none of another process', () => {
+  test('refers to the container of a process in a nested cgroup, and to none for a process of something else', () => {
     expect(containerIdOfKill({ ...kill, cgroup: `${POD}/${ID}/nested/${'a'.repeat(64)}` })).toBe(ID);
     expect(containerIdOfKill({ ...kill, cgroup: '/system.slice/docker.service' })).toBeUndefined();
   });

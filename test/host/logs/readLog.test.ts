@@ -33,7 +33,7 @@ describe('a log of several files', () => {
     expect(await folder.read()).toBe(said([...ALL, 'nine']));
   });
 
-  test.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])('its last %i lines are counted across all files', async (count) => {
+  test.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])('returns its last %i lines across all files', async (count) => {
     const folder = await rotatedLog();
     expect(await folder.read({ tailLines: count })).toBe(said(count === 0 ? [] : ALL.slice(-count)));
   });

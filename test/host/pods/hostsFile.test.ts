@@ -27,7 +27,7 @@ fe00::1\tip6-allnodes
 fe00::2\tip6-allrouters
 `;
 
-test('C18: a line for each IP address of the pod', async () => {
+test('C18: the file has a line for each IP address of the pod', async () => {
   expect(await hostsOf({}, ['10.0.0.7', 'fd00::7'])).toBe(`${LOCAL}10.0.0.7\tweb\nfd00::7\tweb\n`);
 });
 
@@ -37,14 +37,14 @@ test('C18: with hostname and subdomain, the full name comes first', async () => 
   );
 });
 
-test('C18: host aliases follow', async () => {
+test('C18: the host aliases are at the end', async () => {
   const hostAliases = [{ ip: '192.0.2.1', hostnames: ['a', 'b.example'] }, { ip: '192.0.2.2' }];
   expect(await hostsOf({ hostAliases }, ['10.0.0.7'])).toBe(
     `${LOCAL}10.0.0.7\tweb\n\n# Entries added by HostAliases.\n192.0.2.1\ta\tb.example\n192.0.2.2\n`,
   );
 });
 
-test("C18: a pod on the host network has the node's file and its aliases", async () => {
+test('C18: a pod on the host network has the hosts file of the node plus its aliases', async () => {
   const hostAliases = [{ ip: '192.0.2.1', hostnames: ['a'] }];
   expect(await hostsOf({ hostNetwork: true, hostAliases }, ['10.0.0.7'], '127.0.0.1 localhost node\n')).toBe(
     '# Kubernetes-managed hosts file (host network).\n127.0.0.1 localhost node\n' +
@@ -52,7 +52,7 @@ test("C18: a pod on the host network has the node's file and its aliases", async
   );
 });
 
-test("C18: without the node's file, a pod on the host network waits with the reason, and others have their own file", async () => {
+test('C18: without a hosts file on the node, a pod on the host network waits with the reason, and others have their own file', async () => {
   await expect(hostsOf({ hostNetwork: true }, [])).rejects.toMatchObject({
     reason: 'CreateContainerConfigError',
     message: expect.stringMatching(/^ENOENT: no such file or directory, open '.*hosts'$/),

@@ -18,13 +18,13 @@ test('the paths of a pod are those that other node tools expect', () => {
   expect(layout.hostsFile('abc123')).toBe('/var/lib/kubelet/pods/abc123/etc-hosts');
 });
 
-test('C23: logs and their links', () => {
+test('C23: the paths of logs and their links are those that log collectors expect', () => {
   expect(layout.containerLogDir(pod, 'main')).toBe('/var/log/pods/shop_web_abc123/main');
   expect(layout.logLink(pod, 'main', 'f00')).toBe('/var/log/containers/web_shop_main-f00.log');
   expect(path.basename(layout.logLink(pod, 'main', 'f00')).startsWith(layout.logLinkPrefix(pod))).toBe(true);
 });
 
-test('a log link is shortened to 255 bytes and keeps its suffix', () => {
+test('a log link is shortened to 255 bytes and retains its suffix', () => {
   const long = { ...pod, name: 'n'.repeat(253) };
   const name = path.basename(layout.logLink(long, 'main', 'f00'));
   expect(name).toHaveLength(255);
@@ -36,14 +36,14 @@ test('directories must be absolute', () => {
   expect(() => createLayout({ rootDir: 'here', podLogsDir: '/var/log/pods' })).toThrow(/"here" must be an absolute/);
 });
 
-describe('no name leads out of its directory', () => {
+describe('a name that could escape its directory', () => {
   const hostile = fc.oneof(
     fc.constantFrom('', '.', '..', '../x', 'a/b', '/', 'a\0b', '-rf', '.hidden', 'a b', 'x'.repeat(254)),
     fc.string(),
     fc.string({ unit: fc.constantFrom('.', '/', '~', 'a', '-') }),
   );
 
-  test('a UID, volume, container, pod or ID is rejected or stays one segment', () => {
+  test('is rejected as a UID, volume, container, pod or ID, or stays one segment', () => {
     const asked: [string, (name: string) => string, number][] = [
       ['/var/lib/kubelet/pods', (name) => layout.podDir(name), 1],
       ['/var/lib/kubelet/pods/u/volumes', (name) => layout.volumeDir('u', 'kubernetes.io/host-path', name), 2],
@@ -77,7 +77,7 @@ describe('no name leads out of its directory', () => {
     expect(() => layout.volumeDir('u', 'kubernetes.io/empty-dir', name)).toThrow(/volume name/);
   });
 
-  test('slashes of a plugin become ~, and none of its segments may lead elsewhere', () => {
+  test('as a plugin has its slashes replaced by ~, and each segment is checked', () => {
     expect(layout.volumeDir('u', 'a/b/c', 'v')).toBe('/var/lib/kubelet/pods/u/volumes/a~b~c/v');
     expect(() => layout.volumeDir('u', 'kubernetes.io/..', 'v')).toThrow(/volume plugin "\.\."/);
     expect(() => layout.volumeDir('u', '/csi', 'v')).toThrow(/volume plugin ""/);

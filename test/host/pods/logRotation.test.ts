@@ -47,13 +47,13 @@ function withLog(maxFiles: number, story: (log: Story) => Promise<void>): Promis
 }
 
 describe('C23: the rotation of a log', () => {
-  test('a log below its maximum size is unchanged', () =>
+  test('leaves a log below its maximum size unchanged', () =>
     withLog(5, async ({ names, tend }) => {
       await tend(0, 'nine byte');
       expect(await names()).toEqual(['0.log']);
     }));
 
-  test('a full log is renamed with a timestamp, all but the newest are compressed, and nothing is lost', () =>
+  test('renames a full log with a timestamp, compresses all but the newest file, and loses nothing', () =>
     withLog(5, async ({ folder, names, text, tend }) => {
       await tend(0, 'first line\n');
       expect(await names()).toEqual(['0.log', '0.log.20260304-120000']);
@@ -72,7 +72,7 @@ describe('C23: the rotation of a log', () => {
       expect((await stat(join(folder, '0.log.20260304-120000.gz'))).mode & 0o777).toBe(0o644);
     }));
 
-  test.each([2, 3, 5])('there are never more than %i files, and the oldest are removed', (maxFiles) =>
+  test.each([2, 3, 5])('retains at most %i files, and removes the oldest', (maxFiles) =>
     withLog(maxFiles, async ({ names, tend }) => {
       for (let at = 0; at < 8; at++) await tend(at * 10, 'more than ten bytes\n');
       const there = await names();
@@ -81,7 +81,7 @@ describe('C23: the rotation of a log', () => {
     }),
   );
 
-  test('if the runtime fails to reopen the log, the file gets its name back', () =>
+  test('restores the file name if the runtime fails to reopen the log', () =>
     withLog(5, async ({ names, text, tend }) => {
       await expect(tend(0, 'more than ten bytes\n', true)).rejects.toThrow('away');
       expect(await names()).toEqual(['0.log']);
@@ -90,7 +90,7 @@ describe('C23: the rotation of a log', () => {
       expect(await names()).toEqual(['0.log', '0.log.20260304-120010']);
     }));
 
-  test('if only the response was lost, new output is preserved', () =>
+  test('preserves new output if only the response was lost', () =>
     inFolder(async (folder) => {
       const file = join(folder, '0.log');
       await writeFile(file, 'more than ten bytes\n');
@@ -105,7 +105,7 @@ describe('C23: the rotation of a log', () => {
       expect(await readdir(folder)).toContain('0.log.20260304-120000');
     }));
 
-  test('leftovers of an earlier rotation are removed', () =>
+  test('removes leftovers of an earlier rotation', () =>
     withLog(5, async ({ folder, names, tend }) => {
       for (const name of ['0.log.1.gz.tmp', '0.log.2', '0.log.2.gz', '10.log.1.gz.tmp']) {
         await writeFile(join(folder, name), 'x');
@@ -114,7 +114,7 @@ describe('C23: the rotation of a log', () => {
       expect(await names()).toEqual(['0.log', '0.log.2.gz', '0.log.20260304-120000', '10.log.1.gz.tmp']);
     }));
 
-  test('a log whose new file was never opened is reopened, and a missing log is ignored', () =>
+  test('reopens a log whose new file was never opened, and ignores a missing log', () =>
     withLog(5, async ({ folder, names, tend }) => {
       await tend(0);
       expect(await names()).toEqual([]);

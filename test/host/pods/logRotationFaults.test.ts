@@ -94,7 +94,7 @@ test('without faults, each line exists once', () => undisturbed.goOn());
 describe.each([
   ['the agent dies', [undefined]],
   ['the power fails', SEEDS],
-])('where %s, each line is there', (_, seeds) => {
+])('after %s, no log line is lost', (_, seeds) => {
   test.each(calls)('at %s', async (_title, at) => {
     for (const fault of deaths) {
       for (const seed of seeds) {

@@ -68,7 +68,7 @@ test('a pod of an earlier version gets the directory of termination logs, but a 
   });
 });
 
-test('removing a pod deletes its directory and logs, also twice, and nothing that a link in it points to', async () => {
+test('removing a pod deletes its directory and logs, even twice, and nothing that a link in it points to', async () => {
   await inFolder(async (folder, layout) => {
     await claimPodDirectory({ layout, maker: makerIn(layout), pod: identity });
     await preparePodDirectory({ pod: podWith(), layout, signal });

@@ -101,7 +101,7 @@ test('without faults, nothing of the pod is left', async () => {
 describe.each([
   ['the agent dies', [undefined]],
   ['the power fails', SEEDS],
-])('where %s, the next one knows the directories for its own and goes on with them', (_, seeds) => {
+])('after %s, the next agent recognizes the directories as its own and continues with them', (_, seeds) => {
   test.each(calls)('at %s', async (_title, at) => {
     for (const fault of deaths) {
       for (const seed of seeds) {

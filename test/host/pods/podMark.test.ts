@@ -220,7 +220,7 @@ test('logs in an existing directory remain when the pod is removed, and those in
   });
 });
 
-test('a failed creation leaves nothing behind, also if the agent dies', async () => {
+test('a failed creation leaves nothing behind, even if the agent crashes', async () => {
   await inRoot(async ({ layout, maker }) => {
     await mkdir(path.join(layout.podDir('u1'), 'theirs'), { recursive: true });
     expect(await createMarkedDirectory(layout.podDir('u1'), { layout, maker, pod }, 0o750)).toBe(false);

@@ -23,7 +23,7 @@ const ranges = (over: { maxPodCount?: number; idsPerPod?: number } = {}) =>
 
 const noted = (uid: string) => join(root, 'pods', uid, 'userns');
 
-test('each pod gets its own range, also concurrently, and keeps it', async () => {
+test('each pod gets its own range, even concurrently, and retains it', async () => {
   const given = ranges();
   const [a, b] = await Promise.all([given.getRange('a'), given.getRange('b')]);
   expect([a, b]).toEqual([
@@ -33,7 +33,7 @@ test('each pod gets its own range, also concurrently, and keeps it', async () =>
   expect(await given.getRange('a')).toEqual(a);
 });
 
-test('the range is recorded like by a kubelet and known to the next agent', async () => {
+test('the range is recorded in the format of a kubelet and known to the next agent', async () => {
   await ranges().getRange('a');
   const mappings = [{ hostId: 65_536, containerId: 0, length: 65_536 }];
   expect(JSON.parse(await readFile(noted('a'), 'utf8'))).toEqual({ uidMappings: mappings, gidMappings: mappings });
@@ -64,7 +64,7 @@ test('a damaged record is an error, not a new range', async () => {
   await expect(ranges().getRange('a')).rejects.toMatchObject({ reason: 'FailedCreatePodSandBox' });
 });
 
-test('all 32-bit IDs are for pods, except for one range', () => {
+test('all 32-bit IDs are available to pods, except for one range', () => {
   expect(countIdRanges()).toBe(65_535);
   expect(countIdRanges(2 ** 24)).toBe(255);
 });

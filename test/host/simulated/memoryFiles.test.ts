@@ -94,7 +94,7 @@ describe('a simulated disk behaves like that of the host', () => {
   afterEach(() => rm(root, { recursive: true, force: true }));
 
   test.each(Array.from({ length: 12 }, (_, i) => i + 1))(
-    'in what it answers and refuses, whatever is done (seed %i)',
+    'in the results and errors of random operations (seed %i)',
     async (seed) => {
       const { random } = dice(seed);
       const disk = new MemoryDisk(() => NOW);

@@ -157,27 +157,30 @@ test('a cgroup is not removed while it is still being created', async () => {
 test.each([
   ['before', 'kubepods/cgroup.subtree_control'],
   ['while', 'burstable/cgroup.subtree_control'],
-])('what a pod lacked is not made up for after its removal, which begins %s it is', async (_when, file) => {
-  const tree = kernel('v2');
-  tree.add('kubepods/burstable/podforeign');
-  let isHeld = false;
-  const { gate, letThrough } = holding((about) => isHeld && about.endsWith(file));
-  const agent = agentOn(tree, gate);
-  await agent.prepare(pod('one'));
-  expect((await agent.setUp()).warnings).toContainEqual(expect.stringContaining('lacks the controllers'));
-  tree.removeDirectory('/sys/fs/cgroup/kubepods/burstable/podforeign');
-  isHeld = true;
-  const settingUp = agent.setUp();
-  await new Promise((resolve) => setImmediate(resolve));
-  const removed = agent.remove(pod('one'), signal);
-  await new Promise((resolve) => setImmediate(resolve));
-  letThrough();
-  await Promise.all([settingUp, removed]);
-  expect(tree.paths).toEqual(['kubepods', 'kubepods/burstable', 'kubepods/besteffort']);
-});
+])(
+  'missing controllers of a pod are not enabled after its removal, which starts %s the retry runs',
+  async (_when, file) => {
+    const tree = kernel('v2');
+    tree.add('kubepods/burstable/podforeign');
+    let isHeld = false;
+    const { gate, letThrough } = holding((about) => isHeld && about.endsWith(file));
+    const agent = agentOn(tree, gate);
+    await agent.prepare(pod('one'));
+    expect((await agent.setUp()).warnings).toContainEqual(expect.stringContaining('lacks the controllers'));
+    tree.removeDirectory('/sys/fs/cgroup/kubepods/burstable/podforeign');
+    isHeld = true;
+    const settingUp = agent.setUp();
+    await new Promise((resolve) => setImmediate(resolve));
+    const removed = agent.remove(pod('one'), signal);
+    await new Promise((resolve) => setImmediate(resolve));
+    letThrough();
+    await Promise.all([settingUp, removed]);
+    expect(tree.paths).toEqual(['kubepods', 'kubepods/burstable', 'kubepods/besteffort']);
+  },
+);
 
 test.each(['/kubepods', '/podone', '/burstable/cpu.weight'])(
-  'what nobody waits for any more makes no cgroup after its removal: it was held up at %s',
+  'an abandoned cgroup preparation that hangs at %s creates no cgroup after the removal of its pod',
   async (place) => {
     const tree = kernel('v2');
     const { gate, letThrough } = holding((about) => about.endsWith(place));
@@ -205,7 +208,7 @@ test('if nothing can be changed, pods terminate anyway, and cgroups of the runti
   expect(tree.paths).toContain('kubepods/burstable/podtwo');
 });
 
-test('a cgroup that cannot be removed temporarily is removed later', async () => {
+test('a cgroup that temporarily cannot be removed is removed later', async () => {
   const tree = kernel('v2');
   const agent = agentOn(tree);
   await agent.prepare(pod('one'));

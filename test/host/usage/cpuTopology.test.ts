@@ -63,7 +63,7 @@ test('reads cores, sockets, NUMA nodes and their distances', async () => {
   expect(topology.cpus[7]).toEqual({ cpu: 7, core: 1, socket: 1, numaNode: 1, uncoreCache: 1 });
 });
 
-test('tells last-level caches apart only if the cores of a NUMA node share several', async () => {
+test('last-level caches are distinguished only if the cores of a NUMA node share several', async () => {
   const core = (index: number, cache: readonly [string, number]) => ({ core: index, socket: 0, node: 0, cache });
   const split = [0, 1, 2, 3].map((index) => core(index, index < 2 ? ['0-1', 7] : ['2-3', 8]));
   const { cpus } = await readCpuTopology(await host(filesOf(split)));

@@ -7,7 +7,7 @@ const event = {
   involved: { kind: 'Pod', apiVersion: 'v1', namespace: 'default', name: 'web', uid: 'u' },
 };
 
-test('with nobody there nothing is made of what happens, and secrets are looked for in nothing', () => {
+test('without an audience nothing is serialized and no secrets are searched', () => {
   let redacted = 0;
   const { listeners: parts } = createAudience((value) => {
     redacted += 1;
@@ -32,7 +32,7 @@ test('with nobody there nothing is made of what happens, and secrets are looked 
   expect(redacted).toBe(0);
 });
 
-test('each hears what it wants to hear, without secrets, until it leaves', () => {
+test('each listener receives what it subscribed to, without secrets, until it leaves', () => {
   // Each text is one.
   const audience = createAudience((value) => JSON.parse(JSON.stringify(value).replaceAll('secret', 'held back')));
   const lines: RecordingLine[] = [];
@@ -62,7 +62,7 @@ test('each hears what it wants to hear, without secrets, until it leaves', () =>
   expect(inspected).toHaveLength(2);
 });
 
-test('what one throws keeps nothing from the others', () => {
+test('a listener that throws does not affect the others', () => {
   const audience = createAudience((value) => value);
   const heard: string[] = [];
   for (const name of ['first', 'second'])

@@ -20,7 +20,7 @@ function followed() {
   return { clock, agent, actors, watched };
 }
 
-test('with nobody looking on, an actor is followed until nobody has asked for 30 s', async () => {
+test('without viewers an actor is tracked until nobody has requested it for 30 s', async () => {
   const { clock, agent, actors } = followed();
   await actors.historyOf('pod/uid-web-host');
   await clock.advance(29_999);
@@ -31,7 +31,7 @@ test('with nobody looking on, an actor is followed until nobody has asked for 30
   expect([agent.subscribers(), clock.pending]).toEqual([0, 0]);
 });
 
-test('while somebody looks on it is followed on', async () => {
+test('with viewers an actor is tracked continuously', async () => {
   const { clock, agent, actors, watched } = followed();
   watched.isWatched = true;
   await actors.historyOf('pod/uid-web-host');

@@ -14,7 +14,7 @@ function written() {
   return { live, clock, text: new LiveText({ snapshot, follow: live.follow }, clock), made: () => made };
 }
 
-test('a snapshot is written once for all who ask within 100 ms', async () => {
+test('a snapshot is serialized once for all requests within 100 ms', async () => {
   const { text, clock, made } = written();
   const first = text.snapshot();
   await clock.advance(99);
@@ -23,7 +23,7 @@ test('a snapshot is written once for all who ask within 100 ms', async () => {
   expect(JSON.parse(text.snapshot())).toMatchObject({ at: 2 });
 });
 
-test('while somebody follows it is good until the next frame, which is written once', async () => {
+test('with viewers a snapshot is valid until the next frame, which is serialized once', async () => {
   const { text, live, clock, made } = written();
   text.snapshot();
   const told: string[] = [];

@@ -69,7 +69,7 @@ const deeds: readonly Deed[] = [
   async ({ node }) => node.remove('web', 'brief'),
 ];
 
-test('a snapshot and the frames after it give the same world as a new snapshot, whenever a viewer joined', async () => {
+test('a snapshot and the frames after it yield the same state as a new snapshot, whenever a viewer joined', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.record({ deed: fc.constantFrom(...deeds), joins: fc.boolean() }), { minLength: 3, maxLength: 8 }),
@@ -89,7 +89,7 @@ test('a snapshot and the frames after it give the same world as a new snapshot, 
   );
 });
 
-test('who joins between two frames keeps nothing that was there only between them', async () => {
+test('a viewer that joins between two frames retains nothing that existed only between them', async () => {
   const node = await simulation();
   await node.node.advance('5s');
   const first = follow(node);
@@ -103,7 +103,7 @@ test('who joins between two frames keeps nothing that was there only between the
   await expectSameWorlds(node, [first, second]);
 });
 
-test('there are ten frames a second at most, and none where nothing happens', async () => {
+test('at most ten frames a second are sent, and none without a change', async () => {
   const node = await simulation({ pods: [podWith('web'), podRunning('bad', 'exit 1')] });
   const { frames } = follow(node);
   await node.node.advance('1m');
@@ -112,7 +112,7 @@ test('there are ten frames a second at most, and none where nothing happens', as
   for (const [index, at] of moments.slice(1).entries()) expect(at - (moments[index] ?? 0)).toBeGreaterThanOrEqual(100);
 });
 
-test('what happened is told once, and lines that are too many are counted', async () => {
+test('each line is sent once, and lines beyond the limit are counted', async () => {
   const node = await simulation();
   await node.node.advance('5s');
   const { frames } = follow(node);
@@ -128,7 +128,7 @@ test('what happened is told once, and lines that are too many are counted', asyn
   expect(told).toHaveLength(251);
 });
 
-test('nobody looks on, and no timer waits, before the first viewer and after the last one', async () => {
+test('without a viewer nothing is observed, and no timer is pending', async () => {
   const node = await simulation({ pods: [podWith('web')] });
   await node.node.advance('1m');
   node.now();
@@ -146,7 +146,7 @@ test('nobody looks on, and no timer waits, before the first viewer and after the
   expect(node.page().view.snapshot().node).not.toHaveProperty('loop');
 });
 
-test('frames of pods alone do not explain the node again, but for once a second', async () => {
+test('frames with only pod changes explain the node at most once a second', async () => {
   const node = await simulation({ pods: [podWith('web')] });
   await node.node.advance('1m');
   const { view, agent, audience } = node.page();
@@ -173,7 +173,7 @@ test('frames of pods alone do not explain the node again, but for once a second'
   expect(times).toBeLessThan(6);
 });
 
-test('what a frame that could not be made would have told, the next one tells', async () => {
+test('the content of a failed frame is included in the next one', async () => {
   const node = await simulation({ pods: [podRunning('bad', 'exit 1'), podWith('web')] });
   await node.node.advance('5s');
   const { agent, audience } = node.page();

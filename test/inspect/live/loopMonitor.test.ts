@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { startLoopMonitor } from '../../../inspect/live/loopMonitor.ts';
 
-test('it measures the last minute until it is stopped, and tells when there is something new', async () => {
+test('the loop monitor measures the last minute until it is stopped, and notifies of new samples', async () => {
   const clock = new SimulatedClock();
   let samples = 0;
   const monitor = startLoopMonitor(clock, () => {

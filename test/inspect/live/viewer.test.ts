@@ -48,7 +48,7 @@ function viewerOf(
   return new Viewer({ response: of, snapshot: () => JSON.stringify(snapshot()), clock, onError });
 }
 
-test('one that does not read has a bounded queue, and a new snapshot once it reads again', async () => {
+test('a viewer that does not read has a bounded queue, and gets a new snapshot once it reads again', async () => {
   let at = 0;
   const viewer = viewerOf(response, () => snapshotOf(at, 10));
   const frame = formatServerSentEvent('frame', JSON.stringify({ at: 1, filler: 'a'.repeat(2 ** 16) }));
@@ -72,7 +72,7 @@ test('one that does not read has a bounded queue, and a new snapshot once it rea
   expect(heard.slice(heard.indexOf('{"at":2')).match(/event: frame/g)).toHaveLength(1);
 });
 
-test('a snapshot that is larger than all that may wait is followed by frames all the same', async () => {
+test('a snapshot larger than the queue limit is still followed by frames', async () => {
   let snapshots = 0;
   const viewer = viewerOf(response, () => {
     snapshots += 1;
@@ -90,7 +90,7 @@ test('a snapshot that is larger than all that may wait is followed by frames all
   expect(snapshots).toBe(1);
 });
 
-test('one that has missed something hears nothing until it has read what waits, and then a snapshot first', () => {
+test('a viewer that has missed frames gets nothing until it has read its queue, and then a snapshot first', () => {
   const written: string[] = [];
   const connection = Object.assign(new EventEmitter(), {
     writableLength: 0,
@@ -112,7 +112,7 @@ test('one that has missed something hears nothing until it has read what waits, 
   expect(written.slice(2)).toEqual(['event: snapshot', 'event: frame']);
 });
 
-test('one whose new snapshot cannot be made is ended, and the node is not', async () => {
+test('a viewer whose new snapshot fails is disconnected, and the node is unaffected', async () => {
   const errors: unknown[] = [];
   let isBroken = false;
   const snapshot = () => {
@@ -127,7 +127,7 @@ test('one whose new snapshot cannot be made is ended, and the node is not', asyn
   expect(errors).toEqual([new Error('broken')]);
 });
 
-test('one that does not read for 30 s is ended, one that does is not', async () => {
+test('a viewer that does not read for 30 s is disconnected, and one that reads is not', async () => {
   const clock = new SimulatedClock();
   const viewer = viewerOf(response, () => snapshotOf(0, 8 * MIB), { clock });
   expect(clock.pending).toBe(1);

@@ -6,7 +6,7 @@ import { fakeInspected, fakeLive, servedPage, until } from '../support/served.ts
 describe('viewers', () => {
   const stream = (port: number) => `GET /api/stream HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`;
 
-  test('are told the same, from a snapshot on, and nobody follows the node without them', async () => {
+  test('receive the same events after a snapshot, and without viewers the node is not observed', async () => {
     const live = fakeLive();
     const { port } = await servedPage({ inspected: fakeInspected(live) });
     const connections = [0, 1].map(() => connect({ host: '127.0.0.1', port }));
@@ -24,7 +24,7 @@ describe('viewers', () => {
     await until(() => live.followers.size === 0);
   });
 
-  test('are not more than sixteen at a time', async () => {
+  test('are limited to sixteen at a time', async () => {
     const live = fakeLive();
     const { port, get } = await servedPage({ inspected: fakeInspected(live) });
     const connections = Array.from({ length: 16 }, () => connect({ host: '127.0.0.1', port }));
@@ -43,7 +43,7 @@ describe('viewers', () => {
     await until(() => live.followers.size === 0);
   });
 
-  test('that have gone while their answer was made are nobody', async () => {
+  test('that leave during the preparation of their response are not counted', async () => {
     const live = fakeLive();
     const { promise, resolve } = Promise.withResolvers<void>();
     let asked = 0;
@@ -68,7 +68,7 @@ describe('viewers', () => {
     await until(() => live.followers.size === 0);
   });
 
-  test('that ask behind another request on one connection are told to wait, and hold no place', async () => {
+  test('that send many requests on one connection occupy only one slot', async () => {
     const live = fakeLive();
     const { port } = await servedPage({ inspected: fakeInspected(live) });
     const connection = connect({ host: '127.0.0.1', port });
@@ -86,7 +86,7 @@ describe('viewers', () => {
     await until(() => live.followers.size === 0);
   });
 
-  test('whose snapshot cannot be made hear why, and nobody follows the node for them', async () => {
+  test('whose snapshot fails receive the reason, and the node is not observed for them', async () => {
     const live = fakeLive();
     const broken = {
       ...live,

@@ -48,8 +48,8 @@ const comparable = ({ node: { version: _, simulated: _s, loop: _l, ...bar }, pod
   actors: Object.fromEntries(worldOf({ ...emptySnapshot, pods, actors }).actors),
 });
 
-describe('a moment', () => {
-  test('is what the live agent showed then, across crashes and a restart', async () => {
+describe('a point in time', () => {
+  test('shows what the live agent showed then, across crashes and a restart', async () => {
     expect(shown.length).toBe(12);
     for (const live of shown) {
       const moment = await node.past.moment(live.at);
@@ -59,7 +59,7 @@ describe('a moment', () => {
     }
   });
 
-  test('before all that was recorded is its beginning, and after it its end', async () => {
+  test('before the recording shows its start, and after the recording its end', async () => {
     const recorded = await node.past.recorded();
     expect((await node.past.moment(0)).at).toBe(recorded?.from);
     const last = await node.past.moment(8.64e15);
@@ -68,8 +68,8 @@ describe('a moment', () => {
   });
 });
 
-describe('a story', () => {
-  test('is of one pod, between two moments, or of the node', async () => {
+describe('a history', () => {
+  test('covers one pod or the node, between two points in time', async () => {
     const [from, to] = [shown[1]?.at ?? 0, shown[9]?.at ?? 0];
     for (const uid of ['bad-uid', 'web-uid', '']) {
       const { lines, ...story } = await node.past.story(uid, from, to);
@@ -87,7 +87,7 @@ describe('a story', () => {
     expect((await node.past.story('constructor', 0, to)).lines.filter(({ kind }) => kind !== 'began')).toEqual([]);
   });
 
-  test('begins with the states that its actors were in', async () => {
+  test('starts with the states of its actors', async () => {
     for (const live of shown.slice(1)) {
       const { before } = await node.past.story('bad-uid', live.at + 1, live.at + 1);
       const states = new Map(before.map(({ actor, state, since, tag }) => [actor, { state, since, tag }]));
@@ -102,7 +102,7 @@ describe('a story', () => {
 
 const podIn = (actor: string) => /^pod\/([^/]+)/.exec(actor)?.[1] ?? '';
 
-test('what a line of a story brought is asked for by itself', async () => {
+test('the payload of a history line is requested separately', async () => {
   const { lines } = await node.past.story('bad-uid', 0, 8.64e15);
   const starts = lines.filter((line) => line.kind === 'entered').filter(({ source }) => source === 'startContainer');
   expect(starts.length).toBeGreaterThan(3);
@@ -113,7 +113,7 @@ test('what a line of a story brought is asked for by itself', async () => {
   await expect(node.past.entry('pod/bad-uid', 'startContainer', 5)).rejects.toThrow(NotInspected);
 });
 
-test('the rail counts every entry, and has each agent and what failed', async () => {
+test('the timeline counts every entry, and shows each agent and each failure', async () => {
   const rail = await node.past.rail();
   const file = await RecordingFile.open(node.directory);
   let [entries, failures] = [0, 0];
@@ -132,10 +132,10 @@ test('the rail counts every entry, and has each agent and what failed', async ()
   expect(rail.from).toBe(rail.restarts[0]);
 });
 
-describe('an actor', () => {
+describe('a recorded actor', () => {
   const path = 'pod/bad-uid/container/main';
 
-  test('of which a detail tells has its runs as the statuses number them, its ways and its events', async () => {
+  test('has its runs with the numbers of the status, its transitions and its events', async () => {
     const at = shown.at(-1)?.at ?? 0;
     const { next, answer } = await node.past.detail(path, at);
     const { tried, taken, events = [] } = await node.past.actorHistory(path, at);
@@ -154,7 +154,7 @@ describe('an actor', () => {
     expect(answer).toMatch(/^container main keeps failing: exit code 3 after \d+s; restarts at \d\d:\d\d:\d\d/);
   });
 
-  test('that is none, and a pod that is none, are not there', async () => {
+  test('that does not exist is reported as not found, and so is a missing pod', async () => {
     const { at = 0 } = shown.at(-1) ?? {};
     for (const nobody of ['pod/bad-uid/container/other', 'pod/constructor', '__proto__', 'pod//container/'])
       await expect(node.past.detail(nobody, at)).rejects.toThrow(NotInspected);
@@ -165,7 +165,7 @@ describe('an actor', () => {
     });
   });
 
-  test('of a pod that is created again under its UID has nothing of the life before, live and in a replay', async () => {
+  test('of a pod recreated with its UID has nothing of the earlier pod, live and in a replay', async () => {
     const live = await simulation({ pods: [podRunning('bad', 'exit 3')] });
     const inspected = () => live.page().inspected;
     await live.node.advance('47s');
@@ -193,7 +193,7 @@ describe('an actor', () => {
     expect(lines.filter(({ kind }) => kind === 'gone')).toHaveLength(1);
   });
 
-  test('of a pod that is created again has no events that occurred only in the life before', async () => {
+  test('of a recreated pod has no events that occurred only in the earlier pod', async () => {
     const live = await simulation({ pods: [podRunning('bad', 'exit 3')] });
     const reasons = async () => {
       const { events = [] } = await live.page().inspected.detail(path);
@@ -209,7 +209,7 @@ describe('an actor', () => {
     expect(await reasons()).not.toContain('BackOff');
   });
 
-  test('gets nothing from a recording of the time before its present life', () => {
+  test('ignores a recording from before its pod was recreated', () => {
     const past = new ActorPast(path, 0);
     const tried = [{ run: 7, startedAt: 1, ranMs: 1, exitCode: 3, reason: 'Error' }];
     const earlier = { tried, taken: { from: 0, ways: [{ way: 'pending always 0', count: 1, lastAt: 1 }], stays: [] } };
@@ -222,7 +222,7 @@ describe('an actor', () => {
     expect(unbroken.history()).toMatchObject({ tried, taken: { ways: earlier.taken.ways } });
   });
 
-  test('has taken the same ways live as in a replay', async () => {
+  test('has the same transitions live as in a replay', async () => {
     const live = await simulation({ pods: [podRunning('bad', 'exit 3')] });
     const since = live.node.clock.now();
     await live.page().followed.historyOf(path);
@@ -238,7 +238,7 @@ describe('an actor', () => {
     expect(live.observers()).toBe(0);
   });
 
-  test('that is looked at in the midst of its life is known from its beginning on', async () => {
+  test('that is viewed late is known from its start', async () => {
     const live = await simulation({ pods: [podRunning('bad', 'exit 3')] });
     await live.node.advance('47s');
     await live.page().followed.historyOf(path);
@@ -259,10 +259,10 @@ const byState = (one: { readonly state: string }, other: { readonly state: strin
 const byWay = ({ taken }: Awaited<ReturnType<Past['actorPast']>>) =>
   Object.fromEntries(taken.ways.map(({ way, count }) => [way, count]));
 
-describe('what cannot be read', () => {
+describe('an unreadable recording', () => {
   const of = (path: string, machines = MACHINES) => createPast(new History({ path, machines }), 'file');
 
-  test('is not there: a path without a recording, and one that other machines have made', async () => {
+  test('is reported as not found: a missing path, and one with different state machines', async () => {
     await expect(of('/nothing/here').moment(0)).rejects.toThrow(
       /^no recording can be read: .*there is no such recording/,
     );
@@ -272,7 +272,7 @@ describe('what cannot be read', () => {
     expect((await of(node.directory, 'others').story('bad-uid', 0, 8.64e15)).lines.length).toBeGreaterThan(10);
   });
 
-  test('is told of where nothing was recorded', async () => {
+  test('is reported as not found if nothing was recorded', async () => {
     const empty = await mkdtemp(join(tmpdir(), 'statelet-empty-'));
     expect(await of(empty).recorded()).toBeUndefined();
     await expect(of(empty).moment(0)).rejects.toThrow(NotInspected);
@@ -281,7 +281,7 @@ describe('what cannot be read', () => {
     await rm(empty, { recursive: true });
   });
 
-  test('is looked for once more where a recorder has removed it meanwhile, and then told of', async () => {
+  test('is looked up once more if the recorder has removed a file meanwhile, and then reported', async () => {
     const missing = Object.assign(new Error('gone'), { code: 'ENOENT' });
     const failures: Error[] = [missing];
     const story = async () => {
@@ -301,7 +301,7 @@ describe('what cannot be read', () => {
     await expect(past.story('', 0, 1)).rejects.toThrow('EIO');
   });
 
-  test('as a file of a ring that goes while it is read costs what is in it alone', async () => {
+  test('that misses a ring file during the read misses only the content of that file', async () => {
     const [, second] = (await node.past.rail()).restarts;
     const [first = '', ...others] = (await readdir(node.directory)).toSorted();
     expect(others).toHaveLength(1);
@@ -320,7 +320,7 @@ describe('what cannot be read', () => {
     expect([isThere, moment.at, moment.recorded?.from]).toEqual([false, second, second]);
   });
 
-  test('changes nothing of what was recorded', async () => {
+  test('is not modified by reading it', async () => {
     const sizes = async () =>
       Promise.all((await readdir(node.directory)).map(async (name) => (await stat(join(node.directory, name))).size));
     const before = await sizes();

@@ -23,7 +23,7 @@ const stretch = (life: string, ...moments: readonly number[]): Stretch => ({
 
 const sum = (counts: readonly number[]) => counts.reduce((one, other) => one + other, 0);
 
-test('every entry is in a bar, whatever the length of the recording', () => {
+test('every entry is in a bucket, whatever the length of the recording', () => {
   for (const seconds of [0, 1, 2, 239, 240, 241, 480, 481, 100_000]) {
     const members = [0, 0.4, 0.5, 1].map((part) => member(seconds * 1_000 * part, 7));
     const rail = createRail(members, [stretch('a', 0)]);
@@ -35,7 +35,7 @@ test('every entry is in a bar, whatever the length of the recording', () => {
   }
 });
 
-test('it ends now where the node goes on, and has its failures and the beginning of each life', () => {
+test('the timeline of a running node ends now, and has the failures and the start of each agent', () => {
   const members = [member(10_000, 1), member(12_000, 2, 3), member(30_000, 4, 1)];
   const lives = [stretch('a', 10_000, 12_000), stretch('b', 20_000), stretch('b', 30_000)];
   expect(createRail(members, lives, 70_000)).toEqual({
@@ -48,20 +48,20 @@ test('it ends now where the node goes on, and has its failures and the beginning
   });
 });
 
-test('of what failed one mark is in each bar, however much it was', () => {
+test('the timeline has at most one failure mark per bucket', () => {
   const members = Array.from({ length: 300_000 }, (_, index) => member(index * 100, 1, 1));
   const { failures, counts, bucketMs } = createRail(members, [stretch('a', 0)]) ?? {};
   expect(counts?.length).toBe(240);
   expect(failures).toEqual(counts?.map((_, index) => index * (bucketMs ?? 0)));
 });
 
-test('it has all that was recorded where a clock was set back', () => {
+test('the timeline contains all entries even if the clock was set back', () => {
   const members = [member(50_000, 1), member(51_000, 2, 1), member(10_000, 4, 1), member(11_000, 8)];
   const rail = createRail(members, [stretch('a', 50_000), stretch('b', 10_000)]);
   expect([rail?.from, rail?.to, sum(rail?.counts ?? [])]).toEqual([10_000, 51_000, 15]);
   expect(rail?.failures).toEqual([10_000, 51_000]);
 });
 
-test('where nothing can be gone back to there is none', () => {
+test('a recording without a replayable part has no timeline', () => {
   expect(createRail([member(1, 1)], [])).toBeUndefined();
 });

@@ -4,7 +4,7 @@ import { createRecordedNode } from '../../../inspect/past/recordedNode.ts';
 
 const LAST = 8.64e15;
 
-test('without a moment, of a recording the last one is meant, and nothing of it goes on', async () => {
+test('a recording without a requested time shows its last one, and is not live', async () => {
   const asked: unknown[][] = [];
   const ask =
     (what: keyof Past) =>

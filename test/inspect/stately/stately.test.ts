@@ -33,8 +33,8 @@ function follow({ port }: ServedPage): { readonly heard: StatelyEvent[]; readonl
   return { heard, socket };
 }
 
-describe('in the protocol of the Stately inspector', () => {
-  test('its own client hears of all actors, parents first, then of each event and snapshot', async () => {
+describe('the Stately inspector protocol', () => {
+  test('sends all actors, parents first, and then each event and snapshot to the official client', async () => {
     const { node, page } = await served();
     const heard: StatelyEvent[] = [];
     // It has the types of its own version.
@@ -73,7 +73,7 @@ describe('in the protocol of the Stately inspector', () => {
     await page.close();
   });
 
-  test('nobody looks on once the last one has gone', async () => {
+  test('stops the observation when the last client has disconnected', async () => {
     const { node, page } = await served();
     expect(node.observers()).toBe(0);
     const [one, other] = [follow(page), follow(page)];
@@ -84,7 +84,7 @@ describe('in the protocol of the Stately inspector', () => {
     await until(() => node.observers() === 0);
   });
 
-  test('eight may follow at a time, and what they say is not listened to', async () => {
+  test('serves at most eight clients, and ignores what they send', async () => {
     const { page } = await served();
     const eight = Array.from({ length: 8 }, () => follow(page));
     await until(() => eight.every(({ heard }) => heard.length > 0));
@@ -96,7 +96,7 @@ describe('in the protocol of the Stately inspector', () => {
     expect(code).toBe(1009);
   });
 
-  test('one that does not read has a bounded queue, and is ended', async () => {
+  test('disconnects a client that does not read, whose queue is bounded', async () => {
     const { node, page } = await served();
     const { heard, socket } = follow(page);
     await until(() => heard.length > 0);
@@ -123,7 +123,7 @@ describe('in the protocol of the Stately inspector', () => {
     expect(heard.length).toBeLessThan(2_500);
   });
 
-  test('the end of the agent is that of its followers', async () => {
+  test('disconnects the clients when the agent stops', async () => {
     const { page } = await served();
     const { socket, heard } = follow(page);
     await until(() => heard.length > 0);

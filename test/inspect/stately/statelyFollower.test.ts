@@ -36,7 +36,7 @@ const actors = (count: number) =>
     definition: 'x'.repeat(50_000),
   })) as unknown[] as StatelyEvent[];
 
-test('the actors go a slice at a time, in their order, and what happens meanwhile after them', async () => {
+test('the actors are sent in slices, in order, and later events after them', async () => {
   const { socket, sent, take } = slowSocket();
   const follower = new StatelyFollower(socket, actors(100));
   follower.send('"event"');
@@ -50,7 +50,7 @@ test('the actors go a slice at a time, in their order, and what happens meanwhil
   expect(sent.at(-1)).toBe('"event"');
 });
 
-test('one that does not take them is ended, and nothing waits for it any more', async () => {
+test('a client that does not read is disconnected, and its queue is dropped', async () => {
   const { socket, sent, ends, take } = slowSocket();
   const follower = new StatelyFollower(socket, actors(100));
   const before = sent.length;
@@ -61,7 +61,7 @@ test('one that does not take them is ended, and nothing waits for it any more', 
   expect(sent).toHaveLength(before);
 });
 
-test('one that does not answer from one ping to the next is ended at once', () => {
+test('a client that does not answer a ping before the next one is disconnected at once', () => {
   const { socket, ends } = slowSocket();
   const follower = new StatelyFollower(socket, []);
   follower.ping();

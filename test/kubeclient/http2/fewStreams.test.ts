@@ -11,7 +11,7 @@ import { Authority } from '../../testing/apiserver/serving/certificates.ts';
 const signal = new AbortController().signal;
 
 test.each([10, 1])(
-  'a server that allows %d streams gets each watch over a connection that no other has any more',
+  'a server that allows %d streams receives consecutive watches over reused connections',
   async (few) => {
     const authority = new Authority();
     const settings = { maxConcurrentStreams: few };

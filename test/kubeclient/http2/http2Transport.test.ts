@@ -187,7 +187,7 @@ describe('a server that does not respond', () => {
     expect(await insecure.get(CONFIG_MAPS, { type: CONFIG_MAP_LIST, signal })).toMatchObject({ kind: 'ConfigMapList' });
   });
 
-  test('is given up after 30 s of silence and 15 s without a response to a ping', async () => {
+  test('is abandoned after 30 s of silence and 15 s without a response to a ping', async () => {
     const clock = new SimulatedClock();
     const asked = client(await mute(true), {}, clock).get(CONFIG_MAPS, {
       type: CONFIG_MAP_LIST,
@@ -201,7 +201,7 @@ describe('a server that does not respond', () => {
     await failed;
   });
 
-  test('is given up in the same way if the clock is set back meanwhile', async () => {
+  test('is abandoned after the same time if the clock is set back meanwhile', async () => {
     const clock = new SettableClock();
     const asked = client(await mute(true), {}, clock).get(CONFIG_MAPS, {
       type: CONFIG_MAP_LIST,
@@ -215,7 +215,7 @@ describe('a server that does not respond', () => {
     await failed;
   });
 
-  test('is given up if there is no connection within 30 s', async () => {
+  test('is abandoned if there is no connection within 30 s', async () => {
     const clock = new SimulatedClock();
     const asked = client(await mute(false), {}, clock).get(CONFIG_MAPS, {
       type: CONFIG_MAP_LIST,
@@ -277,7 +277,7 @@ describe('a cancelled request', () => {
   test.each<[string, Given]>([
     ['the token', { token: never }],
     ['the certificates', { context: never }],
-  ])('while %s is read is rejected at once', async (_what, given) => {
+  ])('is rejected immediately during the read of %s', async (_what, given) => {
     const transport = transportTo(serving.port, given);
     const controller = new AbortController();
     const asked = transport.send(GET, controller);
@@ -394,7 +394,7 @@ test.each([
   ['goes away', goAway],
   ['has no stream left', refuseStream],
 ])(
-  'a request that a server says it has not dealt with, as it %s, is sent once more',
+  'a request that a server has not processed because it %s is retried',
   async (_why, refuse) => {
     const { kube, asked } = await refusing(1, refuse);
     await kube.get('/answer', { type: CONFIG_MAP, signal });
@@ -404,7 +404,7 @@ test.each([
   5_000,
 );
 
-test('a server that refuses every request is not retried forever', async () => {
+test('a request that the server always refuses is not retried forever', async () => {
   const { kube, asked } = await refusing(100, refuseStream);
   await expect(kube.get(CONFIG_MAPS, { type: CONFIG_MAP_LIST, signal })).rejects.toThrow(
     'the server refused the request unread',

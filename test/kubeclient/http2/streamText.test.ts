@@ -32,7 +32,7 @@ test('yields data that arrived before reading, and nothing for an empty stream',
 test.each([
   ['with an error', new Error('read ECONNRESET'), 'read ECONNRESET'],
   ['without one', undefined, 'the stream broke off'],
-])('a stream that breaks off %s has not ended', async (_, error, message) => {
+])('a stream that is cut off %s fails instead of ending normally', async (_, error, message) => {
   const stream = new PassThrough();
   stream.on('error', () => {});
   const text = allOf(stream);

@@ -124,7 +124,7 @@ test.each([
   ],
   ['SSH-2.0-OpenSSH\r\n\r\n', /it does not speak HTTP$/],
   ['x'.repeat(20_000), /it does not speak HTTP$/],
-])('what an HTTP proxy says otherwise is told, and no password', async (answer, said) => {
+])('an error response of an HTTP proxy is reported without the password', async (answer, said) => {
   await apiServer();
   const proxy = await listening(createServer(httpProxy([], answer)));
   await expect(dialed(`http://ann:SECRET@127.0.0.1:${proxy}`).found).rejects.toThrow(said);
@@ -154,7 +154,7 @@ test.each([
     ],
     'it failed with code 99',
   ],
-])('what a SOCKS proxy refuses is told: %j', async (answers, said) => {
+])('a rejection by a SOCKS proxy is reported: %j', async (answers, said) => {
   await apiServer();
   const proxy = await listening(createServer(socksProxy([], ...answers)));
   await expect(dialed(`socks5://a:b@127.0.0.1:${proxy}`).found).rejects.toThrow(`: ${said}`);

@@ -48,7 +48,7 @@ const forbidden = (user: string, verb: string, subresources: string) => ({
   text: `Forbidden (user=${user}, verb=${verb}, resource=nodes, subresource(s)=[${subresources}])\n`,
 });
 
-test('C38: a token that the API server knows is let in to what its owner may do, and taken out of the request', async () => {
+test('C38: a token known to the API server is authorized for its owner, and removed from the request', async () => {
   const { admit } = access();
   const asked = asking('/metrics/cadvisor', { host: 'node', ...bearing('good-token') });
   const groups = ['monitoring', 'system:authenticated'];
@@ -71,7 +71,7 @@ test('C38: a token that the API server knows is let in to what its owner may do,
   ]);
 });
 
-test('C38: the subresources are asked for in order, until one is allowed', async () => {
+test('C38: the subresources are reviewed in order, until one is allowed', async () => {
   const { admit } = access();
   expect(await admit(asking('/pods', bearing('good-token')))).toMatchObject({ isAdmitted: true });
   const subresources = reviewer.asked.slice(1).map(({ spec }) => spec.resourceAttributes.subresource);
@@ -84,7 +84,7 @@ test('C38: the subresources are asked for in order, until one is allowed', async
   );
 });
 
-test('C38: nobody is let in who offers nothing, or what nobody knows', async () => {
+test('C38: a request without credentials or with unknown ones is unauthorized', async () => {
   const { admit, counts } = access();
   for (const headers of [{}, bearing('unknown'), { authorization: 'Basic YTpi' }, bearing('x'.repeat(40_000))])
     expect(await admit(asking('/healthz', headers))).toEqual(UNAUTHORIZED);
@@ -92,7 +92,7 @@ test('C38: nobody is let in who offers nothing, or what nobody knows', async () 
   expect(told).toEqual([]);
 });
 
-test('C38: whoever offers nothing is nobody, where that is configured: whoever offers what is wrong is not', async () => {
+test('C38: a request without credentials is anonymous if that is enabled, but one with invalid credentials is not', async () => {
   reviewer.allowed = ({ user }) => user === 'system:anonymous';
   const { admit } = access({ authentication: { isAnonymousAllowed: true, webhook: { cacheMs: 1000 } } });
   expect(await admit(asking('/healthz'))).toEqual({
@@ -104,7 +104,7 @@ test('C38: whoever offers nothing is nobody, where that is configured: whoever o
   expect(await admit(asking('/healthz', bearing('other')))).toEqual(UNAUTHORIZED);
 });
 
-test('C38: what the API server says of tokens holds for 2 minutes, good or bad', async () => {
+test('C38: token reviews are cached for 2 minutes, positive or negative', async () => {
   const { admit, counts } = access({ authorization: { mode: 'AlwaysAllow' } });
   const ask = async (token: string) => (await admit(asking('/pods', bearing(token)))).isAdmitted;
   expect([await ask('good-token'), await ask('unknown')]).toEqual([true, false]);
@@ -117,7 +117,7 @@ test('C38: what the API server says of tokens holds for 2 minutes, good or bad',
   expect(counts().tokens).toEqual({ requested: 4, cached: 2, shared: 0, failed: 0, underWay: 0, cachedResults: 2 });
 });
 
-test('C38: what it says of access holds for 5 minutes where it allows, for 30 seconds where it denies', async () => {
+test('C38: access reviews are cached for 5 minutes if allowed, and for 30 seconds if denied', async () => {
   const { admit, counts } = access();
   const ask = async (method: string) => (await admit(asking('/metrics', bearing('good-token'), method))).isAdmitted;
   expect([await ask('GET'), await ask('POST')]).toEqual([true, false]);
@@ -131,7 +131,7 @@ test('C38: what it says of access holds for 5 minutes where it allows, for 30 se
   expect(counts().access).toMatchObject({ requested: 4, failed: 0 });
 });
 
-test('C38: while the API server is away, what it has said goes on to hold; of all else nobody knows', async () => {
+test('C38: while the API server is down cached reviews apply, and everything else fails', async () => {
   const { admit, counts } = access();
   expect(await admit(asking('/metrics', bearing('good-token')))).toMatchObject({ isAdmitted: true });
   reviewer.isAway = true;
@@ -155,7 +155,7 @@ test('C38: while the API server is away, what it has said goes on to hold; of al
   expect(counts().tokens).not.toHaveProperty('failingSince');
 });
 
-test('the same question is asked once at a time, and whoever goes away takes nobody along', async () => {
+test('simultaneous identical reviews share one request, and an aborted client does not affect the others', async () => {
   const { admit, counts } = access();
   const held = Promise.withResolvers<void>();
   reviewer.holdBack = held.promise;
@@ -171,7 +171,7 @@ test('the same question is asked once at a time, and whoever goes away takes nob
   expect(counts()).toMatchObject({ tokens: { requested: 1, shared: 9 }, access: { requested: 1, shared: 8 } });
 });
 
-test('a review that is never answered ends after 30 seconds, or with the server', async () => {
+test('an unanswered review times out after 30 seconds, or when the server stops', async () => {
   const silent = (_: string, __: object, { signal }: { readonly signal: AbortSignal }) =>
     new Promise<never>((_done, fail) => signal.addEventListener('abort', () => fail(signal.reason), { once: true }));
   const { admit } = access({ client: { create: silent } });
@@ -186,7 +186,7 @@ test('a review that is never answered ends after 30 seconds, or with the server'
   expect(clock.pending).toBe(0);
 });
 
-test('a server that fails inside is asked up to five times', async () => {
+test('a review is attempted up to five times if the server has an internal error', async () => {
   const { admit } = access();
   let failures = 2;
   reviewer.trouble = () => new KubeError(500, 'etcd is slow');
@@ -207,7 +207,7 @@ test('a server that fails inside is asked up to five times', async () => {
   expect(reviewer.asked).toHaveLength(5);
 });
 
-test('a flood of tokens that nobody has takes no place from those that somebody has', async () => {
+test('a flood of unknown tokens does not evict known tokens from the cache', async () => {
   const { admit, counts } = access();
   expect(await admit(asking('/metrics', bearing('good-token')))).toMatchObject({ isAdmitted: true });
   for (let each = 0; each < 10_000; each += 1)
@@ -217,7 +217,7 @@ test('a flood of tokens that nobody has takes no place from those that somebody 
   expect(counts().tokens).toMatchObject({ requested: 10_001, failed: 0, cachedResults: 1025 });
 });
 
-test('so many reviews are under way at once, and no more', async () => {
+test('concurrent reviews are limited', async () => {
   const { admit, counts } = access();
   const held = Promise.withResolvers<void>();
   reviewer.holdBack = held.promise;
@@ -233,7 +233,7 @@ test.each([
   ['the refusal of the API server', () => new KubeError(403, 'no review of secret-token for you')],
   ['a part of it', () => new KubeError(403, 'no review of secret-to… for you')],
   ['an error on the way', () => new Error('cannot send {"token":"secret-token"}')],
-])('no token is told with %s', async (_, trouble) => {
+])('an error message does not disclose the token: %s', async (_, trouble) => {
   const { admit } = access();
   reviewer.trouble = trouble;
   const answer = await admit(asking('/metrics', bearing('secret-token')));
@@ -241,7 +241,7 @@ test.each([
   expect(JSON.stringify([answer, told])).not.toContain('secret');
 });
 
-test('nor with an odd answer, or one that says why', async () => {
+test('no token is disclosed for an odd response, or for one with an error message', async () => {
   for (const status of [{ authenticated: 'secret-token' }, { error: 'secret-token has expired' }]) {
     const { admit } = access({ client: { create: async () => ({ kind: 'TokenReview', status }) } });
     expect(await admit(asking('/metrics', bearing('secret-token')))).toEqual(UNAUTHORIZED);
@@ -250,14 +250,14 @@ test('nor with an odd answer, or one that says why', async () => {
   expect(told.join()).not.toContain('secret');
 });
 
-test('an access that is both allowed and denied is an error', async () => {
+test('a review that is both allowed and denied is an error', async () => {
   reviewer.create = async (_, object) => ({ ...object, status: { allowed: true, denied: true } });
   const findTokenOwner = async () => ({ name: 'somebody', groups: [], extra: new Map() });
   const { admit } = access({ authentication: { isAnonymousAllowed: false }, findTokenOwner });
   expect(await admit(asking('/logs/', bearing('any')))).toMatchObject({ code: 500 });
 });
 
-test('without an API server those may do everything whose own token is one of the masters', async () => {
+test('without an API server only owners of local tokens in system:masters are authorized, for everything', async () => {
   const owners = new Map([
     ['master', ['system:masters']],
     ['other', ['viewers']],
@@ -284,7 +284,7 @@ test.each([
   [{ authorization: WEBHOOK, authentication: { isAnonymousAllowed: true } }, 'authorization.mode: Webhook needs'],
   [{ authentication: { isAnonymousAllowed: true, webhook: { cacheMs: 1 } } }, 'authentication.webhook.enabled needs'],
   [{ authentication: { isAnonymousAllowed: false } }, 'no authentication method is configured'],
-] as const)('a configuration that nobody could decide by is refused', (options, message) => {
+] as const)('a configuration whose authentication or authorization cannot work is rejected', (options, message) => {
   const { client: _, ...parts } = {
     nodeName: 'node-1',
     clock,

@@ -33,7 +33,7 @@ function certificateOf(subject: string): Buffer {
   return new X509Certificate(readFileSync(join(folder, 'crt'))).raw;
 }
 
-test('C38: its common name is the user, its organizations are the groups, its digest tells it apart', () => {
+test('C38: the common name is the user, the organizations are the groups, and the digest is the credential ID', () => {
   const der = certificateOf('/O=system:nodes/O=two words/CN=system:node:node-1');
   expect(parseCertificateUser(der)).toEqual({
     name: 'system:node:node-1',
@@ -49,15 +49,15 @@ test.each([
   ['/O=a+CN=together', 'together', ['a']],
   ['/CN=a\\/O=system:masters', 'a/O=system:masters', []],
   ['/O=a, O=b/CN=Jürgen', 'Jürgen', ['a, O=b']],
-])('%s is the user %s', (subject, name, groups) =>
+])('the certificate subject %s is the user %s', (subject, name, groups) =>
   expect(parseCertificateUser(certificateOf(subject))).toMatchObject({ name, groups }),
 );
 
-test('one without a common name is nobody', () => {
+test('a certificate without a common name has no user', () => {
   expect(parseCertificateUser(certificateOf('/O=system:masters'))).toBeUndefined();
 });
 
-test('a UID is told where there is one', () => {
+test('a UID in the subject is read if there is one', () => {
   expect(parseCertificateUser(certificateOf('/CN=a/kubernetesUid=u-1'))).toMatchObject({ name: 'a', uid: 'u-1' });
   const twice = certificateOf('/CN=a/kubernetesUid=u-1/kubernetesUid=u-2');
   expect(() => parseCertificateUser(twice)).toThrow('more than one');

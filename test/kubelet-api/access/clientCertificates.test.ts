@@ -90,7 +90,7 @@ const checking = (
   clock = new SettableClock(Date.now()),
 ) => new ClientCertificates(clock, authorities);
 
-test('C38: whoever shows a good certificate is whom it names, whoever shows none is nobody', async () => {
+test('C38: a valid certificate identifies its user, and a connection without one is anonymous', async () => {
   const certificates = checking();
   expect(certificates.userOf((await shown(['direct'])).own)).toMatchObject({ name: 'direct' });
   const { own } = await shown(['below', 'between']);
@@ -103,14 +103,14 @@ test.each([
   ['of another authority', ['other']],
   ['whose chain has a gap', ['below']],
   ['that is for servers', ['server']],
-])('one is refused %s', async (_, names) => {
+])('a client certificate %s is rejected', async (_, names) => {
   const { own } = await shown(names);
   const certificates = checking();
   certificates.greet(own);
   expect(() => certificates.userOf(own)).toThrow('its certificate was refused');
 });
 
-test('C42: the remaining life of a certificate is observed for each request, also of one that is refused', async () => {
+test('C42: the remaining lifetime of a certificate is observed for each request, even a rejected one', async () => {
   const clock = new SettableClock(Date.now());
   const days: number[] = [];
   const observe = (remainingMs: number) => void days.push(Math.round(remainingMs / DAY_MS));
@@ -125,7 +125,7 @@ test('C42: the remaining life of a certificate is observed for each request, als
   expect(days).toEqual([10, 6, 6]);
 });
 
-test('C38: one that expires while its connection goes on is refused from then on', async () => {
+test('C38: a certificate that expires during its connection is rejected from then on', async () => {
   const clock = new SettableClock(Date.now());
   const certificates = checking(() => byRoot, clock);
   const { own } = await shown(['direct']);
@@ -140,7 +140,7 @@ test('C38: one that expires while its connection goes on is refused from then on
 test.each([
   ['direct', ['direct']],
   ['below another', ['below', 'between']],
-])('one is good no longer than an authority vouches for it: %s', async (_, names) => {
+])('a certificate is valid only as long as its authority is trusted: %s', async (_, names) => {
   const [root, other] = [certificate('root'), certificate('other')];
   let authorities: readonly X509Certificate[] = [root];
   const certificates = checking(() => authorities);
@@ -155,7 +155,7 @@ test.each([
   expect(() => certificates.userOf(own)).toThrow('no client authority vouches');
 });
 
-test('of a connection that was opened under other authorities, the handshake says nothing', async () => {
+test('the handshake of a connection under former authorities does not count', async () => {
   let authorities: readonly X509Certificate[] = [certificate('root')];
   const certificates = checking(() => authorities);
   const [told, untold] = [(await shown(['below', 'between'])).own, (await shown(['below', 'between'])).own];
@@ -165,7 +165,7 @@ test('of a connection that was opened under other authorities, the handshake say
 });
 
 test.each(['TLSv1.2', 'TLSv1.3'] as const)(
-  'a session that goes on in another connection is the same client, and not under other authorities: %s',
+  'a resumed TLS session is the same client, and is not resumed under other authorities: %s',
   async (maxVersion) => {
     const names = ['below', 'between'];
     const before = await shown(names, { maxVersion });

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { ExpiringCache } from '../../../kubelet-api/access/expiringCache.ts';
 
-test('an answer holds for so long, even one that is nothing', async () => {
+test('a cached value expires after its time, even if it is undefined', async () => {
   const clock = new SimulatedClock();
   const cache = new ExpiringCache<string | undefined>(clock, 10);
   cache.set('a', undefined, 1000);
@@ -15,7 +15,7 @@ test('an answer holds for so long, even one that is nothing', async () => {
   expect(cache.size).toBe(0);
 });
 
-test('of too many, those go that nobody has asked for longest', () => {
+test('a full cache evicts the least recently used value', () => {
   const cache = new ExpiringCache<number>(new SimulatedClock(), 2);
   cache.set('a', 1, 1000);
   cache.set('b', 2, 1000);

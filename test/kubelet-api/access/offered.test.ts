@@ -10,11 +10,11 @@ test.each([
   ['Bearer', undefined],
   ['Bearer  abc', undefined],
   ['Basic abc', undefined],
-])('of the header %j the token is %j', (authorization, token) =>
+])('the bearer token of the header %j is %j', (authorization, token) =>
   expect(bearerToken(authorization === undefined ? {} : { authorization })).toBe(token),
 );
 
-test('a token that is far too long is refused without a look', () => {
+test('a token that is far too long is rejected unparsed', () => {
   expect(() => bearerToken({ authorization: `Bearer ${'x'.repeat(32 * 1024 + 1)}` })).toThrow(BadOffer);
   expect(bearerToken({ authorization: `Bearer ${'x'.repeat(32 * 1024)}` })).toHaveLength(32 * 1024);
 });
@@ -24,7 +24,7 @@ const offering = (token: string | Buffer) =>
   `base64url.bearer.authorization.k8s.io.${Buffer.from(token).toString('base64url')}`;
 const asking = (protocols: string) => protocolToken({ ...WEBSOCKET, 'sec-websocket-protocol': protocols });
 
-test('C38: a subprotocol of WebSocket bears a token, where another one stands beside it', () => {
+test('C38: a WebSocket subprotocol may carry a token, beside another subprotocol', () => {
   expect(asking(`v4.channel.k8s.io, ${offering('sesam öffne')}`)).toBe('sesam öffne');
   expect(asking('v4.channel.k8s.io')).toBeUndefined();
   expect(asking(`v4.channel.k8s.io,${offering('')}`)).toBeUndefined();
@@ -36,7 +36,7 @@ test.each([
   ['one that is no base64', `a,${offering('one')}=`],
   ['one that cannot be base64', `a,${offering('one')}A`],
   ['one that is no text', `a,${offering(Buffer.from([0xff, 0xfe]))}`],
-])('%s are refused, and not told', (_, protocols) => {
+])('invalid token subprotocols are rejected without being quoted: %s', (_, protocols) => {
   expect(() => asking(protocols)).toThrow(BadOffer);
   expect(() => asking(protocols)).not.toThrow(/b25l|one,/);
 });
@@ -45,11 +45,11 @@ test.each([
   [{ upgrade: 'SPDY/3.1', connection: 'Upgrade' }],
   [{ upgrade: 'websocket', connection: 'keep-alive' }],
   [{}],
-])('only WebSockets have subprotocols: not %j', (headers) =>
+])('a token subprotocol counts only for WebSockets, not for %j', (headers) =>
   expect(protocolToken({ ...headers, 'sec-websocket-protocol': `a,${offering('token')}` })).toBeUndefined(),
 );
 
-test('all tokens are taken out of a request, and nothing else', () => {
+test('all tokens are removed from a request, and nothing else', () => {
   const protocols = `v4.channel.k8s.io, ${offering('token')}, channel.k8s.io`;
   const rawHeaders = [
     'Host',

@@ -43,7 +43,7 @@ function get(path: string, token: string) {
   return access.admit({ request: { method: 'GET', headers, rawHeaders: [] }, path, signal: end.signal });
 }
 
-test('a service account gets by its token to what is granted to it', async () => {
+test('a service account token is authorized for what is granted to the account', async () => {
   server.grants.push({ to: ACCOUNT, verbs: ['get'], resources: ['nodes/metrics'] });
   const token = await tokenOf();
   expect(await get('/metrics/cadvisor', token)).toMatchObject({
@@ -62,7 +62,7 @@ test('a service account gets by its token to what is granted to it', async () =>
   });
 });
 
-test('a token for others, one that has expired, and one whose account is gone are refused', async () => {
+test('a token for a different audience, an expired one and one of a deleted account are rejected', async () => {
   server.grants.push({ to: ACCOUNT, verbs: ['*'], resources: ['*'] });
   expect(await get('/pods', await tokenOf({ audiences: ['vault'] }))).toMatchObject({ code: 401 });
   const short = await tokenOf({ expirationSeconds: 600 });
@@ -74,7 +74,7 @@ test('a token for others, one that has expired, and one whose account is gone ar
   expect(await get('/pods', orphan)).toMatchObject({ code: 401 });
 });
 
-test('users by tokens of their own: one that may use all nodes, masters, and nobody else', async () => {
+test('user tokens are authorized for a kubelet API admin and system:masters, and for nobody else', async () => {
   server.tokens.set('kubelet-admin', { name: 'system:kubelet-api-admin', groups: [] });
   server.tokens.set('master', { name: 'root', groups: ['system:masters'] });
   server.tokens.set('other', { name: 'alice', groups: ['developers'] });
@@ -83,7 +83,7 @@ test('users by tokens of their own: one that may use all nodes, masters, and nob
   expect(await get('/containerLogs/a/b/c', 'other')).toMatchObject({ code: 403 });
 });
 
-test('while it is away, only what it has said before holds', async () => {
+test('while the API server is down only cached reviews apply', async () => {
   server.tokens.set('master', { name: 'root', groups: ['system:masters'] });
   expect(await get('/pods', 'master')).toMatchObject({ isAdmitted: true });
   way.isAway = true;

@@ -27,7 +27,7 @@ test.each([
   ['too many requests', () => new KubeError(429, 'slow down')],
   ['a server that says when to come again', () => new KubeError(503, 'later', { retryAfterMs: 1000 })],
   ['a connection that is cut', cut],
-])('%s may pass: there are five tries', async (_, failure) =>
+])('%s is retried, up to five attempts', async (_, failure) =>
   expect(await triesOf(failure)).toEqual([0, 500, 1250, 2375, 4062]),
 );
 
@@ -35,9 +35,9 @@ test.each([
   ['a refusal', () => new KubeError(403, 'no')],
   ['a server that is not there', () => Object.assign(new Error(), { code: 'ECONNREFUSED' })],
   ['no answer in time', () => new Error('no answer within 10s')],
-])('%s does not', async (_, failure) => expect(await triesOf(failure)).toEqual([0]));
+])('%s is not retried', async (_, failure) => expect(await triesOf(failure)).toEqual([0]));
 
-test('nothing is tried again once it is over, before a wait or in it', async () => {
+test('nothing is retried after the abort, before a delay or during it', async () => {
   expect(await triesOf(cut, 500)).toEqual([0, 500]);
   expect(await triesOf(cut, 0)).toEqual([0]);
   expect(await triesOf(cut, 1100)).toEqual([0, 500]);

@@ -22,7 +22,7 @@ test.each([
   ['PUT', '1'.repeat(2_000), 400, 'error reading request body: http: request body too large\n', []],
   ['GET', '', 406, 'unsupported http method\n', []],
   ['POST', '5', 406, 'unsupported http method\n', []],
-])('%s %j', async (method, body, code, answer, verbosities) => {
+])('a %s request with the body %j has the response of a kubelet', async (method, body, code, answer, verbosities) => {
   set.length = 0;
   const asked = request({ host: '127.0.0.1', port, path: '/debug/flags/v', method, agent: false });
   asked.end(body);

@@ -28,7 +28,7 @@ function busyWork(until: number): void {
   while (performance.now() < until) Math.sqrt(Math.random());
 }
 
-test('a CPU profile says where the time went', async () => {
+test('a CPU profile shows where the time was spent', async () => {
   const { clock, get, waits } = await served();
   const asked = get('profile?seconds=5');
   await waits(1);
@@ -48,7 +48,7 @@ test('a CPU profile says where the time went', async () => {
   expect(endTime - startTime).toBeGreaterThan(50_000);
 });
 
-test('what is allocated meanwhile', async () => {
+test('an allocation profile shows the allocations during it', async () => {
   const { clock, get, waits } = await served();
   const asked = get('allocs?seconds=1');
   await waits(1);
@@ -60,7 +60,7 @@ test('what is allocated meanwhile', async () => {
   expect(kept).toHaveLength(100_000);
 });
 
-test('C39: a heap snapshot is for members of system:masters, and has no token that the agent stores', async () => {
+test('C39: a heap snapshot requires system:masters, and contains no token that the agent stores', async () => {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'profiledProcess.ts')]);
   const [printed] = await once(child.stdout, 'data');
   const [, port = '', secrets = ''] = /^(\d+) (.*)\n$/.exec(String(printed)) ?? [];
@@ -102,7 +102,7 @@ test('profiles contain names of functions, but no values', async () => {
   }
 });
 
-test('one at a time; whoever goes makes room for the next', async () => {
+test('only one profile is recorded at a time, and a client that disconnects frees the slot', async () => {
   const { clock, port, get, waits, isFree } = await served();
   const first = begin(port, '/debug/pprof/profile', { connection: 'close' });
   first.catch(() => {});
@@ -121,7 +121,7 @@ test('one at a time; whoever goes makes room for the next', async () => {
   await eventually('it is over', isFree);
 });
 
-test('a client that goes while it is recorded ends it', async () => {
+test('a recording ends when its client disconnects', async () => {
   const { port, get, waits, isFree } = await served();
   const controller = new AbortController();
   const gone = fetch(`http://127.0.0.1:${port}/debug/pprof/profile?seconds=3600`, { signal: controller.signal });
@@ -133,7 +133,7 @@ test('a client that goes while it is recorded ends it', async () => {
   await eventually('there is room', isFree);
 });
 
-test('what else is there, and what is not', async () => {
+test('cmdline, goroutine and an index are served as well, and unknown or overlong profiles are rejected', async () => {
   const { get } = await served();
   expect(await get('cmdline')).toMatchObject({ status: 200, text: 'node\0statelet\0run' });
   expect((await get('goroutine?debug=1')).text).toMatch(/^\d+ \w+$/m);

@@ -11,7 +11,7 @@ const bad: HealthCheck = {
 };
 const good: HealthCheck = { name: 'log', runCheck: () => {} };
 
-test('C39: all is well, with every check where that is asked for', async () => {
+test('C39: a healthy agent responds ok, with every check if verbose', async () => {
   const { ask } = await listening({ routes: healthRoutes([PING_CHECK, good]) });
   const text = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' };
   expect(await ask('/healthz')).toMatchObject({ code: 200, body: 'ok', headers: text });
@@ -21,7 +21,7 @@ test('C39: all is well, with every check where that is asked for', async () => {
   expect(await ask('/healthz/none')).toMatchObject({ code: 404 });
 });
 
-test('C39: what fails is told, but not why; that is for who asks for it alone', async () => {
+test('C39: a failing check is named without its reason, which is shown only for that check alone', async () => {
   const { ask } = await listening({ routes: healthRoutes([PING_CHECK, bad]) });
   expect(await ask('/healthz')).toMatchObject({
     code: 500,

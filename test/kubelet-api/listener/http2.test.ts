@@ -65,7 +65,7 @@ test('C38: identifies the client of every request by the certificate of the conn
   expect(await answered(sent(await session(port)))).toEqual({ code: 401, body: 'Unauthorized' });
 });
 
-test('C39: redirects and refuses as over HTTP/1.1', async () => {
+test('C39: HTTP/2 requests are redirected and rejected as over HTTP/1.1', async () => {
   const { port } = await listening({ access: masters });
   const known = await session(port, client);
   expect(await answered(sent(known, '/none'))).toEqual({ code: 404, body: '404 page not found\n' });
@@ -100,7 +100,7 @@ async function recordedSession(port: number) {
 const RST_STREAM = 3;
 const END_STREAM = 1;
 
-test('C38: a response ends with END_STREAM; only a stream whose request has not ended is reset, and after that', async () => {
+test('C38: a response ends with END_STREAM, and only a stream with an unfinished request is reset, after that', async () => {
   const { port } = await listening({ routes: [echo('/run')] });
   const { opened, framesOf } = await recordedSession(port);
   const whole = sent(opened, '/run/ns/pod/main');
@@ -116,7 +116,7 @@ test('C38: a response ends with END_STREAM; only a stream whose request has not 
   expect(ofUnread.at(-2)?.flags).toBe(END_STREAM);
 });
 
-test('carries 250 requests at a time on a connection', async () => {
+test('an HTTP/2 connection carries 250 concurrent requests', async () => {
   const { counts, never } = pending();
   const { port } = await listening({ routes: [never] });
   const one = await session(port);
@@ -129,7 +129,7 @@ test('carries 250 requests at a time on a connection', async () => {
   await eventually('all are over', () => counts.open === 0);
 });
 
-test('announces a mebibyte of headers and refuses more', async () => {
+test('an HTTP/2 connection announces a header limit of one mebibyte and rejects more', async () => {
   const { port } = await listening();
   const one = await session(port, { maxSendHeaderBlockLength: 2 ** 22 });
   expect(one.remoteSettings.maxHeaderListSize).toBe(1 << 20);
@@ -140,8 +140,8 @@ test('announces a mebibyte of headers and refuses more', async () => {
   expect(refused.rstCode).not.toBe(constants.NGHTTP2_NO_ERROR);
 });
 
-describe('a client that takes its time', () => {
-  test('with a body that nobody needs has its response, and the stream is closed', async () => {
+describe('a slow client', () => {
+  test('with an unneeded body gets its response, and the stream is closed', async () => {
     const { port } = await listening({ routes: [echo('/run')] });
     const one = await session(port);
     const stream = sent(one, '/run/ns/pod/main', { ':method': 'POST' });
@@ -171,7 +171,7 @@ describe('a client that takes its time', () => {
     await eventually('the other one is disconnected, too', () => busy.destroyed);
   });
 
-  test('reading holds little, and ends its request when it goes', async () => {
+  test('that reads slowly uses little memory, and its request ends when it disconnects', async () => {
     const ends: string[] = [];
     let produced = 0;
     const flood = route('/pods', async ({ response, signal }: Exchange) => {
@@ -215,7 +215,7 @@ describe('a client that takes its time', () => {
   });
 });
 
-test('an upgrade is refused, because HTTP/2 has none', async () => {
+test('an upgrade is rejected, because HTTP/2 has none', async () => {
   const { port } = await listening({
     routes: [route('/pods', async ({ upgrade, response }) => void response.end(String(upgrade)))],
   });
@@ -225,7 +225,7 @@ test('an upgrade is refused, because HTTP/2 has none', async () => {
   expect(await answered(sent(one))).toEqual({ code: 200, body: 'undefined' });
 });
 
-test('C38: clients are disconnected once the authorities of clients have changed, after their requests', async () => {
+test('C38: clients are disconnected after their requests once the client authorities have changed', async () => {
   let release = () => {};
   const held = new Promise<void>((resolve) => {
     release = resolve;
@@ -248,7 +248,7 @@ test('C38: clients are disconnected once the authorities of clients have changed
   await eventually('the busy one is gone', () => busy.destroyed);
 });
 
-test('it ends with its requests', async () => {
+test('closing the server ends its requests', async () => {
   const { counts, never } = pending();
   const { port, close } = await listening({ routes: [never] });
   const [idle, busy] = [await session(port), await session(port)];

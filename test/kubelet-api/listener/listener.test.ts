@@ -8,7 +8,7 @@ import { byCertificate, client, echo, listening, other, server, stranger, TLS } 
 
 const checked = { access: () => ({ admit: byCertificate }) };
 
-test('C39: who is admitted is answered; what is not routed is nobody’s secret', async () => {
+test('C39: an authorized request is answered, and an unknown path is not a secret', async () => {
   const { ask } = await listening(checked);
   expect(await ask('/pods?a=b', client)).toMatchObject({ code: 200, body: 'kubectl /pods?a=b' });
   const unauthorized = { code: 401, body: 'Unauthorized', headers: { 'content-type': 'text/plain; charset=utf-8' } };
@@ -25,7 +25,7 @@ test('C39: who is admitted is answered; what is not routed is nobody’s secret'
   });
 });
 
-test('who admits is told of each connection before its first request', async () => {
+test('the access check is informed of each connection before its first request', async () => {
   const greeted = new Set<unknown>();
   const greet = (socket: unknown) => void greeted.add(socket);
   const admit: typeof byCertificate = async (asking) => {
@@ -37,7 +37,7 @@ test('who admits is told of each connection before its first request', async () 
   expect([greeted.size, errors]).toEqual([2, []]);
 });
 
-test('C39: a path that leads elsewhere is answered by where, before anybody is asked who they are', async () => {
+test('C39: a path that redirects is answered before authentication', async () => {
   const { ask } = await listening({ ...checked, routes: [echo('/logs'), echo('/pods')] });
   const at = async (path: string) => {
     const { code, headers } = await ask(path);
@@ -51,7 +51,7 @@ test('C39: a path that leads elsewhere is answered by where, before anybody is a
   expect((await ask('/logs?"><x')).body).toMatch(/^<a href="\/logs\/\?[^"<>]*">Temporary Redirect<\/a>\.\n\n$/);
 });
 
-test('a route that fails is a 500, or a connection that is cut', async () => {
+test('a route that fails responds with 500, or closes the connection if the response has started', async () => {
   const early = { pathPrefix: '/healthz', handle: () => Promise.reject(new Error('no disk')) };
   const late = {
     pathPrefix: '/metrics',
@@ -86,7 +86,7 @@ describe('TLS', () => {
     expect(String(await failed)).toMatch(/no renegotiation/);
   });
 
-  test('is of the version and the suites that are named', async () => {
+  test('uses the configured version and cipher suites', async () => {
     const suite = 'TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384';
     const chosen = await listening({ tls: { ...TLS, cipherSuites: [suite] } });
     expect((await chosen.connect({ maxVersion: 'TLSv1.2' })).getCipher().standardName).toBe(suite);
@@ -96,7 +96,7 @@ describe('TLS', () => {
     expect((await latest.connect({ ecdhCurve: 'P-384' })).getProtocol()).toBe('TLSv1.3');
   });
 
-  test('goes by another certificate once that lies there; what cannot be used is told once', async () => {
+  test('reloads a changed certificate, and reports an unusable one once', async () => {
     const clock = new SimulatedClock();
     const { ask, connect, lay, problems } = await listening({ clock });
     const held = await connect();
@@ -116,7 +116,7 @@ describe('TLS', () => {
     expect(String(await once(held, 'data'))).toContain('200 OK');
   });
 
-  test('C38: goes by other authorities of clients once they lie there, and cuts who is connected', async () => {
+  test('C38: reloads changed client authorities, and disconnects clients', async () => {
     const { ask, connect, layAuthority, checkFilesNow } = await listening(checked);
     const held = await connect(client);
     const gone = once(held, 'close');
@@ -127,7 +127,7 @@ describe('TLS', () => {
     expect((await ask('/pods', stranger)).code).toBe(200);
   });
 
-  test('C38: shakes no hands until a certificate that is awaited is there', async () => {
+  test('C38: rejects handshakes until the awaited certificate exists', async () => {
     const { ask, lay, checkFilesNow } = await listening({ isAwaited: true, isCertificateThere: false });
     await expect(ask('/pods')).rejects.toThrow();
     lay(server);
@@ -135,7 +135,7 @@ describe('TLS', () => {
     expect((await ask('/pods')).code).toBe(200);
   });
 
-  test('a certificate that is missing, and authorities that are none, are one clear message', async () => {
+  test('reports a missing certificate and invalid authorities in one clear message each', async () => {
     await expect(listening({ isCertificateThere: false })).rejects.toThrow(
       /^the node's server: .*tls\.crt, .*tls\.key: no such file$/,
     );
@@ -143,13 +143,13 @@ describe('TLS', () => {
     await expect(listening({ clientCaFile: '/no/such/ca' })).rejects.toThrow(/\/no\/such\/ca: no such file$/);
   });
 
-  test('without authorities for clients none is asked for its certificate, nor trusted for it', async () => {
+  test('neither requests nor trusts client certificates without client authorities', async () => {
     const { ask } = await listening({ ...checked, clientCaFile: undefined } as object);
     expect((await ask('/pods', client)).code).toBe(401);
   });
 });
 
-test('an address that another has is one clear message', async () => {
+test('an address in use is reported in one clear message', async () => {
   const holder = createServer().listen(0, '127.0.0.1');
   await once(holder, 'listening');
   const address = { host: '127.0.0.1', port: Number(Object(holder.address()).port) };
@@ -160,7 +160,7 @@ test('an address that another has is one clear message', async () => {
   holder.close();
 });
 
-test('all addresses of the host are those of both families', async () => {
+test('listening on all addresses includes both IP families', async () => {
   const { ask } = await listening({ address: { host: '0.0.0.0', port: 0 } });
   expect((await ask('/pods')).code).toBe(200);
   expect((await ask('/pods', { host: '::1' })).code).toBe(200);

@@ -33,7 +33,7 @@ test('C39: /statusz and /flagz are text with the lines of a kubelet', async () =
   expect((await ask('/flagz')).body).toMatch(/only\.\naddress ::1\nv 2\n$/);
 });
 
-test('C39: as JSON only by its whole name', async () => {
+test('C39: /statusz and /flagz are JSON only for the complete media type', async () => {
   const { ask } = await listening({ routes });
   const accept = (text: string) => ({ headers: { accept: text } });
   const statusz = await ask('/statusz', accept('application/json;v=v1beta1;g=config.k8s.io;as=Statusz'));
@@ -49,7 +49,7 @@ test('C39: as JSON only by its whole name', async () => {
   expect((await ask('/flagz', accept('application/json;v=v1beta1;g=config.k8s.io;as=Statusz'))).code).toBe(406);
 });
 
-test('C39: the configuration, in its own field', async () => {
+test('C39: /configz returns the configuration in the field kubeletconfig', async () => {
   const { ask } = await listening({ routes });
   expect(await ask('/configz', { method: 'PUT' })).toMatchObject({
     code: 200,

@@ -50,7 +50,7 @@ describe('C39: a path', () => {
     ['/metrics/cadvisor', '/metrics/cadvisor'],
     ['/metrics/none', 'nothing'],
     ['/containerlogs/ns/pod/c', 'nothing'],
-  ])('%s leads to %s', (path, expected) => {
+  ])('%s is routed to %s', (path, expected) => {
     expect(told(path)).toBe(expected);
   });
 
@@ -63,7 +63,7 @@ describe('C39: a path', () => {
     ['DELETE', '/healthz', '/healthz'],
     ['HEAD', '/configz', '/configz'],
     ['PUT', '/metrics', '/metrics'],
-  ])('asked by %s, %s is %s', (method, path, expected) => {
+  ])('requested by %s, %s is routed to %s', (method, path, expected) => {
     expect(told(path, method)).toBe(expected);
   });
 
@@ -74,13 +74,13 @@ describe('C39: a path', () => {
     ['text/html, application/json;q=0.9', '/pods'],
     ['application/*', '406'],
     ['text/plain', '406'],
-  ])('of JSON for who accepts %s is %s', (accept, expected) => {
+  ])('with a JSON response and the Accept header %s is routed to %s', (accept, expected) => {
     expect(told('/pods', 'GET', accept)).toBe(expected);
     expect(told('/healthz', 'GET', accept)).toBe('/healthz');
   });
 });
 
-describe('C39: a switch that is off', () => {
+describe('C39: a disabled switch', () => {
   const without = (off: object) => new PathTable(routes, { ...ALL_ON, ...off });
 
   test.each([
@@ -89,11 +89,11 @@ describe('C39: a switch that is off', () => {
     ['debugFlags', '/debug/flags/v', 'flags endpoint is disabled.\n'],
     ['debugging', '/exec/ns/pod/c', 'Debug endpoints are disabled.\n'],
     ['debugging', '/logs/', 'Debug endpoints are disabled.\n'],
-  ])('%s: %s says so', (name, path, text) => {
+  ])('%s: %s reports that it is disabled', (name, path, text) => {
     expect(without({ [name]: false }).find(path, 'PUT', undefined)).toMatchObject({ response: { code: 405, text } });
   });
 
-  test('without debugging there are the others of a read-only port alone', () => {
+  test('for debugging leaves only the other paths of a read-only port', () => {
     const plain = without({ debugging: false });
     const open = [
       '/exec',
@@ -118,12 +118,12 @@ describe('C39: a switch that is off', () => {
   });
 });
 
-test('C39: a path is cleaned as by Go', () => {
+test('C39: a path is cleaned as in Go', () => {
   const cleaned = ['//pods', '/a/../pods', '/./pods/', '/..', '/', '/a//b/', '/a/..//'].map(cleanPath);
   expect(cleaned).toEqual(['/pods', '/pods', '/pods/', '/', '/', '/a/b/', '/']);
 });
 
-test('a target says nothing of another host, and what is none has no address', () => {
+test('the host of a request target is ignored, and an invalid target has no path', () => {
   expect(parseTarget('//evil/pods')?.pathname).toBe('//evil/pods');
   expect(parseTarget('http://evil/pods?a=b')?.pathname).toBe('/pods');
   expect(['*', 'pods', 'file:///etc/passwd', ''].map(parseTarget)).toEqual([null, null, null, null]);

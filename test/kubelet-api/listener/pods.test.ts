@@ -13,7 +13,7 @@ const web = {
   spec: { containers: [{ name: 'main', image: 'example.com/web:1' }] },
 };
 
-test('C39: none are null; those that run are there by what the node knows, and by what the runtime says', async () => {
+test('C39: an empty pod list is null, and running pods are listed from the node or from the runtime', async () => {
   const node = await startSimulatedNode();
   atEnd(() => node.stop());
   const cri = inProcessCri(node.runtime);
@@ -41,7 +41,7 @@ test('C39: none are null; those that run are there by what the node knows, and b
   ]);
 });
 
-test('a runtime that does not answer is a 500 after its time', async () => {
+test('a hanging runtime results in a 500 after the timeout', async () => {
   const stuck = (_: unknown, { signal }: { readonly signal: AbortSignal }) =>
     new Promise<never>((_resolve, reject) => {
       signal.addEventListener('abort', () => reject(new Error('the runtime does not answer')));

@@ -21,7 +21,7 @@ jest.setTimeout(60_000);
 
 const GET = 'GET /pods HTTP/1.1\r\nHost: node\r\n\r\n';
 
-describe('a request that two might read differently is refused', () => {
+describe('an ambiguous request is rejected', () => {
   const smuggled = 'GET /secret HTTP/1.1\r\nHost: node\r\n\r\n';
 
   test.each([
@@ -75,7 +75,7 @@ describe('a request that two might read differently is refused', () => {
 });
 
 describe('limits', () => {
-  test('headers of up to a mebibyte', async () => {
+  test('permit headers of up to a mebibyte', async () => {
     const { ask } = await listening();
     const headers = (size: number) => ({ headers: { 'x-large': 'a'.repeat(size) } });
     expect((await ask('/pods', headers(900_000))).code).toBe(200);
@@ -84,7 +84,7 @@ describe('limits', () => {
     expect([431, 'ECONNRESET', 'EPIPE']).toContain(refused.code);
   });
 
-  test('a few requests at a time on a connection: whoever sends more before an answer is cut', async () => {
+  test('permit a few pipelined requests per connection, and close one that sends more', async () => {
     let begun = 0;
     const never = route('/pods', async ({ signal }) => {
       begun += 1;
@@ -97,7 +97,7 @@ describe('limits', () => {
     expect(begun).toBe(8);
   });
 
-  test('four hours for an answer', async () => {
+  test('permit four hours for a response', async () => {
     const timers: { readonly fn: () => void; readonly ms: number }[] = [];
     const setTimeout = (fn: () => void, ms: number) => timers.push({ fn, ms });
     const signals: AbortSignal[] = [];
@@ -117,7 +117,7 @@ describe('limits', () => {
   });
 });
 
-describe('a client that takes its time', () => {
+describe('a slow client', () => {
   const timeouts = { headersMs: 200, handshakeMs: 200 };
   // However it is cut.
   const gone = (socket: Socket) =>
@@ -130,7 +130,7 @@ describe('a client that takes its time', () => {
     }
   };
 
-  test('with its headers is cut, and so is one that does not shake hands', async () => {
+  test('is disconnected during its headers, and so is one that does not complete the handshake', async () => {
     const parts = { paths: new PathTable([echo('/pods')], ALL_ON), onError: () => {}, clock: systemClock, timeouts };
     const plain = await serve({ host: '127.0.0.1', port: 0 }, parts);
     const secure = await serve({ host: '127.0.0.1', port: 0 }, { ...parts, tls: server });
@@ -144,7 +144,7 @@ describe('a client that takes its time', () => {
     expect(await said).toMatch(/^(HTTP\/1\.1 408 |$)/);
   });
 
-  test('with a body that nobody needs has its answer, and is cut soon after that', async () => {
+  test('with an unneeded body gets its response, and is disconnected soon after that', async () => {
     const asked: string[] = [];
     const answer = async ({ url, response }: Exchange) => {
       asked.push(url.pathname);
@@ -159,7 +159,7 @@ describe('a client that takes its time', () => {
     expect(asked).toEqual(['/run/ns/pod/main']);
   });
 
-  test('with none is answered again by the same connection', async () => {
+  test('without an unread body can reuse its connection', async () => {
     const { connect } = await listening({ routes: [echo('/run')] });
     const socket = await connect();
     for (let times = 0; times < 2; times += 1) {
@@ -169,7 +169,7 @@ describe('a client that takes its time', () => {
   });
 });
 
-test('a thousand connections are open, and each is answered', async () => {
+test('a thousand open connections are all answered', async () => {
   const { connect } = await listening();
   const sockets = [];
   for (let made = 0; made < 1_000; made += 100)
@@ -181,7 +181,7 @@ test('a thousand connections are open, and each is answered', async () => {
   expect(new Set((await Promise.all(answers)).map((each) => each.slice(0, 15)))).toEqual(new Set(['HTTP/1.1 200 OK']));
 });
 
-test('a client that goes away ends its request; one that does not read holds little', async () => {
+test('a client that disconnects ends its request, and one that does not read uses little memory', async () => {
   const ends: string[] = [];
   let given = 0;
   const flood = route('/pods', async ({ response, signal }) => {
@@ -213,7 +213,7 @@ test('a client that goes away ends its request; one that does not read holds lit
 test.each([
   ['a request', ''],
   ['an upgrade', '\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1'],
-])('C38: descriptors of unknown clients that reset %s at once are released within 10 s', async (_, more) => {
+])('C38: descriptors of unknown clients that reset %s immediately are released within 10 s', async (_, more) => {
   const { port } = await listening({
     access: () => ({
       admit: async () => {
@@ -230,7 +230,7 @@ test.each([
 describe('an upgrade', () => {
   const UPGRADE = 'GET /pods HTTP/1.1\r\nHost: node\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n';
 
-  test('is refused by an answer', async () => {
+  test('is rejected by a normal response', async () => {
     const { connect } = await listening({
       routes: [route('/pods', async ({ response }) => void response.writeHead(403).end('no'))],
     });
@@ -239,7 +239,7 @@ describe('an upgrade', () => {
     expect(await allFrom(socket)).toMatch(/^HTTP\/1\.1 403 Forbidden\r\n[\s\S]*\r\n\r\n[\s\S]*no/);
   });
 
-  test('of a path that is none, or of whom nobody knows, is answered as any request', async () => {
+  test('for an unknown path or from an unknown client is answered like any request', async () => {
     const { connect } = await listening({
       access: () => ({ admit: async () => ({ isAdmitted: false, code: 401, text: 'Unauthorized' }) }),
     });
@@ -250,7 +250,7 @@ describe('an upgrade', () => {
     expect(await allFrom(another)).toMatch(/^HTTP\/1\.1 401 Unauthorized/);
   });
 
-  test('is for who takes the connection, with all that came behind the headers', async () => {
+  test('passes the connection to its handler, with all data after the headers', async () => {
     const taken = route('/pods', async ({ upgrade, signal }) => {
       upgrade?.socket.write(`HTTP/1.1 101 Switching Protocols\r\n\r\n${upgrade.head}`);
       upgrade?.socket.on('data', (chunk) => upgrade.socket.write(String(chunk).toUpperCase()));
@@ -264,7 +264,7 @@ describe('an upgrade', () => {
     expect(String(await once(socket, 'data'))).toBe('LATE');
   });
 
-  test('stays open however long nothing is said', async () => {
+  test('stays open however long it is idle', async () => {
     const taken = route('/pods', async ({ upgrade, signal }) => {
       upgrade?.socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n');
       upgrade?.socket.pipe(upgrade.socket);
@@ -287,7 +287,7 @@ describe('an upgrade', () => {
     socket.destroy();
   });
 
-  test('that nobody takes, as a client of HTTP/2 offers it, is an answer however long', async () => {
+  test('that no handler accepts, as offered by an HTTP/2 client, gets a response of any length', async () => {
     const text = 'a'.repeat(5_000_000);
     const long = route('/pods', async ({ response }) => {
       await pipeline(Readable.from([text.slice(0, 2_500_000), text.slice(2_500_000)]), response);
@@ -299,7 +299,7 @@ describe('an upgrade', () => {
   });
 });
 
-test('it ends with its requests: those under way hear of it, and are cut', async () => {
+test('closing the server aborts the requests in flight and disconnects them', async () => {
   const heard: string[] = [];
   const never = route('/pods', async ({ signal }) => {
     await once(signal, 'abort');
@@ -316,7 +316,7 @@ test('it ends with its requests: those under way hear of it, and are cut', async
   expect(heard).toEqual(['aborted', 'aborted']);
 });
 
-test('without TLS anybody is answered, but of debugging there is nothing', async () => {
+test('without TLS every client is answered, but debugging paths are unavailable', async () => {
   const { port, close } = await listenPlain({
     address: { host: '127.0.0.1', port: 0 },
     routes: [echo('/pods'), echo('/configz')],

@@ -20,7 +20,7 @@ const parts = (place: string) => ({
   onProblem: (problem: string) => void problems.push(problem),
 });
 
-test('C38: as a kubelet: with its authority in one file, for a year, and made once', async () => {
+test('C38: a self-signed certificate is like that of a kubelet: with its authority in one file, for a year, and created once', async () => {
   const place = directory();
   const pair = await ensureSelfSignedPair(parts(place));
   const text = readFileSync(pair.certFile, 'utf8');
@@ -43,7 +43,7 @@ test('C38: as a kubelet: with its authority in one file, for a year, and made on
   expect(problems).toEqual([]);
 }, 30_000);
 
-test('a damaged key is set aside with its certificate and reported, and a new pair is created', async () => {
+test('a damaged key is renamed with its certificate and reported, and a new pair is created', async () => {
   const place = directory();
   const pair = await ensureSelfSignedPair(parts(place));
   const text = readFileSync(pair.certFile, 'utf8');
@@ -58,7 +58,7 @@ test('a damaged key is set aside with its certificate and reported, and a new pa
   expect(problems).toHaveLength(1);
 }, 30_000);
 
-test('clients can trust it by its file', async () => {
+test('clients can trust the self-signed certificate by its file', async () => {
   const place = directory();
   const certificatePair = await ensureSelfSignedPair(parts(place));
   const { ask } = await listening({ certificatePair });
@@ -67,7 +67,7 @@ test('clients can trust it by its file', async () => {
   await expect(ask('/pods', { ca: authority.cert, servername: 'host' })).rejects.toThrow();
 }, 30_000);
 
-test('a pair is read whole, or not at all', async () => {
+test('a pair is read completely, or not at all', async () => {
   const place = directory();
   const pair = issuedPair(place);
   expect(await readPair(hostFiles, pair)).toBeUndefined();
@@ -79,7 +79,7 @@ test('a pair is read whole, or not at all', async () => {
   await expect(readPair(hostFiles, { certFile: place, keyFile: place })).rejects.toThrow('a directory, not a file');
 });
 
-test('where it cannot be written is one clear message', async () => {
+test('a certificate that cannot be written is reported in one clear message', async () => {
   const place = directory();
   writeFileSync(join(place, 'pki'), '');
   await expect(ensureSelfSignedPair(parts(place))).rejects.toThrow(/^the node's serving certificate: /);

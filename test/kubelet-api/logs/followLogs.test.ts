@@ -22,7 +22,7 @@ const eventually = async (isSo: () => boolean) => {
   for (const limit = Date.now() + 10_000; !isSo(); await wait(5)) if (Date.now() > limit) throw new Error('never');
 };
 
-test('C40: headers come at once, and lines once they are whole, until the container has ended', async () => {
+test('C40: headers are sent at once, and lines when they are complete, until the container has exited', async () => {
   const served = await servedLogs();
   await served.write('');
   const followed = await served.follow();
@@ -39,7 +39,7 @@ test('C40: headers come at once, and lines once they are whole, until the contai
   expect(await followed.end()).toBe('one\ntwo\n');
 });
 
-test('who follows is known until they or the container have gone; who reads is not', async () => {
+test('a follower is a session until it or the container is gone, and a plain reader is not', async () => {
   const sessions = new StreamSessions();
   const served = await servedLogs({ sessions });
   await served.write(line(0, 'one'));
@@ -56,7 +56,7 @@ test('who follows is known until they or the container have gone; who reads is n
   await eventually(() => sessions.open.length === 0);
 });
 
-test('C40: the last lines, and what comes then', async () => {
+test('C40: the last lines are sent, and then new ones', async () => {
   const served = await servedLogs();
   await served.write(line(0, 'one') + line(1, 'two'));
   const [last, none] = [await served.follow('?follow=1&tailLines=1'), await served.follow('?follow=1&tailLines=0')];
@@ -65,7 +65,7 @@ test('C40: the last lines, and what comes then', async () => {
   await Promise.all([last.until('two\nthree\n'), none.until('three\n')]);
 });
 
-test('C40: it goes on in the file that is made in the place of the one that was rotated', async () => {
+test('C40: following continues in the new file after a rotation', async () => {
   const served = await servedLogs();
   await served.write(line(0, 'one'));
   const followed = await served.follow();
@@ -82,7 +82,7 @@ test('C40: it goes on in the file that is made in the place of the one that was 
   expect(await followed.end()).toBe('one\nlate two\ntwo\nlate three\nthree\nlate four\nfour\n');
 });
 
-test('what the old file has left unfinished is no part of the new one', async () => {
+test('an incomplete line in the rotated file is not joined with the new file', async () => {
   const served = await servedLogs();
   await served.write(line(0, 'one') + line(1, 'unfinished').slice(0, -1));
   const followed = await served.follow();
@@ -92,7 +92,7 @@ test('what the old file has left unfinished is no part of the new one', async ()
   await followed.until('one\ntwo\n');
 });
 
-test('a file that is gone is read on until there is another', async () => {
+test('a removed file is read until there is a new one', async () => {
   const served = await servedLogs();
   await served.write(line(0, 'one'));
   const followed = await served.follow();
@@ -103,7 +103,7 @@ test('a file that is gone is read on until there is another', async () => {
   await followed.until('one\ntwo\n');
 });
 
-test('C40: a runtime that is away says nothing of the container; what else it says ends the log', async () => {
+test('C40: following continues while the runtime is down, and ends on any other answer of the runtime', async () => {
   const served = await servedLogs();
   await served.write(line(0, 'one'));
   const followed = await served.follow();
@@ -118,14 +118,14 @@ test('C40: a runtime that is away says nothing of the container; what else it sa
   expect(await followed.end()).toBe('one\ntwo\nrpc error: code = NotFound desc = no such container');
 });
 
-test('who follows one that has ended reads it to its end', async () => {
+test('following an exited container reads its log to the end', async () => {
   const served = await servedLogs();
   await served.write(line(0, 'one') + line(1, 'two'));
   served.told.runtime = 2;
   expect(await (await served.follow()).end()).toBe('one\ntwo\n');
 });
 
-test('a limit ends it', async () => {
+test('following ends at the byte limit', async () => {
   const served = await servedLogs();
   await served.write(line(0, 'one'));
   const followed = await served.follow('?follow=true&limitBytes=6');
@@ -134,7 +134,7 @@ test('a limit ends it', async () => {
   expect(await followed.end()).toBe('one\ntw');
 });
 
-test('C40: a client that goes away leaves nothing open, and nobody asks the runtime any more', async () => {
+test('C40: a client that disconnects leaves no file open, and the runtime is not queried any more', async () => {
   const served = await servedLogs();
   await served.write(line(0, 'one'));
   const all = await Promise.all(Array.from({ length: 20 }, () => served.follow()));

@@ -7,7 +7,7 @@ const MOST = 64 * 1_024;
 /** More than the sockets of the kernel hold. */
 const LINES = 100_000;
 
-test('a client that reads slowly costs no more than a part of the log', async () => {
+test('a slow client uses no more memory than a part of the log', async () => {
   const served = await servedLogs();
   await served.write(line(0, 'x'.repeat(200)).repeat(LINES));
   const responses: ServerResponse[] = [];

@@ -13,7 +13,7 @@ const asking = (name: string, cpu: string, spec: object = {}) =>
     ...spec,
   });
 
-test('C42: a pod that terminates for a critical one counts once, by the resource that was short', async () => {
+test('C42: a preempted pod counts once, by the resource that was insufficient', async () => {
   const { node, metrics } = await countedNode({ config: small });
   node.apply(asking('a', '1500m'));
   await node.advance('5s');
@@ -26,7 +26,7 @@ test('C42: a pod that terminates for a critical one counts once, by the resource
   expect(await preemptions()).toBe(1);
 });
 
-test('C42: a running pod that an agent finds and no source wants is an orphan of the runtime', async () => {
+test('C42: a running pod that no source wants after an agent restart counts as orphaned', async () => {
   const { node, metrics } = await countedNode();
   node.apply(podWith('kept'), podWith('dropped'));
   await node.advance('5s');
@@ -40,7 +40,7 @@ test('C42: a running pod that an agent finds and no source wants is an orphan of
 
 const accepted = (trigger: string) => `kubelet_pod_deferred_accepted_resizes_total{retry_trigger="${trigger}"}`;
 
-test('C42: a deferred resize that gets room counts by what made the room', async () => {
+test('C42: an accepted deferred resize counts by what freed the resources', async () => {
   const { node, metrics } = await countedNode({ config: small });
   node.apply(asking('a', '1'), asking('b', '1'));
   await node.advance('2s');
@@ -60,7 +60,7 @@ test('C42: a deferred resize that gets room counts by what made the room', async
   expect(now.get(accepted('pod_resized'))).toBe(1);
 });
 
-test('C42: a deferred resize that is withdrawn was not accepted', async () => {
+test('C42: a withdrawn deferred resize does not count as accepted', async () => {
   const { node, metrics } = await countedNode({ config: small });
   node.apply(asking('a', '1'), asking('b', '1'));
   await node.advance('2s');
@@ -118,7 +118,7 @@ test('C42: an event of the runtime counts with its age, and one without a time d
   expect([of('count'), of('sum')]).toEqual([2, 1.5]);
 });
 
-test('C42: the time to measure a volume counts', async () => {
+test('C42: volume measurements are counted with their duration', async () => {
   const { metrics } = await countedNode();
   for (const ms of [100, 400]) metrics.observers.onServiceAction({ action: 'volumeMeasured', ms });
   const samples = await samplesOf(metrics.registries.all);

@@ -19,7 +19,7 @@ const family = (name: string, samples: MetricFamily['samples'], over: Partial<Me
   ...over,
 });
 
-test('a family has its help, its type and its samples, with their time if they have one', () => {
+test('a family has its help text, its type and its samples, with a timestamp if they have one', () => {
   const families = [
     family('up', [{ labels: '', value: 1 }]),
     family('used', [
@@ -49,7 +49,7 @@ took_bucket{le="+Inf"} 3
   );
 });
 
-test('what is odd in a label is escaped', () => {
+test('special characters in a label are escaped', () => {
   expect(formatLabels([['name', 'a"b\\c\nd{}=']])).toBe('name="a\\"b\\\\c\\nd{}="');
 });
 
@@ -68,7 +68,7 @@ test.each([
   [Number.POSITIVE_INFINITY, '+Inf'],
   [Number.NEGATIVE_INFINITY, '-Inf'],
   [Number.NaN, 'NaN'],
-])('%p is written %s, as Go does', (value, text) => {
+])('%p is formatted as %s, as in Go', (value, text) => {
   expect(goFloat(value)).toBe(text);
 });
 
@@ -81,7 +81,7 @@ test.each([
   ['*', false],
   ['zstd', false],
   [undefined, false],
-])('whoever accepts %p gets gzip: %p', (header, isAccepted) => {
+])('a client that accepts %p gets gzip: %p', (header, isAccepted) => {
   expect(acceptsGzip(header)).toBe(isAccepted);
 });
 
@@ -92,13 +92,13 @@ const MANY = family('many', {
   },
 });
 
-test('chunks are of about 64 KiB, and nothing is lost between them', () => {
+test('the output is split into chunks of about 64 KiB without losses', () => {
   const chunks = [...generateChunks([MANY])];
   expect(Math.max(...chunks.map(({ length }) => length))).toBeLessThan(66_000);
   expect(chunks.join('').split('\n')).toHaveLength(100_003);
 });
 
-test('C42: an answer has the headers of a kubelet', async () => {
+test('C42: a response has the headers of a kubelet', async () => {
   const scraped = route('/metrics', (exchange) => sendMetrics(exchange, generateChunks([MANY]), 1_700_000_000_900));
   const { ask } = await listening({ routes: [scraped] });
   const { headers, body } = await ask('/metrics');
@@ -130,7 +130,7 @@ async function scrape(chunks: () => Iterable<string>, headers: Readonly<Record<s
   return { response, done: done.promise };
 }
 
-test('it is compressed for who accepts that', async () => {
+test('a response is compressed if the client accepts that', async () => {
   const { response, done } = await scrape(() => generateChunks([MANY]), { 'accept-encoding': 'gzip' });
   expect(response.headers['content-encoding']).toBe('gzip');
   const body = gunzipSync(await buffer(response)).toString();
@@ -138,31 +138,34 @@ test('it is compressed for who accepts that', async () => {
   await done;
 });
 
-test.each(['identity', 'gzip'])('who reads slowly costs little, and who goes away ends it (%s)', async (coding) => {
-  let made = 0;
-  let hasEnded = false;
-  function* endless() {
-    try {
-      for (;;) {
-        made += 1;
-        // What does not get smaller.
-        yield randomBytes(48 * 1024).toString('base64');
+test.each(['identity', 'gzip'])(
+  'a response is generated no faster than the client reads, and no longer once the client disconnects (%s)',
+  async (coding) => {
+    let made = 0;
+    let hasEnded = false;
+    function* endless() {
+      try {
+        for (;;) {
+          made += 1;
+          // What does not get smaller.
+          yield randomBytes(48 * 1024).toString('base64');
+        }
+      } finally {
+        hasEnded = true;
       }
-    } finally {
-      hasEnded = true;
     }
-  }
-  const { response, done } = await scrape(endless, { 'accept-encoding': coding });
-  response.on('error', () => {});
-  response.once('readable', () => {});
-  const settled = async () => {
-    const before = made;
-    await wait(300);
-    return made === before || undefined;
-  };
-  await eventually('no more is made than the buffers of the connection hold', settled);
-  expect(made).toBeLessThan(200);
-  response.destroy();
-  await done;
-  expect(hasEnded).toBe(true);
-});
+    const { response, done } = await scrape(endless, { 'accept-encoding': coding });
+    response.on('error', () => {});
+    response.once('readable', () => {});
+    const settled = async () => {
+      const before = made;
+      await wait(300);
+      return made === before || undefined;
+    };
+    await eventually('no more is made than the buffers of the connection hold', settled);
+    expect(made).toBeLessThan(200);
+    response.destroy();
+    await done;
+    expect(hasEnded).toBe(true);
+  },
+);

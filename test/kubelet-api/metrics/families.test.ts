@@ -42,7 +42,7 @@ const kubelets = (path: string) =>
 
 const own = Object.entries(OWN).map(([name, [type, labels = '']]) => [name, [type, '', labels, []]]);
 
-test('C42: every family of every path is as it is listed, and every one listed is there', async () => {
+test('C42: every family on every path matches the list, and every listed one exists', async () => {
   const { metrics, errors } = await busyNode();
   const of = async (path: keyof typeof metrics.registries) =>
     Object.fromEntries([...(await scraped(metrics.registries[path]))].map(([name, read]) => [name, described(read)]));

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { alpha, plain, Registry } from '../../../kubelet-api/metrics/registry.ts';
 import { samplesOf, textOf } from './support/scraped.ts';
 
-test('counters, gauges and histograms, in the order of their names; without a series there is nothing', async () => {
+test('counters, gauges and histograms are sorted by name, and omitted without a series', async () => {
   const registry = new Registry();
   const sizes = registry.histogram(alpha('sizes', 'How large.', ['of']), [1, 2.5]);
   const asked = registry.counter(alpha('asked_total', 'How often.', ['by', 'what']));
@@ -37,7 +37,7 @@ test('counters, gauges and histograms, in the order of their names; without a se
   );
 });
 
-test('series can go, and begin anew', async () => {
+test('series can be deleted, and restart from zero', async () => {
   const registry = new Registry();
   const asked = registry.counter(plain('asked_total', 'How often.', ['by']));
   const all = registry.counter(plain('all_total', 'All.'));
@@ -50,7 +50,7 @@ test('series can go, and begin anew', async () => {
   expect([...(await samplesOf(registry))]).toEqual([['all_total', 0]]);
 });
 
-test('values that only look alike together are two series', async () => {
+test('label values that only look equal when joined are separate series', async () => {
   const registry = new Registry();
   const asked = registry.counter(plain('asked_total', 'How often.', ['by', 'what']));
   asked.add(['a b', 'c']);
@@ -60,7 +60,7 @@ test('values that only look alike together are two series', async () => {
   expect(() => registry.gauge(plain('asked_total', 'Again.'))).toThrow('asked_total is already registered');
 });
 
-test('however many are named, a family has a limit', async () => {
+test('a family has a limited number of series', async () => {
   const registry = new Registry();
   const asked = registry.counter(plain('asked_total', 'How often.', ['by']));
   for (let each = 0; each < 25_000; each += 1) asked.add([`client-${each}`]);
@@ -70,7 +70,7 @@ test('however many are named, a family has a limit', async () => {
   expect(samples.get('asked_total{by="client-0"}')).toBe(2);
 });
 
-test('what cannot be looked up for a scrape is told, and hinders nothing else', async () => {
+test('a failed lookup during a scrape is reported, and does not affect other metrics', async () => {
   const errors: unknown[] = [];
   const registry = new Registry((error) => void errors.push(error));
   const open = registry.gauge(plain('open', 'How many.'));

@@ -26,18 +26,18 @@ const textOf = (pods: readonly PodStats[], isComplete = true) => {
   return [...generateChunks(resourceFamilies(summary, isComplete))].join('');
 };
 
-test('C42: the text is that of a kubelet, to the byte', () => {
+test('C42: the text equals that of a kubelet, byte for byte', () => {
   const expected = readFileSync(join(import.meta.dirname, 'resource.txt'), 'utf8');
   expect(textOf([podCalled('vol', 'vols'), podCalled('portal', 'p')])).toBe(expected);
 });
 
-test('two pods of one name do not both stand in it: the later one does', () => {
+test('of two pods with the same name only the later one is included', () => {
   const text = textOf([podCalled('a', 'b', AT + 9_000), podCalled('a', 'b')]);
   const lines = text.split('\n').filter((line) => line.startsWith('container_start_time_seconds'));
   expect(lines).toEqual(['container_start_time_seconds{container="main",namespace="a",pod="b"} 1.795340698655e+09']);
 });
 
-test('what is not known is left out, and a family without samples with it', () => {
+test('unknown values are omitted, and so are families without samples', () => {
   const bare = { ...podCalled('a', 'b'), cpu: undefined, memory: undefined, swap: undefined };
   const text = textOf([{ ...bare, containers: [{ name: 'main', startTime: statsTime(0) }] }], false);
   expect(text).not.toMatch(/(pod|container)_/);

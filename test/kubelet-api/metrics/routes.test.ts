@@ -30,7 +30,7 @@ async function servedMetrics() {
   };
 }
 
-test('C42: by any method, as text of the format of Prometheus, with when the process began', async () => {
+test('C42: metrics are served for any method in the Prometheus text format, with the process start time', async () => {
   const { ask } = await servedMetrics();
   const { code, headers, body } = await ask('/metrics');
   expect(code).toBe(200);
@@ -45,7 +45,7 @@ test('C42: by any method, as text of the format of Prometheus, with when the pro
   expect((await ask('/metrics/probes')).body).toMatch(/^# HELP process_start_time_seconds \[ALPHA\] /);
 });
 
-test('who takes it compressed gets it so', async () => {
+test('metrics are compressed if the client accepts that', async () => {
   const { port } = await servedMetrics();
   const headers = { 'accept-encoding': 'gzip' };
   const asked = request({
@@ -62,7 +62,7 @@ test('who takes it compressed gets it so', async () => {
   expect(gunzipSync(await buffer(response)).toString()).toContain('kubelet_node_name');
 });
 
-test('requests are counted by class, the one that asks among those that are open', async () => {
+test('requests are counted by class, with the current one among those in flight', async () => {
   const { ask } = await servedMetrics();
   await ask('/nowhere/secret');
   await ask('/metrics/probes?x=1', { method: 'PATCH' });
@@ -82,7 +82,7 @@ test('requests are counted by class, the one that asks among those that are open
   expect(duration?.get(`kubelet_http_requests_duration_seconds_count${of('GET', 'other')}`)).toBe(1);
 });
 
-test('C42: how the checks came out when somebody asked for all, until that is deleted', async () => {
+test('C42: health check results are exposed once all have been requested, until they are deleted', async () => {
   const { ask, fail } = await servedMetrics();
   const told = async () => {
     const families = [...readFamilies((await ask('/metrics/slis')).body).values()];

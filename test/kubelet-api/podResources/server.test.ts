@@ -137,17 +137,17 @@ test('C44: shows the devices of containers with their NUMA nodes, and the health
   );
 });
 
-test('C44: the pods that are active, with sidecars first, and without what is theirs alone', async () => {
+test('C44: List returns active pods with sidecars first, and without exclusive resources', async () => {
   expect(await call('/v1.PodResourcesLister/List')).toBe(podBytes('web', ['proxy', 'main']));
   pods = [];
   expect(await call('/v1.PodResourcesLister/List')).toBe('');
 });
 
-test('C44: v1alpha1 has all pods and none of the sidecars', async () => {
+test('C44: v1alpha1 lists all pods without sidecars', async () => {
   expect(await call('/v1alpha1.PodResourcesLister/List')).toBe(podBytes('web', ['main']) + podBytes('over', ['main']));
 });
 
-test('C44: one pod by its name, whatever else the request holds', async () => {
+test('C44: Get returns one pod by its name, and ignores unknown fields of the request', async () => {
   expect(await call('/v1.PodResourcesLister/Get', asked('over', 'default'))).toBe(podBytes('over', ['main']));
   const more = Buffer.concat([asked('web', 'default'), Buffer.from(bytes(9, 'new'), 'latin1')]);
   expect(await call('/v1.PodResourcesLister/Get', more)).toBe(podBytes('web', ['proxy', 'main']));
@@ -155,17 +155,17 @@ test('C44: one pod by its name, whatever else the request holds', async () => {
   expect(await call('/v1.PodResourcesLister/Get', asked('web', 'shop'))).toBe(missing);
 });
 
-test('no device, CPU or memory can be had alone', async () => {
+test('no device, CPU or memory is allocatable separately', async () => {
   expect(await call('/v1.PodResourcesLister/GetAllocatableResources')).toBe('');
 });
 
-test('what is no request, or too long for one, and a method that is not there', async () => {
+test('an invalid request, an oversized one and an unknown method are rejected', async () => {
   expect(await call('/v1.PodResourcesLister/Get', Buffer.from('0aff', 'hex'))).toMatch(/^INTERNAL: /);
   expect(await call('/v1.PodResourcesLister/Get', Buffer.alloc(8_192))).toMatch(/^RESOURCE_EXHAUSTED: .*larger/);
   expect(await call('/v1.PodResourcesLister/Watch')).toMatch(/^UNIMPLEMENTED: /);
 });
 
-test('C44: ten at once, and a hundred in a second', async () => {
+test('C44: bursts of ten requests and a hundred per second are permitted', async () => {
   const many = () => Promise.all(Array.from({ length: 15 }, () => call('/v1.PodResourcesLister/List')));
   const refused = (answers: readonly string[]) =>
     answers.filter((each) => each === 'RESOURCE_EXHAUSTED: rejected by rate limit').length;
@@ -176,7 +176,7 @@ test('C44: ten at once, and a hundred in a second', async () => {
   expect(refused(await many())).toBe(5);
 });
 
-test('C42: requests are counted by the version of the API, and those of v1 by their methods', async () => {
+test('C42: requests are counted by API version, and those of v1 by method', async () => {
   await call('/v1.PodResourcesLister/List');
   await call('/v1.PodResourcesLister/Get', asked('web', 'default'));
   await call('/v1.PodResourcesLister/Get', asked('nobody', 'default'));

@@ -82,7 +82,7 @@ const BEGINNING = `{
        "total": 0,
 `;
 
-test('C43: the text is laid out as that of a kubelet', async () => {
+test('C43: the summary has the layout of that of a kubelet', async () => {
   const { ask, route } = await served();
   const { code, type, text } = await ask('/stats/summary');
   expect([code, type, text.slice(0, BEGINNING.length)]).toEqual([200, 'application/json', BEGINNING]);
@@ -95,19 +95,19 @@ test.each([
   ['only_cpu_and_memory=false', 'node1'],
   ['only_cpu_and_memory=1', 'node1'],
   ['only_cpu_and_memory=true&only_cpu_and_memory=true', 'node1'],
-])('%s is of %s', async (query, name) => {
+])('the query %s returns the summary of %s', async (query, name) => {
   const { ask } = await served();
   expect(JSON.parse((await ask(`/stats/summary?${query}`)).text).node.nodeName).toBe(name);
 });
 
-test('another summary is another text', async () => {
+test('a changed summary is serialized again', async () => {
   const { ask, change } = await served();
   await ask('/stats/summary');
   change();
   expect(JSON.parse((await ask('/stats/summary/')).text).node.nodeName).toBe('other');
 });
 
-test('there is nothing else below it', async () => {
+test('other paths below /stats are not found', async () => {
   const { ask, counts } = await served();
   expect(await ask('/stats/container')).toMatchObject({ code: 404, text: '404: Page Not Found' });
   expect(counts).toEqual({ whole: 0, part: 0 });

@@ -40,7 +40,7 @@ async function joinedPairs(signal = new AbortController().signal) {
   return { clock, client, near, runtime, over };
 }
 
-test('C41: what a client has ended is ended for the runtime, which may still answer', async () => {
+test('C41: the end of the client input is passed to the runtime, which may still respond', async () => {
   const { client, runtime, over } = await joinedPairs();
   client.end('asked');
   expect(await text(runtime)).toBe('asked');
@@ -49,7 +49,7 @@ test('C41: what a client has ended is ended for the runtime, which may still ans
   await over;
 });
 
-test('a runtime that does not end after the client has is cut off after a while', async () => {
+test('a runtime that does not close after its client is disconnected after a while', async () => {
   const { client, runtime, clock, over } = await joinedPairs();
   client.end();
   runtime.resume();
@@ -59,7 +59,7 @@ test('a runtime that does not end after the client has is cut off after a while'
   await Promise.all([over, closed]);
 });
 
-test('a client that is closed needs no answer any more', async () => {
+test('a closed client does not need the response any more', async () => {
   const { client, runtime, over, near } = await joinedPairs();
   const asked = text(runtime);
   client.end('asked');
@@ -69,7 +69,7 @@ test('a client that is closed needs no answer any more', async () => {
   await over;
 });
 
-test('the last bytes of the runtime come to a client that takes its time', async () => {
+test('the last bytes of the runtime reach a slow client', async () => {
   const { client, runtime, over } = await joinedPairs();
   runtime.end(Buffer.alloc(20 * 1024 * 1024, 'x'));
   await new Promise((resolve) => setTimeout(resolve, 200));
@@ -78,14 +78,14 @@ test('the last bytes of the runtime come to a client that takes its time', async
   await over;
 });
 
-test('C41: a client that breaks off takes the side of the runtime with it at once', async () => {
+test('C41: a client that resets its connection closes the side of the runtime at once', async () => {
   const { client, runtime, over } = await joinedPairs();
   const ended = once(runtime.resume(), 'end');
   client.resetAndDestroy();
   await Promise.all([over, ended]);
 });
 
-test('both are cut off by the signal', async () => {
+test('the signal disconnects both sides', async () => {
   const gone = new AbortController();
   const { client, runtime, over } = await joinedPairs(gone.signal);
   client.resume();
@@ -94,7 +94,7 @@ test('both are cut off by the signal', async () => {
   await over;
 });
 
-test('who does not read holds up who writes', async () => {
+test('a reader that is slow blocks its writer', async () => {
   const { client, runtime, near } = await joinedPairs();
   runtime.pause();
   const part = Buffer.alloc(1024 * 1024);

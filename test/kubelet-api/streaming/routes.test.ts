@@ -117,7 +117,7 @@ function collector() {
   return { stream, text: text(stream) };
 }
 
-describe('C41: refused in this order, by these words', () => {
+describe('C41: a request is rejected in this order and with these messages', () => {
   const STREAMS = '?input=1&output=1&command=cat';
   test.each([
     ['no stream', '/exec/none/x/y', 400, 'you must specify at least 1 of stdin, stdout, stderr'],
@@ -154,20 +154,20 @@ describe('C41: refused in this order, by these words', () => {
     ['?port=80,0', 'port "80,0" must be > 0'],
     ['?port=x', 'unable to parse "x" as a port: strconv.ParseUint: parsing "x": invalid syntax'],
     ['?port=65536', 'unable to parse "65536" as a port: strconv.ParseUint: parsing "65536": value out of range'],
-  ])('ports of a WebSocket %s', async (query, said) => {
+  ])('for the WebSocket ports in the query "%s"', async (query, said) => {
     const { url } = await node();
     const headers = { Connection: 'Upgrade', Upgrade: 'websocket' };
     const told = await refusal(`${url}/portForward/none/none${query}`, headers, 'GET');
     expect(told).toMatchObject({ code: 400, said });
   });
 
-  test('a request without an upgrade, once all else is right', async () => {
+  test('without an upgrade, once everything else is valid', async () => {
     const { url } = await node();
     const told = await refusal(`${url}/exec/shop/web/main?output=1&command=true`, {});
     expect(told).toMatchObject({ code: 500, said: 'Upgrade request required\n' });
   });
 
-  test('what the runtime says, with its code', async () => {
+  test('with the message and code of the runtime', async () => {
     const { url, runtime } = await node();
     runtime.faults.add({ call: 'exec', error: { code: 'RESOURCE_EXHAUSTED', message: 'too many' } });
     const told = await refusal(`${url}/exec/shop/web/main?output=1&command=true`);
@@ -180,7 +180,7 @@ describe('C41: refused in this order, by these words', () => {
     ['portForward', '/portForward/shop/web'],
     ['listPodSandbox', '/portForward/shop/web'],
     ['execSync', '/run/shop/web/main?cmd=true'],
-  ] as const)('that the runtime is away, for %s', async (call, path) => {
+  ] as const)('for %s if the runtime is not available', async (call, path) => {
     const { url, runtime } = await node();
     const message = 'connect ENOENT /run/containerd.sock';
     runtime.faults.add({ call, error: { code: 'UNAVAILABLE', message } });
@@ -188,7 +188,7 @@ describe('C41: refused in this order, by these words', () => {
     expect(told).toMatchObject({ code: 500, said: `rpc error: code = Unavailable desc = ${message}` });
   });
 
-  test('a refusal of the streaming server as it is', async () => {
+  test('with an unchanged rejection of the streaming server', async () => {
     const { url } = await node();
     const headers = { ...UPGRADE, 'X-Stream-Protocol-Version': 'v9.channel.k8s.io' };
     const told = await refusal(`${url}/exec/shop/web/main?output=1&command=true`, headers);
@@ -206,7 +206,7 @@ test('C41: a command has its exit code and its two outputs', async () => {
   await sessionsAre(0, sessions);
 });
 
-test('C41: what is written into a command comes out of it, all of it', async () => {
+test('C41: all input of a command is passed through', async () => {
   const { url } = await node();
   const part = Buffer.alloc(1024 * 1024, 'x');
   const parts = 100;
@@ -217,7 +217,7 @@ test('C41: what is written into a command comes out of it, all of it', async () 
   expect(seen).toBe(parts * part.length);
 });
 
-test('C41: 100 sessions at once, each known; the end of the container ends them all', async () => {
+test('C41: 100 concurrent sessions are all listed, and end when the container exits', async () => {
   const { url, sessions, runtime, container } = await node();
   const path = `${url}/exec/shop/web/main?input=1&output=1&command=cat`;
   const all = Array.from({ length: 100 }, () => command(path, { stdin: new PassThrough(), stdout: new PassThrough() }));
@@ -228,7 +228,7 @@ test('C41: 100 sessions at once, each known; the end of the container ends them 
   await sessionsAre(0, sessions);
 });
 
-test('C41: whoever attaches is let go when the container ends', async () => {
+test('C41: an attached client is disconnected when the container exits', async () => {
   const { url, runtime, container } = await node();
   const attached = command(`${url}/attach/shop/web/main?output=1`, { stdout: new PassThrough() });
   await new Promise((resolve) => setTimeout(resolve, 100));
@@ -236,7 +236,7 @@ test('C41: whoever attaches is let go when the container ends', async () => {
   expect(await attached).toBe(0);
 });
 
-test('a client that goes takes its session with it', async () => {
+test('a session ends when its client disconnects', async () => {
   const { url, sessions } = await node();
   const connection = await dial(`${url}/attach/shop/web/main?output=1`, 'v4.channel.k8s.io');
   await sessionsAre(1, sessions);
@@ -244,7 +244,7 @@ test('a client that goes takes its session with it', async () => {
   await sessionsAre(0, sessions);
 });
 
-test('C41: ports are forwarded, as many connections as are made', async () => {
+test('C41: ports are forwarded for any number of connections', async () => {
   const { url } = await node();
   const connection = await dial(`${url}/portForward/shop/web`, 'portforward.k8s.io');
   const open = (type: string, port: string, requestid: string) =>
@@ -266,20 +266,20 @@ test('C41: ports are forwarded, as many connections as are made', async () => {
   connection.close();
 });
 
-test('a sandbox that is stopped has no ports', async () => {
+test('a stopped sandbox has no ports', async () => {
   const { url, runtime, sandbox } = await node();
   await runtime.call('stopPodSandbox', { podSandboxId: sandbox }, noAbort);
   expect(await refusal(`${url}/portForward/shop/web`)).toMatchObject({ code: 500, said: 'pod not found ("web_shop")' });
 });
 
-test('C41: a command that is run is answered with its outputs', async () => {
+test('C41: a run request returns the outputs of the command', async () => {
   const { url } = await node();
   const told = await refusal(`${url}/run/shop/web/main?cmd=say+0`, {});
   expect(told).toEqual({ code: 200, said: 'out\nerr\n', type: 'application/json' });
   expect(await refusal(`${url}/run/shop/web/main?cmd=true`, {})).toEqual({ code: 200, said: '', type: undefined });
 });
 
-test('C41: the runtime is told all that the client has sent but who that is, and its refusal is passed on', async () => {
+test('C41: the streaming server gets the request without its credentials, and its rejection is passed on', async () => {
   const told = createServer((request, response) => {
     const { authorization = 'nobody', 'sec-websocket-protocol': protocols, 'x-mark': mark } = request.headers;
     response.writeHead(403).end(`${authorization} ${protocols} ${mark}`);
@@ -305,7 +305,7 @@ test('C41: the runtime is told all that the client has sent but who that is, and
   expect(said).toMatchObject({ code: 403, said: 'nobody v4.channel.k8s.io seen' });
 });
 
-describe('C41: a client that reaches the node by WebSocket', () => {
+describe('C41: a WebSocket client of the node', () => {
   const COMMAND = 'v5.channel.k8s.io';
   const TUNNEL = 'SPDY/3.1+portforward.k8s.io';
 
@@ -339,7 +339,7 @@ describe('C41: a client that reaches the node by WebSocket', () => {
     return texts;
   }
 
-  test('runs a command with its input, and gets its output and its end', async () => {
+  test('runs a command with its input, and receives its output and exit', async () => {
     const { url, sessions } = await node();
     const client = await opened(`${url}/exec/shop/web/main?input=1&output=1&command=cat`, COMMAND);
     const messages = messagesOf(client);
@@ -350,7 +350,7 @@ describe('C41: a client that reaches the node by WebSocket', () => {
     await sessionsAre(0, sessions);
   });
 
-  test('gets the exit code of a command that fails', async () => {
+  test('receives the exit code of a failing command', async () => {
     const { url } = await node();
     const messages = await messagesOf(await opened(`${url}/exec/shop/web/main?error=1&command=say&command=3`, COMMAND));
     expect(messages.at(-1)).toMatch(
@@ -358,7 +358,7 @@ describe('C41: a client that reaches the node by WebSocket', () => {
     );
   });
 
-  test('is refused before the upgrade where there is no pod', async () => {
+  test('is rejected before the upgrade if the pod does not exist', async () => {
     const { url } = await node();
     const headers = { Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Protocol': COMMAND };
     expect(await refusal(`${url}/exec/shop/other/main?output=1&command=true`, headers, 'GET')).toMatchObject({
@@ -387,7 +387,7 @@ describe('C41: a client that reaches the node by WebSocket', () => {
     await sessionsAre(0, sessions);
   });
 
-  test('takes its session with it when it goes', async () => {
+  test('ends its session when it disconnects', async () => {
     const { url, sessions } = await node();
     const client = await opened(`${url}/attach/shop/web/main?output=1`, COMMAND);
     await sessionsAre(1, sessions);

@@ -45,7 +45,7 @@ test('admits a plain pod', () => {
   expect(outcome(aPod({ nodeName: 'node-1', os: { name: 'linux' }, nodeSelector: { zone: 'a' } }))).toBe('admitted');
 });
 
-describe('permanent refusals', () => {
+describe('permanent rejections', () => {
   test.each<[string, Pod, string, string]>([
     [
       'a sysctl that is not allowed',
@@ -107,20 +107,20 @@ describe('permanent refusals', () => {
       'PodFeatureUnsupported',
       'Pod requires node features that are not available: UserNamespacesHostNetworkSupport',
     ],
-  ])('%s, for critical pods and others', (_, pod, reason, message) => {
+  ])('include %s, for critical and other pods', (_, pod, reason, message) => {
     expect(outcome(pod)).toEqual([reason, message]);
     const critical = { ...pod, metadata: { ...pod.metadata, ...static_ } };
     expect(outcome(critical, { others: [requestsWith(), requestsWith(), requestsWith()] })).toEqual([reason, message]);
   });
 
-  test('admits a pod whose requirements the node supports', () => {
+  test('do not affect a pod whose requirements the node supports', () => {
     const strict = aPod({ securityContext: { supplementalGroupsPolicy: 'Strict' } });
     expect(outcome(strict, { node: { strictGroups: true } })).toBe('admitted');
     expect(outcome(aPod(confined('RuntimeDefault')), { node: { appArmor: true } })).toBe('admitted');
     expect(outcome(aPod(confined('Unconfined')))).toBe('admitted');
   });
 
-  test('C30: refuses pods without a toleration for a NoExecute taint, except static pods', () => {
+  test('C30: include pods without a toleration for a NoExecute taint, except static pods', () => {
     expect(outcome(aPod(), { node: { taints: [taint] } })).toEqual([
       'TaintToleration',
       "Predicate TaintToleration failed: node(s) had taints that the pod didn't tolerate",
@@ -129,21 +129,21 @@ describe('permanent refusals', () => {
     expect(outcome(aPod({ tolerations: [{ operator: 'Exists' }] }), { node: { taints: [taint] } })).toBe('admitted');
   });
 
-  test('ignores changes of labels and taints since a pod was admitted', () => {
+  test('ignore changes of labels and taints since a pod was admitted', () => {
     const pod = aPod({ nodeSelector: { zone: 'b' } });
     expect(outcome(pod, { known: true, node: { taints: [taint] } })).toBe('admitted');
     expect(outcome(aPod({ nodeName: 'node-2' }), { known: true })).toContain('NodeName');
   });
 });
 
-describe('the order of several reasons', () => {
+describe('a pod with several rejection reasons', () => {
   const full = [requestsWith({ cpuMillis: 1_000, critical: true }), taken];
 
-  test('reports a shortage before other mismatches', () => {
+  test('is rejected for insufficient resources before other mismatches', () => {
     expect(outcome(aPod({ ...cpu('1'), nodeSelector: { zone: 'b' } }), { others: full })).toContain('OutOfcpu');
   });
 
-  test('C24: reports only other reasons for a critical pod, and preempts nothing', () => {
+  test('C24: is rejected only for other reasons if it is critical, and preempts nothing', () => {
     const pod = aPod({ ...cpu('1'), nodeSelector: { zone: 'b' } }, static_);
     expect(outcome(pod, { others: [requestsWith({ cpuMillis: 1_000 })] })).toContain('NodeAffinity');
     expect(outcome(aPod(port, static_), { others: [requestsWith(), requestsWith(), taken] })).toContain('NodePorts');
@@ -157,7 +157,7 @@ describe('C24: a critical pod without enough free resources', () => {
     expect(outcome(priority, { others: [requestsWith({ cpuMillis: 900 })] })).toEqual(['pod-0']);
   });
 
-  test('is refused as UnexpectedAdmissionError with the shortage if no pod can be preempted', () => {
+  test('is rejected as UnexpectedAdmissionError with the shortage if no pod can be preempted', () => {
     const others = [requestsWith({ cpuMillis: 900, critical: true })];
     expect(outcome(aPod(cpu('200m'), static_), { others })).toEqual([
       'UnexpectedAdmissionError',
@@ -165,14 +165,14 @@ describe('C24: a critical pod without enough free resources', () => {
     ]);
   });
 
-  test('takes reservations of other pods into account, which cannot be preempted', () => {
+  test('cannot preempt the reservations of other pods, which count as used', () => {
     const reserved = [requestsWith({ cpuMillis: 900 })];
     expect(outcome(aPod(cpu('200m'), static_), { reserved })).toContain('UnexpectedAdmissionError');
     const others = [requestsWith({ cpuMillis: 100 })];
     expect(outcome(aPod(cpu('100m'), static_), { reserved, others })).toEqual(['pod-0']);
   });
 
-  test('does not preempt pods for a pod that is not critical', () => {
+  test('is the only kind of pod that preempts others', () => {
     expect(outcome(aPod(cpu('200m')), { others: [requestsWith({ cpuMillis: 900 })] })).toContain('OutOfcpu');
   });
 });

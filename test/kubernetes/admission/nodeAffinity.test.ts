@@ -24,7 +24,7 @@ test.each<[Record<string, string>, boolean]>([
   [{ disk: 'ssd', zone: 'b' }, false],
   [{ empty: '' }, true],
   [{ other: '' }, false],
-])('nodeSelector %j: %s', (nodeSelector, expected) => {
+])('the nodeSelector %j matches the node: %s', (nodeSelector, expected) => {
   expect(isWanted({ nodeSelector })).toBe(expected);
 });
 
@@ -52,7 +52,7 @@ test.each<[string, Operator, string[] | undefined, boolean]>([
   ['cores', 'Gt', ['many'], false],
   ['disk', 'Gt', ['1'], false],
   ['other', 'Lt', ['1'], false],
-])('%s %s %j: %s', (key, operator, values, expected) => {
+])('the node affinity %s %s %j matches the node: %s', (key, operator, values, expected) => {
   const requirement = { key, operator, ...(values ? { values } : {}) };
   expect(isWanted(requiring([{ matchExpressions: [requirement] }]))).toBe(expected);
 });
@@ -61,7 +61,7 @@ describe('node selector terms', () => {
   const here = { key: 'zone', operator: 'In' as const, values: ['a'] };
   const there = { key: 'zone', operator: 'In' as const, values: ['b'] };
 
-  test('requires one term, with all of its requirements', () => {
+  test('require one term, with all of its requirements', () => {
     expect(isWanted(requiring([{ matchExpressions: [there] }, { matchExpressions: [here] }]))).toBe(true);
     expect(isWanted(requiring([{ matchExpressions: [here, there] }]))).toBe(false);
   });
@@ -89,7 +89,7 @@ describe('node selector terms', () => {
     ['metadata.name', 'NotIn', ['node-1'], false],
     ['metadata.name', 'Exists', ['node-1'], false],
     ['metadata.uid', 'In', ['node-1'], false],
-  ])('the field %s %s %j: %s', (key, operator, values, expected) => {
+  ])('match the field %s %s %j: %s', (key, operator, values, expected) => {
     expect(isWanted(requiring([{ matchFields: [{ key, operator, values }] }]))).toBe(expected);
   });
 });

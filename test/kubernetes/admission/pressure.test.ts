@@ -41,7 +41,7 @@ describe('C28: a node admits', () => {
   });
 });
 
-test('C28: a pod that is refused under pressure counts as evicted', () => {
+test('C28: a pod that is rejected under pressure counts as evicted', () => {
   expect(refusal(['MemoryPressure', 'PIDPressure'], 'Guaranteed')).toEqual({
     reason: 'Evicted',
     message: 'The node had condition: [MemoryPressure PIDPressure]. ',

@@ -12,12 +12,12 @@ const pod = (name: string, container: object): Pod => ({
 const asking = (requests: Record<string, string>): PodRequests => requestsOf(pod('asks', { resources: { requests } }));
 const capacity = { pods: 2, cpuMillis: 2_000, memoryBytes: 2 * 2 ** 30 };
 
-describe('the explanation of a refusal', () => {
+describe('the explanation of a rejection', () => {
   test.each([
     [{ cpu: '100' }, 'requests 100 CPUs, but the node has 2'],
     [{ cpu: '1' }, "requests 1 CPU, but 1.5 of the node's 2 are allocated to pod shop/asks"],
     [{ memory: '3Gi' }, 'requests 3Gi of memory, but the node has 2Gi'],
-  ])('%j: %s', (requests, cause) => {
+  ])('for requests of %j is: %s', (requests, cause) => {
     expect(resourceConflict(asking(requests), [asking({ cpu: '1500m' })], capacity)?.cause).toBe(cause);
   });
 

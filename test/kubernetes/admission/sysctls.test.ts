@@ -58,7 +58,7 @@ test.each([
   ['kernel/shm_rmid_forced', 'kernel.shm_rmid_forced'],
   ['net/ipv4/conf/eno2.100/rp_filter', 'net.ipv4.conf.eno2/100.rp_filter'],
   ['net.ipv4.conf.eno2/100.rp_filter', 'net.ipv4.conf.eno2/100.rp_filter'],
-])('%s is %s', (name, dotted) => {
+])('the sysctl %s is converted to %s', (name, dotted) => {
   expect(dottedSysctl(name)).toBe(dotted);
 });
 
@@ -70,6 +70,6 @@ test.each([
   ['vm.swappiness', 'the sysctls "vm.swappiness" are not known to be namespaced'],
   ['*', '"*" is no sysctl or prefix of some'],
   ['Net.Core', '"Net.Core" is no sysctl or prefix of some'],
-])('validates the pattern %s: %p', (pattern, problem) => {
+])('the sysctl pattern %s is valid or has a problem: %p', (pattern, problem) => {
   expect(sysctlPatternProblem(pattern)).toBe(problem);
 });

@@ -28,11 +28,11 @@ test.each<[Toleration[], boolean]>([
     ],
     true,
   ],
-])('C30: tolerations %j of a NoExecute taint: %s', (tolerations, expected) => {
+])('C30: the tolerations %j tolerate a NoExecute taint: %s', (tolerations, expected) => {
   expect(untoleratedTaint(aPod({ tolerations }).spec, [taint])).toBe(expected ? undefined : taint);
 });
 
-test('C30: ignores taints for the scheduler', () => {
+test('C30: taints for the scheduler are ignored', () => {
   const taints = (['NoSchedule', 'PreferNoSchedule'] as const).map((effect) => ({ key: 'load', effect }));
   expect(untoleratedTaint(aPod().spec, taints)).toBeUndefined();
 });

@@ -14,7 +14,7 @@ test.each([
   ['localhost/', undefined],
   ['strict', undefined],
   [undefined, undefined],
-] as const)('the annotation %j', (value, expected) => {
+] as const)('the AppArmor annotation %j is parsed, or ignored if it is invalid', (value, expected) => {
   expect(parseProfileAnnotation(value)).toEqual(expected);
 });
 

@@ -25,10 +25,10 @@ test.each([
   ['more: unknown field', { more: 5 }],
   ['mo^[re: unknown field', { 'mo\x1bre': 5 }],
   ['all of it: expected object, got null', null],
-])('reports the problem: %s', (message, value) => {
+])('a problem is reported: %s', (message, value) => {
   expect(() => checkShape(schema, value, 'taker', 'all of it')).toThrow(new TypeError(`taker: ${message}`));
 });
 
-test('accepts a valid value', () => {
+test('a valid value is accepted', () => {
   expect(() => checkShape(schema, { ms: 5, name: 'x', list: ['y'] }, 'taker')).not.toThrow();
 });

@@ -88,7 +88,7 @@ const isEmpty = (value: unknown): boolean =>
   value === false ||
   (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
 
-test('reads the same pod from a manifest and from an API object with one value replaced, or rejects both', () => {
+test('a manifest and an API object with one value replaced are read as the same pod, or both are rejected', () => {
   fc.assert(
     fc.property(fc.constantFrom(...PATHS), odd, (path, value) => {
       // A kubelet treats a volume of an unknown type as an empty directory, which a manifest here must not request.
@@ -100,7 +100,7 @@ test('reads the same pod from a manifest and from an API object with one value r
   );
 });
 
-test('replaces nulls in the data of a ConfigMap with empty strings, without losing keys', () => {
+test('nulls in the data of a ConfigMap become empty strings, and no key is lost', () => {
   const data = JSON.parse('{ "__proto__": "p", "none": null, "text": "t" }');
   const read = readConfig('ConfigMap', { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data });
   expect(read).toMatchObject({

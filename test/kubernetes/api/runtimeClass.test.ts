@@ -67,7 +67,7 @@ describe('C25: a RuntimeClass', () => {
       { nodeSelector: { sandbox: 'no' } },
       'spec.nodeSelector: conflict: runtimeClass.scheduling.nodeSelector[sandbox] = yes; pod.spec.nodeSelector[sandbox] = no',
     ],
-  ])('refuses a pod with %s', (_, spec, message) => {
+  ])('rejects a pod with %s', (_, spec, message) => {
     expect(admitted({ runtimeClassName: 'sandboxed', ...spec })).toEqual([message]);
   });
 
@@ -77,7 +77,7 @@ describe('C25: a RuntimeClass', () => {
     }
   });
 
-  test('that does not exist causes the refusal of its pods', () => {
+  test('that does not exist causes the rejection of its pods', () => {
     expect(admitted({ runtimeClassName: 'late' })).toEqual([
       'spec.runtimeClassName: pod rejected: RuntimeClass "late" not found',
     ]);
@@ -98,7 +98,7 @@ describe('C25: a RuntimeClass', () => {
   });
 });
 
-test('reads a RuntimeClass with zero values for nulls and without unknown fields, and validates it like an API server', () => {
+test('a RuntimeClass is read with zero values for nulls and without unknown fields, and validated as by an API server', () => {
   const nulls = { metadata: { name: 'a' }, handler: null, scheduling: { nodeSelector: { disk: null } }, overhaed: {} };
   const read = readRuntimeClass({ apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass', ...nulls });
   expect(read).toMatchObject({

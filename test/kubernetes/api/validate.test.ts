@@ -11,7 +11,7 @@ const main = 'spec.containers[0]';
 const label =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 
-test('finds no problem in a valid pod', () => {
+test('a valid pod has no problems', () => {
   const pod = aPod({
     hostname: 'web',
     volumes: [{ name: 'data' }, { name: 'host', hostPath: { path: '/srv' } }],
@@ -40,7 +40,7 @@ describe('names', () => {
     ['a..b', 'Invalid value: "a..b"'],
     ['-a', 'Invalid value: "-a"'],
     ['a'.repeat(254), 'must be no more than 253 characters'],
-  ])('the pod name %s', (name, message) => {
+  ])('rejects the pod name %s', (name, message) => {
     expect(check(aPod({}, { name }))).toEqual([expect.stringContaining(message)]);
   });
 
@@ -203,7 +203,7 @@ describe('a container', () => {
         `${main}.env[0].valueFrom.resourceFieldRef.resource: Unsupported value: "cpu": supported values: "limits.cpu", "limits.ephemeral-storage", "limits.memory", "requests.cpu", "requests.ephemeral-storage", "requests.memory"`,
       ],
     ],
-  ])('a variable with %s', (_what, env, messages) => {
+  ])('must not have an environment variable with %s', (_what, env, messages) => {
     expect(container({ env: [env] })).toEqual(messages);
   });
 });
@@ -312,7 +312,7 @@ describe('volumes', () => {
       { recursiveReadOnly: 'Enabled' },
       ['.recursiveReadOnly: Forbidden: may only be specified when readOnly is true'],
     ],
-  ])('a mount: %s', (_what, over, messages) => {
+  ])('are validated for the mount: %s', (_what, over, messages) => {
     const found = mounted({ name: 'v', mountPath: '/a', ...over });
     expect(found).toEqual(messages.map((message) => `${main}.volumeMounts${message}`));
   });

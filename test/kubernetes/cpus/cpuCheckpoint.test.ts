@@ -15,7 +15,7 @@ test.each([
     { container1: '4-6', container2: '1-3' },
   ],
   ['without a checksum', checkpoint('1-3', 0), '1-3', {}],
-])('reads the CPU assignments of a kubelet %s', (_, text, shared, containers) => {
+])('the CPU assignments of a kubelet are read from a checkpoint %s', (_, text, shared, containers) => {
   expect(parseCpuCheckpoint(text, 'none')).toEqual({
     shared: parseCpuSet(shared),
     exclusive: Object.entries(containers).map(([container, cpus]) => ({
@@ -46,11 +46,11 @@ test.each([
     }),
     'checkpoint is corrupted',
   ],
-])('rejects the checkpoint %s with the message of a kubelet', (text, message) => {
+])('the checkpoint %s is rejected with the message of a kubelet', (text, message) => {
   expect(() => parseCpuCheckpoint(text, 'none')).toThrow(message);
 });
 
-test('writes CPU assignments in the format of a kubelet', () => {
+test('CPU assignments are written in the format of a kubelet', () => {
   const exclusive = [
     { podUid: 'pod', container: 'container2', cpus: [1, 2, 3] },
     { podUid: 'pod', container: 'container1', cpus: [4, 5, 6] },

@@ -75,11 +75,11 @@ test.each<[string, Pod]>([
       spec: { ...guaranteed('a', ['1']).spec, resources: { limits: { cpu: '2', memory: '2Gi' } } },
     },
   ],
-])('assigns no exclusive CPUs for %s', (_, pod) => {
+])('the CPU manager assigns no exclusive CPUs for %s', (_, pod) => {
   expect(allocated(managersOn('singleSocketSmt'), pod)).toEqual({ shared: '0-7', exclusive: [], refusals: [] });
 });
 
-test('assigns whole cores first, and then fills partly used ones', () => {
+test('the CPU manager assigns whole cores first, and then fills partly used ones', () => {
   const pods = [guaranteed('a', ['1']), guaranteed('b', ['2']), guaranteed('c', ['1'])];
   expect(allocated(managersOn('singleSocketSmt'), ...pods)).toEqual({
     shared: '0,3,6-7',
@@ -88,7 +88,7 @@ test('assigns whole cores first, and then fills partly used ones', () => {
   });
 });
 
-test('refuses a pod whose CPUs are not available, and takes none for its other containers', () => {
+test('the CPU manager rejects a pod whose CPUs are not available, and assigns none to its other containers', () => {
   expect(allocated(managersOn('singleSocketSmt'), guaranteed('a', ['4', '4']))).toEqual({
     shared: '0-7',
     exclusive: [],
@@ -98,7 +98,7 @@ test('refuses a pod whose CPUs are not available, and takes none for its other c
   });
 });
 
-test('reuses the CPUs of init containers, but not those of sidecars', () => {
+test('the CPU manager reuses the CPUs of init containers, but not those of sidecars', () => {
   const pod = guaranteed('a', ['2', '2'], ['4']);
   expect(allocated(managersOn('singleSocketSmt'), pod).exclusive).toEqual(['a/i0 1-2,5-6', 'a/c0 1,5', 'a/c1 2,6']);
   const sidecar = { ...containerWith('i0', limits('4')), restartPolicy: 'Always' as const };
@@ -107,7 +107,7 @@ test('reuses the CPUs of init containers, but not those of sidecars', () => {
   expect(allocated(managersOn('singleSocketSmt'), withSidecar).exclusive).toEqual(['a/i0 1-2,5-6', 'a/c0 3,7']);
 });
 
-test('releases the CPUs of a container, except those that another container of the pod has', () => {
+test('the CPU manager releases the CPUs of a container, except those that another container of the pod has', () => {
   const managers = managersOn('singleSocketSmt');
   const allocation = allocateCpus(managers, initialAssignments(managers.cpuPolicy), guaranteed('a', ['2'], ['4']));
   if (!('assignments' in allocation)) throw new Error('the pod was refused');
@@ -116,7 +116,7 @@ test('releases the CPUs of a container, except those that another container of t
   expect(formatCpuSet(releaseCpus(released, () => true).shared)).toBe('0-7');
 });
 
-test('a container keeps the CPUs that it has', () => {
+test('a container retains the CPUs that it has', () => {
   const managers = managersOn('singleSocketSmt');
   const assignments: CpuAssignments = {
     shared: parseCpuSet('0-2,4-7'),
@@ -132,12 +132,12 @@ test.each([
     guaranteed('a', ['8']),
     'SMT Alignment Error: not enough free physical CPUs: available physical CPUs = 6, requested CPUs = 8, CPUs per core = 2',
   ],
-])('full-pcpus-only refuses a container that would share a core', (pod, message) => {
+])('full-pcpus-only rejects a container that would share a core', (pod, message) => {
   const managers = managersOn('singleSocketSmt', { fullPcpusOnly: true });
   expect(allocated(managers, pod).refusals).toEqual([`SMTAlignmentError: ${message}`]);
 });
 
-test('strict-cpu-reservation keeps all containers off the reserved CPUs', () => {
+test('strict-cpu-reservation excludes all containers from the reserved CPUs', () => {
   expect(allocated(managersOn('singleSocketSmt', { strictCpuReservation: true })).shared).toBe('1-7');
 });
 
@@ -166,7 +166,7 @@ test('distribute-cpus-across-cores takes CPUs of different cores', () => {
 
 const singleNode: TopologyPolicy = { name: 'single-numa-node', isPerPod: false, prefersClosest: false };
 
-test('single-numa-node refuses a container that does not fit on one NUMA node', () => {
+test('single-numa-node rejects a container that does not fit on one NUMA node', () => {
   expect(allocated(managersOn('dualSocketSmt', {}, singleNode), guaranteed('a', ['7'])).refusals).toEqual([
     'TopologyAffinityError: Resources cannot be allocated with Topology locality',
   ]);
@@ -183,7 +183,7 @@ test('containers of a pod can be on different NUMA nodes, unless the scope is th
   ]);
 });
 
-test('counts requests and failures for the metrics', () => {
+test('requests and failures are counted for the metrics', () => {
   const managers = managersOn('singleSocketSmt', { fullPcpusOnly: true });
   const { counts } = allocateCpus(managers, initialAssignments(managers.cpuPolicy), guaranteed('a', ['2', '3']));
   expect(counts).toMatchObject({ pinningRequests: 2, pinningErrors: 1, physicalCpuAligned: 1, physicalCpuFailures: 1 });
@@ -228,11 +228,11 @@ test.each<[string, CpuPolicyOptions, CpuAssignments, string | undefined]>([
     checkpointOf('0-7', '8'),
     'current set of available CPUs "0-7" doesn\'t match with CPUs in state "0-8"',
   ],
-])('checks a checkpoint with %s like a kubelet', (_, options, assignments, problem) => {
+])('a checkpoint with %s is validated as by a kubelet', (_, options, assignments, problem) => {
   expect(assignmentsProblem(policyOn('singleSocketSmt', options), assignments)).toBe(problem);
 });
 
-test('reserves the first cores, or the CPUs of the configuration', () => {
+test('the first cores, or the configured CPUs, are reserved', () => {
   expect(policyOn('singleSocketSmt', {}, reserve(2)).reserved).toEqual([0, 4]);
   expect(policyOn('singleSocketSmt', {}, reserve(1.5)).reserved).toEqual([0, 4]);
   expect(policyOn('singleSocketSmt', {}, reserve(2, '1,6')).reserved).toEqual([1, 6]);
@@ -248,6 +248,6 @@ test.each([
     reserve(1, '9'),
     'new static policy error: [cpumanager] unable to build the reserved physical CPUs from the reserved set: unknown CPU ID: 9',
   ],
-])('does not start with a reservation that is impossible', (reservation, message) => {
+])('the CPU manager does not start with an impossible reservation', (reservation, message) => {
   expect(() => policyOn('singleSocketSmt', {}, reservation)).toThrow(message);
 });

@@ -8,7 +8,7 @@ const shown = (taken: TakenCpus) => ('problem' in taken ? taken : { taken: forma
 
 const expected = ({ taken = '', problem }: ChoiceVector) => (problem === undefined ? { taken } : { problem });
 
-test.each(packedChoices)('chooses the CPUs that a kubelet chooses: $title', (vector) => {
+test.each(packedChoices)('packed CPUs are those that a kubelet chooses: $title', (vector) => {
   const { host, available, count, isSpreadOverCores = false, prefersUncoreCaches = false } = vector;
   const choice = { isSpreadOverCores, prefersUncoreCaches };
   expect(shown(takePacked(kubeletHosts[host], parseCpuSet(available), count, choice))).toEqual(expected(vector));
@@ -18,7 +18,7 @@ test.each(packedChoices)('chooses the CPUs that a kubelet chooses: $title', (vec
 const commonChoices = packedChoices.slice(0, 13).map((vector) => ({ ...vector, groupSize: 1 }));
 
 test.each([...commonChoices, ...distributedChoices])(
-  'distributes CPUs over NUMA nodes like a kubelet: $title',
+  'CPUs distributed over NUMA nodes are those that a kubelet chooses: $title',
   (vector) => {
     const { host, available, count, groupSize } = vector;
     const taken = takeDistributed(

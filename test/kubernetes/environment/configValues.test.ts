@@ -81,7 +81,7 @@ describe('C37: variables from all keys of an object', () => {
   });
 });
 
-test('lists the objects that a container references in either way, without duplicates', () => {
+test('the objects that a container references in either way are listed without duplicates', () => {
   const container = aContainer({
     envFrom: [{ configMapRef: { name: 'a' } }, { prefix: 'P_', secretRef: { name: 'a' } }],
     env: [

@@ -30,7 +30,7 @@ describe('C21: $(VAR) expansion', () => {
     ['$()', '$()'],
     ['$(A))', 'a)'],
     ['$($(A))', '$($(A))'],
-  ])('%s → %s', (text, expected) => {
+  ])('expands %s to %s', (text, expected) => {
     expect(expandReferences(text, (name) => values[name])).toBe(expected);
   });
 

@@ -33,7 +33,7 @@ describe('C21: fieldRef', () => {
   });
 });
 
-test('sorts labels by key and escapes their values like Go', () => {
+test('labels are sorted by key, and their values are escaped as in Go', () => {
   const labels = { 'a-b': '1', a: '2', odd: 'tab\t, bell\x07, é, \u200b, \u{e0001}, \x7f' };
   expect(fieldValue(aPod({}, { labels }), 'metadata.labels', addresses)).toBe(
     'a="2"\na-b="1"\nodd="tab\\t, bell\\a, é, \\u200b, \\U000e0001, \\x7f"',

@@ -42,13 +42,13 @@ describe('C21: a downward API file', () => {
     ['requests.cpu', '1m', '250'],
     ['requests.cpu', undefined, '1'],
     ['requests.memory', undefined, '0'],
-  ])('%s in units of %s', (resource, divisor, text) => {
+  ])('contains %s in units of %s', (resource, divisor, text) => {
     const resourceFieldRef = { containerName: 'main', resource, ...(divisor === undefined ? {} : { divisor }) };
     expect(textOf({ resourceFieldRef })).toBe(text);
   });
 });
 
-test("uses the file's own mode, else the volume's, else 0644", () => {
+test('a file has its own mode, else the mode of the volume, else 0644', () => {
   const fieldRef = { fieldPath: 'metadata.name' };
   const items = [
     { path: 'a', fieldRef, mode: 0o400 },
@@ -58,7 +58,7 @@ test("uses the file's own mode, else the volume's, else 0644", () => {
   expect(filesOf({ projected: {} }, items)[1]?.mode).toBe(0o644);
 });
 
-test('rejects an unsupported field', () => {
+test('an unsupported field is rejected', () => {
   expect(() => textOf({ fieldRef: { fieldPath: 'spec.containers' } })).toThrow('unsupported fieldPath spec.containers');
 });
 
@@ -107,7 +107,7 @@ describe('C37: files of an object', () => {
   );
 });
 
-test('detects volumes that depend on objects', () => {
+test('volumes that depend on objects are detected', () => {
   const shows = (volume: Omit<Volume, 'name'>) => dependsOnObjects({ name: 'v', ...volume });
   expect([{ configMap: {} }, { secret: {} }].map(shows)).toEqual([true, true]);
   expect(shows({ projected: { sources: [{ downwardAPI: {} }, { serviceAccountToken: { path: 't' } }] } })).toBe(true);
@@ -148,7 +148,7 @@ describe('a source of an API server, on a node without one', () => {
   });
 });
 
-test('C37: rejects a pod certificate in a cluster as well, with a message that does not mention an API server', () => {
+test('C37: a pod certificate is rejected in a cluster as well, with a message that does not mention an API server', () => {
   const podCertificate = { signerName: 'x/y', keyType: 'ED25519' };
   expect(() => throwUnlessOptional({ name: 'info' }, { podCertificate })).toThrow(
     expect.objectContaining({
@@ -161,7 +161,7 @@ test('C37: rejects a pod certificate in a cluster as well, with a message that d
 
 const file = (path: string, text = '') => ({ path, data: Buffer.from(text), mode: 0o644 });
 
-test('C37: normalizes paths, and uses the last of several files with the same path', () => {
+test('C37: paths are normalized, and the last of several files with the same path is used', () => {
   const clean = normalizeFiles([file('./b//c', '1'), file('a'), file('b/c', '2')]);
   expect(clean.map(({ path, data }) => [path, data.toString()])).toEqual([
     ['b/c', '2'],
@@ -179,7 +179,7 @@ test.each([
   ['./', 'must not be empty: "."'],
   ['x'.repeat(256), 'filenames must be less than or equal to 255 characters'],
   ['x/'.repeat(2_100), 'must be less than or equal to 4096 characters'],
-])('C37: rejects the path %.20s', (path, why) => {
+])('C37: the path %.20s is rejected', (path, why) => {
   expect(() => normalizeFiles([file(path)])).toThrow(
     expect.objectContaining({ reason: 'FailedMount', message: `invalid path: ${why}` }),
   );

@@ -15,7 +15,7 @@ const MASTER = service('kubernetes', {
 const namesOf = (services: readonly ServiceAddress[], namespace = 'default', enableServiceLinks = true) =>
   Object.keys(serviceVariables(services, { namespace, enableServiceLinks })).filter((name) => name.endsWith('_HOST'));
 
-test('sets the address, ports and port names of a service, and the variables of container links', () => {
+test('a service sets variables for its address, its ports and their names, and those of container links', () => {
   const db = service('db-main', {
     ports: [
       { name: 'sql', port: 5432, protocol: 'TCP' },
@@ -39,7 +39,7 @@ test('sets the address, ports and port names of a service, and the variables of 
   });
 });
 
-test('puts an IPv6 address in brackets before a port', () => {
+test('an IPv6 address before a port is in brackets', () => {
   const six = service('web', { clusterIp: 'fd00::7' });
   expect(serviceVariables([six], { namespace: 'default', enableServiceLinks: true })).toMatchObject({
     WEB_SERVICE_HOST: 'fd00::7',
@@ -83,7 +83,7 @@ describe('the variables of a container', () => {
   });
 });
 
-test('handles any service name', () => {
+test('a service may have any name', () => {
   const odd = serviceVariables([service('__proto__')], { namespace: 'default', enableServiceLinks: true });
   expect(Object.keys(odd)).toContain('__PROTO___SERVICE_HOST');
   expect(Object.getPrototypeOf(odd)).toBe(Object.prototype);

@@ -14,7 +14,7 @@ const event = (count: number) =>
     firstAt: NOW - 180_000,
   });
 
-test('shows the columns of kubectl, and more of them in the wide table', () => {
+test('the table of events has the columns of kubectl, and more of them if it is wide', () => {
   expect(eventTable([event(3)], { wide: false, now: NOW })).toEqual([
     ['LAST SEEN', 'TYPE', 'REASON', 'OBJECT', 'MESSAGE'],
     ['5s', 'Warning', 'BackOff', 'pod/web', 'Back-off'],
@@ -25,7 +25,7 @@ test('shows the columns of kubectl, and more of them in the wide table', () => {
   ]);
 });
 
-test('shows the count and the first time of a repeated event', () => {
+test('the table of events shows the count and the first time of a repeated event', () => {
   expect(eventAge(event(3), NOW)).toBe('5s (x3 over 3m)');
   expect(eventAge(event(1), NOW)).toBe('3m');
 });

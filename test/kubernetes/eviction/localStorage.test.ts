@@ -105,9 +105,12 @@ describe('C28: the disk usage of a pod exceeds the limit of', () => {
       { containers: [limited('1Gi')] },
       using({ containers: [{ name: 'main', logs: { bytes: 2 * GI } }] }),
     ],
-  ] as (readonly [LocalStorageLimit, Partial<PodSpec>, PodUsage])[])('%s, in the metrics', (limit, spec, usage) => {
-    expect(localStorageViolation(aPod(spec), usage, 'single')?.limit).toBe(limit);
-  });
+  ] as (readonly [LocalStorageLimit, Partial<PodSpec>, PodUsage])[])(
+    '%s, as named in the metrics',
+    (limit, spec, usage) => {
+      expect(localStorageViolation(aPod(spec), usage, 'single')?.limit).toBe(limit);
+    },
+  );
 
   test('nothing, if it has none', () => {
     const pod = aPod({ volumes: [{ name: 'scratch', emptyDir: {} }] });

@@ -196,7 +196,7 @@ describe('C28: pods are ranked for', () => {
     ['nodefs.available', ['unknown', 'small', 'large']],
     // The priority comes first.
     ['pid.available', ['small', 'unknown', 'large']],
-  ])('%s: pods without figures come before others of their rank', (signal, expected) => {
+  ])('%s with pods of unknown usage before others of the same rank', (signal, expected) => {
     const rows: readonly Row[] = [
       ['large', HIGH, '1Gi', 500, 0, 0],
       ['small', LOW, '1Gi', 1, 0, 0],
@@ -213,7 +213,7 @@ describe('C28: pods are ranked for', () => {
     ['containerfs.available', 'separateImages', 'layer'],
     ['nodefs.available', 'split', 'layer'],
     ['containerfs.available', 'split', 'layer'],
-  ])('%s with the layout %s: the pod with the most %s', (signal, layout, first) => {
+  ])('%s with the layout %s, starting with the pod that uses the most %s', (signal, layout, first) => {
     const rows: readonly Row[] = [
       ['logs', DEFAULT, '', 0, 200, 0],
       ['layer', DEFAULT, '', 300, 0, 0],

@@ -114,7 +114,7 @@ describe('C28: eviction thresholds', () => {
     ['5%', 655_360, 32_768, '32Ki'],
     ['99.9%', 1_001, 999, '999'],
     ['100.0%', 1_000, 1_000, '1k'],
-  ])('%s of %s is %s, written %s', (value, capacity, amount, text) => {
+  ])('with the value %s and a capacity of %s are %s, formatted as %s', (value, capacity, amount, text) => {
     expect(thresholdAmount(value, capacity)).toBe(amount);
     expect(thresholdText(value, capacity)).toBe(text);
   });
@@ -152,7 +152,7 @@ describe('C28: the thresholds of containerfs', () => {
     ['single', 'nodefs', OF_NODEFS],
     ['separateImages', 'imagefs', OF_IMAGEFS],
     ['split', 'nodefs', OF_NODEFS],
-  ])('with the layout %s are those of %s, whatever is configured', (layout, _, expected) => {
+  ])('with the layout %s are those of %s, regardless of the configuration', (layout, _, expected) => {
     const thresholds = withContainerFsThresholds(USER_THRESHOLDS, layout).map(written);
     expect(thresholds.filter((text) => text.startsWith('containerfs'))).toEqual(expected);
     expect(thresholds.filter((text) => !text.startsWith('containerfs'))).toEqual(USER_THRESHOLDS.slice(2).map(written));

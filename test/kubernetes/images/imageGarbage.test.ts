@@ -50,7 +50,7 @@ describe('the records of images', () => {
 });
 
 describe('the order of removal', () => {
-  test('C47: images that were never used go first, then the least recently used', () => {
+  test('C47: images that were never used are removed first, then the least recently used', () => {
     const records = detected(
       [0, [image('recent', ['x']), image('earlier', ['x']), image('never')]],
       [5, [image('recent', ['x']), image('earlier'), image('never')]],
@@ -59,7 +59,7 @@ describe('the order of removal', () => {
     expect(order(records)).toEqual(['never', 'earlier', 'recent']);
   });
 
-  test('C47: of images with the same last use, the first detected goes first', () => {
+  test('C47: of images with the same last use, the first detected is removed first', () => {
     expect(order(detected([0, [image('old')]], [5, [image('new'), image('old')]]))).toEqual(['old', 'new']);
   });
 
@@ -77,7 +77,7 @@ describe('the age of an image', () => {
     { at: 10, startedAt: 0, expired: false },
     { at: 10.01, startedAt: 0, expired: true },
     { at: 15, startedAt: 5, expired: false },
-  ])('C47: an image unused for 10 minutes goes at $at if the agent started at $startedAt: $expired', (vector) => {
+  ])('C47: an image unused for 10 minutes expires at $at if the agent started at $startedAt: $expired', (vector) => {
     const { at, startedAt, expired } = vector;
     if (record === undefined) throw new Error('there is no record');
     expect(isExpired(record, policy, { now: at * MINUTE, startedAt: startedAt * MINUTE })).toBe(expired);
@@ -106,18 +106,21 @@ describe('the thresholds', () => {
     { capacityBytes: 1000, availableBytes: 110, high: 90, low: 80, used: 89, free: 0 },
     { capacityBytes: 1000, availableBytes: 0, high: 100, low: 80, used: 100, free: 200 },
     { capacityBytes: 1000, availableBytes: 2000, high: 0, low: 0, used: 0, free: 0 },
-  ])('C47: $availableBytes of $capacityBytes bytes with $high and $low % free $free bytes', (vector) => {
-    const { capacityBytes, availableBytes, high, low, used, free } = vector;
-    const disk = { capacityBytes, availableBytes };
-    const policy = { ...defaultImageGarbagePolicy, highThresholdPercent: high, lowThresholdPercent: low };
-    expect([usedPercent(disk), bytesToFree(disk, policy)]).toEqual([used, free]);
-  });
+  ])(
+    'C47: with $availableBytes of $capacityBytes bytes available and the values $high and $low % free $free bytes',
+    (vector) => {
+      const { capacityBytes, availableBytes, high, low, used, free } = vector;
+      const disk = { capacityBytes, availableBytes };
+      const policy = { ...defaultImageGarbagePolicy, highThresholdPercent: high, lowThresholdPercent: low };
+      expect([usedPercent(disk), bytesToFree(disk, policy)]).toEqual([used, free]);
+    },
+  );
 
   test.each([
     { highThresholdPercent: 100, maxAgeMs: 0, off: true },
     { highThresholdPercent: 100, maxAgeMs: 1, off: false },
     { highThresholdPercent: 99, maxAgeMs: 0, off: false },
-  ])('C47: with $highThresholdPercent % and a maximum age of $maxAgeMs ms the collection is off: $off', (vector) => {
+  ])('C47: of $highThresholdPercent % and a maximum age of $maxAgeMs ms disable the collection: $off', (vector) => {
     const { off, ...settings } = vector;
     expect(isImageGarbageOff({ ...defaultImageGarbagePolicy, ...settings })).toBe(off);
   });

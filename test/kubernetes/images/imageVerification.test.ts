@@ -18,7 +18,7 @@ test.each([
   expect(withoutTagAndDigest(image)).toBe(name);
 });
 
-test('requires proof by policy, by default for images that the node has pulled', () => {
+test('proof of access is required by policy, by default for images that the node has pulled', () => {
   const needed = (policy: (typeof defaultVerification)['policy']) =>
     [true, false].map((isOfNode) => needsProof('app:1', isOfNode, { policy, allowlist: [] }));
   expect(needed(defaultVerification.policy)).toEqual([true, false]);
@@ -34,16 +34,19 @@ test.each([
   ['r.example/team/app', ['r.example/*'], false],
   ['r.example.evil/app', ['r.example/*'], true],
   ['r.example/team/app', ['r.example/team/app/*'], true],
-])('%s with the allowlist %j: proof required: %s', (image, allowlist, isNeeded) => {
+])('the image %s with the allowlist %j requires proof: %s', (image, allowlist, isNeeded) => {
   expect(needsProof(image, true, { policy: 'NeverVerifyAllowlistedImages', allowlist })).toBe(isNeeded);
 });
 
-test.each(['r.example/app', 'r.example/*', 'localhost:5000/app', 'busybox'])('accepts %j in an allowlist', (entry) => {
-  expect(allowlistRefusal(entry)).toBeUndefined();
-});
+test.each(['r.example/app', 'r.example/*', 'localhost:5000/app', 'busybox'])(
+  '%j is accepted in an allowlist',
+  (entry) => {
+    expect(allowlistRefusal(entry)).toBeUndefined();
+  },
+);
 
 test.each(['', ' a', '/*', '*', 'r.example/a*', 'r.*/app', 'app:1', `app@${DIGEST}`])(
-  'rejects %j in an allowlist',
+  '%j is rejected in an allowlist',
   (entry) => {
     expect(allowlistRefusal(entry)).toMatch(/^m/);
   },

@@ -58,11 +58,11 @@ describe('C16: an image pull Secret', () => {
   });
 });
 
-test('ignores an empty name', () => {
+test('an empty name is ignored', () => {
   expect(pullSecretNames(aPod({ imagePullSecrets: [{ name: 'a' }, { name: '' }, {}] }))).toEqual(['a']);
 });
 
-test('reports all missing Secrets together', () => {
+test('all missing Secrets are reported together', () => {
   expect(missingSecretsEvents([])).toEqual([]);
   expect(missingSecretsEvents(['a', 'b'])).toEqual([
     expect.objectContaining({ message: expect.stringContaining('pull secrets (a, b); attempting') }),

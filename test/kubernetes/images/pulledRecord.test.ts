@@ -144,7 +144,7 @@ describe('a record after several pulls', () => {
     ]);
   });
 
-  test('allows access to all pods for ever after a pull without credentials', () => {
+  test('grants access to all pods permanently after a pull without credentials', () => {
     expect(pulledBy(ofSecret('a'), undefined, ofSecret('b')).credentialsByImage).toEqual({
       app: { nodePodsAccessible: true },
     });

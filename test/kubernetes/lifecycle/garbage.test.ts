@@ -92,7 +92,7 @@ describe('dead containers', () => {
   });
 });
 
-test('removes sandboxes that are not ready, have no containers and are not the latest', () => {
+test('sandboxes that are not ready, have no containers and are not the latest are removed', () => {
   const sandbox = (id: string, state: 'ready' | 'notReady', attempt: number) => ({
     id,
     podUid: 'a',
@@ -152,7 +152,7 @@ describe('the limits of dead containers', () => {
   });
 });
 
-test('on a full disk all containers of terminated pods are removed, and of the others as always', () => {
+test('on a full disk, all containers of terminated pods are removed, and those of other pods as usual', () => {
   const pods = [podWith('over', ['created', 'exited']), podWith('live', ['running', 'exited', 'exited'])];
   const removed = unusedContainers(pods, defaultGarbagePolicy, { now: 9_000, terminatedUids: new Set(['over']) });
   expect(removed.map(({ id, isLatest }) => [id, isLatest])).toEqual([

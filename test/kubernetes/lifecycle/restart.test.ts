@@ -4,7 +4,7 @@ import { aContainer, aPod } from '../fixtures.ts';
 
 const container = aContainer();
 
-describe('C5: whether a container starts', () => {
+describe('C5: the decision to start a container', () => {
   test.each([
     ['Always', 0, true],
     ['Always', 1, true],
@@ -12,21 +12,21 @@ describe('C5: whether a container starts', () => {
     ['OnFailure', 1, true],
     ['Never', 0, false],
     ['Never', 1, false],
-  ] as const)('policy %s, exit %i → %s', (restartPolicy, exitCode, expected) => {
+  ] as const)('with policy %s after exit code %i is %s', (restartPolicy, exitCode, expected) => {
     const pod = aPod({ restartPolicy });
     expect(shouldRestart({ pod, container, role: 'regular', run: { exitCode }, isPodTerminating: false })).toBe(
       expected,
     );
   });
 
-  test('starts nothing in a terminating pod, not even what never ran', () => {
+  test('starts nothing in a terminating pod, not even a container that never ran', () => {
     for (const role of ['regular', 'init', 'sidecar', 'ephemeral'] as const) {
       expect(shouldRestart({ pod: aPod(), container, role, run: { exitCode: 1 }, isPodTerminating: true })).toBe(false);
       expect(shouldRestart({ pod: aPod(), container, role, isPodTerminating: true })).toBe(false);
     }
   });
 
-  test('starts a container that never ran or whose end is unknown, under every policy', () => {
+  test('starts a container that never ran or whose exit is unknown, under every policy', () => {
     const pod = aPod({ restartPolicy: 'Never' });
     expect(shouldRestart({ pod, container, role: 'regular', isPodTerminating: false })).toBe(true);
     expect(shouldRestart({ pod, container, role: 'regular', run: {}, isPodTerminating: false })).toBe(true);
@@ -39,12 +39,12 @@ describe('C5: whether a container starts', () => {
     ['sidecar', 'Never', 0, true],
     ['sidecar', 'Never', 1, true],
     ['ephemeral', 'Always', 1, false],
-  ] as const)('%s under %s, exit %i → %s', (role, restartPolicy, exitCode, expected) => {
+  ] as const)('with role %s and policy %s after exit code %i is %s', (role, restartPolicy, exitCode, expected) => {
     const pod = aPod({ restartPolicy });
     expect(shouldRestart({ pod, container, role, run: { exitCode }, isPodTerminating: false })).toBe(expected);
   });
 
-  test("lets a container's own policy override the pod's", () => {
+  test('follows the policy of the container rather than that of the pod', () => {
     const decide = (own: 'Always' | 'Never', pod: 'Always' | 'Never') =>
       shouldRestart({
         pod: aPod({ restartPolicy: pod }),
@@ -62,7 +62,7 @@ describe('C5: whether a container starts', () => {
     ['In', [42], 1, false],
     ['NotIn', [42], 1, true],
     ['NotIn', [42], 42, false],
-  ] as const)('a rule %s %j, exit %i → %s', (operator, values, exitCode, expected) => {
+  ] as const)('with a rule %s %j after exit code %i is %s', (operator, values, exitCode, expected) => {
     const ruled = aContainer({
       restartPolicy: 'Never',
       restartPolicyRules: [{ action: 'Restart', exitCodes: { operator, values: [...values] } }],

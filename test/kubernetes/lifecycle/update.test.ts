@@ -63,7 +63,7 @@ const cases: [what: string, before: Pod, after: Pod, matters: Matters][] = [
   ],
 ];
 
-test.each(cases)('reports only the changes of an update with %s', (_what, before, after, matters) => {
+test.each(cases)('only the changes of an update with %s are reported', (_what, before, after, matters) => {
   const update = podUpdate(before, after);
   expect(Object.entries(update).flatMap(([what, does]) => (does ? [what] : []))).toEqual(matters);
 });
@@ -89,7 +89,10 @@ describe('a change of a label or annotation', () => {
     ['that no one names is shown where all are', { annotations: { note: 'x' } }, ['all'], []],
     ['that is a label is shown where labels are', { labels: { app: 'web' } }, ['labels'], ['app']],
     ['that is empty is none where only that one is shown', { labels: { app: '' } }, ['labels'], []],
-  ])('affects volumes and containers that expose %s', (_which, metadata, ofVolumes, ofContainers) => {
-    expect(affectedByChange(pod(), pod(metadata))).toEqual({ volumes: ofVolumes, containers: ofContainers });
-  });
+  ])(
+    'affects only the volumes and containers that expose the value: %s',
+    (_which, metadata, ofVolumes, ofContainers) => {
+      expect(affectedByChange(pod(), pod(metadata))).toEqual({ volumes: ofVolumes, containers: ofContainers });
+    },
+  );
 });

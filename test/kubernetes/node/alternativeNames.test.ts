@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { alternativeNamesOf, coversNames } from '../../../kubernetes/node/alternativeNames.ts';
 
-test('includes the names and addresses of the Node, sorted and without duplicates', () => {
+test('a certificate includes the names and addresses of the Node, sorted and without duplicates', () => {
   const addresses = [
     { type: 'InternalIP', address: '192.0.2.2' },
     { type: 'ExternalIP', address: '192.0.2.1' },
@@ -20,13 +20,13 @@ test('includes the names and addresses of the Node, sorted and without duplicate
   });
 });
 
-test('includes an address in canonical form, once', () => {
+test('a certificate includes an address once, in canonical form', () => {
   const addresses = ['FD00:0:0:0:0:0:0:1', 'fd00::1', '::ffff:192.0.2.1'];
   const named = alternativeNamesOf(addresses.map((address) => ({ type: 'InternalIP', address })));
   expect(named).toEqual({ dnsNames: [], ips: ['192.0.2.1', 'fd00::1'] });
 });
 
-test('accepts a certificate that formats an address differently', () => {
+test('a certificate that formats an address differently is accepted', () => {
   const names = { dnsNames: [], ips: ['FD00:0:0:0:0:0:0:1', '192.0.2.1'] };
   expect(coversNames(names, { dnsNames: [], ips: ['fd00::1'] })).toBe(true);
   expect(coversNames({ dnsNames: [], ips: ['fd00::1'] }, names)).toBe(false);
@@ -34,7 +34,7 @@ test('accepts a certificate that formats an address differently', () => {
   expect(coversNames(names, { dnsNames: [], ips: ['fd00::2'] })).toBe(false);
 });
 
-test('covers a subset of names', () => {
+test('a certificate covers a subset of its names', () => {
   const names = { dnsNames: ['a', 'b'], ips: ['192.0.2.1'] };
   expect(coversNames(names, { dnsNames: ['b'], ips: [] })).toBe(true);
   expect(coversNames(names, { dnsNames: ['c'], ips: [] })).toBe(false);

@@ -57,7 +57,7 @@ test.each(CONDITIONS)('C28: %s has the reasons, messages and events of a kubelet
   }
 });
 
-test('C28: a condition that has not changed keeps its transition time, and causes no event', () => {
+test('C28: a condition that has not changed retains its transition time, and causes no event', () => {
   const begun = withPressure([], ['MemoryPressure'], EARLIER);
   const both = withPressure(begun, ['MemoryPressure', 'DiskPressure'], NOW);
   expect(both.map(({ type, lastTransitionTime }) => [type, lastTransitionTime])).toEqual([

@@ -122,7 +122,7 @@ describe('the Node object', () => {
   });
 });
 
-test("has kubectl's columns in the narrow and wide tables", () => {
+test('a node is shown with the columns of kubectl in the narrow and wide tables', () => {
   const away = aNode({ name: 'away', labels: {}, health: healthy({ isInitialized: false }) });
   const now = STARTED + 3_600_000;
   expect(nodeTable([aNode(), away], { wide: false, now })).toEqual([
@@ -139,7 +139,7 @@ test("has kubectl's columns in the narrow and wide tables", () => {
   ]);
 });
 
-test('sums the requests of non-terminated pods', () => {
+test('the requests of non-terminated pods are summed up', () => {
   expect(nodeUse(aNode(), pods)).toEqual([
     {
       resource: 'cpu',
@@ -162,7 +162,7 @@ test('sums the requests of non-terminated pods', () => {
   ]);
 });
 
-test('explains addresses and requested resources', () => {
+test('the explanation of a node contains its addresses and requested resources', () => {
   const text = formatNodeExplanation(withResourceUse(explainNode(nodeView('host'), STARTED), aNode(), pods));
   expect(text).toContain('  addresses:\n    192.0.2.1\n    2001:db8::1\n');
   expect(text).toContain(

@@ -105,12 +105,12 @@ describe("an urgent change of a node's status", () => {
     ['an address', { addresses: ['192.0.2.9'] }],
     ['a resource', { allocatable: { cpuMillis: 1, memoryBytes: 1, pods: 1 } }],
     ['an image', { images: [{ names: ['box:1'], sizeBytes: 1 }] }],
-  ])('is %s', (_what, known) => {
+  ])('includes a change of %s', (_what, known) => {
     expect(nodeStatusChange(served(), aNode({ now: STARTED + 70_000, ...known }))).toBeDefined();
   });
 });
 
-test('returns changed conditions, including those that a controller has set to Unknown', () => {
+test('changed conditions are returned, including those that a controller has set to Unknown', () => {
   const { conditions } = aNode().status;
   const typesOf = (server: Record<string, unknown>) => changedConditions(server, aNode()).map(({ type }) => type);
   expect(typesOf({})).toEqual(['MemoryPressure', 'DiskPressure', 'PIDPressure', 'Ready']);

@@ -13,12 +13,12 @@ const reasonsOf = (health: Partial<NodeHealth>): string[] =>
     NOW,
   );
 
-test('is ready if the runtime responds and was listed', () => {
+test('a node is ready if the runtime responds and was listed', () => {
   expect(reasonsOf({})).toEqual([]);
   expect(reasonsOf({ pleg: { hasListed: true, staleSince: NOW } })).toEqual([]);
 });
 
-test('C34: has the reasons of a kubelet that has just started, before any report', () => {
+test('C34: a node has the reasons of a kubelet that has just started, before any report', () => {
   const nothing = { runtime: { ready: false }, pleg: { hasListed: false }, isInitialized: false };
   expect(joinReasons(reasonsOf(nothing))).toBe(
     '[container runtime status check may not have completed yet, PLEG is not healthy: pleg has yet to be successful, ' +
@@ -26,13 +26,13 @@ test('C34: has the reasons of a kubelet that has just started, before any report
   );
 });
 
-test('C34: tolerates a silent runtime for less than thirty seconds', () => {
+test('C34: a silent runtime is tolerated for less than thirty seconds', () => {
   const away = (seenAt: number) => reasonsOf({ runtime: { ready: false, isSilent: true, seenAt } });
   expect(away(NOW - 30 * SECOND + 1)).toEqual([]);
   expect(away(NOW - 30 * SECOND)).toEqual(['container runtime is down']);
 });
 
-test('reports at once that the runtime is not ready, and later also that it is down', () => {
+test('a runtime that is not ready is reported at once, and later also that it is down', () => {
   const since = (ms: number) => reasonsOf({ runtime: { ready: false, notReadyMessage: RUNTIME, seenAt: NOW - ms } });
   expect(since(SECOND)).toEqual([RUNTIME]);
   expect(since(40 * SECOND)).toEqual(['container runtime is down', RUNTIME]);
@@ -42,25 +42,25 @@ test('reports at once that the runtime is not ready, and later also that it is d
   ]);
 });
 
-test('reports at once that the network is not ready, without the runtime being down', () => {
+test('a network that is not ready is reported at once, without the runtime being down', () => {
   expect(reasonsOf({ runtime: { ready: false, lacksOnlyNetwork: true, networkNotReady: NETWORK } })).toEqual([NETWORK]);
   const away = { ready: false, isSilent: true, seenAt: NOW - SECOND, networkNotReady: NETWORK } as const;
   expect(reasonsOf({ runtime: away })).toEqual([NETWORK]);
 });
 
-test('C34: tolerates a stale list of the runtime for three minutes', () => {
+test('C34: a stale list of the runtime is tolerated for three minutes', () => {
   const stale = (ms: number) => reasonsOf({ pleg: { hasListed: true, staleSince: NOW - ms } });
   expect(stale(180 * SECOND)).toEqual([]);
   expect(stale(185 * SECOND)).toEqual(['PLEG is not healthy: pleg was last seen active 3m5s ago; threshold is 3m0s']);
 });
 
-test('reports the shutdown as the last reason', () => {
+test('the shutdown is reported as the last reason', () => {
   expect(reasonsOf({ isDraining: true, isInitialized: false })).toEqual([
     'CSINode is not yet initialized',
     'node is shutting down',
   ]);
 });
 
-test('joins several reasons, but not a single one', () => {
+test('several reasons are joined, but a single one is not', () => {
   expect([joinReasons(['a']), joinReasons([])]).toEqual(['a', '']);
 });

@@ -6,7 +6,7 @@ const MARK = { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' 
 const BY_CONTROLLER = { attachesByController: true };
 const OWN = { 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64' };
 
-test('creates a Node without UID and timestamp, with volumes attached by the controller', () => {
+test('a Node is created without UID and timestamp, with volumes attached by the controller', () => {
   const { metadata, spec, status, ...kind } = registeredNode(aNode(), BY_CONTROLLER);
   expect(kind).toEqual({ apiVersion: 'v1', kind: 'Node' });
   expect(metadata).toEqual({ name: 'host', labels: { ...OWN, 'node-role.kubernetes.io/edge': '' }, annotations: MARK });
@@ -14,12 +14,12 @@ test('creates a Node without UID and timestamp, with volumes attached by the con
   expect(status).toEqual(aNode().status);
 });
 
-test('needs no patch for a correct Node, whatever labels other components have added', () => {
+test('a correct Node needs no patch, whatever labels other components have added', () => {
   const found = { labels: { ...OWN, 'example.com/rack': '7' }, annotations: { ...MARK, 'example.com/note': 'x' } };
   expect(registrationPatch(aNode(), served(found), BY_CONTROLLER)).toBeUndefined();
 });
 
-test('corrects only what is wrong', () => {
+test('only wrong fields are corrected', () => {
   const labels = { ...OWN, 'kubernetes.io/arch': 'arm64' };
   expect(registrationPatch(aNode(), served({ labels, annotations: MARK }), BY_CONTROLLER)).toEqual({
     metadata: { labels: { 'kubernetes.io/arch': 'amd64' } },
@@ -29,13 +29,13 @@ test('corrects only what is wrong', () => {
   });
 });
 
-test('adds missing labels and annotations of the node, except those for administrators', () => {
+test('missing labels and annotations of the node are added, except those for administrators', () => {
   expect(registrationPatch(aNode(), served({}), BY_CONTROLLER)).toEqual({
     metadata: { labels: OWN, annotations: MARK },
   });
 });
 
-test('C33: removes or leaves out the attach annotation without enableControllerAttachDetach', () => {
+test('C33: the attach annotation is removed or left out without enableControllerAttachDetach', () => {
   const byNode = { attachesByController: false };
   expect(registeredNode(aNode(), byNode).metadata).toEqual({ name: 'host', labels: aNode().metadata.labels });
   const patchOf = (annotations: Record<string, string>) =>
@@ -48,12 +48,12 @@ test('C33: removes or leaves out the attach annotation without enableControllerA
   }
 });
 
-test('ignores a label that the node does not have', () => {
+test('a label that the node does not have is ignored', () => {
   const found = { labels: { 'kubernetes.io/hostname': 'else' }, annotations: MARK };
   expect(registrationPatch(aNode({ labels: {} }), served(found), BY_CONTROLLER)).toBeUndefined();
 });
 
-test('removes huge page sizes that no longer exist, and sets unknown devices to 0', () => {
+test('huge page sizes that no longer exist are removed, and unknown devices are set to 0', () => {
   const gone = { 'hugepages-1Gi': '0', 'example.com/gpu': '2', 'example.com/old': '0', 'kubernetes.io/batch': '3' };
   const { capacity, allocatable } = aNode().status;
   const status = { capacity: { ...capacity, ...gone }, allocatable: { ...allocatable, 'example.com/gpu': '2' } };
@@ -62,7 +62,7 @@ test('removes huge page sizes that no longer exist, and sets unknown devices to 
   });
 });
 
-test('corrects only the operating system and architecture after the registration', () => {
+test('only the operating system and architecture are corrected after the registration', () => {
   expect(labelFixes(aNode(), { ...OWN, 'kubernetes.io/hostname': 'else' })).toEqual({});
   expect(labelFixes(aNode(), { 'kubernetes.io/os': 'windows' })).toEqual(OWN);
   expect(labelFixes(aNode())).toEqual(OWN);

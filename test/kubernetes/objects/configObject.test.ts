@@ -22,7 +22,7 @@ describe('a ConfigMap', () => {
   });
 });
 
-test('reads the bytes and the type of a Secret', () => {
+test('the bytes and the type of a Secret are read', () => {
   const secret = { metadata, immutable: true, type: 'kubernetes.io/dockercfg', data: { '.dockercfg': base64('{}') } };
   expect(readConfigObject('Secret', secret)).toMatchObject({
     kind: 'Secret',
@@ -32,14 +32,14 @@ test('reads the bytes and the type of a Secret', () => {
   });
 });
 
-test('rejects an object of another kind', () => {
+test('an object of a different kind is rejected', () => {
   expect(() => readConfigObject('ConfigMap', { metadata, data: { a: 5 } })).toThrow(
     'data.a: expected string, got number',
   );
   expect(() => readConfigObject('Secret', {})).toThrow('metadata');
 });
 
-test('does not reveal data of an invalid Secret', () => {
+test('data of an invalid Secret is not revealed', () => {
   const secret = { metadata, data: { good: base64('hidden'), bad: { deep: 'hidden too' } } };
   expect(() => readConfigObject('Secret', secret)).toThrow(
     /^this is no Secret: data\.bad: expected string, got object$/,

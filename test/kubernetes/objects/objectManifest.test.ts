@@ -47,7 +47,7 @@ describe('a ConfigMap from a file', () => {
   });
 });
 
-test('reads the bytes and the type of a Secret, whose texts override its data', () => {
+test('the bytes and the type of a Secret are read, and its texts override its data', () => {
   const metadata = { name: 'app', namespace: 'shop' };
   const wrapped = `${base64('a long value').slice(0, 8)}\n${base64('a long value').slice(8)}\n`;
   const data = { wrapped, both: base64('data') };

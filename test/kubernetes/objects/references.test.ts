@@ -4,7 +4,7 @@ import { referencesOf } from '../../../kubernetes/objects/references.ts';
 
 const of = (spec: Partial<PodSpec>) => referencesOf({ spec: { containers: [], ...spec } as PodSpec });
 
-test('finds all references of a pod', () => {
+test('all references of a pod are found', () => {
   const container = (name: string) => ({
     name,
     image: 'i',
@@ -41,7 +41,7 @@ test('finds all references of a pod', () => {
   ]);
 });
 
-test('merges references to the same object, including whether a volume uses it', () => {
+test('references to the same object are merged, including whether a volume uses it', () => {
   const env = [{ name: 'A', valueFrom: { configMapKeyRef: { name: 'constructor', key: 'k' } } }];
   const found = of({
     containers: [{ name: 'main', image: 'i', env }],

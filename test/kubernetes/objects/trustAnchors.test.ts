@@ -13,7 +13,7 @@ const contents = (text: string) =>
   );
 const sorted = (all: readonly Buffer[]) => all.toSorted((a, b) => Buffer.compare(a, b));
 
-test('formats certificates as PEM, and nothing else', () => {
+test('a trust bundle consists of certificates in PEM, and nothing else', () => {
   const one = bytesOf(1);
   const odd = `a comment\r\n${pem(one, 'CERTIFICATE', 76).replaceAll('\n', '\r\n')}another`;
   expect(normalizeAnchors([odd], 's')).toBe(pem(one));
@@ -21,14 +21,14 @@ test('formats certificates as PEM, and nothing else', () => {
   expect(normalizeAnchors([], 's')).toBe('');
 });
 
-test('contains each certificate once, even if it is in several bundles', () => {
+test('a trust bundle contains each certificate once, even if it is in several bundles', () => {
   const [one, two, three] = [bytesOf(1), bytesOf(2), bytesOf(3)];
   const text = normalizeAnchors([pem(one) + pem(two), pem(two, 'CERTIFICATE', 20) + pem(three)], 's');
   expect(sorted(contents(text))).toEqual([one, two, three]);
   expect(text).toHaveLength(pem(one).length * 3);
 });
 
-test('has a stable order that differs between agents', () => {
+test('a trust bundle has a stable order that differs between agents', () => {
   const bundles = Array.from({ length: 20 }, (_, seed) => pem(bytesOf(seed)));
   const [first, again] = [normalizeAnchors(bundles, 's'), normalizeAnchors(bundles.toReversed(), 's')];
   expect(again).toBe(first);
@@ -37,7 +37,7 @@ test('has a stable order that differs between agents', () => {
   expect(sorted(contents(other))).toEqual(sorted(contents(first)));
 });
 
-test('ignores malformed blocks without affecting others', () => {
+test('malformed blocks are ignored without affecting others', () => {
   const [one, two] = [bytesOf(1), bytesOf(2)];
   const broken = '-----BEGIN CERTIFICATE-----\n????\n-----END CERTIFICATE-----\n';
   const crossed = '-----BEGIN CERTIFICATE-----\nQUJD\n-----END KEY-----\n';
@@ -46,7 +46,7 @@ test('ignores malformed blocks without affecting others', () => {
   expect(normalizeAnchors(['-----BEGIN CERTIFICATE-----\nQUJD'], 's')).toBe('');
 });
 
-test('parses a long unterminated bundle quickly', () => {
+test('a long unterminated bundle is parsed quickly', () => {
   const long = '-----BEGIN '.repeat(50_000) + 'A'.repeat(500_000);
   const start = performance.now();
   expect(normalizeAnchors([long], 's')).toBe('');

@@ -13,13 +13,13 @@ test.each([
   ['PersistentVolumeClaim', 'a hostPath volume in the Pod gives it a directory of this node instead'],
   ['ServiceAccount', 'there is no API server here that a pod could ask: leave it out'],
   ['NetworkPolicy', 'what it governs is the business of a cluster: leave it out'],
-])('suggests an alternative to a %s', (kind, instead) => {
+])('an alternative to a %s is suggested', (kind, instead) => {
   expect(unsupportedKindProblem(kind)).toEqual({
     path: 'kind',
     message: `nothing is done here with a ${kind}: ${instead}`,
   });
 });
 
-test.each(['Pod', 'ConfigMap', 'Secret', 'List', 'Po', '__proto__'])('has no advice for a %s', (kind) => {
+test.each(['Pod', 'ConfigMap', 'Secret', 'List', 'Po', '__proto__'])('no alternative to a %s is suggested', (kind) => {
   expect(unsupportedKindProblem(kind)).toBeUndefined();
 });

@@ -43,7 +43,7 @@ describe('C25: cgroup numbers', () => {
     ['Burstable, all of it', asks({ memory: '2000Mi' }), 3],
     ['Burstable, next to nothing', asks({ memory: '1' }), 999],
     ['Burstable, no memory', asks({ cpu: '1' }), 999],
-  ])('oom_score_adj: %s', (_what, container, score) => {
+  ])('include the oom_score_adj: %s', (_what, container, score) => {
     expect(oom(container)).toBe(score);
   });
 
@@ -74,7 +74,7 @@ describe('C25: cgroup numbers', () => {
     ['BestEffort', aContainer(), 'kubepods/besteffort/poda-b', 'kubepods-besteffort-poda_b.slice'],
     ['Burstable', asks({ cpu: '1' }), 'kubepods/burstable/poda-b', 'kubepods-burstable-poda_b.slice'],
     ['Guaranteed', aContainer({ resources: limited('1', '1Mi') }), 'kubepods/poda-b', 'kubepods-poda_b.slice'],
-  ])('the cgroup of a %s pod', (_what, container, path, slice) => {
+  ])('the cgroup path of a %s pod follows from its QoS class', (_what, container, path, slice) => {
     const pod = aPod({ containers: [container] }, { uid: 'a-b' });
     const names = podCgroupNames(pod);
     expect(cgroupPath(names, { cgroupRoot: '', cgroupDriver: 'cgroupfs' })).toBe(`/${path}`);

@@ -4,7 +4,7 @@ import { isAllocatedAsDevice } from '../../../kubernetes/resources/devices.ts';
 import { requestsOf } from '../../../kubernetes/resources/requests.ts';
 import { aContainer, aPod } from '../fixtures.ts';
 
-test('C46: does not count an extended resource that the scheduler has allocated as devices', () => {
+test('C46: an extended resource that the scheduler has allocated as devices is not counted', () => {
   const requests = { 'example.com/gpu': '1', 'example.com/nic': '2' };
   const status = readStatus({
     extendedResourceClaimStatus: {

@@ -45,12 +45,12 @@ describe('the requests of a pod', () => {
   });
 });
 
-describe('C24: whether a node has enough resources', () => {
+describe('C24: the check whether a node has enough resources', () => {
   test('accepts requests for all free resources', () => {
     expect(resourceConflict(requests({ cpuMillis: 100 }), [requests({ cpuMillis: 900 })], capacity)).toBeUndefined();
   });
 
-  test("refuses more in the kubelet's words", () => {
+  test('rejects larger requests in the words of the kubelet', () => {
     expect(resourceConflict(requests({ cpuMillis: 101 }), [requests({ cpuMillis: 900 })], capacity)).toEqual({
       reason: 'OutOfcpu',
       message: "Node didn't have enough resource: cpu, requested: 101, used: 900, capacity: 1000",
@@ -120,7 +120,7 @@ describe('C24: whether a node has enough resources', () => {
     expect(names({})).toEqual(['ephemeral-storage', 'a.example.com/gpu', 'requests.example.com/gpu']);
   });
 
-  test('refuses a host port in use', () => {
+  test('rejects a host port in use', () => {
     expect(
       resourceConflict(requests({ hostPorts: [port(80)] }), [requests({ hostPorts: [port(80)] })], capacity)?.reason,
     ).toBe('NodePorts');

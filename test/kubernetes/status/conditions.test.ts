@@ -67,7 +67,7 @@ describe('C15: the conditions of', () => {
   });
 });
 
-test('C2, C15: show the end of a pod before its phase does', () => {
+test('C2, C15: the conditions show the termination of a pod before its phase does', () => {
   const view = podView({ main: { a: exited(1) }, view: network });
   expect(podStatus(view, { ...options, previous: { phase: 'Running' } })).toMatchObject({ phase: 'Running' });
   expect(lines(view, { phase: 'Running' }).slice(0, 4)).toEqual([
@@ -78,7 +78,7 @@ test('C2, C15: show the end of a pod before its phase does', () => {
   ]);
 });
 
-test('C15: show only unready containers for a pod that never ran', () => {
+test('C15: the conditions show only unready containers for a pod that never ran', () => {
   const view = podView({ main: { a: waiting() }, view: { ...ending({ reason: 'Deleted' }), hasEnded: true } });
   expect(podStatus(view, options)).toMatchObject({ phase: 'Failed' });
   expect(condition(view, 'Ready')).toMatchObject({ reason: 'ContainersNotReady' });
@@ -282,7 +282,7 @@ describe('C15: DisruptionTarget', () => {
   });
 });
 
-test('C15: derives the time of conditions without history, e.g. after a restart of the agent, from the start times of containers', () => {
+test('C15: conditions without history, e.g. after a restart of the agent, have times derived from the start times of containers', () => {
   const startedAt = NOW - 60_000;
   const ready = (ms: number) => running({ now: { kind: 'running', startedAt: NOW - ms } });
   const view = podView({ main: { a: ready(50_000), b: ready(40_000) }, view: { ...network, startedAt } });

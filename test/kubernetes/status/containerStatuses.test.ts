@@ -115,7 +115,7 @@ describe('C22: the termination messages of a pod', () => {
   const said = (message: string) => exited(1, { now: { kind: 'terminated', run: run(1, { message }) } });
   const length = (status?: ContainerStatus) => status?.state?.terminated?.message?.length;
 
-  test('share 12 KiB, each truncated to its beginning', () => {
+  test('share 12 KiB, each truncated to its start', () => {
     const long = `begin${'x'.repeat(4_091)}`;
     const few = of(podView({ main: { a: said(long), b: said(long), c: said(long) } })).regular;
     expect(few.map(length)).toEqual([4_096, 4_096, 4_096]);
@@ -174,7 +174,7 @@ describe('a container without an actor', () => {
     ]);
   });
 
-  test('retains its reported end', () => {
+  test('retains its reported exit', () => {
     const before = main(podView({ main: { a: exited(3) } }));
     expect(main(podView({ main: { a: null } }), { containerStatuses: [before] })).toEqual(before);
   });
@@ -239,7 +239,7 @@ describe('the status lists', () => {
     expect(debug).not.toHaveProperty('started');
   });
 
-  test('are empty for a refused pod', () => {
+  test('are empty for a rejected pod', () => {
     const view = podView({
       init: { i: null },
       main: { a: waiting() },
@@ -248,7 +248,7 @@ describe('the status lists', () => {
     expect(of(view)).toEqual({ init: [], regular: [], ephemeral: [] });
   });
 
-  test('show containers of a refused pod that ran before', () => {
+  test('show containers of a rejected pod that ran before', () => {
     const view = podView({
       main: { a: exited(0), b: waiting() },
       view: { refusal: { reason: 'NodePorts', message: '' } },
@@ -258,7 +258,7 @@ describe('the status lists', () => {
 });
 
 describe('C13: the containers of a terminated pod', () => {
-  test('exit with 137 if the end is unknown', () => {
+  test('exit with 137 if the exit is unknown', () => {
     expect(main(podView({ main: { a: running() }, view: atEnd }))).toMatchObject({
       state: { terminated: unknownEnd },
       ready: false,
@@ -270,11 +270,11 @@ describe('C13: the containers of a terminated pod', () => {
     expect(main(podView({ main: { a: running() }, view: ending() })).state).toHaveProperty('running');
   });
 
-  test('retain a known end', () => {
+  test('retain a known exit', () => {
     expect(main(podView({ main: { a: exited(143) }, view: atEnd })).state?.terminated?.exitCode).toBe(143);
   });
 
-  test('have an unknown end after that of their last run if they were in back-off', () => {
+  test('have an unknown exit after that of their last run if they were in back-off', () => {
     expect(main(podView({ main: { a: backOff(3) }, view: atEnd }))).toMatchObject({
       state: { terminated: unknownEnd },
       lastState: { terminated: { exitCode: 3, reason: 'Error' } },
@@ -331,7 +331,7 @@ describe('C13: a container that the runtime has lost', () => {
   });
   const reportedAs = (status: ContainerStatus): PodStatus => ({ containerStatuses: [status] });
 
-  test('retains its reported end until it is created again', () => {
+  test('retains its reported exit until it is created again', () => {
     const ended = reported({ state: end });
     expect(main(podView({ main: { a: waiting() } }), reportedAs(ended))).toBe(ended);
     const inferred = run(137, { containerId: '', reason: 'ContainerStatusUnknown' });
@@ -350,7 +350,7 @@ describe('C13: a container that the runtime has lost', () => {
     });
   });
 
-  test('has the reported end as its last state while it cannot be created', () => {
+  test('has the reported exit as its last state while it cannot be created', () => {
     const view = podView({ main: { a: waiting('ImagePullBackOff') } });
     expect(main(view, reportedAs(reported({ state: end })))).toMatchObject({
       state: { waiting: { reason: 'ImagePullBackOff' } },
@@ -388,7 +388,7 @@ describe('C13: a container that the runtime has lost', () => {
     expect(main(podView({ main: { a: running({ restartCount: 2 }) } }), reportedAs(before)).restartCount).toBe(3);
   });
 
-  test('has the reported end as the last state of the next run, but not of a later one', () => {
+  test('has the reported exit as the last state of the next run, but not of a later one', () => {
     const ofOld = { terminated: { ...end.terminated, containerID: 'containerd://c0' } };
     const ended = reported({ containerID: 'containerd://c0', state: ofOld });
     const waits = reported({ containerID: 'containerd://c0', state: { waiting: {} }, lastState: ofOld });
@@ -409,7 +409,7 @@ describe('C13: a container that the runtime has lost', () => {
     expect(lastStateOf(sameEnd, ended)).toEqual({});
   });
 
-  test('an end that a container got with its pod does not become its last state', () => {
+  test('does not have an exit that was assigned when its pod terminated as its last state', () => {
     const view = podView({ main: { a: waiting('ImagePullBackOff') }, view: atEnd });
     const once = main(view);
     expect(once).toMatchObject({ state: { terminated: unknownEnd }, lastState: {} });
@@ -420,7 +420,7 @@ describe('C13: a container that the runtime has lost', () => {
     expect(main(next, reportedAs(given)).lastState).toEqual(ofRun);
   });
 
-  test('uses an end from the runtime, whatever was reported', () => {
+  test('uses an exit from the runtime, whatever was reported', () => {
     expect(main(podView({ main: { a: exited(3) } }), reportedAs(reported({ state: end }))).state).toMatchObject({
       terminated: { exitCode: 3 },
     });
@@ -446,7 +446,7 @@ describe('C13: a container that the runtime has lost', () => {
 describe('C13: a pod deleted before its first init container started', () => {
   const never = { i: waiting('PodInitializing'), j: waiting('PodInitializing') };
 
-  test('reports an unknown end of the first init container, while the others still wait', () => {
+  test('reports an unknown exit of the first init container, while the others still wait', () => {
     const { init, regular } = of(podView({ init: never, main: { a: waiting('PodInitializing') }, view: atEnd }));
     expect(init.map(({ state }) => state)).toEqual([
       { terminated: unknownEnd },
@@ -492,7 +492,7 @@ describe('C16: a volume whose image is not available', () => {
   });
 });
 
-describe('the reported end of a container without an actor', () => {
+describe('the reported exit of a container without an actor', () => {
   const view = (restarts?: PodView['restarts']) =>
     podView({ spec: { containers: [{ name: 'a', image: 'x' }] }, view: restarts === undefined ? {} : { restarts } });
   const reported = main(podView({ main: { a: exited(0) } }));
@@ -503,7 +503,7 @@ describe('the reported end of a container without an actor', () => {
     expect(main(view({ a: 1 }), previous)).toBe(reported);
   });
 
-  test('gives way to a wait with a higher restart count if the runtime has lost a later run', () => {
+  test('is replaced by a wait with a higher restart count if the runtime has lost a later run', () => {
     expect(main(view({ a: 2 }), previous)).toMatchObject({
       state: { waiting: { reason: 'ContainerCreating' } },
       lastState: {},

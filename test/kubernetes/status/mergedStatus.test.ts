@@ -5,7 +5,7 @@ const ready = (status: string) => ({ type: 'Ready', status, lastProbeTime: null 
 const gate = (status: string) => ({ type: 'example.com/gate', status, lastProbeTime: null });
 const disrupted = (reason: string) => ({ type: 'DisruptionTarget', status: 'True', reason, lastProbeTime: null });
 
-test('retains fields that only the server sets, and replaces those of the node', () => {
+test('fields that only the server sets are retained, and those of the node are replaced', () => {
   const server = {
     phase: 'Pending',
     reason: 'Old',
@@ -24,7 +24,7 @@ test('retains fields that only the server sets, and replaces those of the node',
   });
 });
 
-test('retains unknown fields of a newer server, including those of conditions', () => {
+test('unknown fields of a newer server are retained, including those of conditions', () => {
   const server = {
     phase: 'Pending',
     newField: { a: 1 },
@@ -38,7 +38,7 @@ test('retains unknown fields of a newer server, including those of conditions', 
   });
 });
 
-test('has no conditions if neither has any', () => {
+test('a merged status has no conditions if neither status has any', () => {
   expect(mergedStatus({ conditions: null }, { phase: 'Running' })).toEqual({ phase: 'Running' });
 });
 
@@ -90,7 +90,7 @@ describe('the DisruptionTarget condition', () => {
   });
 });
 
-test('C2: retains the terminal phase of the server', () => {
+test('C2: the terminal phase of the server is retained', () => {
   const server = { phase: 'Failed', message: 'nobody has heard of it' };
   expect(mergedStatus(server, { phase: 'Running', podIP: '10.0.0.1' })).toEqual({ ...server, podIP: '10.0.0.1' });
   expect(mergedStatus(server, { phase: 'Succeeded', reason: 'Evicted', message: 'by us' })).toEqual(server);

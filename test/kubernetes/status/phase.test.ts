@@ -211,11 +211,11 @@ describe.each(Object.entries(tables))('%s', (_, table) => {
   });
 });
 
-test('C1: has complete tables', () => {
+test('C1: the tables of phases are complete', () => {
   expect(Object.values(tables).flatMap(rowsOf).length).toBeGreaterThan(150);
 });
 
-test('C1: has not succeeded if no container is known', () => {
+test('C1: a pod has not succeeded if no container is known', () => {
   const orphan = { ...podView({}), ...ending({ reason: 'Orphaned' }) };
   expect(podPhase(orphan)).toBe('Pending');
   expect(podPhase({ ...orphan, hasEnded: true })).toBe('Failed');

@@ -113,7 +113,7 @@ describe("C15: the resources in a pod's status", () => {
     expect(resourcesOf({ containers }).allocatedResources).toEqual({ constructor: '1', cpu: '1' });
   });
 
-  test('are missing for a refused pod', () => {
+  test('are missing for a rejected pod', () => {
     const refused = { refusal: { reason: 'OutOfcpu', message: '' }, hasEnded: true } as const;
     for (const view of [podView({ main: { a: null }, view: refused }), healthy(refused)]) {
       expect(status(view)).not.toHaveProperty('resources');
@@ -122,7 +122,7 @@ describe("C15: the resources in a pod's status", () => {
   });
 });
 
-test('C2: reports the terminal status from before a restart of the agent unchanged', () => {
+test('C2: the terminal status from before a restart of the agent is reported unchanged', () => {
   const restoredStatus: PodStatus = { phase: 'Succeeded', reason: 'Told' };
   expect(status(podView({ main: { a: null }, view: { restoredStatus, ...ending() } }))).toBe(restoredStatus);
 });
@@ -176,7 +176,7 @@ describe("C27: the addresses in a pod's status", () => {
 describe("the reason in a pod's status", () => {
   const reason = ({ phase, reason: why, message }: PodStatus) => [phase, why, message];
 
-  test('is that of the refusal', () => {
+  test('is that of the rejection', () => {
     const refused = {
       refusal: { reason: 'OutOfcpu', message: "Node didn't have enough resource: cpu" },
       hasEnded: true,
@@ -188,7 +188,7 @@ describe("the reason in a pod's status", () => {
     ]);
   });
 
-  test('is reported alone for a refused pod, apart from conditions of other components', () => {
+  test('is reported alone for a rejected pod, apart from conditions of other components', () => {
     const refused = { refusal: { reason: 'OutOfcpu', message: 'no cpu left' }, hasEnded: true } as const;
     const view = podView({ init: { i: null }, main: { a: null }, view: refused });
     const first = status(podView({ init: { i: null }, main: { a: null } }));
@@ -262,7 +262,7 @@ describe('samePodStatus', () => {
       (s) => ({ ...s, containerStatuses: (s.containerStatuses ?? []).map((c) => ({ ...c, ready: false })) }),
     ],
     ['a list for an object', (s) => ({ ...s, podIPs: {} as unknown as [] })], // what JSON might hold
-  ])('detects %s', (_what, change) => {
+  ])('detects a difference: %s', (_what, change) => {
     expect(isSamePodStatus(one(), change(one()))).toBe(false);
     expect(isSamePodStatus(change(one()), one())).toBe(false);
   });

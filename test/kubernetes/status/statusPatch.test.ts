@@ -13,7 +13,7 @@ function afterPatch(before: JsonObject, after: JsonObject): JsonObject {
   return patch === undefined ? before : strategicPatch(before, JSON.parse(JSON.stringify(patch)), STATUS);
 }
 
-test('contains only changed IPs and conditions, but all container statuses', () => {
+test('a patch contains only changed IPs and conditions, but all container statuses', () => {
   const [main, side] = [
     { name: 'main', ready: false },
     { name: 'side', ready: true },
@@ -39,7 +39,7 @@ test('contains only changed IPs and conditions, but all container statuses', () 
   });
 });
 
-test('turns any status into any other when applied by an API server', () => {
+test('a patch turns any status into any other when applied by an API server', () => {
   const word = fc.constantFrom('a', 'b', 'c');
   const listBy = (key: string, more: fc.Arbitrary<object>) =>
     fc

@@ -41,7 +41,7 @@ describe('C5: a terminated container may be reported as running again if', () =>
     ['OnFailure', 1, true],
     ['Never', 0, false],
     ['Never', 1, false],
-  ] as const)('its pod restarts %s, after exit code %i: %s', (policy, exitCode, expected) => {
+  ] as const)('its pod has the restartPolicy %s, after exit code %i: %s', (policy, exitCode, expected) => {
     expect(mayRun('regular', exitCode, policy)).toBe(expected);
     expect(mayRun('init', exitCode, policy)).toBe(expected);
     expect(mayRun('ephemeral', exitCode, policy)).toBe(false);
@@ -62,7 +62,7 @@ describe('C5: a terminated container may be reported as running again if', () =>
   });
 });
 
-test('C5: ignores an unchanged container, and one that terminates again', () => {
+test('C5: an unchanged container and one that terminates again are ignored', () => {
   const { pod } = podView({ main: { a: running() }, spec: { restartPolicy: 'Never' } });
   expect(isTransitionIllegal(pod, status('regular', ended(0)), status('regular', ended(1)))).toBe(false);
   expect(isTransitionIllegal(pod, status('regular', { waiting: {} }), status('regular', { running: {} }))).toBe(false);

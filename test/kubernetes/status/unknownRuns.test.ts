@@ -49,7 +49,7 @@ describe('a container whose state the runtime does not know', () => {
     expect(container?.state?.terminated).toMatchObject({ exitCode: 137, reason: 'RestartingAllContainers' });
   });
 
-  test('is counted once, and the count stays when its exit is known', () => {
+  test('is counted once, and the count remains when its exit is known', () => {
     const first = status(unknown(), wasRunning);
     const second = status(unknown(), first);
     expect(second.containerStatuses).toEqual(first.containerStatuses);

@@ -8,7 +8,7 @@ const status = (phase: PodPhase, ready: 'True' | 'False', more: Partial<PodStatu
   ...more,
 });
 
-test('treats changes of the phase and of readiness as urgent', () => {
+test('changes of the phase and of readiness are urgent', () => {
   expect(isUrgentChange(undefined, status('Failed', 'False'), false)).toBe(true);
   expect(isUrgentChange(undefined, status('Running', 'False'), false)).toBe(true);
   expect(isUrgentChange(undefined, status('Pending', 'True'), false)).toBe(true);
@@ -17,14 +17,14 @@ test('treats changes of the phase and of readiness as urgent', () => {
   expect(isUrgentChange(status('Running', 'True'), status('Running', 'False'), false)).toBe(true);
 });
 
-test('treats other changes, and the first status of a waiting pod, as not urgent', () => {
+test('other changes, and the first status of a waiting pod, are not urgent', () => {
   expect(isUrgentChange(undefined, status('Pending', 'False'), false)).toBe(false);
   expect(isUrgentChange(status('Pending', 'False'), status('Pending', 'False', { podIP: '10.0.0.1' }), false)).toBe(
     false,
   );
 });
 
-test('treats only the terminal phase as urgent for a pod that is being deleted', () => {
+test('only the terminal phase is urgent for a pod that is being deleted', () => {
   expect(isUrgentChange(undefined, status('Running', 'False'), true)).toBe(false);
   expect(isUrgentChange(status('Running', 'True'), status('Running', 'False'), true)).toBe(false);
   expect(isUrgentChange(status('Running', 'False'), status('Succeeded', 'False'), true)).toBe(true);

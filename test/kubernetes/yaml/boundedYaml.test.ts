@@ -27,7 +27,7 @@ const recorded = (file: string): [text: string, value?: unknown][] =>
       }),
     );
 
-describe('reads each recorded text like the kubelet', () => {
+describe('each recorded text is read as by the kubelet', () => {
   test.each(['scalars.jsonl', 'documents.jsonl'])('%s', (file) => {
     const rows = recorded(file);
     expect(rows.length).toBeGreaterThan(1_000);
@@ -119,21 +119,21 @@ describe('an error rejects only its own document', () => {
   });
 });
 
-test('counts lines from the start of the file, for any line break', () => {
+test('lines are counted from the start of the file, for any line break', () => {
   for (const end of ['\n', '\r\n', '\r', '\u0085', '\u2028']) {
     const [, problem] = read(['a: 1', '---', 'b: 1', 'b: 2', ''].join(end));
     expect(problem).toBe('key "b" is already set in this mapping at line 4, column 1');
   }
 });
 
-test('names a duplicate key, even if it has another type', () => {
+test('a duplicate key is named, even if it has a different type', () => {
   expect(read('labels: {a: b}\nlabels: {a: c}\n')).toEqual([
     'key "labels" is already set in this mapping at line 2, column 1',
   ]);
   expect(read('1: a\n"1": b\n')).toEqual(['key "1" is already set in this mapping at line 2, column 1']);
 });
 
-test('quotes the source text in an error and suggests quotation marks', () => {
+test('an error quotes the source text and suggests quotation marks', () => {
   expect(read('a:\n  b: .inf\n')).toEqual([
     'unsupported value: +Inf, written .inf; quote it if it is text at line 2, column 6',
   ]);
@@ -146,24 +146,24 @@ test('quotes the source text in an error and suggests quotation marks', () => {
   ]);
 });
 
-test('preserves all digits of an integer beyond 2^53, in YAML and in JSON', () => {
+test('all digits of an integer beyond 2^53 are preserved, in YAML and in JSON', () => {
   const value = { a: 9007199254740993n, b: [-9223372036854775808n] };
   expect(read('a: 9007199254740993\nb: [-0x8000000000000000]')).toEqual([value]);
   expect(read('{"a": 9007199254740993, "b":[-9223372036854775808]}')).toEqual([value]);
   expect(read('{"a": 9007199254740993, "b": "\\/"}')).toEqual([{ a: 9007199254740992, b: '/' }]);
 });
 
-test('ignores a byte order mark before the first document', () => {
+test('a byte order mark before the first document is ignored', () => {
   expect(read('\ufeffa: 1\n')).toEqual([{ a: 1 }]);
 });
 
-test('reads a key named __proto__ as a field', () => {
+test('a key named __proto__ is read as a field', () => {
   const [value] = read('__proto__: {a: 1}\n');
   expect(Object.entries(value ?? {})).toEqual([['__proto__', { a: 1 }]]);
   expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
 });
 
-test('returns a value or an error for any text in linear time', () => {
+test('any text results in a value or an error in linear time', () => {
   const piece = fc.constantFrom(
     ...' \n\t:-?[]{},"\'#&*!|>%@`~.01aeExX_',
     '- ',

@@ -18,7 +18,7 @@ function valuesIn(value: unknown): number {
   return inner.reduce<number>((sum, each) => sum + valuesIn(each), 1);
 }
 
-test('equals the size of the value without aliases', () => {
+test('the expanded size equals the size of the value without aliases', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
       expect(sizeOf(stringify(value)).values).toBe(valuesIn(value));
@@ -27,7 +27,7 @@ test('equals the size of the value without aliases', () => {
   );
 });
 
-test('equals the size of the value with all aliases expanded', () => {
+test('the expanded size equals the size of the value with all aliases expanded', () => {
   // The writer creates an alias for an object that occurs twice.
   const shared = fc.array(fc.jsonValue({ maxDepth: 2 }), { minLength: 1, maxLength: 3 });
   fc.assert(
@@ -39,27 +39,27 @@ test('equals the size of the value with all aliases expanded', () => {
   );
 });
 
-test('includes the lengths of texts and field names', () => {
+test('the expanded size includes the lengths of texts and field names', () => {
   expect(sizeOf('{one: two, list: [three]}').characters).toBe('onetwolistthree'.length);
 });
 
-test('counts a merged mapping in full each time', () => {
+test('a merged mapping is counted in full each time', () => {
   const base = 'a: &a {x: 1, y: 2}\n';
   expect(sizeOf(`${base}b: {<<: *a}`).values).toBe(sizeOf(`${base}b: {c: *a}`).values);
   expect(sizeOf(`${base}b: {<<: [*a, *a]}`).values).toBe(sizeOf(`${base}b: {c: [*a, *a]}`).values);
 });
 
-test('uses the last anchor of a name', () => {
+test('the last anchor of a name is used', () => {
   expect(sizeOf('[&a [1, 2, 3], &a 1, *a]').values).toBe(7);
   expect(sizeOf('[&a [&a 1, *a], *a]').values).toBe(5);
 });
 
-test('rejects a value that contains itself', () => {
+test('a value that contains itself is rejected', () => {
   expect(() => sizeOf('&a [*a]')).toThrow('anchor a contains itself');
   expect(() => sizeOf('&a {b: {<<: *a}}')).toThrow('anchor a contains itself');
 });
 
-test('rejects exponential growth before decoding, even if it is spread over documents', () => {
+test('exponential growth is rejected before decoding, even if it is spread over documents', () => {
   const merges = (count: number) => {
     const maps = Array.from({ length: count }, (_, i) => `a${i + 1}: &a${i + 1} {<<: [${`*a${i},`.repeat(9)}]}`);
     return ['a0: &a0 {k: v}', ...maps].join('\n');

@@ -5,7 +5,7 @@ import { parseBounded } from '../../../kubernetes/yaml/boundedYaml.ts';
 
 const limits = { tokens: 100_000, values: 100_000, characters: 1_000_000 };
 
-test('reads back what was written as YAML, for any string', () => {
+test('any string that was written as YAML is read back', () => {
   const word = fc.constantFrom(
     'yes',
     'n',

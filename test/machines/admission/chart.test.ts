@@ -40,7 +40,7 @@ const allocatedOf = (of: ReturnType<typeof admission>, uid: string) =>
   of.getSnapshot().context.entries.find((entry) => entry.uid === uid)?.allocated?.cpuMillis;
 
 describe('admission', () => {
-  test('admits pods while resources last, then refuses them with the reason of the kubelet', () => {
+  test('admits pods while resources last, then rejects them with the reason of the kubelet', () => {
     const of = admission(small);
     expect(ask(of, 'a').answers()).toEqual(['admitted']);
     expect(ask(of, 'b').answers()).toEqual(['admitted']);
@@ -62,7 +62,7 @@ describe('admission', () => {
     ]);
   });
 
-  test('C24: grants a host port to one pod only; a critical pod that cannot preempt is refused with a different reason', () => {
+  test('C24: grants a host port to one pod only; a critical pod that cannot preempt is rejected with a different reason', () => {
     const of = admission(small);
     ask(of, 'a', { requests: requests({ hostPorts: [http], cpuMillis: 2_000, critical: true }) });
     expect(ask(of, 'b', { requests: requests({ hostPorts: [http], cpuMillis: 0 }) }).answers()).toEqual(['NodePorts']);
@@ -79,7 +79,7 @@ describe('admission', () => {
     expect(late.answers()).toEqual(['OutOfcpu', 'admitted']);
   });
 
-  test('never refuses a pod that runs already, and counts its resources', () => {
+  test('never rejects a pod that runs already, and counts its resources', () => {
     const of = admission(small);
     ask(of, 'a', { requests: requests({ cpuMillis: 2_000 }) });
     expect(ask(of, 'b', { adopted: true }).answers()).toEqual(['admitted']);
@@ -87,7 +87,7 @@ describe('admission', () => {
     expect(ask(of, 'c', { requests: requests({ cpuMillis: 1_500 }) }).answers()).toEqual(['OutOfcpu']);
   });
 
-  test('does not count a refused pod', () => {
+  test('does not count a rejected pod', () => {
     const of = admission(small);
     ask(of, 'a', { requests: requests({ cpuMillis: 3_000 }) });
     expect(ask(of, 'b', { requests: requests({ cpuMillis: 2_000 }) }).answers()).toEqual(['admitted']);
@@ -102,7 +102,7 @@ describe('reports requested and admitted resources of a pod', () => {
     expect(ask(of, 'b', { requests: requests({ cpuMillis: 1_500 }) }).answers()).toEqual(['admitted']);
   });
 
-  test('C24: refuses a pod that was admitted before a restart and no longer runs like any other, and frees its resources', () => {
+  test('C24: rejects a pod that was admitted before a restart and no longer runs like any other, and frees its resources', () => {
     const of = admission(small);
     ask(of, 'a');
     const other = ask(of, 'b', { requests: requests({ cpuMillis: 500 }) });
@@ -113,7 +113,7 @@ describe('reports requested and admitted resources of a pod', () => {
     expect(other.answers()).toEqual(['admitted', 'admitted']);
   });
 
-  test('admits or refuses an update by the resources of the other pods; a refused update leaves the admitted resources', () => {
+  test('admits or rejects an update by the resources of the other pods; a rejected update leaves the admitted resources', () => {
     const of = admission(small);
     const pod = ask(of, 'a');
     ask(of, 'b');
@@ -127,7 +127,7 @@ describe('reports requested and admitted resources of a pod', () => {
     expect(allocatedOf(of, 'a')).toBe(500);
   });
 
-  test('decides a refused update again whenever resources are released, until it is replaced or its pod goes', () => {
+  test('decides a rejected update again whenever resources are released, until it is replaced or its pod is removed', () => {
     const of = admission(small);
     const pod = ask(of, 'a');
     const other = ask(of, 'b');
@@ -181,7 +181,7 @@ describe('pods with the same full name (C24)', () => {
     expect(ask(of, 'c').answers()).toEqual(['admitted']);
   });
 
-  test('get no decision if they go while they wait', () => {
+  test('get no decision if they are removed while they wait', () => {
     const of = admission();
     ask(of, 'a', web);
     const waiting = ask(of, 'b', web);
@@ -201,7 +201,7 @@ describe('pods with the same full name (C24)', () => {
     expect(allocatedOf(of, 'b')).toBe(100);
   });
 
-  test('do not hold the name when refused', () => {
+  test('release the name when they are rejected', () => {
     const of = admission(small);
     expect(ask(of, 'a', { ...web, requests: requests({ cpuMillis: 9_000 }) }).answers()).toEqual(['OutOfcpu']);
     expect(ask(of, 'b', web).answers()).toEqual(['admitted']);

@@ -75,7 +75,7 @@ function admissionStory(exclusive: readonly CpuAssignment[] = []) {
   };
 }
 
-test('reserves exclusive CPUs at once, and admits the pod when they are saved', () => {
+test('exclusive CPUs are reserved at once, and the pod is admitted when they are saved', () => {
   const { send, request, answers, revisions, shared, waitOf } = admissionStory();
   request(guaranteed('a', '2'));
   expect([answers('a'), revisions(), shared()]).toEqual([[], [1], '0,2-4,6-7']);
@@ -84,7 +84,7 @@ test('reserves exclusive CPUs at once, and admits the pod when they are saved', 
   expect([answers('a'), waitOf('a')]).toEqual([['admission.admitted'], undefined]);
 });
 
-test('one write admits all pods before it, and none after it', () => {
+test('one write admits all pods that precede it, and none that follow', () => {
   const { send, request, answers, revisions } = admissionStory();
   request(guaranteed('a', '1'));
   request(guaranteed('b', '1'));
@@ -94,7 +94,7 @@ test('one write admits all pods before it, and none after it', () => {
   expect(['a', 'b', 'c'].map(answers)).toEqual([['admission.admitted'], ['admission.admitted'], []]);
 });
 
-test('a pod without exclusive CPUs waits for no write', () => {
+test('a pod without exclusive CPUs does not wait for a write', () => {
   const { request, answers, revisions } = admissionStory();
   request(guaranteed('a', '500m'));
   expect([answers('a'), revisions()]).toEqual([['admission.admitted'], []]);
@@ -109,7 +109,7 @@ test('a pod that is removed before its CPUs are saved is not admitted later', ()
 });
 
 test.each(['admission.containersStopped', 'admission.releaseResources', 'admission.release'] as const)(
-  'releases the CPUs of a pod on %s',
+  'the CPUs of a pod are released on %s',
   (type) => {
     const { send, request, revisions, shared } = admissionStory();
     request(guaranteed('a', '2'));
@@ -118,7 +118,7 @@ test.each(['admission.containersStopped', 'admission.releaseResources', 'admissi
   },
 );
 
-test('waits for the CPUs of a pod that is leaving, and refuses a pod for which there will be none', () => {
+test('a pod waits for the CPUs of a pod that is leaving, and is rejected if there will be none', () => {
   const { send, request, answers } = admissionStory();
   request(guaranteed('a', '5'));
   request(guaranteed('b', '3'));
@@ -131,13 +131,13 @@ test('waits for the CPUs of a pod that is leaving, and refuses a pod for which t
   expect(answers('c')).toEqual(['admission.admitted']);
 });
 
-test('a running pod is not refused, and shares the CPUs of the node if there are none for it', () => {
+test('a running pod is not rejected, and shares the CPUs of the node if there are none for it', () => {
   const { request, answers, shared } = admissionStory();
   request(guaranteed('a', '8'), true);
   expect([answers('a'), shared()]).toEqual([['admission.admitted'], '0-7']);
 });
 
-test('releases the CPUs of pods that are gone once all pods are known', () => {
+test('the CPUs of pods that are gone are released once all pods are known', () => {
   const { send, shared } = admissionStory([{ podUid: 'gone', container: 'main', cpus: [3] }]);
   send({ type: 'admission.podsKnown', uids: ['gone'] });
   send({ type: 'admission.podsKnown', uids: [] });

@@ -14,7 +14,7 @@ const anItem = fc.record({
   version: fc.nat(3),
 });
 
-test('replaces the item with the same UID, or appends it', () => {
+test('an item with the same UID is replaced, and a new one is appended', () => {
   const [a, b] = [
     { uid: 'a', fullName: 'x' },
     { uid: 'b', fullName: 'y' },
@@ -25,7 +25,7 @@ test('replaces the item with the same UID, or appends it', () => {
   expect(withoutItem(list, 'nobody')).toBe(list);
 });
 
-test('finds exactly the items of the list by UID and name after any changes', () => {
+test('exactly the items of the list are found by UID and name after any changes', () => {
   const change = fc.record({ item: anItem, isDropped: fc.boolean() });
   fc.assert(
     fc.property(fc.array(change, { maxLength: 30 }), (changes) => {
@@ -45,7 +45,7 @@ test('finds exactly the items of the list by UID and name after any changes', ()
   );
 });
 
-test('finds items in earlier and deserialized lists as well', () => {
+test('items are found in earlier and deserialized lists as well', () => {
   const one = withItem<Item>([], { uid: 'a', fullName: 'x' });
   withItem(one, { uid: 'b', fullName: 'x' });
   expect([findByUid(one, 'b'), findByName(one, 'x')]).toEqual([undefined, [{ uid: 'a', fullName: 'x' }]]);

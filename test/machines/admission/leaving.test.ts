@@ -20,7 +20,7 @@ function twoCores() {
   return { of, ask };
 }
 
-test('C9: a pod waits for the resources of a pod that no source wants any more, instead of being refused', () => {
+test('C9: a pod waits for the resources of a pod that no source wants any more, instead of being rejected', () => {
   const { of, ask } = twoCores();
   ask('old', 1_740);
   of.send({ type: 'admission.leave', uid: 'old' });
@@ -30,7 +30,7 @@ test('C9: a pod waits for the resources of a pod that no source wants any more, 
   expect(next()).toEqual(['admitted']);
 });
 
-test('C9: the resources of a pod are free when its containers have stopped, its host ports when its sandbox has', () => {
+test('C9: the resources of a pod are released when its containers have stopped, and its host ports when its sandbox has', () => {
   const { of, ask } = twoCores();
   ask('old', 1_740, { hostPorts: [http] });
   of.send({ type: 'admission.containersStopped', uid: 'old' });
@@ -41,7 +41,7 @@ test('C9: the resources of a pod are free when its containers have stopped, its 
   expect(next()).toEqual(['admitted']);
 });
 
-test('C9: a pod without anything left to run, found by a new agent, does not cause refusals', () => {
+test('C9: a pod without anything left to run, found by a new agent, does not cause rejections', () => {
   const { of, ask } = twoCores();
   expect(ask('completed', 1_740, { isOver: true })()).toEqual(['admitted']);
   const next = ask('new', 500);
@@ -50,7 +50,7 @@ test('C9: a pod without anything left to run, found by a new agent, does not cau
   expect(next()).toEqual(['admitted']);
 });
 
-test('C9: a pod that does not fit beside the remaining pods is refused at once', () => {
+test('C9: a pod that does not fit beside the remaining pods is rejected at once', () => {
   const { of, ask } = twoCores();
   ask('old', 500);
   ask('staying', 1_000);

@@ -134,7 +134,7 @@ describe('a node whose properties change', () => {
     expect(important()).toEqual(['admitted']);
   });
 
-  test('C24: does not reconsider a refused pod; the next one is decided by the new labels and taints', () => {
+  test('C24: does not reconsider a rejected pod; the next one is decided by the new labels and taints', () => {
     const { ask, change } = stand();
     const refused = ask('refused', 0, {}, inZone('b'));
     expect(refused()).toEqual(['NodeAffinity']);

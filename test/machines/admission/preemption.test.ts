@@ -90,7 +90,7 @@ describe('C24: preemption for a critical pod', () => {
     expect([important(), small()]).toEqual([['admitted'], ['admitted']]);
   });
 
-  test('does not delay a pod that needs nothing of what they hold', () => {
+  test('does not delay a pod that needs none of the resources of the preempted pods', () => {
     const { ask } = stand();
     ask('a', 4_000);
     ask('important', 1_000, critical);
@@ -112,7 +112,7 @@ describe('C24: preemption for a critical pod', () => {
     expect(second()).toEqual(['admitted']);
   });
 
-  test('keeps a host port taken until the preempted pod has terminated', () => {
+  test('does not release a host port until the preempted pod has terminated', () => {
     const { ask, settle } = stand();
     ask('a', 4_000, { hostPorts: [http] });
     ask('important', 1_000, critical);
@@ -122,7 +122,7 @@ describe('C24: preemption for a critical pod', () => {
     expect(web()).toEqual(['admitted']);
   });
 
-  test('decides the next pods without it if it goes before the others have terminated', () => {
+  test('decides the next pods without the critical pod if it is removed before the others have terminated', () => {
     const { ask, settle, release } = stand();
     ask('a', 4_000);
     const important = ask('important', 4_000, critical);

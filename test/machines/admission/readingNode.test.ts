@@ -38,7 +38,7 @@ function admissionStory({ hasCluster = true } = {}) {
   };
 }
 
-test('C24: reads the Node again before refusing a pod for its labels alone, and admits it by the new labels', () => {
+test('C24: the Node is read again before a pod is rejected for its labels alone, and the new labels admit the pod', () => {
   const { ask, answer, asks, state, waitOf } = admissionStory();
   const pod = ask('web', 'b');
   expect([state(), asks(), pod()]).toEqual(['readingNode', 1, []]);
@@ -47,7 +47,7 @@ test('C24: reads the Node again before refusing a pod for its labels alone, and 
   expect([state(), asks(), pod()]).toEqual(['open', 1, ['admitted']]);
 });
 
-test('C24: refuses the pod if the labels have not changed or the read fails, and reads only once', () => {
+test('C24: the pod is rejected if the labels have not changed or the read fails, and the Node is read only once', () => {
   const { ask, answer, asks, ports, send } = admissionStory();
   const [one, other] = [ask('web', 'b'), ask('job', 'b')];
   answer('a');
@@ -58,7 +58,7 @@ test('C24: refuses the pod if the labels have not changed or the read fails, and
   expect(ask('late', 'b')()).toEqual(['admitted']);
 });
 
-test('decides on other pods meanwhile, and reserves resources for the pod that waits for the read', () => {
+test('other pods are decided meanwhile, and resources are reserved for the pod that waits for the read', () => {
   const { ask, answer } = admissionStory();
   const pod = ask('web', 'b', 600);
   expect(ask('small', 'a', 400)()).toEqual(['admitted']);
@@ -67,7 +67,7 @@ test('decides on other pods meanwhile, and reserves resources for the pod that w
   expect(pod()).toEqual(['admitted']);
 });
 
-test('sends no decision to a pod that has gone before the read completes', () => {
+test('no decision is sent to a pod that is removed before the read completes', () => {
   const { ask, answer, send, state } = admissionStory();
   const pod = ask('web', 'b');
   send({ type: 'admission.release', uid: 'web' });
@@ -75,7 +75,7 @@ test('sends no decision to a pod that has gone before the read completes', () =>
   expect([state(), pod()]).toEqual(['open', []]);
 });
 
-test('does not read the Node if there is another reason for the refusal, or no cluster', () => {
+test('the Node is not read if there is another reason for the rejection, or no cluster', () => {
   const { ask, asks } = admissionStory();
   expect([ask('web', 'b', 2_000)(), asks()]).toEqual([['OutOfcpu'], 0]);
   const alone = admissionStory({ hasCluster: false });

@@ -48,7 +48,7 @@ function certificateStory(name: CertificateName = 'client', rotates = true) {
   };
 }
 
-test('requests a missing certificate, and shows the wait for its approval', () => {
+test('a missing certificate is requested, and the wait for its approval is shown', () => {
   const { ports, found, requested, issued, state, view } = certificateStory();
   expect(state()).toBe('reading');
   found(null);
@@ -69,7 +69,7 @@ test.each([
   [0, 0.7],
   [0.5, 0.8],
   [0.99, 0.898],
-])('renews between 70 and 90 % of the lifetime: with chance %p at %p', (chance, part) => {
+])('a certificate is renewed between 70 and 90 % of its lifetime: with chance %p at %p', (chance, part) => {
   const { ports, found, made, state, asks } = certificateStory();
   found(made(), chance);
   ports.advance(part * LIFE - 1);
@@ -83,7 +83,7 @@ test.each<[string, string, string[], boolean]>([
   ['one with a further organization', 'system:node:node-1', ['example', 'system:nodes'], true],
   ['one of a different node', 'system:node:node-2', ['system:nodes'], false],
   ['one without the organization of nodes', 'system:node:node-1', ['system:masters'], false],
-])('accepts a certificate by its common name and organization: %s', (_, commonName, organizations, fits) => {
+])('a certificate is accepted by its common name and organization: %s', (_, commonName, organizations, fits) => {
   for (const name of ['client', 'serving'] as const) {
     const { found, made, named, state } = certificateStory(name);
     if (name === 'serving') named();
@@ -92,14 +92,14 @@ test.each<[string, string, string[], boolean]>([
   }
 });
 
-test('requests a new certificate if the present one has expired at the start', () => {
+test('a new certificate is requested if the present one has expired at the start', () => {
   const { ports, found, made, state } = certificateStory();
   found(made({ notBefore: START - LIFE, notAfter: START - 1 }));
   ports.advance(0);
   expect(state()).toBe('requesting');
 });
 
-test('uses a certificate that is due at once for a second, as a kubelet does', () => {
+test('a certificate that is due at once is used for a second, as by a kubelet', () => {
   for (const rotates of [true, false]) {
     const { ports, found, requested, issued, made, state } = certificateStory('client', rotates);
     found(null);
@@ -112,7 +112,7 @@ test('uses a certificate that is due at once for a second, as a kubelet does', (
   }
 });
 
-test('requests a new one only after expiry if rotation is off', () => {
+test('a new certificate is requested only after expiry if rotation is off', () => {
   const { ports, found, made, state } = certificateStory('client', false);
   found(made());
   ports.advance(LIFE - 1);
@@ -121,7 +121,7 @@ test('requests a new one only after expiry if rotation is off', () => {
   expect(state()).toBe('requesting');
 });
 
-test('waits up to an hour for the bootstrap request and resumes it; renewals create new requests', () => {
+test('the bootstrap request is awaited for up to an hour and resumed; renewals create new requests', () => {
   for (const [rotates, resumes, minutes] of [
     [false, true, 60],
     [true, false, 15],
@@ -135,7 +135,7 @@ test('waits up to an hour for the bootstrap request and resumes it; renewals cre
   }
 });
 
-test('retries with a new request after 2 s, doubling up to 32 s', () => {
+test('a failed request is retried with a new one after 2 s, doubling up to 32 s', () => {
   const { ports, found, requested, failed, state, view } = certificateStory();
   found(null);
   for (const wait of WAITS) {
@@ -149,7 +149,7 @@ test('retries with a new request after 2 s, doubling up to 32 s', () => {
   expect(ports.asked('requestCertificate')).toHaveLength(WAITS.length + 1);
 });
 
-test('resets failure and back-off when a certificate has been issued', () => {
+test('failure and back-off are reset when a certificate has been issued', () => {
   const { ports, found, requested, issued, failed, state, view } = certificateStory();
   found(null);
   for (const wait of WAITS.slice(0, 3)) {
@@ -164,7 +164,7 @@ test('resets failure and back-off when a certificate has been issued', () => {
   expect(ports.untilNext).toBe(2_000);
 });
 
-test('records a denial once, until something else has happened', () => {
+test('a denial is recorded once, until something else has happened', () => {
   const { ports, found, requested, failed, told } = certificateStory();
   found(null);
   for (const reason of ['CertificateDenied', 'CertificateDenied', 'CertificateFailed'] as const) {
@@ -175,7 +175,7 @@ test('records a denial once, until something else has happened', () => {
   expect(told).toEqual(['CertificateDenied: awaitCertificate failed', 'CertificateFailed: awaitCertificate failed']);
 });
 
-test('retries reading the files before requesting a certificate', () => {
+test('reading the files is retried before a certificate is requested', () => {
   const { ports, failed, state, view, asks } = certificateStory();
   failed('readCertificate', 'CertificateUnusable');
   expect([state(), view().lastFailure?.reason]).toEqual(['awaitingFiles', 'CertificateUnusable']);
@@ -183,7 +183,7 @@ test('retries reading the files before requesting a certificate', () => {
   expect([state(), asks()]).toEqual(['reading', 0]);
 });
 
-test('waits for an address of the Node before requesting a serving certificate, which covers all addresses', () => {
+test('a serving certificate is requested once the Node has an address, and covers all addresses', () => {
   const { ports, found, named, state, view } = certificateStory('serving');
   found(null);
   expect([state(), view().waitingFor]).toEqual([
@@ -196,7 +196,7 @@ test('waits for an address of the Node before requesting a serving certificate, 
   expect(ports.asked('requestCertificate')).toEqual([{ name: 'serving', names: NAMES, resumes: false }]);
 });
 
-test('requests a new certificate at once for an added address, not for a removed one', () => {
+test('a new certificate is requested at once for an added address, but not for a removed one', () => {
   const more = { dnsNames: ['node-1'], ips: ['192.0.2.1', '192.0.2.2'] };
   const { found, made, named, requested, issued, state, asks } = certificateStory('serving');
   named();
@@ -215,7 +215,7 @@ test('requests a new certificate at once for an added address, not for a removed
   expect(state()).toBe('current');
 });
 
-test('does not let changed names shorten the wait for a retry', () => {
+test('changed names do not shorten the wait for a retry', () => {
   const { ports, found, made, failed, named, state } = certificateStory('serving');
   found(made());
   ports.advance(0.7 * LIFE);

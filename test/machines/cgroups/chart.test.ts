@@ -53,7 +53,7 @@ describe('C25: the parent cgroups of pods', () => {
     expect([looks(), told()]).toEqual([2, []]);
   });
 
-  test('are retried each minute with an event if the kernel refuses the limit, until it is in force', () => {
+  test('are retried each minute with an event if the kernel rejects the limit, until it is in force', () => {
     const { found, refused, cgroups, told, looks, ports } = node();
     refused('device or resource busy');
     expect(cgroups()).toMatchObject({

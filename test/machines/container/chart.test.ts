@@ -84,7 +84,7 @@ describe('start', () => {
     expect(queueOf(story.pullLimiter)).toEqual(empty);
   });
 
-  test('retries a refused creation after 10 s, and one that failed because the runtime was not available on its return', () => {
+  test('retries a rejected creation after 10 s, and one that failed because the runtime was not available on its return', () => {
     const story = containerStory();
     story.ports.failNext('createContainer', 'CreateContainerError');
     story.begin();
@@ -145,7 +145,7 @@ describe('start', () => {
     expect(story.ports.asked('createContainer')).toHaveLength(1);
   });
 
-  test('C7: backs off after a refused start as after a crash', () => {
+  test('C7: backs off after a rejected start as after a crash', () => {
     const story = containerStory();
     story.ports.failNext('startContainer', 'RunContainerError');
     story.ports.failNext('startContainer', 'RunContainerError');
@@ -162,7 +162,7 @@ describe('start', () => {
   });
 
   test.each([0, 3_000])(
-    'C7: ignores a start refused because its sandbox was going away in the next sandbox, %d ms later',
+    'C7: discards a failed start if the sandbox is lost %d ms later, and starts in the next sandbox',
     (ms) => {
       const story = containerStory();
       story.begin();
@@ -193,7 +193,7 @@ describe('start', () => {
     expect(story.state()).toBe('ended.backingOff');
   });
 
-  test('C3: keeps its attempt if its exit is observed before the start call returns and its sandbox is lost', () => {
+  test('C3: retains its attempt if its exit is observed before the start call returns and its sandbox is lost', () => {
     const story = containerStory();
     story.begin();
     story.ports.hold('startContainer');
@@ -273,7 +273,7 @@ describe('start', () => {
     expect(story.context().run).toMatchObject({ exitCode: 3, reason: 'Error' });
   });
 
-  test('does so for one adopted after a restart of the agent just as it exits', () => {
+  test('treats a container that is adopted after a restart of the agent just as it exits as exited as well', () => {
     const pod = aPod({ restartPolicy: 'Never' });
     const story = containerStory({ pod, hold: ['inspectContainer'], before: (world) => world.run(pod, 'main') });
     const met = story.world.change('main-0-0', {});

@@ -44,7 +44,7 @@ describe('identity', () => {
     expect(story.ports.asked('stopContainer')).toEqual([]);
   });
 
-  test('C6: a new image ends the wait for the pull of the old one', () => {
+  test('C6: a new image cancels the wait for the pull of the old one', () => {
     const story = containerStory();
     story.ports.hold('findImage');
     story.begin();
@@ -82,7 +82,7 @@ describe('identity', () => {
     expect(story.context().imageRef).toBe('sha256:busybox:2');
   });
 
-  test('C6: a new image ends the back-off of the old one', () => {
+  test('C6: a new image cancels the back-off of the old one', () => {
     const story = runningContainer();
     story.die(1);
     story.die(1);
@@ -102,7 +102,7 @@ describe('identity', () => {
 describe('adoption', () => {
   // containerd tells when it began only where it can still read that.
   test.each([{ startedAt: 7 }, {}])(
-    'stops a container that may run (%j), which waits meanwhile with its attempt',
+    'stops a container in an unknown state (%j), and reports it as waiting with its restart count meanwhile',
     (began) => {
       const story = containerStory({
         before: (world, pod) => {
@@ -157,7 +157,7 @@ describe('adoption', () => {
     expect(story.state()).toBe('running.steady');
   });
 
-  test('C23: gives the next attempt to a container that ran and is gone when queried', () => {
+  test('C23: assigns the next attempt to a container that ran and is gone when queried', () => {
     const story = containerStory({
       before: (world, pod) => [world.sandbox(pod), world.run(pod, 'main', { attempt: 2 })],
       hold: ['inspectContainer', 'createContainer'],
@@ -183,7 +183,7 @@ describe('adoption', () => {
       return story;
     };
 
-    test.each(['running', 'created'] as const)('if an outdated list showed it as %s', (state) => {
+    test.each(['running', 'created'] as const)('even if an outdated list showed it as %s', (state) => {
       const story = lost(state);
       expect(story.state()).toBe('adopting.countingRestarts');
       story.ports.answer('countRestarts', { restarts: { main: 4 } });
@@ -192,7 +192,7 @@ describe('adoption', () => {
       expect(story.view()).toMatchObject({ restartCount: 3, lastRun: { reason: 'ContainerStatusUnknown' } });
     });
 
-    test('and keeps the attempt of one that was created and has no log of a start', () => {
+    test('and retains the attempt of one that was created and has no log of a start', () => {
       const story = lost('created');
       story.ports.answer('countRestarts', { restarts: { main: 2 } });
       story.begin();
@@ -284,7 +284,7 @@ describe('a container of which the runtime has nothing', () => {
     expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 0 }]);
   });
 
-  test('C23: keeps the attempt of a container that was created and never started', () => {
+  test('C23: retains the attempt of a container that was created and never started', () => {
     const story = containerStory({
       before: (world, pod) => world.run(pod, 'main', { state: 'created', attempt: 2 }),
     });

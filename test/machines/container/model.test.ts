@@ -211,7 +211,7 @@ function expectAtRest(model: Model, story: ContainerStory): void {
   expect(queueOf(story.startLimiter)).toEqual({ held: [], queue: [] });
 }
 
-test('runs at most one process in any order of events, none after its stop, and the right one in the end', () => {
+test('a container runs at most one process in any order of events, none after its stop, and the right one in the end', () => {
   let story = containerStory();
   const arbitrary = fc.commands(
     [...commands, ...OFTEN].map((make) => fc.constant(make.of(() => story))),

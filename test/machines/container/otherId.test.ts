@@ -12,7 +12,7 @@ const begun = (options?: Parameters<typeof containerStory>[0]) => {
   return story;
 };
 
-test('continues under the new ID that a list shows, and ignores the old one', () => {
+test('a container continues under the new ID that a list shows, and the old one is ignored', () => {
   const story = begun();
   const former = story.context().id ?? '';
   rename(story);
@@ -26,7 +26,7 @@ test('continues under the new ID that a list shows, and ignores the old one', ()
 test.each([
   ['another number', { attempt: 1 }],
   ['another time', { createdAt: 1 }],
-])('is a different container if it was created under %s', (_, more) => {
+])('a container is a different one if it was created with %s', (_, more) => {
   const story = begun();
   const former = story.context().id;
   const container = { ...rename(story), ...more };
@@ -34,7 +34,7 @@ test.each([
   expect(story.context().id).toBe(former);
 });
 
-test('continues under the new ID that the runtime reports on a query', () => {
+test('a container continues under the new ID that the runtime reports on a query', () => {
   const story = begun();
   const former = story.context().id ?? '';
   story.ports.hold('inspectContainer');
@@ -45,7 +45,7 @@ test('continues under the new ID that the runtime reports on a query', () => {
   expect([story.state(), story.context().id]).toEqual(['running.steady', 'other']);
 });
 
-test('has exited if it has done so under the new ID before a list shows it', () => {
+test('a container has exited if it has done so under the new ID before a list shows it', () => {
   const story = begun();
   rename(story);
   story.world.end('other', 3);
@@ -54,7 +54,7 @@ test('has exited if it has done so under the new ID before a list shows it', () 
   expect(story.context().earlierRun).toMatchObject({ containerId: 'other', exitCode: 3 });
 });
 
-test('is stopped under its present ID', () => {
+test('a container is stopped under its present ID', () => {
   const story = begun({ hold: ['stopContainer'] });
   story.stop(30);
   story.ports.fail('stopContainer', 'RuntimeUnavailable', 'gone', { graceSeconds: 20 });
@@ -66,7 +66,7 @@ test('is stopped under its present ID', () => {
   expect([story.state(), story.context().run?.containerId]).toEqual(['stopped', 'other']);
 });
 
-test('takes the ID in the response to its start', () => {
+test('a container takes the ID in the response to its start', () => {
   const story = begun({ hold: ['startContainer'] });
   rename(story);
   story.world.change('other', { state: 'running', startedAt: 1 });
@@ -74,7 +74,7 @@ test('takes the ID in the response to its start', () => {
   expect([story.state(), story.context().id]).toEqual(['running.steady', 'other']);
 });
 
-test('reports an earlier run with its new ID, if its exit matches', () => {
+test('an earlier run is reported with its new ID if its exit matches', () => {
   const story = begun({ pod: aPod({ containers: [aContainer()] }) });
   story.die(3);
   const { earlierRun } = story.context();

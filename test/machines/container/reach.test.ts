@@ -288,7 +288,7 @@ describe.each(walks)('%s, in any order of events', (_, steps) => {
     expect(new Set(steps.map(({ nextState }) => nextState.status))).toEqual(new Set(['active']));
   });
 
-  test.each([false, true])('reaches its end after a stop in every state (each port failing once: %s)', (failing) => {
+  test.each([false, true])('can be stopped in every state (each port failing once: %s)', (failing) => {
     const stuck = states.flatMap((state) => {
       const stopped = ask(state, { type: 'container.stop', deadline: 30_000 });
       const goals = [state.context.removesContainer ? 'removed' : 'stopped'];
@@ -333,7 +333,7 @@ describe.each(walks)('%s, in any order of events', (_, steps) => {
   });
 });
 
-test('reaches every state of the chart', () => {
+test('every state of the chart is reached', () => {
   const reached = new Set(walks.flatMap(([, steps]) => steps.flatMap(({ nextState }) => leavesOf(nextState))));
   const missed = atomicStates(containerMachine).filter(
     (node) => !reached.has(node) && !isPassing(node) && node.type !== 'final',

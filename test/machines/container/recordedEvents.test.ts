@@ -87,7 +87,7 @@ describe('the events of a container: its image', () => {
 
 describe('the events of a container: its start and its exit', () => {
   test.each(['createContainer', 'startContainer'] as const)(
-    '%s is refused, with a message that does not contain its ID',
+    '%s fails with a message that does not contain the container ID',
     (port) => {
       const story = containerStory({ hold: [port] });
       story.begin();

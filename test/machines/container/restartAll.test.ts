@@ -101,7 +101,7 @@ describe('a restart rule with RestartAllContainers', () => {
     expect(shown('setup')).toMatchObject({ state: { running: {} }, lastState, restartCount: 1 });
   });
 
-  test('C5: keeps the restart count of a container that exits before its new start has returned', () => {
+  test('C5: retains the restart count of a container that exits before its new start has returned', () => {
     const story = runningPod();
     story.die('watcher-0-0', 42);
     story.ports.hold('startContainer');
@@ -186,24 +186,27 @@ describe('a restart rule with RestartAllContainers', () => {
       ],
     ];
 
-    test.each(doubts)('C5: waits for all to stop, without an interruption in the status: verified %s', (_, doubt) => {
-      const story = runningPod();
-      story.observe();
-      story.ports.hold('stopContainer', 'inspectSandbox');
-      story.die('watcher-0-0', 42);
-      const asked = story.ports.asked('stopContainer').length;
-      doubt(story);
-      expect([story.state(), story.view().isRestartingAll]).toEqual(['resetting.verifying', true]);
-      story.ports.answer('inspectSandbox');
-      expect([story.state(), story.view().isRestartingAll]).toEqual(['active.restartingAll', true]);
-      expect(story.containers()).toMatchObject({ main: 'stopping.killing.graceful', watcher: 'pending.waiting' });
-      expect(story.ports.asked('stopContainer')).toHaveLength(asked);
-      while (story.ports.pending('stopContainer').length > 0) story.ports.answer('stopContainer');
-      expect(story.state()).toBe('active.initializing.steady');
-      expect(story.containers()).toMatchObject({ setup: 'running.steady', watcher: 'pending.waiting' });
-    });
+    test.each(doubts)(
+      'C5: waits for all containers to stop, without an interruption in the status (verified %s)',
+      (_, doubt) => {
+        const story = runningPod();
+        story.observe();
+        story.ports.hold('stopContainer', 'inspectSandbox');
+        story.die('watcher-0-0', 42);
+        const asked = story.ports.asked('stopContainer').length;
+        doubt(story);
+        expect([story.state(), story.view().isRestartingAll]).toEqual(['resetting.verifying', true]);
+        story.ports.answer('inspectSandbox');
+        expect([story.state(), story.view().isRestartingAll]).toEqual(['active.restartingAll', true]);
+        expect(story.containers()).toMatchObject({ main: 'stopping.killing.graceful', watcher: 'pending.waiting' });
+        expect(story.ports.asked('stopContainer')).toHaveLength(asked);
+        while (story.ports.pending('stopContainer').length > 0) story.ports.answer('stopContainer');
+        expect(story.state()).toBe('active.initializing.steady');
+        expect(story.containers()).toMatchObject({ setup: 'running.steady', watcher: 'pending.waiting' });
+      },
+    );
 
-    test.each(doubts)('C5: starts init containers first nevertheless: verified %s', (_, doubt) => {
+    test.each(doubts)('C5: still starts init containers first (verified %s)', (_, doubt) => {
       const story = runningPod();
       story.observe();
       // Until it is made again, all that the runtime shows is what was there before.

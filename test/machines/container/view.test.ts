@@ -14,7 +14,7 @@ function begun(over: Partial<Container> = {}, hold: readonly PortName[] = [], in
   return story;
 }
 
-test('shows its role, readiness, restarts and last run', () => {
+test('a container shows its role, readiness, restarts and last run', () => {
   const story = begun();
   expect(story.node()).toMatchObject({ machine: 'container', kind: 'regular', name: 'main', facts: ['ready'] });
   expect(story.node().lastRun).toBeUndefined();
@@ -25,7 +25,7 @@ test('shows its role, readiness, restarts and last run', () => {
   expect(story.node()).toMatchObject({ facts: ['1 restart'], lastRun: { exitCode: 4 } });
 });
 
-test('shows the previous run beside the last one, also while the next one is due', () => {
+test('a container shows the previous run beside the last one, also while the next one is due', () => {
   const story = begun({}, ['findImage']);
   const run = (exitCode: number) => {
     story.ports.answer('findImage', { imageRef: 'sha', at: story.ports.now });
@@ -40,11 +40,11 @@ test('shows the previous run beside the last one, also while the next one is due
   expect(story.view()).toMatchObject({ now: { run: { exitCode: 4 } }, lastRun: { exitCode: 3 } });
 });
 
-test('shows no readiness for an init container', () => {
+test('an init container shows no readiness', () => {
   expect(begun({}, [], true).node()).toMatchObject({ kind: 'init', state: 'running.steady', facts: [] });
 });
 
-test('is not ready before its readiness probe has passed, and the probe shows its failures', () => {
+test('a container is not ready before its readiness probe has passed, and the probe shows its failures', () => {
   const story = begun({ readinessProbe: { exec: { command: ['ask'] }, failureThreshold: 3 } }, ['runProbe']);
   expect(story.node().facts).toEqual(['not ready']);
   story.ports.advance(story.ports.untilNext ?? 0);
@@ -55,13 +55,13 @@ test('is not ready before its readiness probe has passed, and the probe shows it
   ]);
 });
 
-test('describes the hook that it waits for', () => {
+test('a container describes the hook that it waits for', () => {
   const story = begun({ lifecycle: { postStart: { exec: { command: ['/setup', '--all'] } } } }, ['runHook']);
   expect(story.node().waitingFor).toBe('its postStart hook (exec /setup …)');
   expect(begun({ lifecycle: { preStop: { sleep: { seconds: 5 } } } }).node().waitingFor).toBeUndefined();
 });
 
-test('has an actor for the image that it waits for', () => {
+test('a container has an actor for the image that it waits for', () => {
   const story = begun({ image: 'app:$&', imagePullPolicy: 'Always' }, ['pullImage']);
   expect(story.node()).toMatchObject({ state: 'pending.gettingImage', waitingFor: 'its image' });
   const image = { machine: 'image', kind: 'image', name: 'app:$&', path: 'container/main/image', state: 'pulling' };
@@ -103,7 +103,7 @@ describe('C5: a container that runs again although its pod runs each container o
   });
 });
 
-test('shows the previous run once it can be read', () => {
+test('a container shows the previous run once it can be read', () => {
   const pod = aPod();
   const story = podStory({
     pod,
@@ -131,7 +131,7 @@ const reported: ContainerStatus = {
   imageID: '',
 };
 
-test('shows no lower restart count than an earlier agent reported', () => {
+test('a container shows no lower restart count than an earlier agent reported', () => {
   const pod = { ...aPod(), status: { containerStatuses: [reported] } };
   const story = podStory({
     pod,
@@ -146,7 +146,7 @@ test('shows no lower restart count than an earlier agent reported', () => {
   expect(story.view().containers[0]?.restartCount).toBe(14);
 });
 
-describe('while it is stopped in order to restart', () => {
+describe('a container that is stopped in order to restart', () => {
   const next = aPod({ containers: [aContainer({ image: 'next' })] });
 
   test('shows the previous run if the response to its start was lost', () => {

@@ -71,15 +71,18 @@ describe('C16: before the first run', () => {
     expect(now(story)).toEqual({ kind: 'waiting', reason: 'InvalidImageName', message: 'what is that' });
   });
 
-  test.each(['CreateContainerConfigError', 'CreateContainerError'] as const)('reports %s until it runs', (word) => {
-    const story = told({}, ['createContainer']);
-    story.ports.fail('createContainer', word, 'because');
-    expect(now(story)).toEqual({ kind: 'waiting', reason: word, message: 'because' });
-    story.ports.advance(10_000);
-    expect([story.state(), reason(story)]).toEqual(['launching.creatingContainer.creating', word]);
-    story.ports.answer('createContainer');
-    expect(reason(story)).toBe('running');
-  });
+  test.each(['CreateContainerConfigError', 'CreateContainerError'] as const)(
+    'reports %s until the container runs',
+    (word) => {
+      const story = told({}, ['createContainer']);
+      story.ports.fail('createContainer', word, 'because');
+      expect(now(story)).toEqual({ kind: 'waiting', reason: word, message: 'because' });
+      story.ports.advance(10_000);
+      expect([story.state(), reason(story)]).toEqual(['launching.creatingContainer.creating', word]);
+      story.ports.answer('createContainer');
+      expect(reason(story)).toBe('running');
+    },
+  );
 
   test('does not report that the runtime is not available', () => {
     const story = told({ imagePullPolicy: 'Always' }, ['findImage', 'pullImage', 'createContainer']);
@@ -108,7 +111,7 @@ test('C16: an exit observed before the start has returned is reported afterwards
   expect(now(story)).toMatchObject({ kind: 'terminated', run: { exitCode: 3 } });
 });
 
-describe('C16: a start refused by the runtime', () => {
+describe('C16: a start rejected by the runtime', () => {
   test('is RunContainerError with the dead container as last state, and then a crash loop', () => {
     const story = told({}, ['startContainer']);
     story.ports.fail('startContainer', 'RunContainerError', 'no such file');
@@ -133,7 +136,7 @@ describe('C16: a start refused by the runtime', () => {
 });
 
 describe('C16: a postStart hook', () => {
-  test('keeps the container waiting until it has completed', () => {
+  test('leaves the container waiting until the hook has completed', () => {
     const story = told({ lifecycle: { postStart: hooks } }, ['runHook']);
     expect([story.state(), reason(story)]).toEqual(['launching.runningPostStart', 'ContainerCreating']);
     story.ports.answer('runHook');
@@ -210,7 +213,7 @@ describe('C16: a crash loop', () => {
     ]);
   });
 
-  test('ends with its pod, which reports the last run', () => {
+  test('is no longer reported once its pod terminates, which reports the last run', () => {
     const story = told();
     story.die(1);
     story.die(2);

@@ -47,7 +47,7 @@ function cpusStory() {
   };
 }
 
-test('saves the assignments before the pods that need them are admitted', () => {
+test('CPU assignments are saved before the pods that need them are admitted', () => {
   const { saved, assign, heard, list, ports, state } = cpusStory();
   saved();
   list();
@@ -60,7 +60,7 @@ test('saves the assignments before the pods that need them are admitted', () => 
   expect(heard()).toContainEqual({ type: 'admission.cpusSaved', revision: 1 });
 });
 
-test('saves later assignments that arrive while earlier ones are written', () => {
+test('later assignments that arrive while earlier ones are written are saved as well', () => {
   const { saved, assign, heard } = cpusStory();
   assign(1);
   assign(2);
@@ -68,7 +68,7 @@ test('saves later assignments that arrive while earlier ones are written', () =>
   expect(heard().filter((event) => 'revision' in event)).toEqual([{ type: 'admission.cpusSaved', revision: 2 }]);
 });
 
-test('retries to save the assignments after 10 s, while the pods wait', () => {
+test('saving the assignments is retried after 10 s, while the pods wait', () => {
   const { ports, heard, state, view, saved } = cpusStory();
   ports.fail('saveCpus', 'StoreFailed', 'no space left on device');
   expect(state()).toBe('awaitingSave');
@@ -80,7 +80,7 @@ test('retries to save the assignments after 10 s, while the pods wait', () => {
   expect(heard()).toContainEqual({ type: 'admission.cpusSaved', revision: 0 });
 });
 
-test('updates running containers after each change, and checks them at intervals', () => {
+test('running containers are updated after each change, and checked at intervals', () => {
   const { ports, heard, state, saved, list, context, view } = cpusStory();
   saved();
   expect(heard()).toContainEqual({ type: 'cpus.requested' });
@@ -98,7 +98,7 @@ test('updates running containers after each change, and checks them at intervals
   expect(state()).toBe('waiting');
 });
 
-test('retries containers that could not be updated at the next check', () => {
+test('containers that could not be updated are retried at the next check', () => {
   const { ports, state, saved, list, context } = cpusStory();
   saved();
   list(run);
@@ -110,7 +110,7 @@ test('retries containers that could not be updated at the next check', () => {
   expect(context().failure).toBeUndefined();
 });
 
-test('shows the shared, reserved and exclusive CPUs', () => {
+test('the shared, reserved and exclusive CPUs are shown', () => {
   const { assign, facts } = cpusStory();
   assign(1);
   expect(facts()).toMatchObject({

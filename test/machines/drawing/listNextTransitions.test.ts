@@ -49,7 +49,7 @@ describe.each(machines.map((machine) => [machine.id, machine] as const))('the ne
   const takenOf = told(machine);
 
   test.each(states)(
-    '%s: lists every possible transition, and none that an inner state handles first',
+    'include every possible transition from %s, and none that an inner state handles first',
     (_name, node) => {
       const shown = listNextTransitions(machine, stateValueOf(node)).map(({ way }) => way);
       const all = around(node).flatMap((each) => transitionsOf(each).flat());
@@ -73,7 +73,7 @@ const isOfEvent = (event: string): boolean => event !== '' && !event.includes('*
 
 const container = machines.find(({ id }) => id === 'container');
 
-test('lists a timer first with its deadline, then the transitions of inner states', () => {
+test('a timer is listed first with its deadline, then the transitions of inner states', () => {
   if (container === undefined) throw new Error('there is no container');
   const ways = listNextTransitions(container, { ended: 'backingOff' }, 1_000);
   expect(ways[0]).toEqual({
@@ -88,7 +88,7 @@ test('lists a timer first with its deadline, then the transitions of inner state
   expect(order.indexOf('(root)')).toBeGreaterThan(order.lastIndexOf('ended'));
 });
 
-test('omits events that an inner state always handles or discards', () => {
+test('events that an inner state always handles or discards are omitted', () => {
   const machine = setup({ guards: { isRight: () => true } }).createMachine({
     initial: 'outer',
     on: { taken: '.other', declined: '.other', asked: '.other' },

@@ -3,7 +3,7 @@ import { and, fromPromise, setup } from 'xstate';
 import { createCharts } from '../../../machines/drawing/charts.ts';
 import { mermaidOf } from '../../../machines/drawing/mermaid.ts';
 
-test('renders nested states, their waits, events with guards, and transitions that stay in a state', () => {
+test('nested states, their waits, events with guards, and transitions that stay in a state are rendered', () => {
   const machine = setup({
     actors: { ask: fromPromise(async () => 1) },
     guards: { isRight: () => true, isLate: () => false },
@@ -57,7 +57,7 @@ test('renders nested states, their waits, events with guards, and transitions th
 `);
 });
 
-test('rejects a guard without a name', () => {
+test('a guard without a name is rejected', () => {
   const machine = setup({}).createMachine({
     initial: 'a',
     states: { a: { on: { go: { guard: () => true, target: 'b' } } }, b: {} },

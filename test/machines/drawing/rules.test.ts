@@ -17,7 +17,7 @@ const declared = machines.flatMap((machine) =>
   }),
 );
 
-test.each(declared)('$machine $state implements existing rules $rules', ({ rules }) => {
+test.each(declared)('$machine $state declares only existing rules: $rules', ({ rules }) => {
   expect(rules.length).toBeGreaterThan(0);
   for (const rule of rules) expect(page).toContain(`## ${rule} `);
 });

@@ -48,6 +48,6 @@ test.each([
   ['startLimiter', 'limiter'],
   ['constructor', undefined],
   ['pod/__proto__/container/constructor', 'container'],
-])('the actor at %j runs %j', (path, machine) => {
+])('the actor at %j runs the machine %j', (path, machine) => {
   expect(machineAt(path)).toBe(machine);
 });

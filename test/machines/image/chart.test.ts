@@ -222,7 +222,7 @@ test.each(['Always', 'IfNotPresent', 'Never'])(
   },
 );
 
-describe('in any order of events', () => {
+describe('an image in any order of events', () => {
   const events: ImageEvent[] = [
     { type: 'image.update', pod },
     { type: 'runtime.returned' },
@@ -278,7 +278,7 @@ describe('in any order of events', () => {
   });
 });
 
-test('reports a failed check as such, not as a failed pull', () => {
+test('an image whose check failed is reported as such, not as a failed pull', () => {
   const { first, ask } = asking(imageMachine, inputOf({}));
   const failed = ask(first, failedEvent(invokedBy(first)[0]?.id ?? '', 'RuntimeError'));
   expect([failed.value, failed.context.waitingReason.reason]).toEqual(['awaitingRetry', 'ImageInspectError']);

@@ -34,7 +34,7 @@ function leaseStory() {
   };
 }
 
-test('C35: is renewed at once, and then at intervals', () => {
+test('C35: a lease is renewed at once, and then at intervals', () => {
   const { ports, renewed, state, asks, view } = leaseStory();
   for (const renewals of [1, 2, 3]) {
     expect([state(), asks()]).toEqual(['renewing', renewals]);
@@ -46,7 +46,7 @@ test('C35: is renewed at once, and then at intervals', () => {
   }
 });
 
-test('C35: counts the time until the next renewal from the response, however late that is', () => {
+test('C35: the time until the next renewal counts from the response, however late it is', () => {
   const { ports, renewed, state } = leaseStory();
   ports.advance(8_000);
   renewed();
@@ -56,7 +56,7 @@ test('C35: counts the time until the next renewal from the response, however lat
   expect(state()).toBe('renewing');
 });
 
-test('C35: retries a failure after a wait that doubles from 200 ms to 7 s', () => {
+test('C35: a failed renewal is retried after a wait that doubles from 200 ms to 7 s', () => {
   const { ports, failed, state, failure, asks, view } = leaseStory();
   for (const [failures, wait] of WAITS.entries()) {
     failed();
@@ -69,7 +69,7 @@ test('C35: retries a failure after a wait that doubles from 200 ms to 7 s', () =
   }
 });
 
-test('C35: resets failure and back-off after a renewal', () => {
+test('C35: a renewal resets failure and back-off', () => {
   const { ports, renewed, failed, state, failure } = leaseStory();
   for (const wait of WAITS.slice(0, 5)) {
     failed();
@@ -82,7 +82,7 @@ test('C35: resets failure and back-off after a renewal', () => {
   expect([state(), ports.untilNext]).toEqual(['awaitingRetry', 200]);
 });
 
-test('C35: does not postpone a renewal if the clock is set back', () => {
+test('C35: a renewal is not postponed if the clock is set back', () => {
   const { ports, renewed, failed, asks } = leaseStory();
   failed();
   ports.setClock(-3_600_000);
@@ -94,7 +94,7 @@ test('C35: does not postpone a renewal if the clock is set back', () => {
   expect(asks()).toBe(3);
 });
 
-test('delays renewals by up to 4 %, so that nodes do not renew at the same time', () => {
+test('renewals are delayed by up to 4 %, so that nodes do not renew at the same time', () => {
   const { ports, renewed, state } = leaseStory();
   renewed(0.5);
   expect(ports.untilNext).toBe(EVERY * 1.02);
@@ -102,7 +102,7 @@ test('delays renewals by up to 4 %, so that nodes do not renew at the same time'
   expect(state()).toBe('renewing');
 });
 
-test('creates no lease without a Node, and checks for it at the same interval', () => {
+test('no lease is created without a Node, whose existence is checked at the same interval', () => {
   const { ports, nodeless, state, failure, asks } = leaseStory();
   nodeless();
   expect([state(), failure(), ports.untilNext]).toEqual(['awaitingNode', undefined, EVERY]);
@@ -110,7 +110,7 @@ test('creates no lease without a Node, and checks for it at the same interval', 
   expect([state(), asks()]).toEqual(['renewing', 2]);
 });
 
-test('renews at once when the Node is registered, also during a renewal', () => {
+test('a lease is renewed at once when the Node is registered, even during a renewal', () => {
   const waiting = leaseStory();
   waiting.nodeless();
   waiting.registered();
@@ -131,7 +131,7 @@ test('renews at once when the Node is registered, also during a renewal', () => 
   expect([held.state(), held.asks()]).toEqual(['current', 1]);
 });
 
-test('reports once that the API server is reachable again', () => {
+test('the return of the API server is reported once', () => {
   const { ports, renewed, failed, heard } = leaseStory();
   renewed();
   ports.advance(EVERY);

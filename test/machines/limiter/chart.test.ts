@@ -14,7 +14,7 @@ function asks(of: ReturnType<typeof limiter>, key: string, arrivalOrder: number)
   };
 }
 
-test('grants its capacity at once, and the next slot when one is released', () => {
+test('a limiter grants its capacity at once, and the next slot when one is released', () => {
   const of = limiter(2);
   const [first, second, third] = ['a/x', 'b/x', 'c/x'].map((key, index) => asks(of, key, index));
   expect([first?.granted(), second?.granted(), third?.granted()]).toEqual([1, 1, 0]);
@@ -27,7 +27,7 @@ test('grants its capacity at once, and the next slot when one is released', () =
   expect(of.getSnapshot().value).toBe('open');
 });
 
-test('serves all requests of an earlier pod before those of later pods, in their own order', () => {
+test('a limiter serves all requests of an earlier pod before those of later pods, in their own order', () => {
   const of = limiter(1);
   asks(of, 'pod-5/x', 5);
   asks(of, 'pod-9/x', 9);
@@ -37,7 +37,7 @@ test('serves all requests of an earlier pod before those of later pods, in their
   expect(queueOf(of)).toEqual({ held: ['pod-5/x'], queue: ['pod-2/x', 'pod-7/x', 'pod-7/y', 'pod-9/x'] });
 });
 
-test('counts a repeated request once, whether it holds a slot or waits', () => {
+test('a limiter counts a repeated request once, whether it holds a slot or waits', () => {
   const of = limiter(1);
   const holder = asks(of, 'a/x', 1);
   const waiter = asks(of, 'b/x', 2);
@@ -47,7 +47,7 @@ test('counts a repeated request once, whether it holds a slot or waits', () => {
   expect([holder.granted(), waiter.granted()]).toEqual([1, 0]);
 });
 
-test('does not grant to a request that left the queue, and ignores an unknown release', () => {
+test('a limiter does not grant to a request that left the queue, and ignores an unknown release', () => {
   const of = limiter(1);
   asks(of, 'a/x', 1);
   const leaver = asks(of, 'b/x', 2);
@@ -58,7 +58,7 @@ test('does not grant to a request that left the queue, and ignores an unknown re
   expect([leaver.granted(), next.granted()]).toEqual([0, 1]);
 });
 
-test('serves one request per subject at a time while others pass, and reports which ones had to wait', () => {
+test('a limiter serves one request per subject at a time while others pass, and reports which ones had to wait', () => {
   const of = limiter(3);
   const { holder, heard } = asker<SlotGranted>(of);
   const ask = (key: string, subject: { readonly subject?: string } = {}) =>
@@ -77,7 +77,7 @@ test('serves one request per subject at a time while others pass, and reports wh
   expect(heard().filter(({ hasWaited }) => hasWaited)).toEqual([{ type: 'slot.granted', key: 'a/y', hasWaited: true }]);
 });
 
-test('releases all slots and requests of a pod that is gone, and of no other', () => {
+test('a limiter releases all slots and requests of a pod that is gone, and of no other', () => {
   const of = limiter(2);
   asks(of, 'a/x', 1);
   asks(of, 'ab/x', 2);
@@ -88,7 +88,7 @@ test('releases all slots and requests of a pod that is gone, and of no other', (
   expect(next.granted()).toBe(1);
 });
 
-test('never exceeds its capacity, leaves no slot free while a request waits, and forgets no request', () => {
+test('a limiter never exceeds its capacity, leaves no slot free while a request waits, and forgets no request', () => {
   const key = fc.tuple(fc.constantFrom('a', 'b', 'c', 'd'), fc.constantFrom('x', 'y', 'z'));
   const step = fc.oneof(
     fc.record({ type: fc.constant('request' as const), key }),

@@ -26,7 +26,7 @@ function impatientLimiter(capacity: number) {
   };
 }
 
-test('lets requests of other origins pass the slow holder of the only slot', () => {
+test('a limiter lets requests of other origins pass the slow holder of the only slot', () => {
   const { of, ports, ask, release, view } = impatientLimiter(1);
   ask('slow', 'one');
   ask('again', 'one');
@@ -47,7 +47,7 @@ test('lets requests of other origins pass the slow holder of the only slot', () 
   expect(view()).toEqual({ capacity: 1, held: ['again'], queue: [] });
 });
 
-test('queues a request behind slow holders of its origin after those that may pass, and shows what each waits for', () => {
+test('a limiter queues a request behind slow holders of its origin after those that may pass, and shows what each waits for', () => {
   const { ports, ask, view } = impatientLimiter(1);
   ask('slow', 'one');
   ask('again', 'one');
@@ -63,7 +63,7 @@ test('queues a request behind slow holders of its origin after those that may pa
   });
 });
 
-test('has no slow holders while slots are released in time', () => {
+test('a limiter has no slow holders while slots are released in time', () => {
   const { ports, ask, release, view } = impatientLimiter(2);
   for (const key of ['a', 'b', 'c', 'd']) ask(key, key);
   for (const key of ['b', 'c']) {
@@ -76,7 +76,7 @@ test('has no slow holders while slots are released in time', () => {
   expect(view().slow).toEqual(['a', 'd']);
 });
 
-test('has no slow holders without a time limit', () => {
+test('a limiter has no slow holders without a time limit', () => {
   const of = limiter(1);
   const { holder } = asker<SlotGranted>(of);
   for (const key of ['a', 'b'])
@@ -85,7 +85,7 @@ test('has no slow holders without a time limit', () => {
   expect([of.getSnapshot().value, limiterView(of)]).toMatchObject(['full', { held: ['a'], queue: ['b'] }]);
 });
 
-test('never exceeds its capacity in regular holders or per origin, and grants every possible slot', () => {
+test('a limiter never exceeds its capacity in regular holders or per origin, and grants every possible slot', () => {
   const key = fc.record({ key: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'), origin: fc.constantFrom('one', 'two') });
   const step = fc.oneof(
     fc.record({ type: fc.constant('ask' as const), of: key }),

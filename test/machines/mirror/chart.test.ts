@@ -38,7 +38,7 @@ function mirrorStory(before: Partial<MirrorFacts>) {
   };
 }
 
-describe('its first step', () => {
+describe('the first step for a mirror pod', () => {
   const cases: readonly (readonly [string, Partial<MirrorFacts>, string])[] = [
     ['a static pod without a mirror gets one', { pod }, 'creating'],
     ['before the node is registered nobody may make one', { pod, nodeUid: '' }, 'awaitingNode'],
@@ -63,7 +63,7 @@ describe('its first step', () => {
   });
 });
 
-test('C31: creates a mirror pod owned by the Node, which exists once the watch shows it', () => {
+test('C31: a mirror pod owned by the Node is created, and exists once the watch shows it', () => {
   const { ports, state, tell, view } = mirrorStory({ pod });
   expect(ports.asked('createMirror')).toEqual([{ pod, nodeUid: 'node-1-uid' }]);
   ports.answer('createMirror', null);
@@ -72,7 +72,7 @@ test('C31: creates a mirror pod owned by the Node, which exists once the watch s
   expect([state(), ports.asked('createMirror').length]).toEqual(['current', 1]);
 });
 
-test('C31: creates one again that the watch never shows', () => {
+test('C31: a mirror pod that the watch never shows is created again', () => {
   const { ports, state } = mirrorStory({ pod });
   ports.answer('createMirror', null);
   ports.advance(59_999);
@@ -81,7 +81,7 @@ test('C31: creates one again that the watch never shows', () => {
   expect(ports.asked('createMirror').length).toBe(2);
 });
 
-test('C31: does not create it twice for other changes before the watch shows it', () => {
+test('C31: a mirror pod is not created twice for other changes before the watch shows it', () => {
   const { ports, state, tell } = mirrorStory({ pod });
   ports.answer('createMirror', null);
   tell({ pod: podWith('two') });
@@ -90,7 +90,7 @@ test('C31: does not create it twice for other changes before the watch shows it'
   expect([state(), ports.asked('removeMirror').length]).toEqual(['removing', 1]);
 });
 
-test('C31: does not create it twice if the watch shows it before the response', () => {
+test('C31: a mirror pod is not created twice if the watch shows it before the response', () => {
   const { ports, state, tell } = mirrorStory({ pod });
   tell({ observedMirror });
   expect(state()).toBe('creating');
@@ -98,7 +98,7 @@ test('C31: does not create it twice if the watch shows it before the response', 
   expect([state(), ports.asked('createMirror').length]).toEqual(['current', 1]);
 });
 
-test('C31: replaces a wrong one at once, whatever the watch still shows', () => {
+test('C31: a wrong mirror pod is replaced at once, whatever the watch still shows', () => {
   const { ports, state, tell } = mirrorStory({ pod: podWith('two'), observedMirror });
   expect(ports.asked('removeMirror')).toEqual([{ ...NAME, uid: 'mirror-1' }]);
   ports.answer('removeMirror', null);
@@ -110,7 +110,7 @@ test('C31: replaces a wrong one at once, whatever the watch still shows', () => 
   expect(ports.asked('removeMirror').at(-1)).toEqual({ ...NAME, uid: 'mirror-2' });
 });
 
-test('C31: tolerates that it disappears, or is replaced, during its removal', () => {
+test('C31: a mirror pod may disappear or be replaced during its removal', () => {
   const { ports, state, tell } = mirrorStory({ observedMirror });
   tell({ observedMirror: { ...observedMirror, uid: 'mirror-2' } });
   expect(state()).toBe('removing');
@@ -121,19 +121,19 @@ test('C31: tolerates that it disappears, or is replaced, during its removal', ()
   expect(state()).toBe('removed');
 });
 
-test('C31: creates it once the node is registered', () => {
+test('C31: a mirror pod is created once the node is registered', () => {
   const { state, tell } = mirrorStory({ pod, nodeUid: '' });
   tell({ nodeUid: 'node-1-uid' });
   expect(state()).toBe('creating');
 });
 
-test('C31: removes a wrong one once the earlier pod has terminated', () => {
+test('C31: a wrong mirror pod is removed once the earlier pod has terminated', () => {
   const { state, tell } = mirrorStory({ pod: podWith('two'), observedMirror, isUpdateDeferred: true });
   tell({ isUpdateDeferred: false });
   expect(state()).toBe('removing');
 });
 
-test('C31: retries a refusal after a wait that doubles from 5 s to 60 s', () => {
+test('C31: a rejected creation is retried after a wait that doubles from 5 s to 60 s', () => {
   const { ports, state, failure, view } = mirrorStory({ pod });
   for (const wait of WAITS) {
     ports.fail('createMirror', 'InternalError', 'namespaces "kube-system" not found');
@@ -148,7 +148,7 @@ test('C31: retries a refusal after a wait that doubles from 5 s to 60 s', () => 
   expect(failure()).toBeUndefined();
 });
 
-test('C31: retries a failed removal, and at once after a change', () => {
+test('C31: a failed removal of a mirror pod is retried, and at once after a change', () => {
   const { ports, state, tell } = mirrorStory({ observedMirror });
   ports.fail('removeMirror', 'InternalError', 'connection refused');
   expect(state()).toBe('awaitingRetry');

@@ -99,7 +99,7 @@ describe('a failing actor', () => {
   });
 
   test.each(['admission', 'startLimiter', 'pullLimiter'])(
-    'of %s stops the node agent, which reports it and touches nothing',
+    'of %s stops the node agent, which reports the failure and stops no container',
     (part) => {
       const story = runningNode();
       story.send(breaking(part) as never);
@@ -141,21 +141,18 @@ describe('C25: a rebuilt pod', () => {
     ['a container of it broke', admittedBefore],
     ['its own actor threw', undefined],
     ['its own actor threw', admittedBefore],
-  ] as const)(
-    'after a failure of %s has the last admitted resources, not those wanted or admitted earlier',
-    (why, before) => {
-      const story = resizedNode(before);
-      story.want([sized('100')]);
-      breakings[why](story);
-      const pod = story.rebuilt();
-      expect(pod).toMatchObject({
-        allocated: sized('2'),
-        desired: sized('100'),
-        updateRefusal: { reason: 'Deferred' },
-      });
-      expect(story.ports.asked('resizePod')).toHaveLength(1);
-    },
-  );
+  ] as const)('has the last admitted resources, not those wanted or admitted earlier, after %s', (why, before) => {
+    const story = resizedNode(before);
+    story.want([sized('100')]);
+    breakings[why](story);
+    const pod = story.rebuilt();
+    expect(pod).toMatchObject({
+      allocated: sized('2'),
+      desired: sized('100'),
+      updateRefusal: { reason: 'Deferred' },
+    });
+    expect(story.ports.asked('resizePod')).toHaveLength(1);
+  });
 
   test('continues with the resize of its container', () => {
     const story = resizedNode();

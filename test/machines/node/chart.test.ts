@@ -97,7 +97,7 @@ describe('the start', () => {
     expect([story.pod('web-uid'), story.pod('new-uid')]).toEqual([undefined, RUNS]);
   });
 
-  test('C24: does so for one that had completed before', () => {
+  test('C24: removes a completed pod completely before its new version starts, if it was edited while the agent was not running', () => {
     const story = nodeStory({
       held: ['removePodData'],
       statuses: { 'web-uid': { phase: 'Succeeded' } },
@@ -134,7 +134,7 @@ describe('the start', () => {
     expect(story.pod('http-uid')).toBe(RUNS);
   });
 
-  test('leaves a sandbox without our mark alone, unless a source wants its pod', () => {
+  test('does not touch a sandbox without our mark, unless a source wants its pod', () => {
     const foreign = (world: Parameters<NonNullable<Parameters<typeof nodeStory>[0]>['before'] & object>[0]) => {
       const { owner: _ours, ...sandbox } = world.sandbox(web);
       world.sandboxes.set(sandbox.id, sandbox);
@@ -151,7 +151,7 @@ describe('the start', () => {
     expect(adopting.ports.asked('runSandbox')).toEqual([]);
   });
 
-  test('removes what an earlier run left on disk alone, unless it is wanted', () => {
+  test('removes pods of which an earlier run left only files on disk, unless they are wanted', () => {
     const identity = { namespace: 'default' };
     const story = nodeStory({
       left: [
@@ -385,7 +385,7 @@ describe('drain', () => {
     expect(story.state()).toBe('stopped');
   });
 
-  test('terminates pods of ours that appear only now, and leaves others alone', () => {
+  test('terminates pods of this agent that appear only now, and does not touch foreign pods', () => {
     const story = runningNode(web);
     story.ports.hold('stopContainer');
     story.drain();

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { simulatedNode } from '../../fakes/node.ts';
 import { podRunning, podWith } from '../../fakes/pods.ts';
 
-test('counts actors by top-level state, pods by lifecycle, and objects of the runtime', async () => {
+test('actors are counted by top-level state, pods by lifecycle, and objects of the runtime in total', async () => {
   const annotations = { 'kubernetes.io/config.source': 'file' };
   const node = await simulatedNode({
     pods: [

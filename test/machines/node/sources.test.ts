@@ -44,7 +44,7 @@ describe('a source that cannot be read at the start', () => {
     expect(story.world.containers.get('db')?.state).toBe('running');
   });
 
-  test('and is read partially lets its readable pods start, and leaves the rest until all of it is read', () => {
+  test('but is read in part lets its readable pods start, and leaves the rest until it is read completely', () => {
     const story = nodeOfTwo();
     story.want([], 'http');
     const listed = { type: 'config.podsListed', source: 'file', at: 0 } as const;
@@ -86,7 +86,7 @@ describe('a source that cannot be read at the start', () => {
     expect(story.pod('edited-uid')).toBe(RUNS);
   });
 
-  test('C24: running pods keep their full names until then, so that a new version waits', () => {
+  test('C24: running pods retain their full names until then, so that a new version waits', () => {
     const story = nodeOfTwo();
     const edited = namedPod('db', {}, 'edited-uid');
     story.want([edited]);

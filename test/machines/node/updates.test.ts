@@ -95,7 +95,7 @@ describe('an annotation', () => {
   });
 });
 
-describe('a condition set by others', () => {
+describe('a condition set by another component', () => {
   test('C14: is an event of its own, without another admission', () => {
     const pod = namedPod('web');
     const node = nodeWith(pod);
@@ -159,7 +159,7 @@ describe('a pod that is not admitted yet', () => {
       return { story, goOn, update, context: () => story.podRef('new-uid')?.getSnapshot().context };
     }
 
-    test('C14: receives conditions set by others', () => {
+    test('C14: receives conditions set by other components', () => {
       const { story, update, goOn, context } = node();
       update({ ...pod, status: { conditions: [inService] } });
       expect(context()?.conditions).toEqual([inService]);

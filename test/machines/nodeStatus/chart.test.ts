@@ -42,7 +42,7 @@ function toldStory() {
   return story;
 }
 
-test('reports nothing before the node is registered, and then its status once', () => {
+test('a node status is not reported before the node is registered, and then once', () => {
   const { ports, registered, changed, told, state, asks } = statusStory();
   changed();
   ports.advance(60_000);
@@ -53,7 +53,7 @@ test('reports nothing before the node is registered, and then its status once', 
   expect([state(), asks()]).toEqual(['current', 1]);
 });
 
-test('gives a starting node five seconds to become ready before it reports', () => {
+test('a starting node has five seconds to become ready before its status is reported', () => {
   const unready = statusStory();
   unready.register();
   unready.changed(false);
@@ -67,7 +67,7 @@ test('gives a starting node five seconds to become ready before it reports', () 
   expect([ready.state(), ready.asks()]).toEqual(['reporting', 1]);
 });
 
-test('checks every ten seconds for changes', () => {
+test('a node status is checked for changes every ten seconds', () => {
   const { ports, told, state, asks } = toldStory();
   for (const checks of [1, 2]) {
     ports.advance(CHECK - 1);
@@ -78,7 +78,7 @@ test('checks every ten seconds for changes', () => {
   }
 });
 
-test('reports a change at once, and the next check follows ten seconds later', () => {
+test('a change of the node status is reported at once, and the next check follows ten seconds later', () => {
   const { ports, changed, told, state, asks } = toldStory();
   ports.advance(6_000);
   changed();
@@ -87,7 +87,7 @@ test('reports a change at once, and the next check follows ten seconds later', (
   expect(ports.untilNext).toBe(CHECK);
 });
 
-test('combines changes during a report into one further report', () => {
+test('changes during a report are combined into one further report', () => {
   const { ports, changed, told, state, asks } = toldStory();
   for (let changes = 0; changes < 3; changes += 1) changed();
   expect([ports.pending(), asks()]).toEqual([['putNodeStatus'], 2]);
@@ -97,7 +97,7 @@ test('combines changes during a report into one further report', () => {
   expect([state(), asks()]).toEqual(['current', 3]);
 });
 
-test('retries a failed report after ten seconds until it succeeds', () => {
+test('a failed report is retried after ten seconds until it succeeds', () => {
   const { ports, registered, told, failed, state, failure, asks } = statusStory();
   registered();
   for (const failures of [1, 2, 3]) {
@@ -112,7 +112,7 @@ test('retries a failed report after ten seconds until it succeeds', () => {
   expect([state(), failure()]).toEqual(['current', undefined]);
 });
 
-test('reports the next change at once after a failure', () => {
+test('the next change after a failed report is reported at once', () => {
   const { ports, changed, told, failed, state, failure, asks } = toldStory();
   changed();
   failed();
@@ -123,7 +123,7 @@ test('reports the next change at once after a failure', () => {
   expect([state(), failure(), ports.untilNext]).toEqual(['current', undefined, CHECK]);
 });
 
-test('includes the changes during a failed report in the next one', () => {
+test('the next report includes the changes during a failed one', () => {
   const { ports, changed, told, failed, state, asks } = toldStory();
   changed();
   changed();
@@ -134,7 +134,7 @@ test('includes the changes during a failed report in the next one', () => {
   expect([state(), asks()]).toEqual(['current', 3]);
 });
 
-test('sends one further report for a change during a retry, and clears the failure', () => {
+test('a change during a retry causes one further report, and the failure is cleared', () => {
   const { ports, registered, changed, told, failed, state, failure, asks } = statusStory();
   registered();
   failed();
@@ -144,7 +144,7 @@ test('sends one further report for a change during a retry, and clears the failu
   expect([state(), failure(), asks()]).toEqual(['reporting', undefined, 3]);
 });
 
-test('does not extend a wait if the clock is set back', () => {
+test('a wait for the next report is not extended if the clock is set back', () => {
   const { ports, registered, failed, asks } = statusStory();
   registered();
   failed();
@@ -153,7 +153,7 @@ test('does not extend a wait if the clock is set back', () => {
   expect(asks()).toBe(2);
 });
 
-test('records the changed conditions after the report has succeeded', () => {
+test('changed conditions are recorded as events after the report has succeeded', () => {
   const { registered, changed, told, failed, events } = statusStory();
   registered();
   failed();

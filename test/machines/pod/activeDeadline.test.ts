@@ -127,7 +127,7 @@ describe('activeDeadlineSeconds', () => {
     expect(crashing.state()).toBe('finished');
   });
 
-  test('does not affect a pod that is refused or has terminated', () => {
+  test('does not affect a pod that is rejected or has terminated', () => {
     const greedy = aContainer({ resources: { requests: { cpu: '5' } } });
     const refused = podStory({ pod: aPod({ activeDeadlineSeconds: 60, containers: [greedy] }) });
     refused.ports.advance(60_000);
@@ -192,7 +192,7 @@ describe('activeDeadlineSeconds', () => {
     expect(stopped.view().exceedsDeadline).toBeUndefined();
   });
 
-  test('C2: so does a completing pod whose sidecar stops too late, and a pod whose sandbox is created too late', () => {
+  test('C2: a completing pod whose sidecar stops too late fails as well, and so does a pod whose sandbox is created too late', () => {
     const sidecar = aContainer({ name: 'sidecar', restartPolicy: 'Always' });
     const completing = podStory({
       pod: aPod({ activeDeadlineSeconds: 60, restartPolicy: 'Never', initContainers: [sidecar] }),

@@ -50,7 +50,7 @@ describe('starting a pod', () => {
     expect(story.containers()).toEqual({ main: 'launching.readyToCreate' });
   });
 
-  test('starts nothing if the node refuses it', () => {
+  test('starts nothing if the node rejects it', () => {
     const greedy = aPod({ containers: [aContainer({ resources: { requests: { cpu: '5' } } })] });
     const story = podStory({ pod: greedy });
     expect(story.state()).toBe('refused');

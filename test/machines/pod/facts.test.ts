@@ -3,7 +3,7 @@ import { preemptionOf } from '../../../machines/node/pods/endings.ts';
 import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { podStory } from '../support/podStory.ts';
 
-test('shows why a pod was refused, and why it terminates', () => {
+test('a pod shows why it was rejected, and why it terminates', () => {
   const cpu = { resources: { requests: { cpu: '100' } } };
   const refused = podStory({ pod: aPod({ containers: [aContainer(cpu)] }) });
   expect(refused.tree()).toMatchObject({ kind: 'pod', name: 'web', refused: { reason: 'OutOfcpu' } });
@@ -13,14 +13,14 @@ test('shows why a pod was refused, and why it terminates', () => {
   expect(story.tree().termination).toMatchObject({ reason: 'Removed', graceSeconds: 30 });
 });
 
-test('shows no cause for a pod that completed', () => {
+test('a completed pod shows no cause', () => {
   const story = podStory({ pod: aPod({ restartPolicy: 'Never' }) });
   story.die(story.view().containers[0]?.containerId ?? '', 0);
   expect(story.tree()).toMatchObject({ state: 'finished', tags: expect.arrayContaining(['ended']) });
   expect(story.tree().termination).toBeUndefined();
 });
 
-test('C2: shows no earlier run of a terminated pod if the runtime has lost the last one', () => {
+test('C2: a terminated pod shows no earlier run if the runtime has lost the last one', () => {
   const told = { name: 'main', restartCount: 1, ready: false, image: '', imageID: '' };
   const factsAfter = (attempt: number) => {
     const before: Parameters<typeof podStory>[0] = {
@@ -42,7 +42,7 @@ test('C2: shows no earlier run of a terminated pod if the runtime has lost the l
   expect(factsAfter(1)).toEqual(['stopped', ['1 restart'], 3]);
 });
 
-test('C2: shows no container of a terminated pod that was created meanwhile and never ran', () => {
+test('C2: a terminated pod shows no container that was created meanwhile and never ran', () => {
   const told = { name: 'main', restartCount: 0, ready: false, image: '', imageID: '' };
   const story = podStory({
     restored: { phase: 'Failed', reason: 'DeadlineExceeded', containerStatuses: [told] },
@@ -59,7 +59,7 @@ test('C2: shows no container of a terminated pod that was created meanwhile and 
   expect([main?.state, main?.facts, main?.lastRun?.exitCode]).toEqual(['stopped', [], 3]);
 });
 
-test('shows its deadline as an actor with its kind and time', () => {
+test('a pod shows its deadline as an actor with its kind and time', () => {
   const story = podStory({ pod: aPod({ activeDeadlineSeconds: 60 }) });
   expect(story.tree().children).toContainEqual(
     expect.objectContaining({

@@ -47,7 +47,7 @@ describe('a completed pod', () => {
     ['its cgroup is still there', 'removeCgroup'],
   ] as const;
 
-  test.each(later)('C9: has its terminal phase, and its resources are free, while %s', (_, port) => {
+  test.each(later)('C9: reports its terminal phase and has released its resources while %s', (_, port) => {
     const story = podStory({ pod: once, held: [port] });
     expect(story.allocated()).not.toBeNull();
     story.die('main-0-0', 0);
@@ -62,7 +62,7 @@ describe('a completed pod', () => {
   test.each([
     ['which its status tells', { reason: 'Completed', graceSeconds: 30, at: 0 } as const],
     ['which only its containers tell', undefined],
-  ])('C9: under an earlier agent, %s: is cleaned up without mounting anything again', (_, termination) => {
+  ])('C9: under an earlier agent, %s, is cleaned up without remounting any volume', (_, termination) => {
     const story = podStory({
       pod: once,
       ...(termination ? { termination } : {}),
@@ -158,7 +158,7 @@ describe('a pod that is being removed', () => {
     },
   );
 
-  test('does so for one that appears during the wait for another attempt', () => {
+  test('stops and removes a sandbox that appears during the wait for another attempt', () => {
     const story = podStory({ pod: once });
     story.ports.failNext('removePodData', 'RuntimeError');
     story.terminate();
@@ -169,7 +169,7 @@ describe('a pod that is being removed', () => {
     expect([...story.world.sandboxes.keys()]).toEqual([]);
   });
 
-  test('kills what is left in its cgroup although the runtime has no sandbox of it', () => {
+  test('kills what is left in its cgroup even if the runtime has no sandbox of the pod', () => {
     const story = podStory({ pod: aPod({ containers: [aContainer()] }), held: ['preparePod'] });
     story.terminate();
     expect(story.ports.asked('stopSandboxes')).toMatchObject([{ pod: { metadata: { uid: 'uid-1' } }, ids: [] }]);

@@ -61,7 +61,7 @@ describe('a container in a ready sandbox that its pod cannot use', () => {
   test.each<[string, Partial<ObservedSandbox>, string | undefined]>([
     ['has no address', { ips: [] }, undefined],
     ['is on the network of the host', { hostNetwork: true }, '10.0.0.9'],
-  ])('C10: is stopped with its hook and grace period when it is found and %s', (_, over, podIp) => {
+  ])('C10: is stopped with its hook and grace period if the adopted sandbox %s', (_, over, podIp) => {
     const story = foundPod();
     expect(story.state()).toBe('sandboxing.adopting');
     tellOf(story, over);
@@ -69,14 +69,14 @@ describe('a container in a ready sandbox that its pod cannot use', () => {
     expect(story.ports.asked('stopSandboxes')).toMatchObject([{ ids: ['sandbox-uid-1-0'] }]);
   });
 
-  test('C10: is stopped so when a second ready sandbox is found', () => {
+  test('C10: is stopped with its hook and grace period when a second ready sandbox is found', () => {
     const story = foundPod((world) => [world.sandbox(pod), world.sandbox(pod, 1)]);
     tellOf(story);
     expectOrderlyMove(story, '10.0.0.9');
     expect(story.ports.asked('stopSandboxes')).toMatchObject([{ ids: ['sandbox-uid-1-1', 'sandbox-uid-1-0'] }]);
   });
 
-  test('C10: is stopped so when an update changes the network mode', () => {
+  test('C10: is stopped with its hook and grace period when an update changes the network mode', () => {
     const story = podStory({ pod });
     story.told();
     story.ports.hold(...steps);
@@ -85,7 +85,7 @@ describe('a container in a ready sandbox that its pod cannot use', () => {
     expect(story.context().sandbox).toMatchObject({ hostNetwork: true, attempt: 1 });
   });
 
-  test('C10: is stopped so when its address is lost', () => {
+  test('C10: is stopped with its hook and grace period when the sandbox loses its address', () => {
     const story = podStory({ pod });
     story.told();
     const [sandbox] = story.world.sandboxes.values();
@@ -96,7 +96,7 @@ describe('a container in a ready sandbox that its pod cannot use', () => {
     expectOrderlyMove(story, undefined);
   });
 
-  test('C10: is stopped so although the first query fails because the runtime is not available', () => {
+  test('C10: is stopped with its hook and grace period even if the first query fails because the runtime is not available', () => {
     const story = foundPod();
     story.ports.hold('inspectContainer');
     tellOf(story, { ips: [] });
@@ -161,7 +161,7 @@ describe('a container that may run in a dead sandbox', () => {
   });
 });
 
-test('is not reported and does not block if it exited with its sandbox', () => {
+test('a container that exited with its sandbox is not reported, and does not block', () => {
   const story = podStory({
     pod,
     before: (world) => {

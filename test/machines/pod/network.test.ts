@@ -40,7 +40,7 @@ describe('while the runtime has no network for pods', () => {
     expect(told(story)).toEqual([]);
   });
 
-  test('so does one that an update moves there', () => {
+  test('a pod that an update moves to the network of the host starts as well', () => {
     const story = offlinePod();
     story.send({ type: 'pod.update', pod: aPod({ hostNetwork: true }) });
     expect(story.state()).toBe('active.running.steady');

@@ -27,7 +27,7 @@ test('C37: a pod continues by itself as soon as the missing objects of its volum
 });
 
 test.each(['preparing', 'terminating', 'terminated'])(
-  'a change of its objects is no error for a pod that is %s',
+  'a change of its objects does not affect a pod that is %s',
   (state) => {
     const story = podStory({ pod: lacking, held: state === 'preparing' ? ['preparePod'] : ['readObjects'] });
     if (state !== 'preparing') story.ports.hold('stopSandboxes');

@@ -228,17 +228,14 @@ describe.each(walks)('%s, in any order of events', (_, steps) => {
     expect(new Set(steps.map(({ nextState }) => nextState.status))).toEqual(new Set(['active', 'done']));
   });
 
-  test.each([false, true])(
-    'reaches its end after a termination in every state (each port failing once: %s)',
-    (failing) => {
-      const stuck = states.flatMap((state) => {
-        const ending = ask(state, { type: 'pod.terminate', termination: termination(30) });
-        const path = leadTo(ask, ending, { goals: ['terminated'], next: obliging(failing) });
-        return path.at(-1) === 'terminated' ? [] : [[statePath(state.value), ...path]];
-      });
-      expect(stuck).toEqual([]);
-    },
-  );
+  test.each([false, true])('can be terminated in every state (each port failing once: %s)', (failing) => {
+    const stuck = states.flatMap((state) => {
+      const ending = ask(state, { type: 'pod.terminate', termination: termination(30) });
+      const path = leadTo(ask, ending, { goals: ['terminated'], next: obliging(failing) });
+      return path.at(-1) === 'terminated' ? [] : [[statePath(state.value), ...path]];
+    });
+    expect(stuck).toEqual([]);
+  });
 
   test('reaches a run, or the rest that its policy requires, from every other state', () => {
     const rests = ['active.running.steady', 'finished'];
@@ -274,7 +271,7 @@ describe.each(walks)('%s, in any order of events', (_, steps) => {
   });
 });
 
-test('reaches every state of the chart', () => {
+test('every state of the chart is reached', () => {
   const reached = new Set(walks.flatMap(([, steps]) => steps.flatMap(({ nextState }) => leavesOf(nextState))));
   const missed = atomicStates(walkedMachine).filter((node) => !reached.has(node) && !isPassing(node));
   // Only a pod with more containers and volumes than the walks have rests in it (commands.test.ts).

@@ -6,13 +6,13 @@ import { podStory } from '../support/podStory.ts';
 const volumes = [{ name: 'data', emptyDir: {} }];
 const reasons = (told: readonly string[]) => told.map((sentence) => sentence.split(':')[0]);
 
-describe('the events of a pod', () => {
-  test('has only events of its container at the start', () => {
+describe('the events of a pod that', () => {
+  test('starts are only those of its container', () => {
     const story = podStory({ pod: aPod({ volumes }) });
     expect(reasons(story.told())).toEqual(['Normal Pulled', 'Normal Created', 'Normal Started']);
   });
 
-  test('is refused by the node', () => {
+  test('is rejected by the node', () => {
     const greedy = aPod({ containers: [aContainer({ resources: { requests: { cpu: '5' } } })] });
     const story = podStory({ pod: greedy });
     const { reason, message } = story.view().refusal ?? {};

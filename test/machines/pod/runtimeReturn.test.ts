@@ -9,16 +9,19 @@ const waits: readonly (readonly [PortName, string])[] = [
   ['removeCgroup', 'terminating.awaitingCgroupRetry'],
 ];
 
-test.each(waits)('%s that failed because the runtime was not available is retried on its return', (port, state) => {
-  const story = podStory();
-  story.ports.failNext(port, 'RuntimeUnavailable');
-  story.terminate();
-  expect(story.state()).toBe(state);
-  story.send({ type: 'runtime.returned' });
-  expect(story.state()).toBe('terminated');
-});
+test.each(waits)(
+  '%s is retried when the runtime returns if it failed because the runtime was not available',
+  (port, state) => {
+    const story = podStory();
+    story.ports.failNext(port, 'RuntimeUnavailable');
+    story.terminate();
+    expect(story.state()).toBe(state);
+    story.send({ type: 'runtime.returned' });
+    expect(story.state()).toBe('terminated');
+  },
+);
 
-test.each(waits)('%s that the runtime refused is retried after its interval', (port, state) => {
+test.each(waits)('%s is retried after its interval if the runtime rejected the call', (port, state) => {
   const story = podStory();
   story.ports.failNext(port, 'FailedKillPod');
   story.terminate();
@@ -33,7 +36,7 @@ test.each(waits)('%s that the runtime refused is retried after its interval', (p
 test.each([
   ['RuntimeUnavailable', 'preparing.creatingDirectory'],
   ['FailedCreatePodContainer', 'preparing.awaitingRetry'],
-] as const)('on its return a pod whose directory failed with %s is in %s', (reason, state) => {
+] as const)('when the runtime returns, a pod whose directory failed with %s is in %s', (reason, state) => {
   const story = podStory({ held: ['preparePod'] });
   story.ports.fail('preparePod', reason);
   expect(story.state()).toBe('preparing.awaitingRetry');

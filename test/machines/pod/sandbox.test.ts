@@ -48,7 +48,7 @@ describe('an unusable sandbox', () => {
   });
 
   test.each([-60_000, 60_000, Number.NEGATIVE_INFINITY])(
-    'C8: waits from the response, although the creation time of the runtime differs by %s ms',
+    'C8: is replaced 10 s after the response, even if the runtime reports a creation time that differs by %s ms',
     (skew) => {
       const story = makingPod();
       answerWith(story, { ips: [], createdAt: Math.max(0, story.ports.now + skew) });
@@ -176,7 +176,7 @@ describe('a sandbox of an earlier agent that no list has shown', () => {
 
 describe('C8: if the runtime does not find the image or sandbox of a container', () => {
   test.each(['createContainer', 'startContainer'] as const)(
-    'the sandbox is queried, and replaced at once if it is gone: %s',
+    'the sandbox is queried, and replaced immediately if it is gone: %s',
     (port) => {
       const story = podStory({ held: [port] });
       const [sandbox = ''] = story.world.sandboxes.keys();
@@ -253,7 +253,7 @@ test.each([
   ['OnFailure', 1, 'sandboxing'],
   ['Always', 0, 'sandboxing'],
 ] as const)(
-  'C8: %s and exit code %s: init containers and sidecars alone do not require another sandbox',
+  'C8: with policy %s and exit code %s, init containers and sidecars alone do not require a new sandbox',
   (restartPolicy, exitCode, state) => {
     const initContainers = [aContainer({ name: 'setup' }), aContainer({ name: 'proxy', restartPolicy: 'Always' })];
     const pod = aPod({ restartPolicy, initContainers });

@@ -51,7 +51,7 @@ function probeStory(over: Over = {}) {
   };
 }
 
-describe('its attempts', () => {
+describe('the attempts of a probe', () => {
   test('start after its initial delay, then one period after the start of the previous one', () => {
     const story = probeStory({ probe: { initialDelaySeconds: 5 } });
     expect([story.state(), story.ports.untilNext]).toEqual(['failing.waiting', 5_000]);
@@ -89,7 +89,7 @@ describe('its attempts', () => {
     expect(story.ports.asked('pickTime')).toEqual([{ withinMs: 10_000 }]);
   });
 
-  test('C29: keep the previous result while the delay is chosen, and if it cannot be', () => {
+  test('C29: retain the previous result while the delay is chosen, and if it cannot be', () => {
     const begins = (over: Over) => {
       const story = probeStory({ adopted: true, ...over, holds: true });
       const before = story.state();
@@ -110,7 +110,7 @@ describe('its attempts', () => {
   });
 });
 
-describe('its result', () => {
+describe('the result of a probe', () => {
   test('C29: is initially failed for readiness, passed for liveness, and unknown for startup', () => {
     const kinds = ['readiness', 'liveness', 'startup'] as const;
     expect(kinds.map((kind) => probeStory({ kind }).state())).toEqual([
@@ -161,7 +161,7 @@ describe('its result', () => {
   });
 });
 
-describe('in any order of events', () => {
+describe('a probe in any order of events', () => {
   const answer = (result: ProbeResult['result']): ProbeResult => ({ result, message: '', startedAt: 1, at: 1 });
   const walks = (['startup', 'liveness', 'readiness'] as const).flatMap((kind) =>
     [{}, { adopted: true }, { adopted: true, passed: true }].flatMap((over) =>

@@ -27,14 +27,14 @@ function sinkStory(due: readonly PendingStatus[] = [], patience: { readonly pati
   };
 }
 
-test('C2: sends at once what an earlier run had not seen acknowledged', () => {
+test('C2: a status that an earlier run had not seen acknowledged is sent at once', () => {
   const { asked, took, state } = sinkStory([{ uid: 'a', version: 1 }]);
   expect([state(), asked()]).toEqual(['sending', ['a']]);
   took(1);
   expect(state()).toBe('idle');
 });
 
-test('replaces a waiting status by a later version, and serves pods in order', () => {
+test('a waiting status is replaced by a later version, and pods are served in order', () => {
   const { change, took, asked, state } = sinkStory([{ uid: 'a', version: 1 }]);
   for (const version of [1, 2]) change('b', version);
   change('a', 2);
@@ -44,14 +44,14 @@ test('replaces a waiting status by a later version, and serves pods in order', (
   expect([state(), asked()]).toEqual(['idle', ['a', 'b', 'a']]);
 });
 
-test('does not send a version again that was included in the previous one', () => {
+test('a version that was included in the previous status is not sent again', () => {
   const { change, took, asked, state } = sinkStory([{ uid: 'a', version: 1 }]);
   change('a', 2);
   took(2);
   expect([state(), asked()]).toEqual(['idle', ['a']]);
 });
 
-test('sends eight at a time, one per pod, and a hanging one blocks none of the others', () => {
+test('eight statuses are sent at a time, one per pod, and a hanging one blocks none of the others', () => {
   const { change, took, asked, state } = sinkStory();
   const uids = Array.from({ length: 10 }, (_, index) => `pod-${index}`);
   for (const uid of uids) change(uid, 1);
@@ -64,7 +64,7 @@ test('sends eight at a time, one per pod, and a hanging one blocks none of the o
   expect(state()).toBe('sending');
 });
 
-test('retries a rejected status while others are being sent', () => {
+test('a rejected status is retried while others are being sent', () => {
   const { ports, change, failed, asked } = sinkStory([{ uid: 'a', version: 1 }]);
   failed();
   change('b', 1);
@@ -72,7 +72,7 @@ test('retries a rejected status while others are being sent', () => {
   expect(asked()).toEqual(['a', 'b', 'a']);
 });
 
-test('retries a rejected status after 10 s, which failures of others do not postpone', () => {
+test('a rejected status is retried after 10 s, which failures of others do not postpone', () => {
   const { ports, change, failed, took, asked, state, failure, children } = sinkStory([{ uid: 'a', version: 1 }]);
   failed();
   expect([state(), failure()]).toEqual(['awaitingRetry', 'connection refused']);
@@ -87,7 +87,7 @@ test('retries a rejected status after 10 s, which failures of others do not post
   expect([state(), failure(), children()]).toEqual(['idle', undefined, []]);
 });
 
-test('sends the next status of a pod at once after a rejected one, and only that', () => {
+test('the next status of a pod is sent at once after a rejected one, and only that', () => {
   const { ports, change, failed, took, asked, state } = sinkStory([{ uid: 'a', version: 1 }]);
   failed();
   change('a', 2);
@@ -182,7 +182,7 @@ describe('a sink that defers statuses', () => {
       expect(asked()).toContain('other');
     });
 
-    test('gets within a second the first status of a pod that comes while others have changed', () => {
+    test('gets within a second the first status of a pod that appears while others have changed', () => {
       const { ports, change, asked } = sinkStory([], PATIENCE);
       for (let index = 0; index < 7; index += 1) change(`ran-${index}`, 2, LATER);
       change('new', 1, FIRST);

@@ -52,7 +52,7 @@ function volumeStory(volume: Volume = { name: 'data', emptyDir: {} }, over: Part
   };
 }
 
-test('is mounted, and reports its path to its pod', () => {
+test('a volume is mounted, and its path is reported to its pod', () => {
   const story = volumeStory();
   story.start();
   expect(story.state()).toBe('mounted.steady');
@@ -66,7 +66,7 @@ test('is mounted, and reports its path to its pod', () => {
   ]);
 });
 
-test('waits 0.5 s after a failed mount, doubling to 122 s', () => {
+test('a failed mount is retried after 0.5 s, doubling to 122 s', () => {
   const story = volumeStory();
   story.ports.hold('mountVolume');
   story.start();
@@ -81,7 +81,7 @@ test('waits 0.5 s after a failed mount, doubling to 122 s', () => {
   expect(story.state()).toBe('mounted.steady');
 });
 
-test('does not shorten the back-off for an update of its pod, which the next attempt uses', () => {
+test('an update of the pod does not shorten the back-off, and the next attempt uses it', () => {
   const story = volumeStory();
   story.ports.failNext('mountVolume', 'FailedMount');
   story.start();
@@ -93,7 +93,7 @@ test('does not shorten the back-off for an update of its pod, which the next att
   expect(story.ports.asked('mountVolume').map(({ pod }) => pod.metadata.labels?.version)).toEqual(['1', '2']);
 });
 
-test('has a time limit for each call, shown by its state', () => {
+test('each call of a volume has a time limit, which its state shows', () => {
   const story = volumeStory();
   for (const port of ['mountVolume', 'unmountVolume'] as const) story.ports.hold(port);
   story.start();
@@ -105,21 +105,24 @@ test('has a time limit for each call, shown by its state', () => {
   expect([mount?.limitMs, unmount?.limitMs]).toEqual([120_000, 1_200_000]);
 });
 
-test.each(['mounting', 'awaitingRetry', 'mounted'])('from %s is unmounted, including a partial mount', (state) => {
-  const story = volumeStory();
-  if (state !== 'mounted') story.ports.hold('mountVolume');
-  story.start();
-  if (state === 'awaitingRetry') story.ports.fail('mountVolume', 'FailedMount');
-  expect(JSON.stringify(story.state())).toContain(state);
-  story.unmount();
-  expect(story.state()).toBe('unmounted');
-  expect(story.ports.asked('unmountVolume')).toHaveLength(1);
-  expect(story.ports.pending()).toEqual([]);
-  expect(story.ports.untilNext).toBeUndefined();
-  expect(story.reports().at(-1)).toMatchObject({ lifecycle: 'unmounted' });
-});
+test.each(['mounting', 'awaitingRetry', 'mounted'])(
+  'a volume in the state %s is unmounted, including a partial mount',
+  (state) => {
+    const story = volumeStory();
+    if (state !== 'mounted') story.ports.hold('mountVolume');
+    story.start();
+    if (state === 'awaitingRetry') story.ports.fail('mountVolume', 'FailedMount');
+    expect(JSON.stringify(story.state())).toContain(state);
+    story.unmount();
+    expect(story.state()).toBe('unmounted');
+    expect(story.ports.asked('unmountVolume')).toHaveLength(1);
+    expect(story.ports.pending()).toEqual([]);
+    expect(story.ports.untilNext).toBeUndefined();
+    expect(story.reports().at(-1)).toMatchObject({ lifecycle: 'unmounted' });
+  },
+);
 
-test('does not block while it is being unmounted, even if the unmount fails', () => {
+test('a volume does not block while it is being unmounted, even if the unmount fails', () => {
   const story = volumeStory();
   story.start();
   expect(story.hasTag('leaving')).toBe(false);
@@ -129,7 +132,7 @@ test('does not block while it is being unmounted, even if the unmount fails', ()
   expect(story.hasTag('leaving')).toBe(true);
 });
 
-test('retries a failed unmount until it succeeds', () => {
+test('a failed unmount is retried until it succeeds', () => {
   const story = volumeStory();
   story.start();
   for (let times = 0; times < 2; times++) story.ports.failNext('unmountVolume', 'FailedUnmount');
@@ -142,7 +145,7 @@ test('retries a failed unmount until it succeeds', () => {
   expect(story.state()).toBe('unmounted');
 });
 
-describe('an update of its pod while it is mounted', () => {
+describe('an update of the pod of a mounted volume', () => {
   const shown: Volume = { name: 'data', downwardAPI: { items: [] } };
   const versions = (story: ReturnType<typeof volumeStory>) =>
     story.ports.asked('mountVolume').map(({ pod }) => pod.metadata.labels?.version);
@@ -199,7 +202,7 @@ describe('an update of its pod while it is mounted', () => {
   });
 });
 
-describe('C17: an image', () => {
+describe('C17: an image of a volume', () => {
   const key = 'uid-1/volume:data/pull';
   const imageStory = (pullPolicy: 'Always' | 'IfNotPresent' | 'Never') => {
     const story = volumeStory({ name: 'data', image: { reference: 'site:1', pullPolicy } });
@@ -226,7 +229,7 @@ describe('C17: an image', () => {
   test.each([
     ['IfNotPresent', null],
     ['Always', 'sha256:old'],
-  ] as const)('under %s with %j present is pulled in its turn, and releases its slot', (policy, there) => {
+  ] as const)('with policy %s and %j present is pulled when its turn comes, and releases its slot', (policy, there) => {
     const story = imageStory(policy);
     story.ports.answer('findImage', { imageRef: there, at: START });
     expect(story.state()).toBe('gettingImage.queued');
@@ -318,7 +321,7 @@ describe('C17: an image', () => {
   });
 
   test.each(['findImage', 'pullImage'] as const)(
-    'that waits because the runtime was not available in %s is checked on its return, without an event',
+    'that waits because the runtime was not available during %s is checked without an event when the runtime returns',
     (port) => {
       const story = imageStory('Always');
       if (port === 'findImage') story.ports.fail('findImage', 'RuntimeUnavailable');

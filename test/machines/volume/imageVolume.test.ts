@@ -57,7 +57,7 @@ describe('C16: a pod whose image volume cannot be pulled', () => {
     expect(story.containers()).toMatchObject({ second: 'running.steady', main: 'pending.waiting' });
   });
 
-  test('keeps what ran before the agent, and crashed containers wait for the volume', () => {
+  test('continues to run its containers when the agent restarts, and crashed containers wait for the volume', () => {
     const story = heldPod(
       { containers: [mounting('main')] },
       {

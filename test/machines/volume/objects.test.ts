@@ -107,7 +107,7 @@ describe('C37: a volume that exposes objects', () => {
   });
 
   test.each(['mounting', 'updating'])(
-    'that failed while %s is retried at once when they change, unless that was just now',
+    'that failed while %s is retried when its objects change, but no sooner than 1 s after the failure',
     (when) => {
       const story = when === 'mounting' ? volumeStory() : mountedStory();
       story.ports.hold('mountVolume');

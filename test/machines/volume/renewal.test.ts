@@ -53,7 +53,7 @@ function tokenStory() {
   };
 }
 
-test('is renewed repeatedly when the token is due, and stays mounted meanwhile', () => {
+test('a volume is renewed repeatedly when its token is due, and stays mounted meanwhile', () => {
   const { ports, answer, state, meta, asked, lifecycles } = tokenStory();
   expect(state()).toBe('mounted.awaitingRenewal');
   expect(meta()).toEqual({ waitsFor: 'the next renewal of its token', until: 'dueAt' });
@@ -68,7 +68,7 @@ test('is renewed repeatedly when the token is due, and stays mounted meanwhile',
   expect(lifecycles()).toEqual(['mounted']);
 });
 
-test('uses the latest renewal time', () => {
+test('a volume uses the latest renewal time', () => {
   const { ports, answer, state } = tokenStory();
   ports.advance(48 * MINUTE);
   answer(2_000);
@@ -76,7 +76,7 @@ test('uses the latest renewal time', () => {
   expect(state()).toBe('mounted.refreshing.current');
 });
 
-test('is not renewed once it contains no token', () => {
+test('a volume is not renewed once it contains no token', () => {
   const { ports, answer, state } = tokenStory();
   ports.advance(48 * MINUTE);
   answer(undefined);
@@ -84,7 +84,7 @@ test('is not renewed once it contains no token', () => {
   expect([state(), ports.untilNext]).toEqual(['mounted.steady', undefined]);
 });
 
-test('retries a failed renewal with growing delays, and keeps the old token', () => {
+test('a failed renewal is retried with growing delays, and the old token remains', () => {
   const { ports, answer, state, told, lifecycles } = tokenStory();
   ports.advance(48 * MINUTE);
   const waits = Array.from({ length: 4 }, () => {
@@ -102,7 +102,7 @@ test('retries a failed renewal with growing delays, and keeps the old token', ()
   expect([ports.untilNext, lifecycles()]).toEqual([48 * MINUTE - 1_000, ['mounted']]);
 });
 
-test('is updated with its pod at once, without postponing the renewal', () => {
+test('a volume is updated with its pod at once, without postponing the renewal', () => {
   const { ports, answer, update, state } = tokenStory();
   ports.advance(20 * MINUTE);
   update('2');
@@ -113,7 +113,7 @@ test('is updated with its pod at once, without postponing the renewal', () => {
   expect(ports.asked('mountVolume').map(({ pod }) => pod.metadata.labels?.version)).toEqual(['1', '2', '2']);
 });
 
-test('is renewed if the clock is set past it, or back', () => {
+test('a volume is renewed if the clock is set past the renewal time, or back', () => {
   for (const by of [HOUR, -HOUR]) {
     const { ports, state } = tokenStory();
     ports.advance(MINUTE);
@@ -123,7 +123,7 @@ test('is renewed if the clock is set past it, or back', () => {
   }
 });
 
-test('does not wait once it is unmounted', () => {
+test('an unmounted volume does not wait for its renewal', () => {
   const { ports, unmount, state } = tokenStory();
   unmount();
   expect([state(), ports.untilNext]).toEqual(['unmounted', undefined]);

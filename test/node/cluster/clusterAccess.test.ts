@@ -16,7 +16,7 @@ test.each<[string, Kubeconfig['user']]>([
   ['token of a file', { tokenFile: '/run/token', token: 'SECRET' }],
   ['client certificate and token', { 'client-certificate-data': 'PEM', 'client-key-data': 'SECRET', token: 'SECRET' }],
   ['no credentials', { token: '', 'client-certificate': '' }],
-])('who asks with a %s is shown to, and nothing of what is secret', (means, user) => {
+])('cluster access (%s) is shown without any secret', (means, user) => {
   expect(access(user)).toEqual({
     server: 'https://192.0.2.1:6443',
     kubeconfig: '/etc/kubeconfig',

@@ -80,7 +80,7 @@ async function kubeconfig(): Promise<string> {
   return file;
 }
 
-test('a node asks by its certificate, and says who it is', async () => {
+test('a node authenticates with its certificate, and sends its version as the user agent', async () => {
   const joined = await joinCluster({ ...config, kubeconfig: await kubeconfig() }, host);
   await expect(joined.leaseClient.get(LEASE_PATH, { type: LEASE_TYPE, signal })).rejects.toMatchObject({ code: 404 });
   await expect(
@@ -107,7 +107,7 @@ test('a node asks by its certificate, and says who it is', async () => {
   );
 });
 
-test('a program gives the certificate, is run for the first request, and the requests bear for whom they are made', async () => {
+test('an exec plugin provides the certificate, runs for the first request, and the requests contain the impersonated user', async () => {
   const { cert, key } = authority.issue('/O=system:nodes/CN=system:node:n1');
   const status = { clientCertificateData: cert, clientKeyData: key };
   const answer = { apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status };
@@ -134,7 +134,7 @@ test('a program gives the certificate, is run for the first request, and the req
   joined.close();
 });
 
-test('a program that still runs when the node leaves ends with it, and nobody is told', async () => {
+test('an exec plugin that is still running when the node leaves is terminated, and no problem is reported', async () => {
   const [file, pidFile] = [join(folder, 'hanging.conf'), join(folder, 'pid')];
   const command = { command: 'sh', args: ['-c', `echo $$ > ${pidFile}; sleep 60`], interactiveMode: 'Never' };
   const user = { exec: { apiVersion: 'client.authentication.k8s.io/v1', ...command } };
@@ -151,7 +151,7 @@ test('a program that still runs when the node leaves ends with it, and nobody is
   expect(problems).toEqual([]);
 });
 
-test('whoever follows the UID of its Node hears of each', async () => {
+test('every follower of the UID of its Node receives each UID', async () => {
   const { onNodeUid, followNodeUid, close } = await joinCluster({ ...config, kubeconfig: await kubeconfig() }, host);
   const [heard, heardLater]: string[][] = [[], []];
   followNodeUid((uid) => heard?.push(uid));
@@ -165,7 +165,7 @@ test('whoever follows the UID of its Node hears of each', async () => {
   close();
 });
 
-test('a kubeconfig that is wrong is told before anything is asked', async () => {
+test('an invalid kubeconfig is reported before any request is sent', async () => {
   const before = asked.length;
   const missing = join(folder, 'none');
   await expect(joinCluster({ ...config, kubeconfig: missing }, host)).rejects.toThrow(
@@ -174,7 +174,7 @@ test('a kubeconfig that is wrong is told before anything is asked', async () => 
   expect(asked).toHaveLength(before);
 });
 
-test('what is wrong with the files that it names is told before anything is asked, and later beside the work', async () => {
+test('problems of the files that a kubeconfig names are reported before any request, and later while the node runs', async () => {
   const before = asked.length;
   const file = await kubeconfig();
   const problems: string[] = [];

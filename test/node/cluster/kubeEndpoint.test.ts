@@ -8,7 +8,7 @@ const credentials = {
   handleUnauthorized: () => {},
 };
 
-test('an address is an origin and what stands before every path', () => {
+test('a server address consists of an origin and a base path', () => {
   const cluster = { server: 'https://192.0.2.1:6443/prefix/', 'tls-server-name': 'api.example' };
   expect(kubeEndpoint({ cluster, user: {} }, credentials, {})).toEqual({
     origin: 'https://192.0.2.1:6443',
@@ -26,7 +26,7 @@ test('an address is an origin and what stands before every path', () => {
   });
 });
 
-test('a proxy is that of the cluster, or else of the environment', () => {
+test('the proxy of the cluster takes precedence over the proxy of the environment', () => {
   const cluster = { server: 'https://192.0.2.1:6443' };
   const environment = { HTTPS_PROXY: 'http://far:3128' };
   const proxyOf = (more: object) =>
@@ -35,7 +35,7 @@ test('a proxy is that of the cluster, or else of the environment', () => {
   expect([proxyOf({}), proxyOf({ 'proxy-url': '' })]).toEqual(['http://far:3128/', 'http://far:3128/']);
 });
 
-test('each request says for whom it is made, or by whose password', () => {
+test('each request contains the impersonated user or the basic credentials', () => {
   const cluster = { server: 'https://192.0.2.1' };
   const headersOf = (user: Parameters<typeof kubeEndpoint>[0]['user']) =>
     kubeEndpoint({ cluster, user }, credentials, {}).headers;

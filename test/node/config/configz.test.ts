@@ -12,7 +12,7 @@ const shown = (flags: Record<string, string | boolean> = {}, yaml = '') =>
     compileConfig({ flags: readFlags(flags), file: parseConfigFile('/etc/k.yaml', head + yaml), defaults }),
   );
 
-test("what nobody says is a kubelet's, with durations as Go writes them", () => {
+test('/configz shows the defaults of a kubelet, with durations as Go writes them', () => {
   expect(shown({ '--kubeconfig': '/k' })).toMatchObject({
     kind: 'KubeletConfiguration',
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
@@ -30,7 +30,7 @@ test("what nobody says is a kubelet's, with durations as Go writes them", () => 
   });
 });
 
-test('the file says it otherwise, and flags win', () => {
+test('/configz shows the values of the file, and flags override them', () => {
   const yaml =
     'syncFrequency: 90s\nmaxPods: 20\nlogging: {verbosity: 3}\nevictionHard: {memory.available: 5%}\nport: 1';
   expect(shown({ '--max-pods': '30', '--port': '2' }, yaml)).toMatchObject({
@@ -42,7 +42,7 @@ test('the file says it otherwise, and flags win', () => {
   });
 });
 
-test('no secret of the address of pods is in it', () => {
+test('/configz contains no secret from the manifest URL in the file', () => {
   const yaml =
     'staticPodURL: https://user:secret@example.com/pods?token=secret\nstaticPodURLHeader: {Authorization: [secret]}';
   const all = shown({}, yaml);
@@ -83,7 +83,7 @@ test('C39: /configz has the fields that a kubelet shows for an empty file, and n
   });
 });
 
-test('C39: an empty value of the file is left out or is the default, and an optional field keeps its zero', () => {
+test('C39: an empty value of the file is omitted or is the default, and an optional field retains its zero', () => {
   const yaml = [
     'readOnlyPort: 0',
     'rotateCertificates: false',
@@ -109,7 +109,7 @@ test('C39: an empty value of the file is left out or is the default, and an opti
   });
 });
 
-test('C39: flags are shown as the file is, and a zero duration is the default', () => {
+test('C39: flags are shown like the file, and a zero duration is the default', () => {
   const flags = { '--kubeconfig': '/k', '--provider-id': 'cloud://a', '--allowed-unsafe-sysctls': 'kernel.msg*' };
   const all = shown(flags, 'providerID: cloud://b\nsyncFrequency: 0m\nnodeStatusUpdateFrequency: 20s');
   expect(all).toMatchObject({
@@ -120,7 +120,7 @@ test('C39: flags are shown as the file is, and a zero duration is the default', 
   });
 });
 
-test('no secret of the flags is in it', () => {
+test('/configz contains no secret from the flags', () => {
   const url = 'https://user:secret@example.com/pods?token=secret';
   const all = shown({ '--manifest-url': url, '--manifest-url-header': 'Authorization:secret' });
   expect(JSON.stringify(all)).not.toContain('secret');

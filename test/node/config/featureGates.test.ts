@@ -25,7 +25,7 @@ const file = (gates: string) => {
   return parseConfigFile('/etc/k.yaml', `${head}featureGates: ${gates}`);
 };
 
-test('a file is warned about each gate that changes nothing', () => {
+test('a warning is given for each feature gate in a file that has no effect', () => {
   expect(listIgnoredGates({})).toEqual([]);
   expect(file(`{${base}: true, ${projection}: true}`).ignoredFields).toEqual([]);
   expect(file('{NodeSwap: true, constructor: false, AllBeta: false}').ignoredFields).toEqual([
@@ -34,7 +34,7 @@ test('a file is warned about each gate that changes nothing', () => {
   ]);
 });
 
-test('a file with the one and without the other is refused', () => {
+test('a file that enables ClusterTrustBundleProjection without ClusterTrustBundle is rejected', () => {
   expect(() => file(`{${projection}: true}`)).toThrow(
     '/etc/k.yaml: featureGates: ClusterTrustBundleProjection needs the feature gate ClusterTrustBundle',
   );

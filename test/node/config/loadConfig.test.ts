@@ -4,7 +4,7 @@ import { loadConfig } from '../../../node/config/loadConfig.ts';
 
 const defaults = { rootDirectory: '/var/lib/x', podLogsDirectory: '/var/log/pods' };
 
-test('an address that the host does not have is used, and warned of where the host is looked at', async () => {
+test('an address that the host does not have is used, with a warning if the host is checked', async () => {
   const flags = readFlags({ '--node-ip': '192.0.2.7' });
   const warned = async (checkHost: boolean) => {
     const { warnings, config } = await loadConfig(flags, { defaults, checkHost });

@@ -16,7 +16,7 @@ const compile = (flags: Record<string, string>, yaml = '') =>
   compileConfig({ flags: readFlags(flags), file: parseConfigFile('/etc/k.yaml', head + yaml), defaults });
 
 describe('defaults', () => {
-  test("are the kubelet's, but for cgroup v1 and swap, which do not stop the node", () => {
+  test('are those of the kubelet, except that cgroup v1 and swap do not stop the node', () => {
     expect(compileConfig({ flags: {}, defaults })).toEqual({
       nodeName: 'host-a',
       featureGates: [
@@ -110,7 +110,7 @@ describe('defaults', () => {
     });
   });
 
-  test('stand in for zeros and empty words of the file, as in the kubelet', () => {
+  test('replace zeros and empty strings of the file, as in the kubelet', () => {
     const config = compile(
       {},
       'maxPods: 0\nfileCheckFrequency: 0s\nruntimeRequestTimeout: 0s\ncontainerRuntimeEndpoint: ""\nstaticPodPath: ""',
@@ -118,12 +118,12 @@ describe('defaults', () => {
     expect({ ...config, userInput: {} }).toEqual({ ...compile({}), userInput: {} });
   });
 
-  test('an empty resolvConf is meant', () => {
+  test('do not replace an empty resolvConf', () => {
     expect(compile({}, 'resolvConf: ""').resolvConf).toBe('');
   });
 });
 
-describe('a flag wins over the file', () => {
+describe('a flag overrides the file', () => {
   test.each([
     ['--pod-manifest-path', '/flag', 'staticPodPath: /file', 'staticPodPath', '/flag', '/file'],
     [
@@ -159,8 +159,8 @@ describe('a flag wins over the file', () => {
   });
 });
 
-describe('what follows from a field', () => {
-  test('a relative directory is meant from the working directory, and is absolute from then on', () => {
+describe('a derived setting', () => {
+  test('is an absolute path for a directory that is relative to the working directory', () => {
     const flags = { '--root-dir': 'kubelet', '--pod-log-dir': '../logs/pods', '--runtime-class-path': './classes' };
     expect(compile(flags)).toMatchObject({
       rootDirectory: `${process.cwd()}/kubelet`,
@@ -169,11 +169,11 @@ describe('what follows from a field', () => {
     });
   });
 
-  test('the symlinks to logs lie beside them', () => {
+  test('puts the symlinks to the logs beside the log directory', () => {
     expect(compile({ '--pod-log-dir': '/data/log/pods' }).containerLogsDirectory).toBe('/data/log/containers');
   });
 
-  test('the image service is the runtime unless it is named', () => {
+  test('uses the runtime as the image service unless one is configured', () => {
     expect(compile({ '--container-runtime-endpoint': '/a.sock' }).imageServiceEndpoint).toBe('unix:///a.sock');
   });
 
@@ -183,11 +183,11 @@ describe('what follows from a field', () => {
     ['serializeImagePulls: false', Number.POSITIVE_INFINITY],
     ['serializeImagePulls: false\nmaxParallelImagePulls: 4', 4],
     ['maxParallelImagePulls: 4', 4],
-  ])('parallel pulls: %j', (yaml, pulls) => {
+  ])('limits parallel image pulls: %j', (yaml, pulls) => {
     expect(compile({}, yaml).maxParallelImagePulls).toBe(pulls);
   });
 
-  test('which pods the node takes: labels, taints, sysctls; a flag wins over the file', () => {
+  test('restricts admission by labels, taints and sysctls, for which a flag overrides the file', () => {
     const file = 'registerWithTaints: [{ key: a, effect: NoExecute }]\nallowedUnsafeSysctls: ["net.*"]';
     const taints = [{ key: 'a', effect: 'NoExecute' }];
     expect(compile({}, file).admission).toEqual({ labels: {}, taints, unsafeSysctls: ['net.*'] });
@@ -202,7 +202,7 @@ describe('what follows from a field', () => {
     });
   });
 
-  test('C34: a node of a cloud is kept free of pods until its controller has seen to it', () => {
+  test('C34: taints a node of a cloud until its cloud controller has initialized it', () => {
     const taint = { key: 'node.cloudprovider.kubernetes.io/uninitialized', value: 'true', effect: 'NoSchedule' };
     const flags = { '--kubeconfig': '/etc/node.conf', '--cloud-provider': 'external' };
     const own = 'registerWithTaints: [{ key: a, effect: NoExecute }]';
@@ -212,7 +212,7 @@ describe('what follows from a field', () => {
     expect(compile({ '--cloud-provider': 'external' }, '').admission.taints).toEqual([]);
   });
 
-  test('C25: what pods may have of swap, processes and processor time', () => {
+  test('C25: limits the swap, the processes and the CPU quota of pods', () => {
     const none = { limitedSwap: false, podPidsLimit: -1, cpuCfsQuota: true, cpuCfsQuotaPeriodMs: 100 };
     for (const behavior of ['""', 'NoSwap']) {
       expect(compile({}, `memorySwap: {swapBehavior: ${behavior}}`).resources).toMatchObject(none);
@@ -229,7 +229,7 @@ describe('what follows from a field', () => {
     });
   });
 
-  test('the addresses of pods and the cgroup of the agent come from a flag or the file, and the flag wins', () => {
+  test('is the pod CIDR or the cgroup of the agent from a flag or the file, and the flag overrides the file', () => {
     const text = 'podCIDR: 10.1.0.0/24\nkubeletCgroups: /kubelet.service';
     expect(compile({}).podCidr).toBeUndefined();
     expect(compile({}).resources.kubeletCgroups).toBeUndefined();
@@ -245,13 +245,13 @@ describe('what follows from a field', () => {
     expect([none.podCidr, none.resources.kubeletCgroups]).toEqual([undefined, undefined]);
   });
 
-  test('nothing can be changed afterwards', () => {
+  test('cannot be changed afterwards', () => {
     const config = compile({});
     expect(Object.isFrozen(config) && Object.isFrozen(config.logging) && Object.isFrozen(config.nodeIps)).toBe(true);
   });
 });
 
-describe('flags are checked too', () => {
+describe('flags are validated', () => {
   test.each([
     ['--max-pods', 'many', '--max-pods: expected a whole number of at least 0, got "many"'],
     [
@@ -316,17 +316,17 @@ describe('flags are checked too', () => {
       'run.sock',
       '--container-runtime-endpoint: expected a socket such as "unix:///run/containerd/containerd.sock", got "run.sock"',
     ],
-  ])('%s %s', (flag, value, message) => {
+  ])('%s %s is rejected', (flag, value, message) => {
     expect(() => readFlags({ [flag]: value })).toThrow(message);
   });
 
-  test('both families of addresses', () => {
+  test('addresses of both families', () => {
     expect(compile({ '--node-ip': '10.0.0.1,fd00::1' }).nodeIps).toEqual(['10.0.0.1', 'fd00::1']);
   });
 });
 
-describe('what is kept from the pods', () => {
-  test('is read from the file; a file that names eviction lines and not that of memory has none', () => {
+describe('the reserved resources', () => {
+  test('are read from the file, and reserve no memory for eviction if its thresholds omit memory', () => {
     const text = 'kubeReserved: {cpu: 100m, memory: 1Gi}\nsystemReserved: {memory: 512Mi}\n';
     expect(compile({}, `${text}evictionHard: {memory.available: 5%}`).resources.reservedResources).toEqual({
       kubeReserved: { cpu: '100m', memory: '1Gi' },
@@ -367,7 +367,7 @@ describe('what is kept from the pods', () => {
       'evictionHard.pid.available: expected a quantity above 0 such as "100Mi", or a percentage such as "10%", got "-1Ki"',
     ],
     ['cgroupsPerQOS: false\nenforceNodeAllocatable: [pods]', 'enforceNodeAllocatable: needs cgroupsPerQOS'],
-  ])('%s: refused', (text, message) => expect(() => compile({}, text)).toThrow(message));
+  ])('are rejected with %s', (text, message) => expect(() => compile({}, text)).toThrow(message));
 });
 
 describe('C25: changes to the host', () => {

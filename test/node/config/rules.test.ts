@@ -18,7 +18,7 @@ function mistakesOf(text: string): string[] {
   }
 }
 
-describe('what a kubelet refuses is refused', () => {
+describe('a configuration that a kubelet rejects is rejected', () => {
   test.each<[object, string]>([
     [{ imageMaximumGCAge: '1m' }, 'imageMaximumGCAge: must be longer than imageMinimumGCAge (2m0s if it is not set)'],
     [{ imageMaximumGCAge: '5m', imageMinimumGCAge: '5m' }, 'imageMaximumGCAge: must be longer'],
@@ -164,12 +164,12 @@ function withAt(value: unknown, [step, ...rest]: readonly string[], other: unkno
 
 const defaults = { hostname: 'host', addresses: [], rootDirectory: '/r', podLogsDirectory: '/l' };
 
-describe('whatever is in a configuration, it is taken or its mistakes are told', () => {
-  test('the whole one is taken', () => {
+describe('any configuration is either accepted or its mistakes are reported', () => {
+  test('with all fields set to valid values', () => {
     expect(mistakesOf(JSON.stringify(whole))).toEqual([]);
   });
 
-  test('with anything in any place', () => {
+  test('with any value in any field', () => {
     const odd = fc.constantFrom<unknown>('', ' ', '-1s', '1e999', '9999999h', '../x', '__proto__', '\u001b[31m', 'ä');
     const key = fc.constantFrom('__proto__', 'constructor', 'toString', 'memory', 'a b', '');
     const other = fc.oneof(

@@ -11,7 +11,7 @@ const compiled = (flags: Readonly<Record<string, string | boolean>> = {}) =>
   compileConfig({ flags: readFlags(flags), defaults });
 const shown = (flags: Readonly<Record<string, string | boolean>> = {}) => displayedFlags(compiled(flags));
 
-test('a command line is shown without the values of flags that may hold a secret', () => {
+test('a command line is shown without the values of flags that may contain a secret', () => {
   const words = ['node', 'bin.mjs', 'run', '--manifest-url', URL, `--manifest-url=${URL}`, '--v=2', '--node-ip', '::1'];
   const masked = ['--manifest-url', '<masked>', '--manifest-url=<masked>'];
   expect(maskedCommandLine(words)).toEqual(['node', 'bin.mjs', 'run', ...masked, '--v=2', '--node-ip', '::1']);
@@ -30,7 +30,7 @@ test('C39: every flag of `run` and of `up` is listed, whether it is set or not',
   expect([...flags].filter((flag) => !listed.has(flag.slice(2)))).toEqual([]);
 });
 
-test('C39: a flag that is set has its value as Go prints it, and a secret is masked', () => {
+test('C39: a flag that is set has the value that Go prints, and a secret is masked', () => {
   const listed = shown({
     '--manifest-url': URL,
     '--manifest-url-header': 'Authorization:secret',
@@ -61,7 +61,7 @@ describe('C39: a default is the value that takes effect without the flag', () =>
     ...inCluster.map((entry) => ({ entry, cluster: { '--kubeconfig': '/k' } })),
   ].filter(({ entry: [, value] }) => value !== '' && value !== '[]');
 
-  test.each(cases)('$entry.0 $entry.1, with $cluster', ({ entry: [name, value], cluster }) => {
+  test.each(cases)('for --$entry.0=$entry.1 with the flags $cluster', ({ entry: [name, value], cluster }) => {
     const typed = value === 'true' || value === 'false' ? value === 'true' : value;
     const { userInput: _without, ...without } = compiled(cluster);
     const { userInput: _set, ...set } = compiled({ ...cluster, [`--${name}`]: typed });

@@ -19,16 +19,16 @@ function tokenFile(first: string | Error) {
   return { file, problems, ...source };
 }
 
-test('a token is what stands in its file, without the space around it or a mark of the byte order', () => {
+test('a token is the content of its file without surrounding whitespace and byte order mark', () => {
   for (const text of ['abc', 'abc\n', ' abc\r\n', '\ufeffabc']) expect(parseToken(text, PLACE)).toBe('abc');
 });
 
-test.each(['', ' \r\n', '\ufeff'])('nobody asks with a token of nothing: %j', (text) => {
+test.each(['', ' \r\n', '\ufeff'])('an empty token is rejected: %j', (text) => {
   expect(() => parseToken(text, PLACE)).toThrow(`${PLACE}: expected a token, got nothing`);
 });
 
 test.each(['SE CRET', 'SECRET\nSECRET', 'SECRET\x1b[2J', 'SECRÉT', '\0\0'])(
-  'what no header can bear is refused, and not repeated: %j',
+  'a token that is invalid in a header is rejected without being quoted: %j',
   (text) => {
     const refused = `${PLACE}: expected a token, got invalid characters`;
     expect(() => parseToken(text, PLACE)).toThrow(new Error(refused));
@@ -46,7 +46,7 @@ test('a token is read again after a minute', async () => {
   expect(file.reads).toBe(2);
 });
 
-test('a token that is known is borne for as long as its file is not good, which is told, and the file tried again', async () => {
+test('the last valid token is used while its file is invalid, which is reported, and the file is read again', async () => {
   const { file, token, problems } = tokenFile('good');
   expect(await token()).toBe('good');
   file.now = 60_000;
@@ -62,12 +62,12 @@ test('a token that is known is borne for as long as its file is not good, which 
   ]);
 });
 
-test('where none was ever good that is what whoever asks is told', async () => {
+test('without any valid token, the caller receives the error', async () => {
   await expect(tokenFile(new Error('away')).token()).rejects.toThrow('away');
   await expect(tokenFile('').token()).rejects.toThrow(`${PLACE}: expected a token, got nothing`);
 });
 
-test('a token that is refused is read again at once, and borne on where that fails', async () => {
+test('a rejected token is read again at once, and still used if that fails', async () => {
   const { file, token, handleUnauthorized } = tokenFile('first');
   expect(await token()).toBe('first');
   file.text = 'second';

@@ -57,7 +57,7 @@ const certificate = () => {
   return { 'client-certificate-data': base64(cert), 'client-key-data': base64(key) };
 };
 
-test('a kubeconfig is written that points at the certificate to come, as a kubelet writes it', async () => {
+test('a kubeconfig is written that refers to the future certificate, as a kubelet writes it', async () => {
   const { beginning, problems } = await begin();
   expect([beginning?.user.token, problems]).toEqual(['abcdef.0123456789abcdef', []]);
   const text = await readFile(at('kubelet.conf'), 'utf8');
@@ -89,7 +89,7 @@ test('a kubeconfig is written that points at the certificate to come, as a kubel
   expect(await readdir(folder)).toEqual(['bootstrap.conf', 'kubelet.conf']);
 });
 
-test('one with a certificate that is good wins, and the other is not even read', async () => {
+test('a kubeconfig with a valid certificate takes precedence, and the bootstrap kubeconfig is not even read', async () => {
   const text = kubeconfig(certificate());
   await writeFile(at('kubelet.conf'), text);
   await rm(at('bootstrap.conf'));
@@ -97,7 +97,7 @@ test('one with a certificate that is good wins, and the other is not even read',
   expect(await readFile(at('kubelet.conf'), 'utf8')).toBe(text);
 });
 
-test('one whose certificate has expired, or that has none, or that cannot be read, is replaced, with a warning', async () => {
+test('a kubeconfig that cannot be read, or whose certificate is missing or has expired, is replaced with a warning', async () => {
   for (const [text, said] of [
     [kubeconfig(certificate()), 'has expired'],
     [kubeconfig({ token: 'x' }), 'has no client certificate'],
@@ -113,14 +113,14 @@ test('one whose certificate has expired, or that has none, or that cannot be rea
   }
 });
 
-test('a bootstrap kubeconfig that is missing or wrong is one clear message', async () => {
+test('a missing or invalid bootstrap kubeconfig is reported in one clear message', async () => {
   await writeFile(at('bootstrap.conf'), kubeconfig({ token: 7 }));
   await expect(begin()).rejects.toThrow(`--bootstrap-kubeconfig: ${at('bootstrap.conf')}: users: "u": token: expected`);
   await rm(at('bootstrap.conf'));
   await expect(begin()).rejects.toThrow(`--bootstrap-kubeconfig: ${at('bootstrap.conf')}: no such file`);
 });
 
-test('a directory that cannot be written to is told', async () => {
+test('a directory that cannot be written to is reported', async () => {
   await writeFile(at('file'), '');
   const paths = {
     kubeconfig: join(at('file'), 'kubelet.conf'),

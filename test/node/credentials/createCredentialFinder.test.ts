@@ -42,7 +42,7 @@ async function withPlugin(script: string, over: object = {}) {
 const answer = (username: string) =>
   `echo '{"kind": "CredentialProviderResponse", "apiVersion": "${V1}", "cacheKeyType": "Image", "auth": {"r.example": {"username": "'${username}'", "password": "hunter2"}}}'`;
 
-test("what a plugin gives comes after the node's own files", async () => {
+test('the credentials of a plugin come after those in the files of the node', async () => {
   const { users, told, registry } = await withPlugin(answer('plugin'));
   await writeFile(
     join(root, 'config.json'),
@@ -56,7 +56,7 @@ test("what a plugin gives comes after the node's own files", async () => {
   ]);
 });
 
-test('it reads its request, and has its own arguments and environment, and nothing of the agent', async () => {
+test('a plugin receives its request, its own arguments and environment, and nothing of the agent', async () => {
   process.env.SECRET_OF_THE_AGENT = 'hunter3';
   const env = [{ name: 'OWN', value: 'own' }];
   const { users } = await withPlugin(`cat > ${root}/request; env > ${root}/env; ${answer('"$1$OWN"')}`, {
@@ -74,13 +74,13 @@ test.each([
   ['fails', 'echo no network >&2; exit 1', 'no network'],
   ['writes without end', 'yes hunter2', 'wrote more than 1048576 bytes'],
   ['says nothing', 'exit 0', 'its answer is no CredentialProviderResponse'],
-])('one that %s is told of, and gives nothing', async (_, script, why) => {
+])('a plugin that %s is reported, and provides no credentials', async (_, script, why) => {
   const { users, told } = await withPlugin(script);
   expect(await users()).toEqual([]);
   expect(told).toEqual([`credential provider plugin returned no credentials: ${why}`]);
 });
 
-test('it ends with the agent', async () => {
+test('a plugin is terminated with the agent', async () => {
   const { users, ending } = await withPlugin(`touch ${root}/begun; exec sleep 1000`);
   const asked = users();
   await eventually('it has begun', async () => (await readFile(join(root, 'begun'), 'utf8')) === '');
@@ -88,7 +88,7 @@ test('it ends with the agent', async () => {
   expect(await asked).toEqual([]);
 });
 
-test('C42: each run of a plugin is timed and counted, and so is its failure', async () => {
+test('C42: each run of a plugin is timed and counted, and so is each failure', async () => {
   const { users, registry } = await withPlugin(`if [ -e ${root}/broken ]; then exit 1; fi; ${answer('plugin')}`);
   await users();
   await writeFile(join(root, 'broken'), '');

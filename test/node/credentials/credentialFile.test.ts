@@ -16,7 +16,7 @@ afterAll(() => rm(folder, { recursive: true }));
 const at = (name: string) => join(folder, name);
 const file = (path: string) => new CredentialFile({ path, errorPrefix: `client-key: ${path}` });
 
-test('a file is read as it is each time, without a mark of the byte order', async () => {
+test('a credential file is read as it is each time, without a byte order mark', async () => {
   await writeFile(at('plain'), '\ufefffirst\r\n');
   const plain = file(at('plain'));
   expect(await plain.read()).toBe('first\r\n');
@@ -24,7 +24,7 @@ test('a file is read as it is each time, without a mark of the byte order', asyn
   expect(await plain.read()).toBe('second');
 });
 
-test('a file of a volume is followed as that is replaced as a whole', async () => {
+test('a credential file in a volume is followed when the volume is replaced as a whole', async () => {
   for (const version of ['1', '2']) {
     await mkdir(at(`..${version}`));
     await writeFile(at(`..${version}/tls.key`), version);
@@ -38,7 +38,7 @@ test('a file of a volume is followed as that is replaced as a whole', async () =
   expect(await key.read()).toBe('2');
 });
 
-test('what is no file, or too large for one, is refused at once', async () => {
+test('a path that is not a file, or a file that is too large, is rejected at once', async () => {
   execFileSync('mkfifo', [at('fifo')]);
   await writeFile(at('huge'), '');
   await truncate(at('huge'), 2 ** 40);
@@ -58,7 +58,7 @@ test('what is no file, or too large for one, is refused at once', async () => {
   expect(performance.now() - begun).toBeLessThan(2_000);
 });
 
-test('a file system that hangs is given up, and asked no second time until it answers', async () => {
+test('a file system that hangs times out, and is not read again until it responds', async () => {
   await writeFile(at('slow'), 'here');
   const answer = Promise.withResolvers<void>();
   let looks = 0;

@@ -50,8 +50,8 @@ const token = {
   requiredServiceAccountAnnotationKeys: ['example.com/role'],
 };
 
-describe('the configuration of plugins', () => {
-  test('may have nulls, which are the zero values of their types', async () => {
+describe('the configuration of credential provider plugins', () => {
+  test('may contain nulls, which are the zero values of their types', async () => {
     const env = [{ name: 'REGION', value: null }];
     expect(await read(config(provider({ args: null, env, tokenAttributes: null })))).toMatchObject([
       { args: [], env: [{ name: 'REGION', value: '' }] },
@@ -61,7 +61,7 @@ describe('the configuration of plugins', () => {
     expect(await refusal(read(config(undecided)))).toContain('requireServiceAccount: expected true or false');
   });
 
-  test('is read with all that a kubelet knows', async () => {
+  test('is read with all fields that a kubelet knows', async () => {
     const env = [{ name: 'REGION', value: 'x' }];
     const [given] = await read(config(provider({ args: ['get'], env, tokenAttributes: token })));
     expect(given).toEqual({
@@ -81,7 +81,7 @@ describe('the configuration of plugins', () => {
     });
   });
 
-  test('may be in several files of a directory, in the order of their names; others are none of it', async () => {
+  test('may consist of several files of a directory in the order of their names, and other files are ignored', async () => {
     const file = async (name: string, text: string) => void (await read(text, name).catch(() => {}));
     await file('b.yml', config(provider({ name: 'one' })));
     await file('a.json', config(provider({ name: 'two' })));
@@ -96,11 +96,11 @@ describe('the configuration of plugins', () => {
     ['no such file', { config: '/nowhere/at/all', binDir: '/bin' }, 'ENOENT: no such file'],
     ['no directory of programs', { config: '/etc/x', binDir: '' }, 'needs --image-credential-provider-bin-dir'],
     ['no configuration', { config: '', binDir: '/bin' }, 'needs --image-credential-provider-config'],
-  ])('is refused: %s', async (_, places, why) => {
+  ])('is rejected: %s', async (_, places, why) => {
     expect(await refusal(readCredentialProviders(places))).toContain(why);
   });
 
-  test('is refused where a directory has none', async () => {
+  test('is rejected if its directory contains no configuration', async () => {
     const places = { config: join(directory, 'bin'), binDir: join(directory, 'bin') };
     expect(await refusal(readCredentialProviders(places))).toContain('no configuration in /bin');
   });
@@ -134,16 +134,16 @@ describe('the configuration of plugins', () => {
     [config(provider({ tokenAttributes: { ...token, cacheType: undefined } })), 'cacheType: expected one of'],
     [config(provider({ name: 'three' })), '--image-credential-provider-bin-dir: /bin/three is not an executable file'],
     ['kind: [', '/etc/config.yaml: '],
-  ])('%s is refused: %s', async (text, why) => {
+  ])('with the content %s is rejected: %s', async (text, why) => {
     expect(await refusal(read(text))).toContain(why);
   });
 
-  test('is refused where a program may not be run', async () => {
+  test('is rejected if a program is not executable', async () => {
     await putProgram('one', 0o644);
     expect(await refusal(read(config(provider())))).toContain('/bin/one is not an executable file');
   });
 
-  test('is refused without a word of what it gives a plugin', async () => {
+  test('is rejected without repeating the arguments and the environment of a plugin', async () => {
     const why = await refusal(
       read(config(provider({ args: 'hunter2', env: [{ name: 'PASSWORD', value: 5 }, 'hunter2'] }))),
     );
@@ -152,7 +152,7 @@ describe('the configuration of plugins', () => {
   });
 });
 
-test('the hash is of the files in their order, each after its length', async () => {
+test('the hash covers the files in their order, each after its length', async () => {
   await mkdir(join(directory, 'etc'));
   const texts = { 'b.yaml': config(provider({ name: 'two' })), 'a.json': config(provider({ env: [] })) };
   for (const [name, text] of Object.entries(texts)) await writeFile(join(directory, 'etc', name), text);

@@ -5,7 +5,7 @@ const PROXY = 'http://proxy:3128';
 const through = (server: string, noProxy: string, more: Record<string, string> = {}) =>
   environmentProxy(`https://${server}`, { HTTPS_PROXY: PROXY, NO_PROXY: noProxy, ...more });
 
-test('the environment says it, in large letters or small ones, with a scheme or without', () => {
+test('the environment defines the proxy, in upper or lower case, with or without a scheme', () => {
   expect(environmentProxy('https://192.0.2.1', {})).toBeUndefined();
   expect(environmentProxy('https://192.0.2.1', { https_proxy: 'proxy:3128' })).toBe(PROXY);
   expect(environmentProxy('https://192.0.2.1', { HTTP_PROXY: PROXY, ALL_PROXY: PROXY })).toBeUndefined();
@@ -18,7 +18,7 @@ test('the environment says it, in large letters or small ones, with a scheme or 
 });
 
 test.each(['localhost', '127.0.0.1:6443', '127.1.2.3', '[::1]', '[::ffff:127.0.0.1]'])(
-  '%s is reached by itself',
+  '%s is never reached through the proxy',
   (server) => {
     expect(through(server, '')).toBeUndefined();
   },
@@ -42,7 +42,7 @@ test.each([
   ['[::ffff:192.0.2.7]', '192.0.2.7'],
   ['[::ffff:192.0.2.7]', '192.0.2.0/24'],
   ['192.0.2.7', '::ffff:192.0.2.7'],
-])('%s is reached by itself with NO_PROXY=%s', (server, noProxy) => {
+])('%s is reached directly with NO_PROXY=%s', (server, noProxy) => {
   expect(through(server, noProxy)).toBeUndefined();
 });
 

@@ -27,7 +27,7 @@ function stand() {
   return { time, given, problems, renewals, certificates, credentials, token };
 }
 
-test('a program is run once for all, until what it gave has expired', async () => {
+test('a plugin runs once for all callers, until its credentials have expired', async () => {
   const { time, given, credentials, token } = stand();
   given.next = { token: 'a', expiresAt: START + 60_000 };
   await Promise.all([credentials.current(), credentials.current()]);
@@ -40,7 +40,7 @@ test('a program is run once for all, until what it gave has expired', async () =
   expect([await token(), given.runs]).toEqual(['b', 2]);
 });
 
-test('what a server refuses is asked for anew, at most once a second', async () => {
+test('credentials that a server rejects are requested again, at most once a second', async () => {
   const { time, given, credentials, token } = stand();
   await token();
   credentials.markRejected();
@@ -50,7 +50,7 @@ test('what a server refuses is asked for anew, at most once a second', async () 
   expect([await token(), given.runs]).toEqual(['b', 2]);
 });
 
-test('another certificate opens connections anew, another token does not', async () => {
+test('a different certificate reopens connections, but a different token does not', async () => {
   const { time, given, renewals, credentials, token } = stand();
   const another = async (next: Partial<ExecCredential>) => {
     given.next = next;
@@ -65,7 +65,7 @@ test('another certificate opens connections anew, another token does not', async
   expect(renewals).toHaveLength(1);
 });
 
-test('the validity of a certificate is reported when it is new, and that there is none any more', async () => {
+test('the validity of a new certificate is reported, and so is its removal', async () => {
   const { time, given, certificates, credentials, token } = stand();
   const { validFromDate, validToDate } = new X509Certificate(certificate);
   for (const next of [
@@ -82,7 +82,7 @@ test('the validity of a certificate is reported when it is new, and that there i
   expect(certificates).toEqual([validity, undefined]);
 });
 
-test('one that fails at first is told to who asks; later what was good is used, and that is told once', async () => {
+test('a plugin that fails at first is reported to the caller; later the previous credentials are used, which is reported once', async () => {
   const { time, given, problems, token } = stand();
   given.next = new Error('exec: failed');
   await expect(token()).rejects.toThrow('exec: failed');

@@ -46,13 +46,13 @@ function credentials(user: Kubeconfig['user'], cluster: Partial<Kubeconfig['clus
 const inFiles = () => ({ 'client-certificate': at('crt'), 'client-key': at('key') });
 const write = ({ cert, key }: KeyPair) => Promise.all([writeFile(at('crt'), cert), writeFile(at('key'), key)]);
 
-test('nobody is trusted beside the host, and nobody asks, where nothing is said of it', async () => {
+test('without any settings, there is no token and no problem', async () => {
   const { source, problems } = credentials({ token: '', tokenFile: '' });
   await source.load();
   expect([await source.token(), problems]).toEqual([undefined, []]);
 });
 
-test('what stands in the kubeconfig wins over a file, but a token over that of a file does not', async () => {
+test('inline data takes precedence over a file, but a token file takes precedence over an inline token', async () => {
   await writeFile(at('token'), 'of-the-file');
   const data = { 'client-certificate-data': first.cert, 'client-key-data': first.key };
   const files = { 'client-certificate': at('none'), 'client-key': at('none'), tokenFile: at('token'), token: 'other' };
@@ -61,7 +61,7 @@ test('what stands in the kubeconfig wins over a file, but a token over that of a
   expect(await source.token()).toBe('of-the-file');
 });
 
-test('one file may have both the certificate and its key, which are then of one time', async () => {
+test('a file that contains both the certificate and its key is read once', async () => {
   await writeFile(at('both'), `${first.cert}${first.key}`);
   const opened: string[] = [];
   const open: FileSystem['open'] = (path, flags) => {
@@ -73,7 +73,7 @@ test('one file may have both the certificate and its key, which are then of one 
   expect(opened).toEqual([at('both')]);
 });
 
-test('at the start what is wrong is told with the kubeconfig, the field and the file', async () => {
+test('a problem at the start is reported with the kubeconfig, the field and the file', async () => {
   const refused = async (user: Kubeconfig['user'], cluster: Partial<Kubeconfig['cluster']> = {}) => {
     const error: unknown = await credentials(user, cluster)
       .source.load()
@@ -97,12 +97,12 @@ test('at the start what is wrong is told with the kubeconfig, the field and the 
   expect(await refused({ token: 'SEC\nRET' })).toMatch(/users: "u": token: expected a token, got invalid characters/);
 });
 
-test('a name that would move the cursor of a terminal, or end a line, is told by its characters', async () => {
+test('control characters in a file name are escaped in the error', async () => {
   const { source } = credentials({ 'client-certificate': '/n/\x1b[2J\nok', 'client-key': '/n/\x1b[2J\nok' });
   await expect(source.load()).rejects.toThrow(`${errorPrefixes.user}client-certificate: /n/^[[2J\\nok: no such file`);
 });
 
-test('what is the same makes the same, and what is another makes another', async () => {
+test('the same files give the same TLS context, and different ones a different one', async () => {
   await write(first);
   const { source } = credentials(inFiles());
   const known = await source.context();
@@ -111,7 +111,7 @@ test('what is the same makes the same, and what is another makes another', async
   expect(await source.context()).not.toBe(known);
 });
 
-test('what is broken later is told once, and what was good is used until there is another that is', async () => {
+test('a later problem is reported once, and the previous credentials are used until there are valid ones', async () => {
   await write(first);
   const { source, problems } = credentials(inFiles());
   await source.load();
@@ -129,7 +129,7 @@ test('what is broken later is told once, and what was good is used until there i
   expect(problems).toHaveLength(2);
 });
 
-test('a certificate that has expired is told once, also where it does so while it is used', async () => {
+test('an expired certificate is reported once, even if it expires while it is used', async () => {
   await write(first);
   const { source, problems, time } = credentials(inFiles());
   await source.load();
@@ -145,7 +145,7 @@ test('a certificate that has expired is told once, also where it does so while i
   expect(problems).toHaveLength(2);
 });
 
-test('each read of the file of certificate authorities after the first counts by its outcome', async () => {
+test('each read of the CA file after the first is counted by its result', async () => {
   const authority = new Authority();
   const other = authority.cert;
   authority.remove();
@@ -170,7 +170,7 @@ test('each read of the file of certificate authorities after the first counts by
   ]);
 });
 
-test('certificate authorities in the kubeconfig itself are never read again', async () => {
+test('certificate authorities in the kubeconfig itself are never reloaded', async () => {
   const { source, reloads } = credentials({}, { 'certificate-authority-data': ca });
   for (let each = 0; each < 3; each += 1) await source.context();
   expect(reloads).toEqual([]);

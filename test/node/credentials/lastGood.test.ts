@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { LastGood } from '../../../node/credentials/lastGood.ts';
 
-test('what was good is used while what is read is not, which is told once until it is over', async () => {
+test('the last valid version is used while reads fail, which is reported once until it is over', async () => {
   const problems: string[] = [];
   const good = new LastGood<string>((problem) => problems.push(problem));
   const broken = (why: string) => good.read(() => Promise.reject(new Error(why)));

@@ -36,7 +36,7 @@ test('no request is sent before there is a certificate', async () => {
 });
 
 test.each([{ hasInitialCertificate: true }, { token: 'secret' }])(
-  'uses the initial credentials %p until then',
+  'the initial credentials %p are used until there is a managed certificate',
   async (given) => {
     const { contexts, refusals, files, credentials } = createCredentials(given);
     expect(await credentials.context()).toBe(contexts.initial);

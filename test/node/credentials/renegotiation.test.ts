@@ -35,18 +35,18 @@ afterEach(() => {
   server.close();
 });
 
-test('a client without any setting renegotiates, so this test can fail', async () => {
+test('a client with default settings renegotiates, so that these tests can fail', async () => {
   clients.push(connect({ port, host: '127.0.0.1', rejectUnauthorized: false }).on('error', () => {}));
   expect(await outcome).toBe('renegotiated');
 });
 
-test('the client of an API server refuses', async () => {
+test('the client of an API server refuses renegotiation', async () => {
   const secureContext = tlsContext({}).secureContext;
   clients.push(connect({ port, host: '127.0.0.1', rejectUnauthorized: false, secureContext }).on('error', () => {}));
   expect(await outcome).toMatch(/no renegotiation/);
 });
 
-test('a probe or hook over HTTPS refuses', async () => {
+test('a probe or hook over HTTPS refuses renegotiation', async () => {
   clients.push(hostNetwork.connect({ host: '127.0.0.1', port, isSecure: true }, { onError: () => {} }));
   expect(await outcome).toMatch(/no renegotiation/);
 });

@@ -104,7 +104,7 @@ const isReady = async (): Promise<boolean> => {
   return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false;
 };
 
-test('a node begins by its bootstrap kubeconfig, and is renewed while it works', async () => {
+test('a node starts with its bootstrap kubeconfig, and renews its certificate while it runs', async () => {
   // A tenth of it is all the time that the last renewal in time may take.
   server.signing.lifeMs = 10_000;
   const { problems, stop, part } = await joined();
@@ -128,7 +128,7 @@ test('a node begins by its bootstrap kubeconfig, and is renewed while it works',
   expect(await readFile(join(folder, 'kubelet.conf'), 'utf8')).toContain(`client-certificate: ${current}`);
 }, 60_000);
 
-test('with a certificate that has expired it goes on, and begins anew', async () => {
+test('a node whose certificate has expired continues, and bootstraps again', async () => {
   server.signing.lifeMs = 2_000;
   const { part } = await joined();
   await until(isReady);
@@ -152,7 +152,7 @@ test('with a certificate that has expired it goes on, and begins anew', async ()
   await until(async () => (await server.request('GET', NODE)).metadata !== undefined && (await isReady()));
 }, 60_000);
 
-test('another agent goes on with what the first has left, and does not begin anew', async () => {
+test('the next agent continues with the certificate of the first, and does not bootstrap again', async () => {
   const first = await joined();
   await until(isReady);
   await first.stop();
@@ -164,7 +164,7 @@ test('another agent goes on with what the first has left, and does not begin ane
   expect(await requests()).toHaveLength(1);
 }, 60_000);
 
-test('an agent that stops while its first request waits leaves it to the next', async () => {
+test('an agent that stops while its first request is pending leaves the request to the next agent', async () => {
   server.signing.decide = () => 'wait';
   const first = await joined({ rotatesClientCertificate: false });
   await until(() => first.part('client')?.state === 'awaitingApproval');
@@ -184,7 +184,7 @@ test('an agent that stops while its first request waits leaves it to the next', 
   ]);
 }, 60_000);
 
-test('a serving certificate is asked for once the Node has addresses, and waits for somebody', async () => {
+test('a serving certificate is requested once the Node has addresses, and waits for approval', async () => {
   const { part } = await joined({ rotatesClientCertificate: false, requestsServingCertificate: true });
   await until(() => part('serving')?.state === 'awaitingApproval');
   server.signing.decide = () => 'approve';

@@ -34,7 +34,7 @@ const ask = async (script: string, more: Partial<ExecFields> = {}, timeoutMs?: n
 const answer = (status: object, apiVersion = V1) =>
   `echo '${JSON.stringify({ apiVersion, kind: 'ExecCredential', status })}'`;
 
-test('a program gives a token, a certificate with its key, and until when they are good', async () => {
+test('a plugin returns a token or a certificate with its key, and their expiry', async () => {
   expect(await ask(answer({ token: 'secret', expirationTimestamp: '2026-01-01T00:00:00Z' }))).toEqual({
     token: 'secret',
     certificatePair: undefined,
@@ -49,7 +49,7 @@ test('a program gives a token, a certificate with its key, and until when they a
   expect(await ask(answer({ token: 'a' }, old), { apiVersion: old })).toMatchObject({ token: 'a' });
 });
 
-test('it has its arguments, its environment beside that of the agent, and is told of the cluster if it wants', async () => {
+test('a plugin has its arguments, its environment in addition to that of the agent, and the cluster on request', async () => {
   const out = join(folder, 'told');
   const script = `{ echo "$1|$2|$OWN|$HOME"; echo "$KUBERNETES_EXEC_INFO"; } > ${out}; ${answer({ token: 'a' })}`;
   const env = [{ name: 'OWN', value: 'x y' }];
@@ -69,7 +69,7 @@ test.each([
   ['echo SECRET >&2; exit 3', 'returned no credentials: exit code 3'],
   ['kill -9 $$', 'returned no credentials: it was killed'],
   ['head -c 3000000 /dev/zero', 'returned no credentials: it wrote more than 1 MiB'],
-])('how it ends is told, not what it says: %p', async (script, said) => {
+])('the exit of a plugin is reported without its output: %p', async (script, said) => {
   await expect(ask(script)).rejects.toThrow(new RegExp(`^users: "u": exec: .*/program-\\d+ ${said}$`));
 });
 
@@ -86,11 +86,11 @@ test.each([
     answer({ token: 'SECRET', expirationTimestamp: 'soon' }),
     'expirationTimestamp: expected a time, got something else',
   ],
-])('what is wrong with its answer is told, and not the answer: %p', async (script, said) => {
+])('an invalid response of a plugin is reported without its content: %p', async (script, said) => {
   await expect(ask(script)).rejects.toThrow(new Error(`users: "u": exec: ${said}`));
 });
 
-test('one that is not there has a hint, and one that does not end is given up', async () => {
+test('a missing plugin is reported with its install hint, and a hanging one times out', async () => {
   const missing = { command: '/nowhere/login', installHint: 'install it\nso' };
   await expect(ask('', missing)).rejects.toThrow(
     'users: "u": exec: /nowhere/login cannot be run: no such program: install it\\nso',
@@ -98,14 +98,14 @@ test('one that is not there has a hint, and one that does not end is given up', 
   await expect(ask('sleep 60', {}, 200)).rejects.toThrow(/returned no credentials in time$/);
 });
 
-test('what it has started ends with it', async () => {
+test('the child processes of a plugin are terminated with it', async () => {
   const out = join(folder, 'child');
   await expect(ask(`sleep 60 & echo $! > ${out}; wait`, {}, 500)).rejects.toThrow(/returned no credentials in time$/);
   const child = Number(await readFile(out, 'utf8'));
   await eventually('its child has ended', async () => (await findProcess(child)) === undefined);
 });
 
-test('every run counts by its exit code, and one that cannot be started as not found', async () => {
+test('each run is counted by its exit code, and a plugin that cannot be started as not found', async () => {
   const calls: ExecPluginCall[] = [];
   const observer = { called: (call: ExecPluginCall) => void calls.push(call) };
   const run = async (command: string, timeoutMs = 60_000) => {

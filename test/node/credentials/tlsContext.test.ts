@@ -36,8 +36,8 @@ const encrypted = (type: 'pkcs8' | 'sec1') =>
   createPrivateKey(pair.key).export({ type, format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' }).toString();
 const derOf = (cert: string) => new X509Certificate(cert).raw.toString('utf8');
 
-describe('what can be used', () => {
-  test('are certificates and their key, whatever stands around them, with any ends of lines', () => {
+describe('valid credentials', () => {
+  test('may have other text around certificates and key, and any line endings', () => {
     const one = `${pair.cert}${pair.key}`;
     for (const texts of [
       {},
@@ -53,11 +53,11 @@ describe('what can be used', () => {
       expect(made(texts).problems(Date.now())).toEqual([]);
   });
 
-  test('is a bundle that has one good certificate, and of the others it is told', () => {
+  test('may be a bundle with one valid certificate, and the invalid ones are reported', () => {
     expect(made({ ca: `${BROKEN}${ca}` }).problems(Date.now())).toEqual(['CA: 1 of 2 certificates cannot be read']);
   });
 
-  test('is a certificate that has expired, or is not valid yet, and that is told: the clock may be wrong', () => {
+  test('may be a certificate that has expired or is not valid yet, which is reported because the clock may be wrong', () => {
     const { problems } = made(pair);
     const { validTo, validFrom } = new X509Certificate(pair.cert);
     expect(problems(Date.now() + 365 * DAY_MS)).toEqual([
@@ -67,15 +67,15 @@ describe('what can be used', () => {
   });
 });
 
-describe('what cannot be used is told in one sentence without what it says', () => {
-  test('a bundle of authorities', () => {
+describe('invalid credentials are reported in one sentence without their content', () => {
+  test('in a bundle of authorities', () => {
     expect(wrong({ ca: BROKEN })).toBe('CA: expected certificates in PEM, got one that cannot be read');
     expect(wrong({ ca: pair.key })).toBe('CA: expected certificates in PEM, got PEM of PRIVATE KEY');
     expect(wrong({ ca: '' })).toBe('CA: expected certificates in PEM, got nothing');
     expect(wrong({ ca: derOf(ca) })).toMatch(/^CA: expected certificates in PEM, got binary data \(DER/);
   });
 
-  test('a certificate', () => {
+  test('in a certificate', () => {
     expect(wrong({ ...pair, cert: BROKEN })).toBe('CERT: expected a certificate in PEM, got one that cannot be read');
     expect(wrong({ ...pair, cert: pair.key })).toBe('CERT: expected a certificate in PEM, got PEM of PRIVATE KEY');
     expect(wrong({ ...pair, cert: '<html>' })).toBe(
@@ -84,7 +84,7 @@ describe('what cannot be used is told in one sentence without what it says', () 
     expect(wrong({ ...pair, cert: derOf(pair.cert) })).toMatch(/^CERT: expected a certificate in PEM, got binary data/);
   });
 
-  test('a key', () => {
+  test('in a key', () => {
     expect(wrong({ ...pair, key: BROKEN_KEY })).toBe('KEY: expected a private key in PEM, got one that cannot be read');
     expect(wrong({ ...pair, key: pair.cert })).toBe('KEY: expected a private key in PEM, got PEM of CERTIFICATE');
     expect(wrong({ ...pair, key: other.key })).toBe(

@@ -28,7 +28,7 @@ function placed(kubeletCgroups?: string) {
   return { clock, host, placement, taken: () => done.splice(0) };
 }
 
-test('C43: an agent that somebody moves away is back in its cgroup within a minute', async () => {
+test('C43: an agent that was moved to a different cgroup returns to its own within a minute', async () => {
   const { clock, host, placement, taken } = placed('/own');
   await placement.apply();
   expect(taken()).toEqual(['moved to /own', 'score -999']);
@@ -43,7 +43,7 @@ test('C43: an agent that somebody moves away is back in its cgroup within a minu
   expect(taken()).toEqual([]);
 });
 
-test('C43: without a cgroup of its own the agent repeats its score every five minutes', async () => {
+test('C43: an agent without its own cgroup sets its OOM score again every five minutes', async () => {
   const { clock, placement, taken } = placed();
   const end = placement.repeat();
   await clock.advance(299_999);
@@ -53,7 +53,7 @@ test('C43: without a cgroup of its own the agent repeats its score every five mi
   end();
 });
 
-test('C43: the score is that of this process', async () => {
+test('C43: the OOM score of this process is set', async () => {
   const readScore = async () => Number(await readFile('/proc/self/oom_score_adj', 'utf8'));
   // Raising it needs no capability.
   const oomScoreAdj = Math.max(await readScore(), 1);

@@ -16,7 +16,7 @@ function looking(answers: readonly (Readonly<Record<string, string>> | Error)[])
   return createCadvisorHostReader({ cri: { status }, clock: { monotonic: () => 0 } });
 }
 
-test('its processors, memory and disks', async () => {
+test('the facts of the host include its processors, memory and disks', async () => {
   const { machine, disks, bootedAt, nameDevice } = await looking([{}])(signal);
   expect(machine).toMatchObject({ cores: cpus().length, kernelVersion: expect.stringMatching(/^\d/) });
   expect(machine.physicalCores).toBeGreaterThan(0);
@@ -27,7 +27,7 @@ test('its processors, memory and disks', async () => {
   expect(nameDevice({ major: 4_000, minor: 1 })).toBe('4000:1');
 });
 
-test('the image of sandboxes is asked for until the runtime has said it', async () => {
+test('the sandbox image is queried until the runtime has reported it', async () => {
   const config = JSON.stringify({ sandboxImage: 'registry.k8s.io/pause:3.6' });
   const look = looking([new Error('away'), { config: 'no JSON' }, { config: '{}' }, { config }]);
   const images = [];

@@ -11,7 +11,7 @@ test.each([
   [110, 0, 110],
   [110, 10, 40],
   [30, 10, 30],
-])('a node of four cores with %d pods at most and %d for each core has places for %d', (maxPods, podsPerCore, pods) => {
+])('a node of four cores with at most %d pods and %d per core has a capacity of %d', (maxPods, podsPerCore, pods) => {
   const facts = { cpuCount: 4, memoryBytes: 1_000 };
   expect(machineCapacity({ maxPods, podsPerCore }, facts)).toEqual({ cpuMillis: 4_000, memoryBytes: 1_000, pods });
 });
@@ -19,13 +19,13 @@ test.each([
 const root = await mkdtemp(join(tmpdir(), 'statelet-memory-'));
 afterAll(() => rm(root, { recursive: true }));
 
-describe('C25: what a node knows of cgroups', () => {
+describe('C25: the cgroup facts of a node', () => {
   const parts = { root: '/nowhere', controllers: ['memory'] };
   const [v1, v2] = [[{ ...parts, version: 'v1' }], [{ ...parts, version: 'v2' }]] as const;
   const factsOf = (file: Partial<KubeletConfiguration> = {}, hierarchies: Parameters<typeof readCgroupFacts>[1] = v2) =>
     readCgroupFacts(nodeResources(settingValues({ flags: {}, file })), hierarchies);
 
-  test('by default a container is killed whole on v2, has its quota, and no share of the swap', async () => {
+  test('include group OOM kills on v2, a CPU quota and no swap by default', async () => {
     const facts = { perQos: true, cfsQuota: true, cfsPeriod: 100_000, podPids: -1, countsSwap: false };
     const given = await factsOf();
     expect(given).toMatchObject({ ...facts, version: 'v2', killsWhole: true });
@@ -33,7 +33,7 @@ describe('C25: what a node knows of cgroups', () => {
     expect(await factsOf({}, v1)).toMatchObject({ ...facts, version: 'v1', killsWhole: false });
   });
 
-  test('the configuration says how many processes a pod has, who is killed with whom, and who swaps', async () => {
+  test('include the configured process limit, OOM kill mode, CPU quota and swap', async () => {
     expect(await factsOf({ podPidsLimit: 64 })).toMatchObject({ podPids: 64 });
     expect(await factsOf({ singleProcessOOMKill: true })).toMatchObject({ killsWhole: false });
     expect(await factsOf({ singleProcessOOMKill: false })).toMatchObject({ killsWhole: true });
@@ -47,21 +47,21 @@ describe('C25: what a node knows of cgroups', () => {
     expect(await factsOf({ memorySwap: { swapBehavior: 'NoSwap' } })).not.toHaveProperty('swapBytes');
   });
 
-  test('pods have swap where the configuration gives it, on v2, and where the kernel counts it', async () => {
+  test('allow swap only on v2, if it is configured and the kernel accounts for it', async () => {
     const facts = { ...(await factsOf({ memorySwap: { swapBehavior: 'LimitedSwap' } })), countsSwap: true };
     const { swapBytes: _, ...without } = facts;
     const nodes = [facts, without, { ...facts, version: 'v1' as const }, { ...facts, countsSwap: false }];
     expect(nodes.map(canPodsSwap)).toEqual([true, false, false, false]);
   });
 
-  test('the swap of the host is counted in bytes; one that tells none has none', () => {
+  test('contain the swap of the host in bytes, or 0 if the host reports none', () => {
     expect(swapCapacity('MemTotal:        8000 kB\nSwapTotal:       2048 kB\nSwapFree:        1024 kB\n')).toBe(
       2 ** 21,
     );
     expect(swapCapacity('MemTotal:        8000 kB\n')).toBe(0);
   });
 
-  test('whether the kernel counts swap shows in its files', async () => {
+  test('contain whether the kernel accounts for swap, according to its files', async () => {
     const hierarchies = [{ ...parts, root, version: 'v1' as const }];
     expect(await factsOf({}, hierarchies)).toMatchObject({ countsSwap: false });
     await writeFile(join(root, 'memory.memsw.limit_in_bytes'), '0');

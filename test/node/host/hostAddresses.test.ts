@@ -16,7 +16,7 @@ const info = (address: string, internal = false): NetworkInterfaceInfo => {
 
 const routes = 'Iface\tDestination\tGateway\neth1\t00000000\t0100A8C0\neth0\t0000A8C0\t00000000\n';
 
-test('the addresses of the interface that leads out come first, one of each family', () => {
+test('the addresses of the interface with the default route come first, one of each family', () => {
   const interfaces = {
     lo: [info('127.0.0.1', true), info('::1', true)],
     eth0: [info('10.0.0.1'), info('fd00::1')],
@@ -26,11 +26,11 @@ test('the addresses of the interface that leads out come first, one of each fami
   expect(hostAddresses(interfaces, '')).toEqual(['10.0.0.1', 'fd00::1']);
 });
 
-test('a host without a network has its loopback', () => {
+test('a host without a network has its loopback address', () => {
   expect(hostAddresses({ lo: [info('127.0.0.1', true)] }, '')).toEqual(['127.0.0.1']);
 });
 
-test('addresses that change are seen at the next look; a host that is off its network keeps those that it had', () => {
+test('changed addresses are noticed at the next check, and a host without a network retains its last addresses', () => {
   let now: string[] | undefined = ['10.0.0.1'];
   const addresses = trackHostAddresses(now, () => now && [...now]);
   expect(addresses()).toEqual(['10.0.0.1']);
@@ -40,7 +40,7 @@ test('addresses that change are seen at the next look; a host that is off its ne
   expect(addresses()).toEqual(['10.0.0.2']);
 });
 
-test('a bridge of pods is never the way out: without a default route nothing is known of the addresses', () => {
+test('a pod bridge is never the outgoing interface, and without a default route the addresses are unknown', () => {
   const interfaces = { lo: [info('127.0.0.1', true)], cni0: [info('10.88.0.1')], statelet0: [info('10.88.3.1')] };
   expect(defaultRouteAddresses(interfaces, 'Iface\tDestination\tGateway\n')).toBeUndefined();
   expect(defaultRouteAddresses({ ...interfaces, eth1: [info('fe80::5')] }, routes)).toBeUndefined();
@@ -78,7 +78,7 @@ test('C33: a node of a cluster has the address that its name resolves to, if any
   expect(nodeAddresses({ ...config, followsHostAddresses: false, cluster }, sources)).toEqual(['192.168.0.7']);
 });
 
-test('an address that a kubelet would not tell its cluster is warned of in its words', () => {
+test('an address that a kubelet would not report to its cluster causes a warning in the wording of the kubelet', () => {
   const has = { eth0: [info('192.168.0.7'), info('fd00::1')] };
   const warned = (...nodeIps: string[]) => nodeIpWarnings({ nodeIps, followsHostAddresses: false }, has);
   expect(warned('192.168.0.7', 'fd00:0::1')).toEqual([]);

@@ -11,11 +11,11 @@ const named = (name: string, answer: readonly string[], prefersIpv6 = false) =>
   trackNodeNameAddress({ nodeName: name, prefersIpv6 }, { resolve: async () => answer, interfaces });
 const turn = () => new Promise((done) => setImmediate(done));
 
-test('C33: a name that is an address is the address, whoever has it', async () => {
+test('C33: a node name that is an IP address is used as the address, whoever owns it', async () => {
   expect((await named('203.0.113.5', []))()).toBe('203.0.113.5');
 });
 
-test("C33: of the addresses of a name the first of the family counts that is the host's own", async () => {
+test('C33: the first resolved address of the preferred family that belongs to the host is used', async () => {
   expect((await named('node-1', ['203.0.113.5', '127.0.1.1', 'fd00::7', '10.0.0.7', '192.168.0.7']))()).toBe(
     '10.0.0.7',
   );
@@ -24,7 +24,7 @@ test("C33: of the addresses of a name the first of the family counts that is the
   expect((await named('node-1', ['203.0.113.5', '127.0.1.1']))()).toBeUndefined();
 });
 
-test('C33: a name may get another address, and keeps that while nobody can be asked', async () => {
+test('C33: a name may resolve to a new address, which is retained while the resolver fails', async () => {
   let answer = async (): Promise<readonly string[]> => ['10.0.0.7'];
   const look = await trackNodeNameAddress(
     { nodeName: 'node-1', prefersIpv6: false },
@@ -49,7 +49,7 @@ test('C33: a name may get another address, and keeps that while nobody can be as
   expect(await lookAgain()).toBeUndefined();
 });
 
-test('C33: a resolver that does not answer is asked once at a time, and holds the node up for two seconds', async () => {
+test('C33: a hanging resolver is queried once at a time, and delays the node by two seconds', async () => {
   let asked = 0;
   const resolve = () => {
     asked += 1;

@@ -5,14 +5,14 @@ afterEach(() => {
   delete process.env.STATELET_STATE_DIR;
 });
 
-test('an agent is looked for at the default places of run, of a kubelet and of up, or at the one named', () => {
+test('an agent is searched for in the default root directories of run, of a kubelet and of up, or in the given one', () => {
   const [first, second, ...others] = candidateSockets({});
   expect([first, second]).toEqual(['/var/lib/statelet/run/statelet.sock', '/var/lib/kubelet/statelet.sock']);
   expect(others).toContain('/var/lib/statelet/kubelet/statelet.sock');
   expect(candidateSockets({ rootDir: '/somewhere' })).toEqual(['/somewhere/statelet.sock']);
 });
 
-test('STATELET_STATE_DIR is where up runs and where an agent is looked for, unless a flag names another place', () => {
+test('STATELET_STATE_DIR is the directory of up and of the search for an agent, unless a flag overrides it', () => {
   expect(isAgentDirectorySet({})).toBe(false);
   process.env.STATELET_STATE_DIR = '/state';
   expect(isAgentDirectorySet({})).toBe(true);

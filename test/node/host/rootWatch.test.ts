@@ -47,7 +47,7 @@ const look = () => timers.shift()?.();
 const told = (count: number) =>
   eventually(`it is told ${count} times`, () => notes.length + lines.length === count || undefined);
 
-test('a root directory that is taken away is told of once, as an event too, and once when it is back', async () => {
+test('a root directory that is removed is reported once in the log and as an event, and again once when it is restored', async () => {
   await rename(directory, `${directory}-away`);
   look();
   await told(1);
@@ -63,7 +63,7 @@ test('a root directory that is taken away is told of once, as an event too, and 
   expect(watch.findLostRoot()).toBeUndefined();
 });
 
-test('while a look hangs there is no other, and one that is over only after the end tells nothing', async () => {
+test('no check starts while another one hangs, and a check that finishes after the watch was closed reports nothing', async () => {
   const asked: PromiseWithResolvers<string | undefined>[] = [];
   const hanging = watchRoot({
     rootDirectory: directory,
@@ -93,7 +93,7 @@ test('while a look hangs there is no other, and one that is over only after the 
   expect(notes).toEqual([]);
 });
 
-test('a file in its place is no directory of it', async () => {
+test('a file in place of the directory is reported', async () => {
   await rm(join(directory, 'statelet'), { recursive: true });
   await writeFile(join(directory, 'statelet'), '');
   look();
@@ -101,7 +101,7 @@ test('a file in its place is no directory of it', async () => {
   expect(notes[0]?.message).toContain('/statelet is no longer a directory while the agent is running');
 });
 
-test('the explanation of the node has it', () => {
+test('the explanation of the node contains the lost root directory', () => {
   const lost = { message: '/root/statelet has been removed', since: NOW - 5_000, retryAt: NOW + 3_000 };
   const text = formatNodeExplanation(withLostRoot(explainNode(nodeView('host'), NOW), lost));
   expect(text).toContain('  node host is running 0 pods; /root/statelet has been removed\n');

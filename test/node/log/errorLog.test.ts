@@ -16,7 +16,7 @@ function log() {
   return { lines, ...createErrorLog(logger) };
 }
 
-describe('what goes wrong beside the pods', () => {
+describe('a failure outside of the pods', () => {
   test.each([
     ['store', 'error'],
     ['sources', 'error'],
@@ -31,13 +31,13 @@ describe('what goes wrong beside the pods', () => {
     ['requestCertificate', 'warn'],
     ['awaitCertificate', 'warn'],
     ['pullImage', 'debug'],
-  ])('%s is logged as %s', async (source, level) => {
+  ])('of %s is logged as %s', async (source, level) => {
     const { lines, onError } = log();
     onError(source, new Error('no space left'));
     expect(lines).toEqual([{ level, msg: `${source} failed: no space left` }]);
   });
 
-  test('the cause is in the one line, and a failure of the world has no stack', async () => {
+  test('has its cause on the same line, and no stack if the cause is external', async () => {
     let text = '';
     const destination = {
       write: (line: string) => {
@@ -56,14 +56,14 @@ describe('what goes wrong beside the pods', () => {
     expect(text).not.toMatch(/"err(Verbose)?"/);
   });
 
-  test('calls that do not reach the runtime are left to the report of its health', async () => {
+  test('is logged for debugging only if a call does not reach the runtime, whose health is reported separately', async () => {
     const { lines, onError } = log();
     const cause = Object.assign(new Error('14 UNAVAILABLE'), { code: 14, details: 'connect ENOENT /run/c.sock' });
     onError('relist', new NodeFailure('RuntimeUnavailable', 'ListPodSandbox: there is no socket', { cause }));
     expect(lines).toEqual([expect.objectContaining({ level: 'debug' })]);
   });
 
-  test('what is tried again is told once until it changes or all is well again', async () => {
+  test('is logged once during retries, until it changes or is resolved', async () => {
     const { lines, onError, clearLogged: settled } = log();
     const fail = (message: string) => onError('relist', new Error(message));
     fail('refused');
@@ -79,7 +79,7 @@ describe('what goes wrong beside the pods', () => {
     ]);
   });
 
-  test('only the failure of the agent itself is the end', async () => {
+  test('is fatal only in the agent itself', async () => {
     const { onError, rootFailure } = log();
     onError('store', new Error('full'));
     onError('nodeAgent', new Error('no such pod'));

@@ -22,7 +22,7 @@ function linesWhile(happens: (agent: FakeAgent) => void): Record<string, unknown
   return lines;
 }
 
-test('a refused pod is logged with why, and with its namespace', () => {
+test('a rejected pod is logged with the reason and its namespace', () => {
   const refused = { reason: 'OutOfcpu', message: 'too few cores' } as const;
   const view = { state: 'terminated', hasEnded: true, refusal: refused };
   expect(logOf(podView({ main: {}, meta: { name: 'web-host', namespace: 'shop' }, view }))).toEqual([
@@ -36,7 +36,7 @@ test('a failure of an actor is logged once', () => {
   expect(logOf(failing, failing)).toEqual(['pod web, container app: ErrImagePull: no such host', 'pod web: Pending']);
 });
 
-test('a runtime that is away is not reported again for each pod', () => {
+test('an unavailable runtime is not reported again for each pod', () => {
   const lastFailure = { reason: 'RuntimeUnavailable', message: 'nobody listens', at: NOW } as const;
   const failing = (uid: string) =>
     podView({
@@ -47,7 +47,7 @@ test('a runtime that is away is not reported again for each pod', () => {
   expect(logOf(failing('one'), failing('two'))).toEqual(['pod one: Pending', 'pod two: Pending']);
 });
 
-test('a call that hangs is reported for its pod while the runtime is ready, and not while it is away', () => {
+test('a hanging call is reported for its pod while the runtime is ready, but not while it is unavailable', () => {
   const message = 'RunPodSandbox: the runtime did not answer within 240000 ms';
   const lastFailure = { reason: 'RuntimeUnavailable', message, at: NOW } as const;
   const failing = podView({ main: { app: waiting('ContainerCreating', { lastFailure }) } });
@@ -60,7 +60,7 @@ test('a call that hangs is reported for its pod while the runtime is ready, and 
   expect(logWith('not ready')).toEqual(['pod web: Pending']);
 });
 
-test('what is known of a pod goes with it, and nothing of one whose uid begins with its own', () => {
+test('the logged state of a pod is dropped when the pod is removed, but not that of a pod whose UID starts the same', () => {
   const lastFailure = { reason: 'ErrImagePull', message: 'no such host', at: NOW } as const;
   const failing = (uid: string): ShownPod => {
     const view = podView({ main: { app: waiting('ErrImagePull', { lastFailure }) }, meta: { uid, name: uid } });
@@ -80,7 +80,7 @@ test('what is known of a pod goes with it, and nothing of one whose uid begins w
 });
 
 describe('events', () => {
-  test('are logged with what they are about', () => {
+  test('are logged with the objects that they concern', () => {
     const odd = { eventType: 'Warning', reason: 'Odd', message: 'odd' } as const;
     const pod = involvedPod(podView({ main: {}, meta: { name: 'web', namespace: 'shop' } }).pod);
     const lines = linesWhile((agent) => {
@@ -94,7 +94,7 @@ describe('events', () => {
   const failed = (message: string) =>
     ({ ...recordedEvent(involved, { eventType: 'Warning', reason: 'Failed', message }), at: NOW }) as const;
 
-  test('a warning is logged when it is new, and the failure that it tells of is not logged again', () => {
+  test('are logged once if they are warnings, and the failures that they report are not logged again', () => {
     const lastFailure = { reason: 'ErrImagePull', message: 'no such host', at: NOW } as const;
     const failing = podView({ main: { app: waiting('ErrImagePull', { lastFailure }) } });
     const lines = logWhile((agent) => {
@@ -108,11 +108,11 @@ describe('events', () => {
     ]);
   });
 
-  test('what goes as it should is for debugging', () => {
+  test('of type Normal are logged for debugging only', () => {
     expect(logWhile((agent) => agent.record({ ...failed('all is well'), eventType: 'Normal' }))).toEqual([]);
   });
 
-  test('a missing cluster DNS is told of the node alone', () => {
+  test('about a missing cluster DNS are logged only for the node', () => {
     const missing = { eventType: 'Warning', reason: 'MissingClusterDNS', message: 'no clusterDNS' } as const;
     const lines = logWhile((agent) => {
       agent.record({ ...recordedEvent(involved, missing), at: NOW });

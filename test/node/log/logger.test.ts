@@ -13,7 +13,7 @@ test.each([
   expect(toPinoLevel(verbosity)).toBe(level);
 });
 
-describe('the form', () => {
+describe('the log format', () => {
   const lineOf = async (
     format: 'text' | 'json',
     usesShortFormat: boolean,
@@ -39,12 +39,12 @@ describe('the form', () => {
   test.each([
     ['json', true],
     ['json', false],
-  ] as const)('%s, terminal %s: JSON', async (format, terminal) => {
+  ] as const)('is JSON with the format %s (on a terminal: %s)', async (format, terminal) => {
     const line = await lineOf(format, terminal);
     expect(line).toMatch(/^\{"ts":\d{13},"caller":"logger\.test\.ts:\d+","msg":"shown","v":0,"pod":"web"\}\n$/);
   });
 
-  test('an error in JSON has a message, a stack and no verbosity, as a kubelet writes it', async () => {
+  test('has a message, a stack and no verbosity for an error in JSON, like that of a kubelet', async () => {
     const lines: unknown[] = [];
     const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
     const logging = { format: 'json', verbosity: 5 } as const;
@@ -63,7 +63,7 @@ describe('the form', () => {
     ]);
   });
 
-  test.each([false, true])('on a terminal (%s) or not, JSON has no character that one would obey', async (terminal) => {
+  test.each([false, true])('contains no control characters in JSON (on a terminal: %s)', async (terminal) => {
     const message = 'said \x9b2J \x1b[2J \u202eback \x7f';
     const line = await lineOf('json', terminal, { message });
     expect(line).toContain('said \\u009b2J \\u001b[2J \\u202eback \\u007f');
@@ -78,11 +78,11 @@ describe('the form', () => {
       false,
       /^I\d{4} \d\d:\d\d:\d\d\.\d{6} {1,7}\d+ logger\.test\.ts:\d+\] "shown, with its cause" pod="web"\n$/,
     ],
-  ])('text has one line per message, with %s', async (_, isShort, line) => {
+  ])('has one line per message in text, with %s', async (_, isShort, line) => {
     expect(await lineOf('text', isShort, { message: 'shown,\n  with its cause\n' })).toMatch(line);
   });
 
-  test('a simulated runtime is in every line', async () => {
+  test('marks every line of a simulated runtime', async () => {
     expect(JSON.parse(await lineOf('json', false, { simulated: true }))).toMatchObject({ simulated: true });
     expect(await lineOf('text', false, { simulated: true })).toContain('[simulated] shown');
   });

@@ -11,7 +11,7 @@ const lineOf = (record: object): string =>
 /** The format as collectors of a kubelet's log parse it. */
 const KLOG = /^([IWEF])(\d\d)(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{6}) +(\d+) ([^ \]]+):(\d+)\] (.*)\n$/s;
 
-describe("a line of the log has klog's format", () => {
+describe('a log line has the format of klog', () => {
   test('with severity, local time, process ID, file and line, the quoted message and the fields', () => {
     const [, severity, month, day, hours, minutes, seconds, micros, pid, file, line, rest] =
       KLOG.exec(lineOf({ level: 'warn', pod: 'default/web', port: 80, msg: 'a "b"' })) ?? [];
@@ -28,7 +28,7 @@ describe("a line of the log has klog's format", () => {
     ['warn', 'W'],
     ['error', 'E'],
     ['fatal', 'F'],
-  ])('the level %s is the severity %s', (level, severity) => {
+  ])('with the level %s as the severity %s', (level, severity) => {
     expect(lineOf({ level, msg: 'x' })).toMatch(new RegExp(`^${severity}\\d{4} `));
   });
 
@@ -39,7 +39,7 @@ describe("a line of the log has klog's format", () => {
     );
   });
 
-  test('no character that a terminal would obey remains', () => {
+  test('control characters of a terminal are escaped', () => {
     const line = lineOf({ msg: 'said \x1b[2J\n\u202eback', pod: '\x9bweb', more: { deep: '\x7f' }, many: 'a\n\x1bb' });
     expect(isPrintable(line)).toBe(true);
     expect(isPrintable(formatTextLine('no JSON \x1b[2J\n'))).toBe(true);

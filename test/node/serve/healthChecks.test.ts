@@ -37,7 +37,7 @@ test('C45: a sync loop that has not started is not late', async () => {
   expect(failureAfter(HOUR, {})).toBeUndefined();
 });
 
-test('C45: a node is well before its first tick, and while it waits for a runtime that was never there', async () => {
+test('C45: a node is healthy before its first tick, and while it waits for a runtime that has never responded', async () => {
   const node = await simulatedNode({ pods: [podWith('a')] });
   const failure = () => failureOf({ agent: node.agent, config, clock: node.clock });
   expect(failure()).toBeUndefined();
@@ -45,22 +45,22 @@ test('C45: a node is well before its first tick, and while it waits for a runtim
   expect(failure()).toBeUndefined();
 });
 
-test('a runtime that was there and is away for more than five minutes stops the sync loop', () => {
+test('the sync loop fails if a runtime that was available has been unavailable for more than five minutes', () => {
   expect(failureAfter(300_000, { seenAt: 1 })).toBeUndefined();
   expect(failureAfter(300_001, { seenAt: 1 })).toBe('syncloop: sync Loop took longer than expected: 5m0.001s');
   expect(failureAfter(300_001, { seenAt: 1, ready: true })).toBeUndefined();
 });
 
-test('a runtime that only waits for its network does not stop the sync loop', () => {
+test('the sync loop does not fail if the runtime waits only for its network', () => {
   expect(failureAfter(HOUR, { seenAt: 1, lacksOnlyNetwork: true })).toBeUndefined();
 });
 
-test('a runtime that cannot be listed any more stops the sync loop', () => {
+test('the sync loop fails if the runtime can no longer be listed', () => {
   const now = new SimulatedClock().now();
   expect(failureAfter(0, { ready: true }, now - 300_001)).toMatch(/^syncloop: sync Loop took longer/);
 });
 
-test('a longer sync frequency allows for twice as much', () => {
+test('the sync loop may take twice the sync frequency if that is longer', () => {
   const clock = new SimulatedClock();
   const runtime = { since: clock.now() - 300_001, ready: false, name: '', version: '', seenAt: 1 };
   const pleg = { hasListed: false, staleSince: undefined };

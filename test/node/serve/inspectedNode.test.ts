@@ -30,7 +30,7 @@ async function inspected(rootDirectory: string, flush?: () => Promise<void>) {
   };
 }
 
-test('a node that records nothing shows what is, and says of the rest that it has none', async () => {
+test('a node without a recording shows its present state, and reports that there is no recording of the past', async () => {
   const { agent, node } = await inspected('/nothing/here');
   expect(node.live?.snapshot()).toMatchObject({ mode: 'live', pods: [{ name: 'web-host', phase: 'Running' }] });
   expect(node.live?.snapshot()).not.toHaveProperty('recorded');
@@ -49,7 +49,7 @@ test('a node that records nothing shows what is, and says of the rest that it ha
   await node.close();
 });
 
-test('what goes on is written down before anybody asks about it', async () => {
+test('pending entries are written before a request for the recording is answered', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'statelet-inspected-'));
   let written = 0;
   const { node } = await inspected(directory, async () => {
@@ -64,7 +64,7 @@ test('what goes on is written down before anybody asks about it', async () => {
   await rm(directory, { recursive: true });
 });
 
-test('it waits for no recording: what is, is shown, and it is closed at once', async () => {
+test('the present state is shown without waiting for the recording, and the node can be closed at once', async () => {
   const { node, agent } = await inspected('/nothing/here', () => new Promise(() => {}));
   const { recorded } = node.live?.snapshot() ?? {};
   expect(recorded?.from).toBeLessThanOrEqual(recorded?.to ?? 0);

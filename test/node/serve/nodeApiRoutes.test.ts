@@ -115,7 +115,7 @@ async function whole() {
   return { rows: rows.flat(), trees, reviewer, ask };
 }
 
-test('C38: nobody gets anywhere with nothing, or with what nobody vouches for', async () => {
+test('C38: requests without credentials or with unverified ones are rejected', async () => {
   const { rows, trees, reviewer, ask } = await whole();
   // Those of today, so that none is lost; each that is new is in the rows by itself.
   for (const tree of ['/pods', '/logs', '/containerLogs', '/exec', '/attach', '/portForward', '/run', '/configz'])
@@ -136,7 +136,7 @@ test('C38: nobody gets anywhere with nothing, or with what nobody vouches for', 
   expect(reviewer.count('SubjectAccessReview')).toBe(before);
 }, 120_000);
 
-test('C38: whoever may nothing is told what it takes', async () => {
+test('C38: the error for a user without permissions names the required ones', async () => {
   const { rows, reviewer, ask } = await whole();
   reviewer.allowed = ({ groups }) => groups.includes('operators');
   for (const { tree, path, method, verb } of rows) {
@@ -146,7 +146,7 @@ test('C38: whoever may nothing is told what it takes', async () => {
   }
 }, 120_000);
 
-test('C38: each right lets in to what it is for, by its verb, and no other right or verb does', async () => {
+test('C38: each permission grants access to its own paths with its own verb, and no other permission or verb does', async () => {
   const { rows, reviewer, ask } = await whole();
   let users = 0;
   /** Somebody of whom nothing is known yet. */
@@ -187,7 +187,7 @@ const ODD: readonly (readonly [path: string, code: number])[] = [
   ['/logs/%2fetc%2fpasswd', 404],
 ];
 
-test('an odd name is of nothing, whatever a file system or a header would make of it', async () => {
+test('an odd path exposes nothing, however a file system or a header would interpret it', async () => {
   const { ask } = await whole();
   for (const [path, code] of ODD) {
     const answer = await ask(path, 'GET', operator);

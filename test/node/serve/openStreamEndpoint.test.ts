@@ -64,7 +64,7 @@ async function place(asked: Partial<StreamRequest>, failure?: Error) {
   return { calls, found };
 }
 
-test('a command is asked for in the container that runs', async () => {
+test('a command is requested in the running container', async () => {
   const streams = { stdin: false, stdout: true, stderr: true, tty: false };
   expect(await place({})).toEqual({
     calls: [['exec', { containerId: 'c-web', cmd: ['ls', '-l'], ...streams }]],
@@ -72,7 +72,7 @@ test('a command is asked for in the container that runs', async () => {
   });
 });
 
-test('with a terminal there is no stderr; whether a process has one is up to its container', async () => {
+test('exec with a terminal has no stderr, and attach has a terminal if its container has one', async () => {
   const { found } = await place({ tty: true });
   expect(found).toMatchObject({ tty: true, stderr: false });
   const { calls } = await place({ container: 'shell', command: undefined });
@@ -81,7 +81,7 @@ test('with a terminal there is no stderr; whether a process has one is up to its
   expect((await place({ command: undefined, tty: true })).found).toMatchObject({ tty: false, stderr: true });
 });
 
-test('C41: a command runs in a container whose postStart hook runs, because the runtime has it running', async () => {
+test('C41: a command can run in a container whose postStart hook is running, because the runtime reports it as running', async () => {
   const { calls } = await place({ container: 'hooked' });
   expect(calls).toMatchObject([['exec', { containerId: 'c-hooked' }]]);
 });
@@ -102,11 +102,11 @@ test.each<[string, Partial<StreamRequest>, string, string]>([
     'ContainerNotRunning',
     'container over not found in pod web-host_shop: its state is Error',
   ],
-])('%s is refused', async (_, asked, reason, message) => {
+])('a stream request for %s is rejected', async (_, asked, reason, message) => {
   await expect(place(asked)).rejects.toMatchObject({ reason, message });
 });
 
-test('what the runtime refuses is told by its own words', async () => {
+test('a rejection by the runtime is returned in the wording of the runtime', async () => {
   const failure = runtimeFailure(
     'Exec',
     new CallError('NOT_FOUND', 'failed to find container "c-web" in store: not found'),

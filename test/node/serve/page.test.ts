@@ -61,7 +61,7 @@ async function takenPort(): Promise<{ readonly port: number; readonly free: () =
   return { port: (server.address() as AddressInfo).port, free };
 }
 
-test('an address that is taken is tried again every 5 s, told of once, and served once it is free', async () => {
+test('an address in use is retried every 5 s, reported once, and served once it is free', async () => {
   const { port, free } = await takenPort();
   const { clock, warnings, urls, told, made } = started({ address: { host: '127.0.0.1', port }, isOpen: true });
   await until(() => clock.pending === 1);
@@ -82,7 +82,7 @@ test('an address that is taken is tried again every 5 s, told of once, and serve
   expect(made()).toBe(1);
 });
 
-test('one that is closed while it waits, or while it begins, is not tried again', async () => {
+test('a page that is closed while it waits or starts is not retried', async () => {
   const { port, free } = await takenPort();
   const waiting = started({ address: { host: '127.0.0.1', port }, isOpen: true });
   await until(() => waiting.clock.pending === 1);
@@ -100,13 +100,13 @@ test('one that is closed while it waits, or while it begins, is not tried again'
   await expect(ask(port, '/')).rejects.toThrow('ECONNREFUSED');
 });
 
-test('without an address there is none, and nothing waits', async () => {
+test('without an address there is no page, and no retry', async () => {
   const { clock, page, warnings, urls } = started(undefined);
   await page.close();
   expect([clock.pending, warnings, urls]).toEqual([0, [], []]);
 });
 
-test('one that other hosts reach has TLS, a token that is another one each time, and the address of the node', async () => {
+test('a page for other hosts has TLS, a new token at each start, and the address of the node', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'statelet-tls-'));
   ends.push(() => rm(directory, { recursive: true }));
   const tls = { certFile: join(directory, 'cert.pem'), keyFile: join(directory, 'key.pem') };
@@ -154,7 +154,7 @@ async function codeWithLink(link: string): Promise<number> {
   return (await ask(Number(port), '/api/rail', { headers: { cookie } })).code;
 }
 
-test('a page that only this host reaches needs the token of its link, too', async () => {
+test('a page for this host only requires the token of its link as well', async () => {
   const { urls, told } = started({ address: { host: '127.0.0.1', port: 0 }, isOpen: false });
   await until(() => urls.length === 1);
   const link = new URL(urls[0] ?? '');
@@ -179,6 +179,6 @@ test('a page that is open in a browser continues after a restart of the agent', 
   expect(new URL(second.urls[0] ?? '').search).toBe(new URL(first.urls[0] ?? '').search);
 });
 
-test('the build leaves it in the package', () => {
+test('the build puts the page into the package', () => {
   expect(pageDirectory()).toMatch(/\/dist\/web$/);
 });

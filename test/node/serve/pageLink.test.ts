@@ -13,7 +13,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(root, { recursive: true }));
 
-test('the link is for its owner alone, and the next one replaces it', async () => {
+test('the link file is accessible only to its owner, and replaced by the next link', async () => {
   const file = pageLinkPath(root);
   expect(file).toBe(join(root, 'statelet', 'page-link'));
   await writePageLink(file, 'https://192.0.2.1/?token=one');
@@ -22,7 +22,7 @@ test('the link is for its owner alone, and the next one replaces it', async () =
   expect((await stat(file)).mode & 0o777).toBe(0o600);
 });
 
-test('there is a whole link at any time while it is replaced, so that a full disk does not lose its token', async () => {
+test('a complete link exists at any time during its replacement, so that a full disk does not lose its token', async () => {
   const file = pageLinkPath(root);
   const link = (count: number) => `https://192.0.2.1/?token=${count}`;
   await writePageLink(file, link(0));
@@ -40,7 +40,7 @@ test('there is a whole link at any time while it is replaced, so that a full dis
   expect(contents).toContain(`${link(50)}\n`);
 });
 
-test('a symbolic link in its place is replaced, not followed', async () => {
+test('a symlink in place of the link file is replaced, not followed', async () => {
   const elsewhere = join(root, 'elsewhere');
   await writeFile(elsewhere, 'as it was', { mode: 0o600 });
   const file = pageLinkPath(root);
@@ -51,7 +51,7 @@ test('a symbolic link in its place is replaced, not followed', async () => {
   expect((await lstat(file)).isFile()).toBe(true);
 });
 
-test('a directory in its place, or in that of the next link, is renamed, and the link is written', async () => {
+test('a directory in place of the link file or of its next version is renamed, and the link is written', async () => {
   const file = pageLinkPath(root);
   await mkdir(join(file, 'content'), { recursive: true });
   await mkdir(`${file}.new`);
@@ -73,7 +73,7 @@ test('the token of the previous link is used again if only the owner could read 
   expect(await readPageToken(file)).toBeUndefined();
 });
 
-test('a link without a whole token, behind a symbolic link or in a directory is not used', async () => {
+test('a link without a complete token, behind a symlink or in a directory is not used', async () => {
   const file = pageLinkPath(root);
   for (const link of ['http://127.0.0.1:10270/', `http://127.0.0.1:10270/?token=${TOKEN.slice(1)}`, '\0', '']) {
     await writePageLink(file, link);

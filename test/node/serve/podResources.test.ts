@@ -41,7 +41,7 @@ function served() {
 
 const answers = () => eventually('it is served', async () => (await isListening(socket)) || undefined);
 
-test('it is served below the root directory, and leaves no socket behind', async () => {
+test('the pod-resources API is served below the root directory, and leaves no socket behind', async () => {
   const { close } = served();
   await answers();
   expect(statSync(dirname(socket)).mode % 0o1000).toBe(0o750);
@@ -49,7 +49,7 @@ test('it is served below the root directory, and leaves no socket behind', async
   expect(existsSync(socket)).toBe(false);
 });
 
-test('the socket of an agent that is gone is replaced', async () => {
+test('the socket of an agent that has exited is replaced', async () => {
   const left = createServer().listen(`${root}/other`);
   mkdirSync(dirname(socket));
   await eventually('it listens', () => existsSync(`${root}/other`) || undefined);
@@ -62,7 +62,7 @@ test('the socket of an agent that is gone is replaced', async () => {
   expect(said).toEqual([]);
 });
 
-test("what is somebody else's stays, is told of once, and is waited for", async () => {
+test('a foreign file in place of the socket is left alone and reported once, and the API is retried', async () => {
   mkdirSync(dirname(socket));
   writeFileSync(socket, 'mine');
   const { said, clock } = served();

@@ -20,7 +20,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(root, { recursive: true }));
 
-test('a link with a token is in a file for its owner, and only its place is in the log', async () => {
+test('a link with a token is written to a file for its owner, and the log contains only the path', async () => {
   const tls = { certFile: join(root, 'cert.pem'), keyFile: join(root, 'key.pem') };
   await writeFile(tls.certFile, certificate);
   await writeFile(tls.keyFile, key);
@@ -52,7 +52,7 @@ test('a link with a token is in a file for its owner, and only its place is in t
   await served.close();
 });
 
-test('a link that the caller prints is in the file as well', async () => {
+test('a link that the caller prints is written to the file as well', async () => {
   const config = compileConfig({
     flags: { '--inspect-address': '127.0.0.1:0' },
     defaults: { hostname: 'host', addresses: ['192.0.2.1'], rootDirectory: root, podLogsDirectory: root },
@@ -69,7 +69,7 @@ test('a link that the caller prints is in the file as well', async () => {
   expect(printed[0]).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{32}$/);
 });
 
-test('a link that cannot be written, as on a full disk, is written as soon as it can be', async () => {
+test('a link that cannot be written, e.g. on a full disk, is written as soon as possible', async () => {
   const config = compileConfig({
     flags: { '--inspect-address': '127.0.0.1:0' },
     defaults: { hostname: 'host', addresses: ['192.0.2.1'], rootDirectory: root, podLogsDirectory: root },

@@ -12,7 +12,7 @@ import { eventually } from '../../e2e/support/eventually.ts';
 import { cluster } from '../../fakes/cluster.ts';
 import { asked, atEnd, servedNode } from '../../fakes/serving/servedNode.ts';
 
-test('without an API server it is for who has its token, and can be trusted by its file', async () => {
+test('without an API server, the API serves clients with its token, and its certificate file makes it trusted', async () => {
   const { directory, served, said } = await servedNode();
   await eventually('it is served', () => served.port() || undefined);
   const [tokenFile, ca] = [join(directory, 'statelet', 'server-token'), join(directory, 'pki', 'kubelet.crt')];
@@ -70,7 +70,7 @@ test('without an API server it is for who has its token, and can be trusted by i
   expect(served.view()).toMatchObject({ port: served.port(), reviews: {} });
 }, 60_000);
 
-test('the API server of its cluster says who may; while it is away, nobody new', async () => {
+test('the API server of the cluster authorizes users, and no new users are accepted while it is down', async () => {
   const { client, api, transport } = cluster(systemClock);
   const authority = new Authority();
   const place = mkdtempSync(join(tmpdir(), 'ca-'));
@@ -100,7 +100,7 @@ test('the API server of its cluster says who may; while it is away, nobody new',
   expect(served.view()?.reviews).toMatchObject({ access: { failed: 1, failingSince: expect.any(Number) } });
 }, 60_000);
 
-test('a port that another has ends the start of a node of a cluster; one without goes on trying', async () => {
+test('a port in use fails the start of a node in a cluster, and is retried by a node without one', async () => {
   const holder = createServer().listen(0, '127.0.0.1');
   await once(holder, 'listening');
   const port = String(Object(holder.address()).port);
@@ -116,7 +116,7 @@ test('a port that another has ends the start of a node of a cluster; one without
   await eventually('it is served', () => served.port() || undefined);
 }, 60_000);
 
-test('it lives at one port, and everybody reads at another, where that is configured', async () => {
+test('health checks have their own port, and read-only data another one, if they are configured', async () => {
   const ports: string[] = [];
   for (let each = 0; each < 2; each += 1) {
     const free = createServer().listen(0, '127.0.0.1');
@@ -147,7 +147,7 @@ const writeToken = (text: string) => (rootDirectory: string) => {
 };
 
 test.each(['', 'a', 'a'.repeat(31), `${'a'.repeat(40)} b`, '\0'.repeat(44)])(
-  'a damaged token of the node, such as %j, is reported with its file and replaced',
+  'a damaged server token such as %j is reported with its file and replaced',
   async (text) => {
     const { directory, served, said } = await servedNode({ prepare: writeToken(text) });
     await eventually('it is served', () => served.port() || undefined);
@@ -167,7 +167,7 @@ test.each(['', 'a', 'a'.repeat(31), `${'a'.repeat(40)} b`, '\0'.repeat(44)])(
   60_000,
 );
 
-test('a whole token of the node stays', async () => {
+test('a complete token of the node is retained', async () => {
   const token = 'b'.repeat(43);
   const { directory, served, said } = await servedNode({ prepare: writeToken(`${token}\n`) });
   await eventually('it is served', () => served.port() || undefined);
@@ -175,7 +175,7 @@ test('a whole token of the node stays', async () => {
   expect(said.join()).not.toContain('damaged');
 }, 60_000);
 
-test('a directory in place of the token is named until it is gone', async () => {
+test('a directory in place of the token is reported until it is removed', async () => {
   const { directory, served, said } = await servedNode({
     prepare: (root) => void mkdirSync(join(root, 'statelet', 'server-token'), { recursive: true }),
   });

@@ -39,14 +39,14 @@ function fetchFromSilentServer(limits: { readonly signal: AbortSignal; readonly 
   return fetchBoundPodUids(cluster, 'node-1', limits);
 }
 
-test('times out if the server does not respond', async () => {
+test('the request for the pods of the node times out if the server does not respond', async () => {
   const { signal } = new AbortController();
   await expect(fetchFromSilentServer({ signal, timeoutMs: 200 })).rejects.toThrow(
     "no list of the node's pods within 0.2s",
   );
 });
 
-test('rejects when the caller aborts', async () => {
+test('the request for the pods of the node rejects when the caller aborts', async () => {
   const caller = new AbortController();
   const rejection = expect(fetchFromSilentServer({ signal: caller.signal })).rejects.toThrow('enough');
   setTimeout(() => caller.abort(new Error('enough')), 100);

@@ -19,7 +19,7 @@ function startFailing(problems: readonly string[]) {
   return { clock, log, service, remaining };
 }
 
-test('retries every 5 s until the service starts, and reports the same problem once', async () => {
+test('a service is retried every 5 s until it starts, and the same problem is reported once', async () => {
   const { clock, log, service } = startFailing(['in use', 'in use', 'forbidden']);
   await clock.advance(0);
   expect(log).toEqual(['in use']);
@@ -31,7 +31,7 @@ test('retries every 5 s until the service starts, and reports the same problem o
   expect(log.at(-1)).toBe('closed');
 });
 
-test('does not retry once it is closed', async () => {
+test('a service is not retried once it is closed', async () => {
   const { clock, log, service, remaining } = startFailing(['in use', 'in use']);
   await clock.advance(0);
   await service.close();

@@ -7,7 +7,7 @@ import { createSystemdNotifier, readNotifyOptions } from '../../../node/start/sy
 import { eventually } from '../../e2e/support/eventually.ts';
 import { notifySocket } from '../../support/notifySocket.ts';
 
-describe('C45: what systemd wants', () => {
+describe('C45: the environment variables of systemd', () => {
   test.each<[Record<string, string>, ReturnType<typeof readNotifyOptions>]>([
     [{}, undefined],
     [{ NOTIFY_SOCKET: '/run/n' }, { socket: '/run/n' }],
@@ -29,7 +29,7 @@ describe('C45: what systemd wants', () => {
     [{ WATCHDOG_USEC: '0' }, 'WATCHDOG_USEC: expected a positive number of microseconds, got "0"'],
     [{ WATCHDOG_USEC: '-5' }, 'WATCHDOG_USEC: expected a positive number of microseconds, got "-5"'],
     [{ WATCHDOG_USEC: '9', WATCHDOG_PID: 'x' }, 'WATCHDOG_PID: expected the id of a process, got "x"'],
-  ])('%o is refused', (environment, why) => expect(() => readNotifyOptions(environment, 7)).toThrow(why));
+  ])('%o is rejected', (environment, why) => expect(() => readNotifyOptions(environment, 7)).toThrow(why));
 });
 
 const ends: (() => unknown)[] = [];
@@ -57,17 +57,20 @@ function told(socket: string | undefined, checks: Parameters<typeof createSystem
   return { clock, said, systemd: createSystemdNotifier({ socket, watchdogMs: 20_000 }, { clock, logger, checks }) };
 }
 
-test.each(['path', 'abstract'] as const)('a real datagram socket hears of its start and its end (%s)', async (kind) => {
-  const { name, words } = await listener(kind);
-  const { systemd, said } = told(name);
-  await systemd.ready();
-  await eventually('the watchdog is fed at once', () => words()[1]);
-  await systemd.stopping();
-  expect(words()).toEqual(['READY=1', 'WATCHDOG=1', 'STOPPING=1']);
-  expect(said).toEqual([]);
-});
+test.each(['path', 'abstract'] as const)(
+  'systemd is notified of the start and the stop over a real datagram socket (%s)',
+  async (kind) => {
+    const { name, words } = await listener(kind);
+    const { systemd, said } = told(name);
+    await systemd.ready();
+    await eventually('the watchdog is fed at once', () => words()[1]);
+    await systemd.stopping();
+    expect(words()).toEqual(['READY=1', 'WATCHDOG=1', 'STOPPING=1']);
+    expect(said).toEqual([]);
+  },
+);
 
-test('C45: each half of its time the watchdog is fed, unless the agent is not well, and no more once it ends', async () => {
+test('C45: the watchdog is notified at half its timeout unless the agent is unhealthy, and not after the stop', async () => {
   const { name, words } = await listener('path');
   let trouble: string | undefined;
   const runCheck = () => {
@@ -94,7 +97,7 @@ test('C45: each half of its time the watchdog is fed, unless the agent is not we
   expect(words().slice(-2)).toEqual(['WATCHDOG=1', 'STOPPING=1']);
 });
 
-test('what cannot be said is told, and no reason to end', async () => {
+test('a notification that cannot be sent is reported, and does not stop the agent', async () => {
   const { systemd, said } = told('/nowhere/at/all');
   await systemd.ready();
   await systemd.stopping();

@@ -16,7 +16,7 @@ export const stacks = ['☃', logger.info('one'), logger[level]('two'),
 
 const inAscii = (text: string) => text.replaceAll('☃', '\\u2603');
 
-test('each statement of a bundle that logs is found in its source by the position in a stack', async () => {
+test('each log statement of a bundle is found in its source by its position in a stack', async () => {
   const { outputFiles } = await build({
     stdin: { contents: SOURCE, sourcefile: 'logging.ts', loader: 'ts' },
     outfile: 'bundle.js',

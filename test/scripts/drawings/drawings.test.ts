@@ -51,7 +51,7 @@ const labelBoxes = ({ ways }: Drawing): Rectangle[] =>
 const touches = ([x, y]: readonly [number, number], box: DrawnState): boolean =>
   x >= box.x - 1 && x <= box.x + box.width + 1 && y >= box.y - 1 && y <= box.y + box.height + 1;
 
-test('there is a drawing of the whole of each machine, and one of each of its regions', () => {
+test('there is a drawing of each machine, and of each of its regions', () => {
   const expected = machines.flatMap((machine) => [
     machine.id,
     ...regionsOf(machine).map(({ id }) => `${machine.id}.${id}`),
@@ -59,7 +59,7 @@ test('there is a drawing of the whole of each machine, and one of each of its re
   expect([...drawings.keys()]).toEqual(expected);
 });
 
-test('the same machines give the same drawings', async () => {
+test('the same machines produce the same drawings', async () => {
   expect(JSON.stringify([...(await drawAll(root))])).toBe(JSON.stringify(byName));
 });
 
@@ -67,7 +67,7 @@ describe.each(byName)('the drawing %s', (_, drawing) => {
   const { states, ways, exits } = drawing;
   const box = (state: string) => states.find((each) => each.state === state);
 
-  test('has boxes that are in each other as the states are, and overlap nowhere else', () => {
+  test('has boxes that are nested like the states, and do not overlap otherwise', () => {
     const odd = states.flatMap((one, index) =>
       states.slice(index + 1).flatMap((other) => {
         const [outer, inner] = isIn(one.state, other.state) ? [other, one] : [one, other];
@@ -93,7 +93,7 @@ describe.each(byName)('the drawing %s', (_, drawing) => {
     expect(states.filter(({ label, width }) => sansWidth(label, 12) + 14 > width)).toEqual([]);
   });
 
-  test('has arrows that begin and end at their states, and turn at right angles', () => {
+  test('has arrows that start and end at their states, and turn at right angles', () => {
     const odd = ways.filter(({ from, to, points }) => {
       const [first, last] = [points[0], points.at(-1)];
       const [begin, end] = [box(from), box(to)];
@@ -109,23 +109,23 @@ describe.each(byName)('the drawing %s', (_, drawing) => {
     expect(slanted).toEqual([]);
   });
 
-  test('names no guard', () => {
+  test('contains no guards', () => {
     const labels = [...drawing.ways.flatMap(({ label }) => label), ...drawing.exits.map(({ label }) => label)];
     expect(labels.filter((label) => /[[\]]/.test(label))).toEqual([]);
   });
 
-  test('says each event once beside an arrow', () => {
+  test('shows each event only once beside an arrow', () => {
     expect(ways.filter(({ label }) => new Set(label).size < label.length).map(({ label }) => label)).toEqual([]);
   });
 
-  test('lists each way out of a state once', () => {
+  test('lists each transition out of a state once', () => {
     const listed = states.flatMap(({ state }) =>
       transitionsFrom(drawing, state).map(({ label, to }) => `${state}: ${label} → ${to}`),
     );
     expect(listed.filter((line, index) => listed.indexOf(line) < index)).toEqual([]);
   });
 
-  test('has labels that cover no state and no other label', () => {
+  test('has labels that cover neither a state nor another label', () => {
     const labels = labelBoxes(drawing);
     expect(labels.filter((label) => states.some((state) => doOverlap(label, state)))).toEqual([]);
     expect(labels.filter((label, index) => labels.slice(index + 1).some((other) => doOverlap(label, other)))).toEqual(
@@ -133,7 +133,7 @@ describe.each(byName)('the drawing %s', (_, drawing) => {
     );
   });
 
-  test('leaves out no way of its states but those within a fold', () => {
+  test('omits no transitions except those within a fold', () => {
     const folded = new Set(states.flatMap(({ foldedStates = [] }) => foldedStates.map(({ state }) => state)));
     const own = describeTransitions(machineOf(drawing)).filter(
       ({ from, to }) => from !== '' && to !== undefined && box(from),
@@ -143,7 +143,7 @@ describe.each(byName)('the drawing %s', (_, drawing) => {
     expect(missing.map(({ id }) => id)).toEqual([]);
   });
 
-  test('is small enough to be fetched when it is first shown', () => {
+  test('is small enough to be loaded when it is first shown', () => {
     expect(gzipSync(JSON.stringify(drawing)).length).toBeLessThan(MOST_BYTES);
   });
 });
@@ -171,7 +171,7 @@ test.each(machines.map((machine) => [machine.id, machine] as const))(
   },
 );
 
-test('the usual way of a container is shown, what is beside it folded, and its back-off has room for its wait', () => {
+test('the usual path of a container is shown with other states folded, and its back-off has room for its wait', () => {
   const run = drawings.get('container.run');
   const labels = run?.states.filter(({ state }) => state.startsWith('launching')).map(({ label }) => label);
   expect(labels).toEqual(['launching', 'readyToCreate', 'queued', 'creating', 'starting', '5 more']);
@@ -184,7 +184,7 @@ test('the usual way of a container is shown, what is beside it folded, and its b
   expect(timed?.labelAt).toBeDefined();
 });
 
-test('a state shows its description and the rule behind it', () => {
+test('a state has its description and the rule that it follows', () => {
   const run = drawings.get('container.run');
   const backingOff = run?.states.find(({ state }) => state === 'ended.backingOff');
   expect(backingOff).toMatchObject({
@@ -200,7 +200,7 @@ test.each(machines.map(({ id, root }) => [id, root] as const))('every state of %
   expect(unclear.map(dottedPath)).toEqual([]);
 });
 
-test('docs/charts-page holds the drawings as they are: `npm run docs` writes them', () => {
+test('docs/charts-page contains the current drawings, which `npm run docs` writes', () => {
   const page = readFileSync(join(root, 'docs/charts-page/index.html'), 'utf8');
   const json = /id="drawings">(.*)<\/script>/.exec(page)?.[1] ?? '[]';
   const sorted = byName

@@ -21,7 +21,7 @@ test('a path is parsed from the left into kinds with names and unique actors', (
 });
 
 describe.each(['image', 'pod', 'probe', 'volume', 'container', 'garbage', 'admission', 'start-limiter'])(
-  'what is called %s',
+  'the name %s',
   (name) => {
     test.each(['container', 'volume'] as const)('is parsed as the name of a %s', (kind) => {
       const path = `pod/u/${kind}/${name}`;
@@ -50,7 +50,7 @@ test.each([
   ['pod/u/volume/container', 'u', undefined],
   ['pod/u/container/image/image', 'u', 'image'],
   ['pod/u/container/web/probe/readiness', 'u', 'web'],
-])('of "%s" the pod is %s, the container %s', (path, uid, container) => {
+])('the path "%s" belongs to pod %s, container %s', (path, uid, container) => {
   expect(podUidOf(path)).toBe(uid);
   expect(containerNameOf(path)).toBe(container);
 });

@@ -174,6 +174,6 @@ describe('the order', () => {
   });
 });
 
-test('counts all actors, whether expanded or not', () => {
+test('all actors are counted, whether expanded or not', () => {
   expect(countActors(seen(crash, web))).toEqual({ pods: 2, actors: 7 + 3 + 3 });
 });

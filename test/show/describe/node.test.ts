@@ -7,7 +7,7 @@ import { aNode, STARTED } from '../../kubernetes/nodes.ts';
 
 const minutes = (count: number): number => STARTED + count * 60_000;
 
-test('describes a node in the layout of kubectl', () => {
+test('a node is described in the layout of kubectl', () => {
   const pod = aPod();
   const resources = { requests: { cpu: '500m', memory: '512Mi' }, limits: { memory: '1Gi' } };
   const web = {

@@ -77,7 +77,7 @@ describe('a pod is described as by kubectl', () => {
   });
 });
 
-test('formats a time in the local time zone', () => {
+test('a time is formatted in the local time zone', () => {
   const text = formatLocalTime('2026-05-04T12:02:56Z');
   expect(text).toMatch(/^\w{3}, \d\d May 2026 \d\d:\d\d:56 [+-]\d{4}$/);
   expect(Date.parse(text)).toBe(NOW);

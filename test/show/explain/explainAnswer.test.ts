@@ -118,7 +118,7 @@ describe('a headline', () => {
     [0, '(now)'],
     [-4_999, '(now)'],
     [-5_000, '(stuck since then)'],
-  ])('says of a moment %i ms away %s, and never how long ago it was due', (left, words) => {
+  ])('describes a deadline %i ms away as %s, and never how long ago it was due', (left, words) => {
     const waits = { waitingFor: 'its image', until: NOW + left };
     expect(answer(podView({ main: { app: waiting('ContainerCreating', waits) } }))).toContain(words);
   });

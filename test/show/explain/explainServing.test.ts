@@ -28,7 +28,7 @@ test('a node without its own API does not mention one', () => {
   expect(explained({}).answer).toBe(explanation.answer);
 });
 
-test('lists sessions, metrics scrapes and authorization requests', () => {
+test('sessions, metrics scrapes and authorization requests are listed', () => {
   const lastFailure = { reason: 'InternalError', message: 'ECONNREFUSED', at: NOW - 600_000 } as const;
   const lines = linesOf({
     sessions: [session, { ...session, id: 8, kind: 'portForward', container: '' }, { ...session, id: 9, kind: 'logs' }],
@@ -70,7 +70,7 @@ test('each part has its own path', () => {
   ]);
 });
 
-test('shows the oldest sessions and the number of the others', () => {
+test('the oldest sessions are listed, with the number of the others', () => {
   const sessions = Array.from({ length: 1_000 }, (_, id) => ({ ...session, id }));
   const lines = linesOf({ sessions });
   expect(lines).toHaveLength(52);

@@ -47,7 +47,7 @@ describe('the use of an image', () => {
     expect(cells(undefined)).toEqual(['<unknown>', '<unknown>', '<unknown>']);
   });
 
-  test('C47: names the users, all of them only in a wide table', () => {
+  test('C47: names one user and the number of the others, and all users in a wide table', () => {
     const users = ['container main of pod default/web', 'pod default/job'];
     expect(cells({ users })).toEqual(['<none>', 'not while in use', 'container main of pod default/web and 1 more']);
     expect(cells({ users }, true).at(-1)).toBe('container main of pod default/web, pod default/job');
@@ -59,7 +59,7 @@ describe('the use of an image', () => {
     [{ position: 2, thresholdPercent: 85, expiresAt: NOW + 3_600_000 }, 'in 60m or at 85% disk usage (place 2)'],
     [{ position: 1, expiresAt: NOW - 1 }, 'soon'],
     [{ position: 1 }, 'by evictions only'],
-  ])('C47: with %j is removed %s', (use, text) => {
+  ])('C47: given %j, predicts the removal %s', (use, text) => {
     expect(cells({ ...use, unusedSince: NOW - 7_200_000 })).toEqual(['120m', text, '<none>']);
   });
 });
@@ -70,6 +70,6 @@ test.each([
   [1_000, '1kB'],
   [123_456, '123kB'],
   [1_234_567_890, '1.23GB'],
-])('%s bytes are %s', (bytes, text) => {
+])('%s bytes are formatted as %s', (bytes, text) => {
   expect(decimalSize(bytes)).toBe(text);
 });

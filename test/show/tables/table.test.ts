@@ -152,7 +152,7 @@ describe('the column STATUS', () => {
     ['Terminating', '1/1', { main: [runs()], meta: deleted, status: { phase: 'Running' } }],
     ['Completed', '0/1', { main: [ended(0, 'Completed')], meta: deleted, status: { phase: 'Succeeded' } }],
     ['Unknown', '1/1', { main: [runs()], meta: deleted, status: { phase: 'Running', reason: 'NodeLost' } }],
-  ])('%s, %s ready', (status, ready, parts) => {
+  ])('is %s with %s containers ready', (status, ready, parts) => {
     expect(podRow(pod(parts), NOW)).toMatchObject({ status, ready });
   });
 });

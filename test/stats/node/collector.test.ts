@@ -14,7 +14,7 @@ afterEach(() => world.close());
 
 const NET_DEV = 'eth0: 1000 2 0 0 0 0 0 0 500 1 0 0 0 0 0 0\n';
 
-test('of the node, of all pods and their class, of pods with sandbox and containers, and their networks', async () => {
+test('a sample covers the node, all pods, their QoS class, each pod with its sandbox and containers, and their networks', async () => {
   const { sandbox, container } = await world.pod('a');
   world.procfs.set('/proc/77/net/dev', NET_DEV);
   world.procfs.set('/proc/1/net/dev', NET_DEV.replace('1000', '9000'));
@@ -45,7 +45,7 @@ test('of the node, of all pods and their class, of pods with sandbox and contain
   expect(sample.failure).toBeUndefined();
 });
 
-test('of the agent itself, whose cgroup may be the root', async () => {
+test('a sample covers the agent, whose cgroup may be the root', async () => {
   await world.pod('a');
   const parts = (path: string | undefined) => ({ findAgentCgroup: () => path });
   const own = await world.collector(parts('kubepods')).sample('cpuAndMemory', signal);
@@ -55,7 +55,7 @@ test('of the agent itself, whose cgroup may be the root', async () => {
   expect((await world.collector(parts(undefined)).sample('cpuAndMemory', signal)).agent).toBeUndefined();
 });
 
-test('one is taken at a time, holds for 10 s, and one of everything answers who asks for less', async () => {
+test('concurrent requests share one sample for 10 s, and a full sample also serves requests for less', async () => {
   await world.pod('a');
   const { runtime, clock } = world.simulation;
   const collector = world.collector();
@@ -75,7 +75,7 @@ test('one is taken at a time, holds for 10 s, and one of everything answers who 
   expect(lists()).toBe(3);
 });
 
-test('for cpu and memory neither processes nor networks nor devices are read, nor is the runtime asked what is used', async () => {
+test('a sample of CPU and memory reads no processes, networks or devices, and no stats from the runtime', async () => {
   await world.pod('a');
   world.procfs.set('/proc/77/net/dev', NET_DEV);
   const { pods, network } = await world.collector().sample('cpuAndMemory', signal);
@@ -85,7 +85,7 @@ test('for cpu and memory neither processes nor networks nor devices are read, no
   expect(asked.toSorted()).toEqual(['listContainers', 'listPodSandbox']);
 });
 
-test('the second sample tells how much of a core is used, also of what has begun since', async () => {
+test('the second sample has CPU rates, also for containers that have started since the first', async () => {
   const { container } = await world.pod('a');
   const collector = world.collector();
   expect((await collector.sample('cpuAndMemory', signal)).hasRates).toBe(false);
@@ -101,7 +101,7 @@ test('the second sample tells how much of a core is used, also of what has begun
   expect([root?.nanoCores, hasRates]).toEqual([0, true]);
 });
 
-test('of pods without cgroups it is what the runtime says', async () => {
+test('pods without cgroups have the usage that the runtime reports', async () => {
   await world.pod('a');
   world.remove('kubepods');
   const { pods, allPods } = await world.collector().sample('cpuAndMemory', signal);
@@ -116,7 +116,7 @@ test('of pods without cgroups it is what the runtime says', async () => {
   ]);
 });
 
-test('while the runtime is away or hangs it is of what ran before, as far as there are cgroups of it', async () => {
+test('while the runtime is down or hangs, a sample has the last known pods that still have cgroups', async () => {
   await world.pod('a');
   await world.pod('b');
   const collector = world.collector();
@@ -132,7 +132,7 @@ test('while the runtime is away or hangs it is of what ran before, as far as the
   expect(clock.now()).toBe(Date.UTC(2026, 0, 1) + 5_000);
 });
 
-test('without ever having heard of the runtime it is of what the pods themselves say', async () => {
+test('if the runtime has never responded, a sample has the containers from the pod statuses', async () => {
   const { container } = await world.pod('a');
   world.simulation.runtime.down();
   const startedAt = '2026-01-01T00:00:00Z';
@@ -151,7 +151,7 @@ test('without ever having heard of the runtime it is of what the pods themselves
   expect(found).toMatchObject([{ name: 'a', containers: [{ id: container, name: 'main', image: 'i:1' }] }]);
 });
 
-test('nothing is kept of pods that are gone', async () => {
+test('a removed pod is dropped from the next sample', async () => {
   const { sandbox } = await world.pod('a');
   const collector = world.collector();
   await collector.sample('everything', signal);
@@ -161,7 +161,7 @@ test('nothing is kept of pods that are gone', async () => {
   expect(pods.map(({ name }) => name)).toEqual(['b']);
 });
 
-test('the end of the node ends what is underway', async () => {
+test('a sample in progress is aborted when the node stops', async () => {
   await world.pod('a');
   world.simulation.runtime.faults.add({ call: 'listPodSandbox', hang: true });
   const asked = world.collector().sample('everything', signal);

@@ -63,7 +63,7 @@ async function meter({ version = 'v2' as 'v1' | 'v2', images = ['/'], containers
 
 describe('C28: the resources of a node', () => {
   test.each(['v1', 'v2'] as const)(
-    'are the memory of the node and of all pods, disks and processes, on %s',
+    'include the memory of the node and of all pods, the disks and the processes, on cgroup %s',
     async (version) => {
       const { meter: measuring, clock } = await meter({ version });
       const { observations } = await measuring.measureNode(signal);
@@ -90,7 +90,7 @@ describe('C28: the resources of a node', () => {
     },
   );
 
-  test('do not include the memory of all pods if it has no limit', async () => {
+  test('exclude the memory of all pods if it has no limit', async () => {
     const { meter: measuring } = await meter();
     await world.cgroup('kubepods', { 'memory.max': 'max\n' });
     expect(Object.keys(measuring.readMemory())).toEqual(['memory.available']);
@@ -107,7 +107,7 @@ describe('C28: the resources of a node', () => {
     expect((await measuring.measureNode(signal)).layout).toBe(layout);
   });
 
-  test('cannot be measured while the file system of images cannot be found', async () => {
+  test('cannot be measured if the image file system is missing', async () => {
     const { meter: measuring } = await meter({ images: ['/missing'] });
     await expect(measuring.measureNode(signal)).rejects.toMatchObject({ reason: 'FailedRead' });
   });
@@ -132,7 +132,7 @@ describe('C28: the usage of pods', () => {
     expect(usages['uid-of-a']?.ephemeralStorageBytes).toBeGreaterThanOrEqual(8_199);
   });
 
-  test('of the disk alone does not read their cgroups', async () => {
+  test('does not read cgroups if only disk usage is measured', async () => {
     const { meter: measuring } = await meter();
     await world.pod('a');
     world.remove('kubepods/burstable/poduid-of-a');

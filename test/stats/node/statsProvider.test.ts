@@ -50,7 +50,7 @@ const read = (summary: Summary) => JSON.parse(JSON.stringify(summary));
 const keysOf = (value: object) => Object.keys(value).join(' ');
 const ZEROS = { total: 0, avg10: 0, avg60: 0, avg300: 0 };
 
-test('C43: a summary has the fields of a kubelet, in their order', async () => {
+test('C43: a summary has the fields of a kubelet in the same order', async () => {
   const { provider, layout } = await given();
   const { container } = await world.pod('a');
   world.procfs.set('/proc/77/net/dev', 'eth0: 1 1 2 0 0 0 0 0 3 1 4 0 0 0 0 0\n');
@@ -82,7 +82,7 @@ test('C43: a summary has the fields of a kubelet, in their order', async () => {
   expect(world.simulation.runtime.container(container)).toBeDefined();
 });
 
-test.each(['v1', 'v2'] as const)('what cgroups say of cpu and memory, on %s', async (version) => {
+test.each(['v1', 'v2'] as const)('the summary contains CPU and memory usage from cgroup %s', async (version) => {
   const { provider } = await given(version);
   await world.pod('a');
   const { node, pods } = read(await provider.fullSummary(signal));
@@ -106,7 +106,7 @@ test.each(['v1', 'v2'] as const)('what cgroups say of cpu and memory, on %s', as
   expect(node.swap.swapAvailableBytes).toBe(0);
 });
 
-test('C43: a limit that there is not leaves out what is available of it', async () => {
+test('C43: no available amount is reported for a resource without a limit', async () => {
   const { provider } = await given();
   await world.pod('a', { 'memory.max': 'max\n' });
   const { pods } = read(await provider.fullSummary(signal));
@@ -114,7 +114,7 @@ test('C43: a limit that there is not leaves out what is available of it', async 
   expect(pods[0].swap).not.toHaveProperty('swapAvailableBytes');
 });
 
-test('C43: what a pod takes on disk: layers, logs, its hosts file, and those of its volumes that are on the disk', async () => {
+test('C43: the ephemeral storage of a pod includes layers, logs, its hosts file, and volumes on the local disk', async () => {
   const local = { name: 'data', time: statsTime(0), usedBytes: 1_000_000, inodesUsed: 10 };
   const volumes = { allVolumes: [local, { ...local, name: 'memory' }], localVolumes: [local] };
   const { provider, layout } = await given('v2', { volumes: { volumesOf: () => volumes, refresh: async () => {} } });
@@ -144,7 +144,7 @@ test('C43: what a pod takes on disk: layers, logs, its hosts file, and those of 
   expect(node.runtime.containerFs).toEqual(node.runtime.imageFs);
 });
 
-test('C43: of cpu and memory alone nothing else is told, and neither disk nor runtime are asked for more', async () => {
+test('C43: a summary of CPU and memory has no other fields, and queries neither the disk nor the runtime for more', async () => {
   const { provider } = await given();
   await world.pod('a');
   const { summary, failure } = await provider.cpuAndMemory(signal);
@@ -160,7 +160,7 @@ test('C43: of cpu and memory alone nothing else is told, and neither disk nor ru
   expect([calls.has('listContainerStats'), calls.has('imageFsInfo')]).toEqual([false, false]);
 });
 
-test('the usage for top pods has a CPU rate also on the first request', async () => {
+test('the usage for top pods includes a CPU rate on the first request', async () => {
   let path = '';
   const wait = async (ms: number) => {
     await world.simulation.clock.advance(ms);
@@ -174,7 +174,7 @@ test('the usage for top pods has a CPU rate also on the first request', async ()
   expect(keysOf(pod)).toBe('podRef startTime containers cpu memory swap');
 });
 
-test('C43: the agent is the system container kubelet, with its own start', async () => {
+test('C43: the agent is reported as the system container kubelet with its own start time', async () => {
   const { provider } = await given('v2', {}, { findAgentCgroup: () => 'kubepods' });
   const startTime = new Date(world.simulation.clock.now()).toISOString().replace('.000', '');
   const { systemContainers } = read(await provider.fullSummary(signal)).node;
@@ -184,7 +184,7 @@ test('C43: the agent is the system container kubelet, with its own start', async
   ]);
 });
 
-test('C43: without cgroups a pod is what the runtime says, or the sum of its containers', async () => {
+test('C43: without cgroups, a pod has the usage from the runtime or the sum of its containers', async () => {
   const { provider } = await given('v2', {}, { findCgroups: undefined });
   const { container } = await world.pod('a');
   await world.simulation.clock.advance(10_000);
@@ -199,7 +199,7 @@ test('C43: without cgroups a pod is what the runtime says, or the sum of its con
   expect(summed.cpu).toMatchObject({ usageNanoCores: 10_000_000, usageCoreNanoSeconds: 205_000_000 });
 });
 
-test('a runtime that hangs leaves what cgroups say', async () => {
+test('the usage from cgroups is reported while the runtime hangs', async () => {
   const { provider } = await given();
   await world.pod('a');
   const { clock, runtime } = world.simulation;
@@ -216,7 +216,7 @@ test('a runtime that hangs leaves what cgroups say', async () => {
   expect((await provider.cpuAndMemory(signal)).failure).toBeDefined();
 });
 
-test('all who ask at about the same time have the same summary, by one look', async () => {
+test('concurrent requests share one summary and one measurement', async () => {
   const { provider } = await given();
   await world.pod('a');
   const asked = () => world.simulation.runtime.calls.filter(({ call }) => call === 'imageFsInfo').length;
@@ -227,7 +227,7 @@ test('all who ask at about the same time have the same summary, by one look', as
   expect(asked()).toBe(2);
 });
 
-test('pods of others, whose names lead nowhere here, are told without what they have on disk', async () => {
+test('a foreign pod whose name is not a valid path is reported without disk usage', async () => {
   const { provider } = await given();
   await world.pod('..');
   const { pods } = read(await provider.fullSummary(signal));
@@ -235,7 +235,7 @@ test('pods of others, whose names lead nowhere here, are told without what they 
   expect(pods[0]).not.toHaveProperty('ephemeral-storage');
 });
 
-test('a pod of which no container runs is not told', async () => {
+test('a pod without running containers is not reported', async () => {
   const { provider } = await given();
   const { container } = await world.pod('a');
   await world.pod('b');

@@ -45,7 +45,7 @@ function logged(name: string): Pod {
   return { ...pod, status: { phase: 'Running', containerStatuses: [status('main', running), status('done', ended)] } };
 }
 
-test('all files of a log count, of containers that run', async () => {
+test('the log usage of a container includes all its log files, but not the targets of symlinks', async () => {
   const [web, gone] = [logged('web'), logged('gone')];
   rmSync(layout.podLogDir({ ...gone.metadata }), { recursive: true });
   const { uid, namespace } = web.metadata;
@@ -60,7 +60,7 @@ test('all files of a log count, of containers that run', async () => {
   expect(bytes).toBeLessThan(128 * KIB);
 });
 
-test('they are looked at once a minute, whoever asks', async () => {
+test('log usage is measured at most once a minute, however many callers request it', async () => {
   const pods = [logged('web')];
   let looks = 0;
   const counted = () => {
@@ -78,7 +78,7 @@ test('they are looked at once a minute, whoever asks', async () => {
   expect(looks).toBe(2);
 });
 
-test('a disk that does not answer holds up nobody for long: it is what was known before', async () => {
+test('callers do not wait long for a hanging disk, and get the previous values', async () => {
   let isAway = false;
   const count = async () => (isAway ? new Promise<never>(() => {}) : { bytes: 5 });
   const usages = new LogUsages({ pods: () => [logged('web')], layout, clock, measure: count });

@@ -86,7 +86,7 @@ function usage(pods: () => readonly Pod[], more: Partial<VolumeUsageOptions> = {
   return { volumes, asked, refresh };
 }
 
-test('C43: a process of its own counts what a pod has in volumes of its own, and each has its file system beside it', async () => {
+test('C43: a separate process measures the volumes of a pod, each with the size of its file system', async () => {
   const pod = podOnDisk('a');
   const volumes = usage(() => [pod], { measure: countTrees }).volumes;
   await volumes.refresh();
@@ -108,7 +108,7 @@ test('C43: a process of its own counts what a pod has in volumes of its own, and
   expect(allVolumes[0]?.usedBytes).toBeGreaterThanOrEqual(65_536);
 });
 
-test('C43: nothing is counted until somebody asks; then again only what changes, once its time is over', async () => {
+test('C43: volumes are measured on request, and after their period only those that can change', async () => {
   const pod = podOnDisk('a');
   const { volumes, asked, refresh } = usage(() => [pod]);
   expect([volumes.volumesOf(pod.metadata.uid).allVolumes, asked]).toEqual([[], []]);
@@ -127,14 +127,14 @@ test('C43: nothing is counted until somebody asks; then again only what changes,
   ]);
 });
 
-test('C42: the time that each volume takes is reported, also of one that cannot be counted', async () => {
+test('C42: the duration of each volume measurement is reported, also of a failed one', async () => {
   const durations: number[] = [];
   const { refresh } = usage(() => [podOnDisk('a')], { onMeasured: (ms) => durations.push(ms) });
   await refresh({ failure: 'ENOENT' });
   expect(durations).toEqual([250, 250, 250, 250]);
 });
 
-test('one count is underway at a time, and whoever asks meanwhile waits for it', async () => {
+test('one measurement runs at a time, and concurrent callers wait for it', async () => {
   const pods = [podOnDisk('a')];
   const { volumes, asked } = usage(() => pods);
   const refreshed = [volumes.refresh(), volumes.refresh()];
@@ -148,7 +148,7 @@ test('one count is underway at a time, and whoever asks meanwhile waits for it',
   expect(asked[1]?.names).toEqual(['data', 'memory', 'map', 'token']);
 });
 
-test('what could not be counted is absent, and is tried again in its time', async () => {
+test('a volume that could not be measured is omitted, and measured again after its period', async () => {
   const pod = podOnDisk('a');
   const { volumes, refresh, asked } = usage(() => [pod]);
   await refresh({ failure: 'ENOENT' });
@@ -158,7 +158,7 @@ test('what could not be counted is absent, and is tried again in its time', asyn
   expect(asked[1]?.names).toHaveLength(4);
 });
 
-test('a count that takes long is not waited for', async () => {
+test('callers do not wait for a slow measurement', async () => {
   const pod = podOnDisk('a');
   const { volumes, asked } = usage(() => [pod]);
   await volumes.refresh();
@@ -166,7 +166,7 @@ test('a count that takes long is not waited for', async () => {
   asked[0]?.answer();
 }, 10_000);
 
-test('the end of a pod ends the count that is in its volumes, and nothing is kept of it', async () => {
+test('the termination of a pod aborts the measurement of its volumes and drops the results', async () => {
   const pods = [podOnDisk('a'), podOnDisk('b')];
   const [a = '', b = ''] = pods.map(({ metadata }) => metadata.uid);
   const { volumes, asked, refresh } = usage(() => pods);
@@ -184,7 +184,7 @@ test('the end of a pod ends the count that is in its volumes, and nothing is kep
   expect([gone?.metadata.uid, volumes.volumesOf(b).allVolumes]).toEqual([b, []]);
 });
 
-test('pods that end or have ended are let be, and where the period is negative, all are', async () => {
+test('terminating and terminated pods are not measured, and a negative period disables measurements', async () => {
   const ends = podOnDisk('a');
   const ended = podOnDisk('b');
   ends.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';

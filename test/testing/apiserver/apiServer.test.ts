@@ -16,7 +16,7 @@ import { ApiServer, type WatchedEvent } from '../../../testing/apiserver/apiServ
 const MAPS = '/api/v1/namespaces/default/configmaps';
 const { signal } = new AbortController();
 
-test('in memory an administrator asks for objects, and hears what is wrong', async () => {
+test('an in-memory API server serves the requests of an administrator and reports errors', async () => {
   const server = await ApiServer.start(new SimulatedClock());
   await server.request('POST', MAPS, { metadata: { name: 'one' }, data: { a: 'b' } });
   expect(await server.request('GET', `${MAPS}/one`)).toMatchObject({ kind: 'ConfigMap', data: { a: 'b' } });
@@ -30,7 +30,7 @@ test('in memory an administrator asks for objects, and hears what is wrong', asy
   await expect(server.request('GET', `${MAPS}?watch=true`)).rejects.toThrow('is a watch');
 });
 
-test('an update that means an object by its UID makes none where that is gone', async () => {
+test('an update with the UID of a deleted object does not create it', async () => {
   const server = await ApiServer.start(new SimulatedClock());
   const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
   const lease = (metadata: object) => ({ metadata: { name: 'one', ...metadata }, spec: { holderIdentity: 'one' } });
@@ -40,7 +40,7 @@ test('an update that means an object by its UID makes none where that is gone', 
   expect(await server.request('PUT', `${leases}/one`, lease({}))).toMatchObject({ spec: { holderIdentity: 'one' } });
 });
 
-test('a watch tells of changes until it is stopped', async () => {
+test('a watch reports changes until it is stopped', async () => {
   const server = await ApiServer.start(new SimulatedClock());
   const events: WatchedEvent[] = [];
   const stop = await server.watch(`${MAPS}?watch=true&fieldSelector=metadata.name%3Done`, (event) =>
@@ -59,7 +59,7 @@ test('a watch tells of changes until it is stopped', async () => {
   await expect(server.watch('/api/v1/nothing?watch=true', () => {})).rejects.toThrow('404');
 });
 
-test('a fault is for whoever asks by himself, not for the administrator of the test', async () => {
+test('a fault applies to users of the API, not to the administrator of the test', async () => {
   const server = await ApiServer.start(new SimulatedClock());
   const user = { name: 'somebody', groups: ['system:masters'] };
   const request = { method: 'GET', url: `${MAPS}/kube-root-ca.crt`, headers: new Map(), body: '', user };
@@ -68,7 +68,7 @@ test('a fault is for whoever asks by himself, not for the administrator of the t
   expect(await server.request('GET', `${MAPS}/kube-root-ca.crt`)).toMatchObject({ kind: 'ConfigMap' });
 });
 
-test('history that is forgotten ends a watch that begins in it', async () => {
+test('a watch that starts in compacted history receives an Expired error', async () => {
   const server = await ApiServer.start(new SimulatedClock());
   await server.request('POST', MAPS, { metadata: { name: 'one' } });
   server.compactHistory();
@@ -77,7 +77,7 @@ test('history that is forgotten ends a watch that begins in it', async () => {
   expect(events).toEqual([{ type: 'ERROR', object: expect.objectContaining({ reason: 'Expired', code: 410 }) }]);
 });
 
-test('it is served to whom its kubeconfigs name, and serves again what it has after an end of all connections', async () => {
+test('an API server serves the users in its kubeconfigs, and the same objects after all connections were closed', async () => {
   const server = await ApiServer.start(systemClock);
   const directory = await mkdtemp(join(tmpdir(), 'api-server-'));
   const served = await server.serve();

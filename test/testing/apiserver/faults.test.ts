@@ -21,7 +21,7 @@ const NAMESPACES = '/api/v1/namespaces';
 const made = (name: string) => JSON.stringify({ metadata: { name } });
 const on = (fault: Fault, more: Omit<FaultRule, 'fault'> = {}): FaultRule => ({ fault, ...more });
 
-test('a request is carried out later', async () => {
+test('a delayed request takes effect after its latency', async () => {
   const { api, ask, pass } = started();
   api.faults.add(on({ kind: 'latency', ms: 500 }));
   let code = 0;
@@ -35,7 +35,7 @@ test('a request is carried out later', async () => {
   expect(code).toBe(200);
 });
 
-test('a refusal is as that of priority and fairness, or as a failure of the server', async () => {
+test('a refused request has the response of priority and fairness, or of a server error', async () => {
   const { api, ask } = started();
   api.faults.add(on({ kind: 'refused', code: 429, retryAfterSeconds: 7 }, { times: 1 }));
   const many = await ask('GET', NAMESPACES);
@@ -49,7 +49,7 @@ test('a refusal is as that of priority and fairness, or as a failure of the serv
   expect(await ask('GET', NAMESPACES)).toMatchObject({ code: 200 });
 });
 
-test('a rule is about the requests that it matches, until it is taken back', async () => {
+test('a fault applies to matching requests until it is removed', async () => {
   const { api, ask } = started();
   const end = api.faults.add(
     on(
@@ -63,21 +63,21 @@ test('a rule is about the requests that it matches, until it is taken back', asy
   expect(await ask('POST', NAMESPACES, made('a'))).toMatchObject({ code: 201 });
 });
 
-test('an answer is lost, and what was asked is done', async () => {
+test('a request whose response is lost takes effect', async () => {
   const { api, ask } = started();
   api.faults.add(on({ kind: 'lost' }, { times: 1 }));
   await expect(ask('POST', NAMESPACES, made('a'))).rejects.toThrow(ConnectionCut);
   expect(await ask('GET', `${NAMESPACES}/a`)).toMatchObject({ code: 200 });
 });
 
-test('a request is lost, and what was asked is not done', async () => {
+test('a request that is lost has no effect', async () => {
   const { api, ask } = started();
   api.faults.add(on({ kind: 'dropped' }, { times: 1 }));
   await expect(ask('POST', NAMESPACES, made('a'))).rejects.toThrow(ConnectionCut);
   expect(await ask('GET', `${NAMESPACES}/a`)).toMatchObject({ code: 404 });
 });
 
-test('a request is never answered', async () => {
+test('a hung request is never answered', async () => {
   const { api, ask, pass } = started();
   api.faults.add(on({ kind: 'hung' }, { times: 1 }));
   let isAnswered = false;
@@ -88,7 +88,7 @@ test('a request is never answered', async () => {
   expect(isAnswered).toBe(false);
 });
 
-test('a read is answered as of some writes ago', async () => {
+test('a stale read returns an earlier revision', async () => {
   const { api, ask } = started();
   await ask('POST', NAMESPACES, made('old'));
   await ask('POST', NAMESPACES, made('new'));
@@ -117,10 +117,10 @@ async function watched(fault: Fault) {
   return told;
 }
 
-test('a watch is cut, and tells nothing after that', async () => {
+test('a watch that is cut receives no more events', async () => {
   expect(await watched({ kind: 'cut', afterMs: 1000 })).toEqual(['event', 'cut']);
 });
 
-test('a watch stays open, and is silent', async () => {
+test('a silent watch stays open without events', async () => {
   expect(await watched({ kind: 'silent' })).toEqual([]);
 });

@@ -12,11 +12,11 @@ test('a field may have any name', () => {
   expect(Object.hasOwn(made, 'a')).toBe(false);
 });
 
-test('the text of a field is that of its own', () => {
+test('the text of a field is read from own properties only', () => {
   expect([textAt({ a: 'x' }, 'a'), textAt({ a: 1 }, 'a'), textAt({}, 'constructor')]).toEqual(['x', '', '']);
 });
 
-test('so are its number and its object', () => {
+test('the number and the object of a field are read from own properties only', () => {
   expect([numberAt({ a: 1 }, 'a'), numberAt({ a: 'x' }, 'a'), numberAt({}, 'constructor')]).toEqual([
     1,
     undefined,

@@ -20,7 +20,7 @@ async function told(env: Readonly<Record<string, string>>): Promise<readonly Tol
   return JSON.parse(await runProgram('env', [...set, process.execPath, ...args], { signal, timeoutMs: 100_000 }));
 }
 
-test('a seed gives one trace in every process, whatever its time zone and language, without anything of the host', async () => {
+test('a seed produces the same trace in every process, whatever its time zone and locale, without access to the host', async () => {
   const [first = [], second] = await Promise.all([
     told({ TZ: 'UTC', LANG: 'C' }),
     told({ TZ: 'Asia/Kathmandu', LANG: 'tr_TR.UTF-8', LC_ALL: 'tr_TR.UTF-8' }),

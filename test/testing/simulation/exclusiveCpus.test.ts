@@ -35,7 +35,7 @@ async function laptopStory() {
   };
 }
 
-test('containers of Guaranteed pods with whole CPUs get exclusive ones, which all others leave', async () => {
+test('containers of Guaranteed pods with whole CPUs get exclusive CPUs, which all other containers vacate', async () => {
   const { node, cpus } = await laptopStory();
   node.apply(guaranteed('shared', '500m'));
   await node.advance(15_000);
@@ -55,7 +55,7 @@ test('containers with exclusive CPUs have no CPU quota', async () => {
   expect(quotas()).toEqual([-1]);
 });
 
-test('running containers keep their exclusive CPUs when the agent restarts', async () => {
+test('running containers retain their exclusive CPUs when the agent restarts', async () => {
   const { node, cpus } = await laptopStory();
   node.apply(guaranteed('first', '2'));
   await node.advance(15_000);
@@ -70,7 +70,7 @@ test('running containers keep their exclusive CPUs when the agent restarts', asy
   expect(cpus()).toEqual({ second: '2,6' });
 });
 
-test('exclusive CPUs of a pod that is removed while no agent runs are released', async () => {
+test('exclusive CPUs of a pod that is removed while no agent is running are released', async () => {
   const { node, cpus } = await laptopStory();
   node.apply(guaranteed('gone', '7'));
   await node.advance(15_000);
@@ -83,7 +83,7 @@ test('exclusive CPUs of a pod that is removed while no agent runs are released',
   expect(cpus()).toEqual({ next: '1-7' });
 });
 
-test('a pod for which there are no exclusive CPUs is refused with the message of a kubelet', async () => {
+test('a pod is rejected with the message of a kubelet if there are too few exclusive CPUs', async () => {
   const { node } = await laptopStory();
   node.apply(guaranteed('large', '8'));
   await node.advance(15_000);
@@ -121,7 +121,7 @@ test('the node and its pods explain which CPUs they have, and why', async () => 
   expect(JSON.stringify(node.explain('shared'))).toContain('shared CPUs 0,2-4,6-7 (requests no whole CPUs)');
 });
 
-test('a pod waits for the exclusive CPUs of a pod that terminates', async () => {
+test('a pod waits for the exclusive CPUs of a terminating pod', async () => {
   const { node, cpus } = await laptopStory();
   node.apply(guaranteed('first', '5'));
   await node.advance(15_000);

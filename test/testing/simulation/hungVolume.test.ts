@@ -17,7 +17,7 @@ const web = manifest('web', {
   ],
 });
 
-test('a pod whose volume hangs after a restart of the agent is explained, and nothing is forgotten of it', async () => {
+test('a pod whose volume hangs after a restart of the agent is explained, and its probe results are retained', async () => {
   let hangs = false;
   const simulation = await simulateNode({
     seed: 1,
@@ -51,7 +51,7 @@ test('a pod whose volume hangs after a restart of the agent is explained, and no
   simulation.kill();
 });
 
-test('what such a pod waits for is explained also where it had to wait for the runtime before', async () => {
+test('a pod whose volume hangs is explained even if it had to wait for the runtime before', async () => {
   let hangs = false;
   const simulation = await simulateNode({
     seed: 1,

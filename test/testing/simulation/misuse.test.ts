@@ -19,12 +19,12 @@ async function run(options: Partial<SimulationOptions>) {
 /** What a program without types may give. */
 const untyped = <T>(value: unknown): T => value as T;
 
-test.each([-1, 1.5, 2 ** 32, Number.NaN, '7', undefined])('%s is no seed', async (seed) => {
+test.each([-1, 1.5, 2 ** 32, Number.NaN, '7', undefined])('%s is not a valid seed', async (seed) => {
   await expect(simulateNode({ seed: untyped(seed) })).rejects.toThrow('a seed is a whole number from 0 to 4294967295');
 });
 
 test.each([-1, Number.NaN, Number.POSITIVE_INFINITY, 1e300, '60000', undefined])(
-  'no time passes of %s ms',
+  'time cannot advance by %s ms',
   async (ms) => {
     const node = await run({});
     await expect(node.advance(untyped(ms))).rejects.toThrow(`no time can pass of ${ms} ms`);
@@ -33,7 +33,7 @@ test.each([-1, Number.NaN, Number.POSITIVE_INFINITY, 1e300, '60000', undefined])
   },
 );
 
-test('time passes for one at a time', async () => {
+test('only one caller at a time can advance the time', async () => {
   const node = await run({});
   const first = node.advance(1_000);
   await expect(node.advance(1_000)).rejects.toThrow('time passes already');
@@ -42,11 +42,11 @@ test('time passes for one at a time', async () => {
   expect(node.elapsed).toBe(12_000);
 });
 
-test('a config that no node can have is refused as `createNode` refuses it', async () => {
+test('an invalid config is rejected as by `createNode`', async () => {
   await expect(run({ config: { startSlots: -1 } })).rejects.toThrow(/^createNode: startSlots: /);
 });
 
-describe('what the code of a program throws reaches the program, not the node', () => {
+describe('errors thrown by the code of the caller reach the caller, not the node', () => {
   const hooks = ['onCall', 'onStatus', 'onReport', 'onEvent', 'onEffect', 'onAgentStarted', 'afterStep'] as const;
   const fail = () => {
     throw new TypeError('of my own');
@@ -59,7 +59,7 @@ describe('what the code of a program throws reaches the program, not the node', 
   test('in an inspection', () => expect(run({ inspect: fail })).rejects.toThrow('of my own'));
 });
 
-test('what an invariant throws while the next agent starts reaches whoever lets time pass', async () => {
+test('a violation at the start of the next agent reaches the caller that advances the time', async () => {
   let lives = 0;
   const follow: Invariant['follow'] = (_, violated) => ({
     onAgentStarted: () => {
@@ -82,7 +82,7 @@ test.each([
   { kind: 'late', ms: -5 },
   { kind: 'fail', code: 'NOPE' },
   { kind: 'lostReply', code: 5 },
-])('a call cannot have the fault %j', async (fault) => {
+])('a call cannot have the invalid fault %j', async (fault) => {
   await expect(run({ faults: () => untyped<CallFault>(fault) })).rejects.toThrow('there is no such fault: ');
 });
 
@@ -105,7 +105,7 @@ test.each([
   [{ kind: 'flaky', target: 'disk', share: 5, forMs: 5_000 }, 'of the kind flaky: share: '],
   [{ kind: 'renameManifest', pod: 'web', file: '../web.json' }, 'expected the name of a file'],
   [{ kind: 'mountForeign', which: 0, at: '../../x', forMs: 5_000 }, 'expected a path below the directory'],
-])('nobody can do %j', async (action, message) => {
+])('the invalid action %j is rejected', async (action, message) => {
   const node = await run({ invariants });
   expect(() => node.perform(untyped<Action>(action))).toThrow(message);
   expect(await node.settle(60_000)).toBe(true);
@@ -123,7 +123,7 @@ test.each([
   [{ seed: 1, speed: 2 }, 'there is no such option: speed'],
   [{ seed: 1, constructor: 2 }, 'there is no such option: constructor'],
   [{ seed: 1, config: { nodeName: 'mine' } }, 'there is no such option: nodeName'],
-])('no node is made with the options %j', async (options, message) => {
+])('the invalid options %j are rejected', async (options, message) => {
   await expect(simulateNode(untyped(options))).rejects.toThrow(`simulateNode: ${message}`);
 });
 
@@ -131,14 +131,14 @@ test.each([
   [undefined, 'what it follows: Required value'],
   [7, 'what it follows: expected object, got number'],
   [{ afterStep: 5 }, 'afterStep: Invalid value: 5: expected a function'],
-])('an invariant cannot follow %j', async (following, message) => {
+])('an invariant with the invalid hooks %j is rejected', async (following, message) => {
   const follow = () => untyped<Hooks>(following);
   await expect(run({ invariants: [{ number: 4, description: 'nothing', follow }] })).rejects.toThrow(
     `invariant 4: ${message}`,
   );
 });
 
-test('an invariant needs no number, and is reported by what it says', async () => {
+test('an invariant without a number is reported by its description', async () => {
   const description = 'There is one life.';
   const follow: Invariant['follow'] = (_, violated) => ({ onAgentStarted: () => violated('a life') });
   const violation = {
@@ -156,13 +156,13 @@ test('an invariant needs no number, and is reported by what it says', async () =
   );
 });
 
-test.each([5, undefined, null])('%j is the name of no pod', async (name) => {
+test.each([5, undefined, null])('%j is not a valid pod name', async (name) => {
   const node = await run({});
   expect(() => node.remove(untyped(name))).toThrow(/remove: pod: /);
   expect(() => node.explain(untyped(name))).toThrow(/^expected the name of a pod, got /);
 });
 
-test('a action puts no manifest there that the node would refuse', async () => {
+test('an action cannot write a manifest that the node would reject', async () => {
   const node = await run({ invariants });
   const pod = { ...manifest('other'), kind: 'Deployment' };
   for (const action of [
@@ -174,7 +174,7 @@ test('a action puts no manifest there that the node would refuse', async () => {
   expect(await node.settle(60_000)).toBe(true);
 });
 
-test('what is done to the pods and the recording that it gave changes nothing of a node', async () => {
+test('changing the returned pods or the returned recording does not affect the node', async () => {
   const node = await run({ records: true });
   const [before, recorded] = [node.pods(), node.recording()];
   for (const { status } of node.pods()) Object.assign(status ?? {}, { phase: 'Failed' });
@@ -188,14 +188,14 @@ test('what is done to the pods and the recording that it gave changes nothing of
   await node.checkReplay();
 });
 
-test('a action is done to a pod by its name in the manifest, as by its full name', async () => {
+test('an action accepts a pod by its name in the manifest or by its full name', async () => {
   const node = await run({ invariants });
   node.perform({ kind: 'renameManifest', pod: 'web', file: 'other.json' });
   expect(node.actionLog.filesOf('default/web-node-1')).toEqual(['other.json']);
   expect(await node.settle(60_000)).toBe(true);
 });
 
-test('a pod is explained by its name in the manifest, its full name and its UID', async () => {
+test('a pod can be explained by its name in the manifest, its full name or its UID', async () => {
   const node = await run({});
   const other = manifest('web');
   node.apply({ ...other, metadata: { ...other.metadata, namespace: 'other' } });
@@ -211,7 +211,7 @@ test('a pod is explained by its name in the manifest, its full name and its UID'
   ]);
 });
 
-test('what becomes of the object of a manifest after it was put there changes nothing', async () => {
+test('changing the object of a manifest after it was applied has no effect', async () => {
   const node = await simulateNode({ seed: 1, invariants });
   const web = structuredClone(manifest('web'));
   node.apply(web);
@@ -221,21 +221,21 @@ test('what becomes of the object of a manifest after it was put there changes no
   expect(new Set(node.pods().map(({ metadata }) => metadata.name))).toEqual(new Set(['web-node-1']));
 });
 
-test('removing a pod that is not there does nothing', async () => {
+test('removing a missing pod has no effect', async () => {
   const node = await run({ invariants });
   for (const pod of ['nope', 'default/nope-node-1']) node.remove(pod);
   expect(await node.settle(60_000)).toBe(true);
   expect(node.pods().map(({ metadata }) => metadata.name)).toEqual(['web-node-1']);
 });
 
-test('what was not recorded is not given as if nothing had happened', async () => {
+test('reading a recording or trace that was not enabled is an error', async () => {
   const node = await run({});
   expect(() => node.recording()).toThrow('this simulation has no `records`');
   await expect(node.checkReplay()).rejects.toThrow('this simulation has no `records`');
   expect(() => node.digest()).toThrow('this simulation has no `traces`');
 });
 
-test('the recording of an agent that was killed is there until the next one lives', async () => {
+test('the recording of a killed agent is available until the next agent starts', async () => {
   const node = await run({ records: true });
   const before = node.recording();
   node.kill();
@@ -244,7 +244,7 @@ test('the recording of an agent that was killed is there until the next one live
   expect(node.recording()?.entries.length).toBeLessThan(before?.entries.length ?? 0);
 });
 
-test('a node settles without invariants too, or says that it has not', async () => {
+test('a node settles without invariants as well, or reports that it has not settled', async () => {
   const node = await simulateNode({
     seed: 1,
     faults: ({ name }) => (name === 'pullImage' ? { kind: 'fail' } : undefined),

@@ -99,7 +99,7 @@ function sized(cpu: string, ...helpers: readonly string[]) {
   return { ...pod, metadata: { ...pod.metadata, uid: 'sized' } };
 }
 
-test('every port is asked in a simulation, and answers', async () => {
+test('every port is called in a simulation, and responds', async () => {
   const lost = { kind: 'fail', code: 'FAILED_PRECONDITION' } as const;
   const faults = planTargetedFaults([{ call: { target: 'runtime', name: 'removePodSandbox' }, fault: lost, times: 4 }]);
   const node = await simulateNode({

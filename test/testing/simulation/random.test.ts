@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { Random } from '../../../testing/simulation/random.ts';
 
-test('some of many are drawn, each at most once, and not the same with each seed', () => {
+test('a random sample has distinct elements, and depends on the seed', () => {
   const all = Array.from({ length: 100 }, (_, index) => ({ index }));
   const drawn = new Random(1).sample(all, 10);
   expect(new Set(drawn).size).toBe(10);

@@ -15,7 +15,7 @@ test.each([
   ['', []],
   [' of nodes of a cluster', ['--cluster']],
 ])(
-  'every invariant holds in stories%s of a new seed',
+  'every invariant holds in random stories%s with a new seed',
   async (_, which) => {
     const soak = join(root, 'scripts/soak.mjs');
     const args = [

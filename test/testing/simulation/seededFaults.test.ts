@@ -13,7 +13,7 @@ const BY_RULE = { init: 2, 'foreign-sandbox': 5 };
 const DRAWN = 18;
 
 /** What does not find a fault that was put into the node on purpose would not find one that came by mistake either. */
-test('a simulation finds the faults that are put into the node', () => {
+test('a simulation detects the faults that are seeded into the node', () => {
   const others = seededFaults.map(({ name }) => name).filter((name) => !(name in BY_RULE));
   const random = new Random(Math.floor(Math.random() * 2 ** 31));
   const names = [...Object.keys(BY_RULE), ...random.sample(others, DRAWN)];

@@ -18,7 +18,7 @@ const digestOf = async (seed: number): Promise<string> => {
   return simulation.digest();
 };
 
-test('one seed gives one trace, byte for byte; another gives another', async () => {
+test('a seed always gives the same trace, byte for byte, and a different seed a different one', async () => {
   const first = await digestOf(7);
   expect(await digestOf(7)).toBe(first);
   expect(await digestOf(8)).not.toBe(first);
@@ -52,7 +52,7 @@ function toldAndDue() {
   return { told, due, counting: { number: 8, description: 'Events are told.', follow } as const };
 }
 
-describe('every invariant holds where nothing fails', () => {
+describe('every invariant holds without faults', () => {
   test.each(Object.entries({ ...shortStories, ...richStories }))('%s', async (_, story) => {
     const { told, due, counting } = toldAndDue();
     const { violation, steps } = await play(story, { invariants: [...invariants, counting] });
@@ -64,7 +64,7 @@ describe('every invariant holds where nothing fails', () => {
   });
 });
 
-test('a node runs the pods whose manifests are there, and ends those that are taken away', async () => {
+test('a node runs the pods of its manifests, and terminates the pods whose manifests are removed', async () => {
   const node = await simulateNode({ seed: 1, invariants });
   const web = manifest('web');
   node.users.apply(web);
@@ -78,7 +78,7 @@ test('a node runs the pods whose manifests are there, and ends those that are ta
   node.kill();
 });
 
-test('an agent that is killed finds its pods where they were', async () => {
+test('an agent adopts the running containers of a killed one', async () => {
   const node = await simulateNode({ seed: 2, invariants });
   node.users.apply(manifest('web', { containers: [container('main'), container('helper')] }));
   await node.advance(5_000);
@@ -95,7 +95,7 @@ test('an agent that is killed finds its pods where they were', async () => {
 test.each([
   { name: 'readFileSync', of: 'allocations/', when: 'before' },
   { name: 'stat', of: 'manifests', when: 'after' },
-] as const)('an agent dies at a call also where that would fail anyway: $name', async ({ name, of, when }) => {
+] as const)('an agent can die at a call that would fail anyway: $name', async ({ name, of, when }) => {
   const paths: string[] = [];
   const node = await simulateNode({
     seed: 1,
@@ -115,7 +115,7 @@ test.each([
   node.kill();
 });
 
-test('what entered an agent is recorded where it is asked for', async () => {
+test('the inputs of an agent are recorded on request', async () => {
   const node = await simulateNode({ seed: 3, records: true });
   node.users.apply(manifest('web'));
   await node.advance(5_000);
@@ -124,7 +124,7 @@ test('what entered an agent is recorded where it is asked for', async () => {
   node.kill();
 });
 
-test("what an agent removes of somebody else's breaks an invariant; what it looks at does not", async () => {
+test('a change of a foreign object violates an invariant, but a read does not', async () => {
   const { host, actionLog } = await simulateNode({ seed: 4 });
   const broken: string[] = [];
   const watched = {

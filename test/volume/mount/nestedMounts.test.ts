@@ -9,7 +9,7 @@ const mounting = (...mounts: readonly (readonly [name: string, mountPath: string
     ],
   });
 
-test('C37: finds the outermost mount points inside a volume', () => {
+test('C37: the outermost mount points inside a volume are found', () => {
   const pod = mounting(
     ['info', '/dir'],
     ['a', '/dir/nested'],

@@ -54,21 +54,18 @@ function withVolume(name: string, story: (place: Place) => Promise<void>): void 
   );
 }
 
-withVolume(
-  "C26: a part of a volume is mounted at a path of the pod's own, once however often it is asked for",
-  async (place) => {
-    const { volume, layout, bind, mounted } = place;
-    const path = await bind('inside');
-    expect(path).toBe(layout.subPathDir('u1', 'data', 'main', 0));
-    await writeFile(join(path, 'seen'), 'x');
-    expect(await readdir(join(volume, 'inside'))).toEqual(['seen']);
-    expect(await bind('inside')).toBe(path);
-    expect(await mounted()).toEqual([path]);
-  },
-);
+withVolume('C26: a subPath is mounted once at a path of its pod, however often it is requested', async (place) => {
+  const { volume, layout, bind, mounted } = place;
+  const path = await bind('inside');
+  expect(path).toBe(layout.subPathDir('u1', 'data', 'main', 0));
+  await writeFile(join(path, 'seen'), 'x');
+  expect(await readdir(join(volume, 'inside'))).toEqual(['seen']);
+  expect(await bind('inside')).toBe(path);
+  expect(await mounted()).toEqual([path]);
+});
 
 withVolume(
-  'C26: a file can be mounted too, and one that was replaced is mounted again',
+  'C26: a subPath can be a file, and is mounted again after the file was replaced',
   async ({ volume, bind, mounted }) => {
     const path = await bind('file');
     expect(await readFile(path, 'utf8')).toBe('mine');
@@ -82,7 +79,7 @@ withVolume(
 );
 
 withVolume(
-  'C26: missing directories get the whole mode of the volume, setgid and sticky included; existing ones keep theirs',
+  'C26: missing directories of a subPath get the full mode of the volume, setgid and sticky included; existing ones retain theirs',
   async (place) => {
     const { volume, bind } = place;
     await chmod(volume, 0o3777);
@@ -132,7 +129,7 @@ withVolume('a way through a file, and a volume that is not there, are refused', 
 });
 
 withVolume(
-  'C26: a directory that becomes a symlink again and again while it is mounted never shows what is outside',
+  'C26: a directory that is repeatedly replaced by a symlink during its mount never exposes paths outside the volume',
   async (place) => {
     const { volume, outside, bind, mounted } = place;
     await mkdir(join(outside, 'deep'));
@@ -203,7 +200,7 @@ withVolume('C26: what somebody mounts within one is left alone, and in the way u
 });
 
 withVolume(
-  'C26: those of an orphan go with it, and what they showed stays',
+  'C26: the subPath mounts of an orphaned pod are removed, and their targets remain',
   async ({ volume, layout, bind, mounted }) => {
     await writeFile(join(volume, 'inside', 'kept'), '');
     await claimPodDirectory({ layout, maker: makerIn(layout), pod: { uid: 'u1', namespace: 'default', name: 'web' } });
@@ -215,7 +212,7 @@ withVolume(
 );
 
 withVolume(
-  'a file within is read, one that is not there is none, and what leads outside or is no file is refused',
+  'a file inside a volume can be read, a missing one is undefined, and one outside or of another type is rejected',
   async (place) => {
     const { volume, outside } = place;
     await symlink('file', join(volume, 'link'));

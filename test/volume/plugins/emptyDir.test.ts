@@ -171,7 +171,7 @@ describe('as root', () => {
       ['2Mi'],
       'medium HugePages-1Gi: hugePages storage requested, but there is no resource request for huge pages',
     ],
-  ])('%s with requests of %j is refused', async (medium, sizes, message) => {
+  ])('the medium %s with requests of %j is rejected', async (medium, sizes, message) => {
     await inFolder(async (_folder, layout) => {
       const requests = Object.fromEntries(sizes.map((size) => [`hugepages-${size}`, size]));
       const containers = [{ name: 'main', image: 'busybox', resources: { requests } }];

@@ -69,7 +69,7 @@ withRoot('a block device is one, wherever its file lies', async () => {
   });
 });
 
-test('creates directories with mode 0755 and files with mode 0644, idempotently', async () => {
+test('directories are created with mode 0755 and files with mode 0644, idempotently', async () => {
   await inFolder(async (folder, layout) => {
     const directory = path.join(folder, 'a', 'b');
     const file = path.join(folder, 'f');
@@ -82,7 +82,7 @@ test('creates directories with mode 0755 and files with mode 0644, idempotently'
   });
 });
 
-test('an existing directory keeps its mode', async () => {
+test('an existing directory retains its mode', async () => {
   await inFolder(async (folder, layout) => {
     await mkdir(path.join(folder, 'secret'), { mode: 0o700 });
     await mount(layout, path.join(folder, 'secret'), 'DirectoryOrCreate');

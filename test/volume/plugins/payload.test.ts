@@ -84,7 +84,7 @@ describe('C37: a projected volume', () => {
     ['of several users', { securityContext: { runAsUser: 5 }, containers: [ran(6), ran()] }, '640', undefined],
     ['of some unknown user', { containers: [ran(5), ran()] }, '640', undefined],
     ['of an init container of another user', { containers: [ran(5)], initContainers: [ran(6)] }, '640', undefined],
-  ])('gives its tokens and anchors to containers %s', async (_who, spec, mode, owner) => {
+  ])('exposes its tokens and anchors to containers %s', async (_who, spec, mode, owner) => {
     const anchors = { clusterTrustBundle: { name: 'roots', path: 'ca' } };
     const shown = await files(projected(token, anchors, { configMap: { name: 'settings' } }), spec);
     expect(shown.map(([path, , rights, user]) => [path, rights, user])).toEqual([
@@ -115,7 +115,7 @@ describe('C37: a missing object', () => {
   test.each([
     ['configMap', { configMap: { name: 'none' } }, 'configmap "none" not found'],
     ['secret', { secret: { secretName: 'none' } }, 'secret "none" not found'],
-  ])('a %s says so in the words of a kubelet', async (_kind, volume, message) => {
+  ])('of a %s is reported with the message of a kubelet', async (_kind, volume, message) => {
     await expect(gather(volume)).rejects.toMatchObject({ reason: 'FailedMount', message });
   });
 });

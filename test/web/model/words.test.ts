@@ -134,7 +134,7 @@ describe('the headline', () => {
   });
 
   test.each(CATEGORIES)(
-    'an actor that is %s has no state named before its answer comes, nor once it is gone',
+    'of an actor that is %s names no internal state before the first response, or after the actor is gone',
     (category) => {
       const { subject } = subjectAt('/pod/shop/checkout-api');
       const { waitingFor: _, ...rest } = { ...subject.actor, state: 'odd.inner', tags: [category] };

@@ -34,7 +34,7 @@ function stand(faults: GetFileFault = () => undefined) {
   return { files, own, problems, names: () => files.readdir(DIRECTORY) };
 }
 
-test('they lie as a kubelet has them: one file, readable for nobody else, and a link to it', async () => {
+test('certificate files are laid out like those of a kubelet: one file that only the owner can read, and a symlink to it', async () => {
   const { files, own, names } = stand();
   expect(await own.read()).toBeUndefined();
   const { cert, key } = await pair();
@@ -48,7 +48,7 @@ test('they lie as a kubelet has them: one file, readable for nobody else, and a 
   expect(await own.read()).toEqual(kept);
 });
 
-test('a certificate with an IPv6 address is good for the Node with that address, also after a restart', async () => {
+test('a certificate with an IPv6 address is valid for the Node with that address, even after a restart', async () => {
   const { own } = stand();
   const names = alternativeNamesOf([
     { type: 'InternalIP', address: 'fd00::1' },
@@ -62,7 +62,7 @@ test('a certificate with an IPv6 address is good for the Node with that address,
   expect(await own.read()).toEqual(written);
 });
 
-test('the next one takes its place at once; what has expired goes, what is good stays', async () => {
+test('a new certificate becomes current at once, and only expired certificates are removed', async () => {
   const { files, own, names } = stand();
   const [first, second, third] = [await pair(), await pair(AT, AT + 3 * HOUR), await pair(AT, AT + 3 * HOUR)];
   await own.write(first.cert, first.key, AT);
@@ -91,7 +91,7 @@ test('a damaged file is reported once and is not overwritten', async () => {
   expect(problems).toHaveLength(1);
 });
 
-test('what a kubelet has left half done is used, and so is a pair without a date', async () => {
+test('a half-finished rotation of a kubelet is completed, and a certificate pair without a date is used', async () => {
   const { files, own } = stand();
   const { cert, key } = await pair();
   await files.mkdir(DIRECTORY);
@@ -106,7 +106,7 @@ test('what a kubelet has left half done is used, and so is a pair without a date
 });
 
 test.each(['ENOSPC', 'EACCES', 'EIO'] as const)(
-  'where the disk says %s, what was in use stays in use',
+  'the current certificate remains in use if writing a new one fails with %s',
   async (code) => {
     const state = { isFailing: false };
     const { files, own, names } = stand(({ call }) =>
@@ -121,7 +121,7 @@ test.each(['ENOSPC', 'EACCES', 'EIO'] as const)(
   },
 );
 
-test('a certificate of another key is never put in use', async () => {
+test('a certificate that does not match the private key is never used', async () => {
   const { own } = stand();
   const [one, other] = [await pair(), await pair()];
   await expect(own.write(one.cert, other.key, AT)).rejects.toThrow('the certificate does not match its private key');
@@ -129,7 +129,7 @@ test('a certificate of another key is never put in use', async () => {
 });
 
 test.each(['text', '', 'cut', 'of another key'])(
-  'a file with %p is as good as none: there may be another',
+  'a certificate file with invalid content (%p) is treated as missing, so a new one can be written',
   async (kind) => {
     const { files, own } = stand();
     const [{ cert, key }, other] = [await pair(), await pair()];
@@ -143,7 +143,7 @@ test.each(['text', '', 'cut', 'of another key'])(
   },
 );
 
-test('a directory or a file in the place of the link is left alone', async () => {
+test('a directory or a file at the path of the symlink is left alone', async () => {
   const { files, own } = stand();
   const { cert, key } = await pair();
   await files.mkdir(CURRENT, { recursive: true });
@@ -151,7 +151,7 @@ test('a directory or a file in the place of the link is left alone', async () =>
   await expect(own.write(cert, key, AT)).rejects.toThrow(`${CURRENT}: expected a link`);
 });
 
-test('a directory of somebody else says whose it has to be', async () => {
+test('an error about an inaccessible directory says which user must own it', async () => {
   const { own } = stand(() => ({ code: 'EACCES' }));
   await expect(own.read()).rejects.toThrow('(it must belong to the user of the agent)');
 });

@@ -47,7 +47,7 @@ async function stand() {
   return { clock, server, ports, transports, renewed, files, request, wait, options, end };
 }
 
-test('a new node asks as a bootstrapper, as a kubelet does, and has its certificate', async () => {
+test('a new node requests its certificate with bootstrap credentials, like a kubelet, and receives it', async () => {
   const { clock, server, ports, transports, renewed, files, request, wait, options } = await stand();
   expect(await ports.readCertificate({ name: 'client' }, options)).toEqual({ certificate: null, chance: 0 });
   const asked = await request();
@@ -65,7 +65,7 @@ test('a new node asks as a bootstrapper, as a kubelet does, and has its certific
   expect(await found).toEqual({ ...(await ports.readCertificate({ name: 'client' }, options)), at: clock.now() });
 });
 
-test('with a certificate that is good it asks as itself, with one that has expired as at first', async () => {
+test('a node with a valid certificate requests as itself, and a node with an expired one with bootstrap credentials', async () => {
   const { clock, server, transports, request, wait } = await stand();
   server.signing.lifeMs = 2 * MINUTE;
   const found = wait(await request());
@@ -82,7 +82,7 @@ test('with a certificate that is good it asks as itself, with one that has expir
   expect(asked()).toEqual([1, 2]);
 });
 
-test('whoever denies it, or cannot sign it, is heard', async () => {
+test('a denied or failed certificate request is reported with its reason', async () => {
   const { clock, server, request, wait } = await stand();
   for (const [decision, reason, words] of [
     ['deny', 'CertificateDenied', 'was denied: StandIn, Denied by the policy'],
@@ -95,7 +95,7 @@ test('whoever denies it, or cannot sign it, is heard', async () => {
   }
 });
 
-test('an approval may take minutes, and longer than the server is away', async () => {
+test('an approval may take minutes, longer than an outage of the API server', async () => {
   const { clock, server, transports, request, wait } = await stand();
   server.signing.delayMs = 10 * MINUTE;
   const found = wait(await request());
@@ -108,7 +108,7 @@ test('an approval may take minutes, and longer than the server is away', async (
   expect((await found).certificate.notBefore).toBe(Date.UTC(2026, 0, 1) + 10 * MINUTE);
 });
 
-test('a request that nobody answers, that is deleted, or whose wait is given up comes to an end', async () => {
+test('waiting for a certificate request ends on timeout, on deletion of the request and on abort', async () => {
   const { clock, server, request, wait, end } = await stand();
   server.signing.decide = () => 'wait';
   const unanswered = wait(await request());
@@ -125,7 +125,7 @@ test('a request that nobody answers, that is deleted, or whose wait is given up 
   await expect(givenUp).rejects.toThrow('given up');
 });
 
-test('a serving certificate names what the node is asked by, and has to be approved by somebody', async () => {
+test('a request for a serving certificate contains the names and addresses of the node, and requires an approval', async () => {
   const { clock, server, renewed, request, wait, files } = await stand();
   const names = { dnsNames: ['node-1'], ips: ['192.0.2.1', '2001:db8::1'] };
   const asked = await request('serving', names);
@@ -141,7 +141,7 @@ test('a serving certificate names what the node is asked by, and has to be appro
   expect(await files.readdir('/pki')).toContain('kubelet-server-current.pem');
 });
 
-test('without its key a certificate is of no use', async () => {
+test('a certificate request whose private key is gone is rejected', async () => {
   const { wait } = await stand();
   await expect(wait({ request: 'csr-old', uid: 'of a former agent' })).rejects.toThrow(
     'the key for request csr-old is gone',

@@ -14,7 +14,7 @@ const USAGES = ['digital signature', 'client auth'];
 const SIGNER = 'kubernetes.io/kube-apiserver-client-kubelet';
 const named: NamedRequest = { certificate: NODE, publicKey: createPublicKey(KEY), signerName: SIGNER, usages: USAGES };
 
-test('its name is the digest of key, subject and usages that a kubelet makes', () => {
+test('the request name is the digest of key, subject and usages that a kubelet computes', () => {
   const spki = execFileSync('openssl', ['pkey', '-pubout', '-outform', 'DER'], {
     input: KEY.export({ type: 'sec1', format: 'pem' }),
   });
@@ -25,7 +25,7 @@ test('its name is the digest of key, subject and usages that a kubelet makes', (
   expect(digestedName(named)).toMatch(/^node-csr-[\w-]{43}$/);
 });
 
-test('another key, subject or usage is another name', () => {
+test('a different key, subject or usage results in a different request name', () => {
   const all = [
     named,
     { ...named, publicKey: createPublicKey(generateKey()) },
@@ -52,13 +52,13 @@ const signed = (to: number) => {
   return { certificate: base64(authority.sign(read, { usage: 'client auth', from: NOW - 3_600_000, to })) };
 };
 
-test('what has been asked for by the same key is taken up, whatever has become of it', () => {
+test('an existing request for the same key is reused, whether it is pending, signed or denied', () => {
   expect(findMismatch(named, found(requestOf()), NOW)).toBeUndefined();
   expect(findMismatch(named, found(requestOf(), SIGNER, signed(NOW + 1_000)), NOW)).toBeUndefined();
   expect(findMismatch(named, found(requestOf(), SIGNER, { conditions: [{ type: 'Denied' }] }), NOW)).toBeUndefined();
 });
 
-test('a key of another kind is another, and keys can be read after that', () => {
+test('a request for a key of a different type does not match, and the own key can still be read afterwards', () => {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
   expect(findMismatch(named, found(requestOf(NODE, privateKey)), NOW)).toBe('it is for a different key');
   expect(() => createPrivateKey(encodeKey(KEY))).not.toThrow();
@@ -79,6 +79,6 @@ test.each([
     }),
   ],
   ['it cannot be read', { spec: {} }],
-])('%s: then it is another', (why, object) => {
+])('an existing request does not match if %s', (why, object) => {
   expect(findMismatch(named, object, NOW)).toBe(why);
 });

@@ -39,7 +39,7 @@ const pemOf = (type: 'rsa' | 'ed25519' | 'P-384', how: 'pkcs8' | 'pkcs1' = 'pkcs
   return String(privateKey.export({ type: how, format: 'pem' }));
 };
 
-test('a new one is on disk before anything is asked for, for the agent alone, and is taken until it is forgotten', async () => {
+test('a new request key is written to disk for the agent alone before the request is sent, and is reused until it is forgotten', async () => {
   const { files, told, take, forget } = stand();
   const key = await take();
   const text = String(await files.readFile(FILE));
@@ -63,7 +63,7 @@ test.each([
   ['ECDSA on another curve', pemOf('P-384')],
   ['RSA', pemOf('rsa', 'pkcs1')],
   ['RSA in PKCS#8', pemOf('rsa')],
-])('one that a kubelet, or somebody else, has laid there is used: %s', async (_what, text) => {
+])('an existing key file is used: %s', async (_what, text) => {
   const { files, told, take, lay } = stand();
   await lay(text);
   const own = text.slice(text.lastIndexOf('-----BEGIN'));
@@ -84,7 +84,7 @@ test.each([
   ],
   ['a certificate', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n', 'PEM of CERTIFICATE'],
   ['a key of another kind', pemOf('ed25519'), 'PEM of PRIVATE KEY'],
-])('%s in its place is told of once, and replaced', async (_what, text, found) => {
+])('%s in place of the key file is reported once and replaced', async (_what, text, found) => {
   const { files, told, take, lay } = stand();
   await lay(text, 0o644);
   const key = await take();
@@ -96,7 +96,7 @@ test.each([
   expect([publicOf(await take()), told.length]).toEqual([publicOf(key), 1]);
 });
 
-test('what cannot be read is not replaced, and where nothing can be written nothing is asked for', async () => {
+test('an unreadable key file is not replaced, and no certificate is requested if the key cannot be written', async () => {
   const trouble = { call: '', code: 'EACCES' as 'EACCES' | 'ENOSPC' };
   const { files, told, take, lay } = stand(({ call }) => (call === trouble.call ? { code: trouble.code } : undefined));
   const text = encodeKey(generateKey());
@@ -113,7 +113,7 @@ test('what cannot be read is not replaced, and where nothing can be written noth
   expect([await files.readdir(DIRECTORY), told]).toEqual([[], []]);
 });
 
-test('nobody else could read it at any moment, whatever a former try has left', async () => {
+test('the key file is never readable for other users, even if an earlier attempt left a temporary file', async () => {
   const seen: number[] = [];
   const { files, take, forget } = stand(({ call }, disk) => {
     if (call === 'rename') seen.push(disk.inodeAt(`${FILE}.tmp`, 'lstat').mode & 0o777);
@@ -126,7 +126,7 @@ test('nobody else could read it at any moment, whatever a former try has left', 
   expect([seen, (await files.stat(FILE)).mode & 0o777]).toEqual([[0o600, 0o600], 0o600]);
 });
 
-test('a directory in its place is told of, and stays', async () => {
+test('a directory in place of the key file is reported and left alone', async () => {
   const { files, told, take } = stand();
   await files.mkdir(FILE, { recursive: true });
   await expect(take()).rejects.toMatchObject({ reason: 'CertificateUnusable' });

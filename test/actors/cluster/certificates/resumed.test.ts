@@ -99,7 +99,7 @@ const nameOf = (key: string, usages = ['digital signature', 'client auth']) =>
     usages,
   });
 
-test('it asks by the name that comes of its key, and keeps the key until there is a certificate', async () => {
+test('the node requests under the name derived from its key, and stores the key until it has a certificate', async () => {
   const { files, agent, only, decide, sent } = await stand();
   const { state } = await agent();
   const key = String(await files.readFile(KEY));
@@ -112,7 +112,7 @@ test('it asks by the name that comes of its key, and keeps the key until there i
   await expect(files.readFile(KEY)).rejects.toThrow('ENOENT');
 });
 
-test('after a restart it goes on with what was asked for, and is approved', async () => {
+test('after a restart the node continues with its pending request, and is approved', async () => {
   const { clock, files, agent, only, decide, sent } = await stand();
   const first = await agent();
   const { metadata } = await only();
@@ -126,7 +126,7 @@ test('after a restart it goes on with what was asked for, and is approved', asyn
   expect([second.state(), String(await files.readFile(CURRENT)).includes(key)]).toEqual(['current', true]);
 });
 
-test('what was approved while no agent was there is taken by the next', async () => {
+test('a request that was approved while the agent was down is used by the next agent', async () => {
   const { agent, only, decide, files } = await stand();
   await (await agent()).stop();
   await decide((await only()).metadata.name, 'Approved');
@@ -135,7 +135,7 @@ test('what was approved while no agent was there is taken by the next', async ()
   expect(await files.readdir('/pki')).not.toContain('kubelet-client.key.tmp');
 });
 
-test('nobody has to answer within its hour: then it looks at the same request', async () => {
+test('an approval may take longer than an hour, because the node retries with the same request', async () => {
   const { clock, agent, only, decide } = await stand();
   const { state, failure } = await agent();
   const { metadata } = await only();
@@ -152,7 +152,7 @@ test('nobody has to answer within its hour: then it looks at the same request', 
   expect(state()).toBe('current');
 });
 
-test('one that is denied stays denied, told once by each agent, until somebody deletes it', async () => {
+test('a denied request stays denied, and each agent reports it once, until it is deleted', async () => {
   const { clock, server, agent, only, decide } = await stand();
   const first = await agent();
   const { metadata } = await only();
@@ -170,7 +170,7 @@ test('one that is denied stays denied, told once by each agent, until somebody d
   expect(second.state()).toBe('current');
 });
 
-test('one that is deleted while it waits is asked for again by the same name', async () => {
+test('a request that is deleted while the node waits is created again with the same name', async () => {
   const { clock, server, agent, only, decide } = await stand();
   const { state, failure } = await agent();
   const { metadata } = await only();
@@ -184,7 +184,7 @@ test('one that is deleted while it waits is asked for again by the same name', a
   expect(state()).toBe('current');
 });
 
-test('where another has its name it says so, and asks by another key', async () => {
+test('a request name that is taken by a different key is reported, and the node requests with a new key', async () => {
   const { clock, server, files, problems, agent, requests, decide } = await stand();
   await (await agent()).stop();
   const [own] = await requests();
@@ -229,7 +229,7 @@ const GO_STRINGS = '[req]\ndistinguished_name = dn\nstring_mask = default\n[dn]\
 test.each([
   ['ECDSA', 'ecparam', ['-genkey', '-name', 'prime256v1'], ['digital signature', 'client auth']],
   ['RSA', 'genrsa', ['-traditional', '2048'], ['digital signature', 'client auth', 'key encipherment']],
-])('it goes on with what a kubelet has asked for by a key of %s', async (_kind, make, how, usages) => {
+])('the node continues with the certificate request of a kubelet whose key is %s', async (_kind, make, how, usages) => {
   const { server, files, agent, only, decide } = await stand();
   const folder = mkdtempSync(join(tmpdir(), 'kubelet-key-'));
   const [keyFile, config] = [join(folder, 'key'), join(folder, 'config')];
@@ -252,7 +252,7 @@ test.each([
   expect([state(), String(await files.readFile(CURRENT)).includes('PRIVATE KEY')]).toEqual(['current', true]);
 });
 
-test('a key of RSA signs what it asks for as well', async () => {
+test('an RSA key can sign a certificate request as well', async () => {
   const { files, agent, only, decide } = await stand();
   await files.mkdir('/pki');
   await files.writeFile(
@@ -273,7 +273,7 @@ test('a key of RSA signs what it asks for as well', async () => {
   expect(state()).toBe('current');
 });
 
-test('a broken key is told of, and the node asks by another', async () => {
+test('a broken key is reported, and the node requests with a new key', async () => {
   const { files, problems, agent, only } = await stand();
   await files.mkdir('/pki');
   await files.writeFile(KEY, '-----BEGIN EC PRIVATE KEY-----\nMHc');
@@ -285,7 +285,7 @@ test('a broken key is told of, and the node asks by another', async () => {
   expect(problems).toEqual([expect.stringContaining(`${KEY}: expected a private key in PEM, RSA or ECDSA`)]);
 });
 
-test('once its certificate has expired it asks by another key', async () => {
+test('once its certificate has expired, the node requests with a new key', async () => {
   const { clock, server, files, agent, requests } = await stand();
   server.signing.decide = () => 'approve';
   server.signing.lifeMs = 2 * MINUTE;
@@ -301,7 +301,7 @@ test('once its certificate has expired it asks by another key', async () => {
   ]).toEqual(['awaitingApproval', 2, true]);
 });
 
-test('a node that renews its certificate asks by a name of the server each time, and leaves no key', async () => {
+test('a node that renews its certificate uses a server-generated name each time, and leaves no key on disk', async () => {
   const { agent, requests, files } = await stand();
   await (await agent({ rotates: true })).stop();
   await agent({ rotates: true });

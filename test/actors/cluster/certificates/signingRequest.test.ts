@@ -7,7 +7,7 @@ import { readSigningRequest } from '../../../../testing/apiserver/certificates/s
 const NODE = { commonName: 'system:node:node-1', organization: 'system:nodes' };
 const names = { dnsNames: ['node-1', 'node-1.example.org'], ips: ['192.0.2.1', '2001:db8::1'] };
 
-test('OpenSSL reads in it what was asked for, and that it is signed', async () => {
+test('OpenSSL reads the requested subject and names from the signing request, and verifies its signature', async () => {
   const { request } = createSigningRequest({ ...NODE, names });
   const text = execFileSync('openssl', ['req', '-noout', '-text', '-verify'], { input: request, encoding: 'utf8' });
   expect(text).toMatch(/Subject: O ?= ?system:nodes, CN ?= ?system:node:node-1/);
@@ -15,7 +15,7 @@ test('OpenSSL reads in it what was asked for, and that it is signed', async () =
   expect(text).toContain('NIST CURVE: P-256');
 });
 
-test('the test API server reads the same', async () => {
+test('the test API server reads the same subject and names from the signing request', async () => {
   const { request, key } = createSigningRequest({ ...NODE, names });
   const read = readSigningRequest(Buffer.from(request).toString('base64'));
   expect(read).toMatchObject({ commonName: NODE.commonName, organizations: [NODE.organization], isSigned: true });
@@ -23,7 +23,7 @@ test('the test API server reads the same', async () => {
   expect(read.publicKey.equals(createPublicKey(createPrivateKey(key)))).toBe(true);
 });
 
-test('a client asks for no names, and has another key each time', async () => {
+test('a client certificate request contains no names, and uses a new key each time', async () => {
   const none = { dnsNames: [], ips: [] };
   const [one, other] = [createSigningRequest({ ...NODE, names: none }), createSigningRequest({ ...NODE, names: none })];
   expect(one.key).not.toBe(other.key);

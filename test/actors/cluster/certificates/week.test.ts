@@ -88,7 +88,7 @@ const faults: Readonly<Record<string, (step: number) => boolean>> = {
   full: (step) => step >= 700 && step < 712,
 };
 
-test('whatever fails for hours, it is good again within minutes after that, and it is never asked for in vain', async () => {
+test('the node recovers a valid certificate within minutes after hours of faults, and sends no useless request', async () => {
   const { clock, server, files, trouble, until, renewals, away, state } = await stand();
   const { lifeMs } = server.signing;
   const unsound: string[] = [];

@@ -9,7 +9,7 @@ const MARK = { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' 
 const MIGRATED = 'storage.alpha.kubernetes.io/migrated-plugins';
 
 describe('registering', () => {
-  test('makes the Node with its status, and gives and tells its UID', async () => {
+  test('creates the Node with its status, and returns and publishes its UID', async () => {
     const told: string[] = [];
     const { register, ask } = joiningNode({ onNodeUid: (uid) => told.push(uid) });
     const { uid, isNew } = await register();
@@ -21,7 +21,7 @@ describe('registering', () => {
     });
   });
 
-  test('takes over the Node that is there, and sets right what is for the node to say', async () => {
+  test('adopts an existing Node, and corrects the fields that the node owns', async () => {
     const { register, ask, asked } = joiningNode();
     const labels = { 'kubernetes.io/hostname': 'else', 'example.com/rack': '7' };
     const { metadata } = await ask('POST', NODES, { metadata: { name: 'node-1', labels, annotations: { note: 'x' } } });
@@ -32,7 +32,7 @@ describe('registering', () => {
     });
   });
 
-  test('again writes nothing that is right already', async () => {
+  test('writes nothing when it registers again and the Node is already correct', async () => {
     const { register, asked } = joiningNode();
     const { uid } = await register();
     asked();
@@ -42,7 +42,7 @@ describe('registering', () => {
     expect(asked()).toEqual([`POST ${NODES}`, `GET ${NODE}`]);
   });
 
-  test('waits for somebody else to make the Node, if that is not for the node to do', async () => {
+  test('waits for another client to create the Node if the node must not create it', async () => {
     const { register, ask, asked } = joiningNode({ createsNode: false });
     await expect(register()).rejects.toMatchObject({ code: 404 });
     const { metadata } = await ask('POST', NODES, { metadata: { name: 'node-1' } });
@@ -51,14 +51,14 @@ describe('registering', () => {
     expect(await ask('GET', NODE)).not.toMatchObject({ metadata: { annotations: MARK } });
   });
 
-  test('takes over the Node too if the server does not let it make one', async () => {
+  test('adopts an existing Node if the server forbids the creation', async () => {
     const { register, ask, troubled } = joiningNode();
     troubled('create', { kind: 'refused', code: 403 });
     const { metadata } = await ask('POST', NODES, { metadata: { name: 'node-1' } });
     expect(metadata).toMatchObject({ uid: (await register()).uid });
   });
 
-  test('fails while the server fails, and does not look for a Node then', async () => {
+  test('fails if the server fails, and does not read the Node then', async () => {
     const { register, troubled, asked } = joiningNode();
     troubled('create', { kind: 'refused', code: 500 });
     await expect(register()).rejects.toMatchObject({ code: 500 });
@@ -72,7 +72,7 @@ describe('the CSINode', () => {
     metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid }] },
   });
 
-  test('is made once, for the Node with its UID', async () => {
+  test('is created once, for the Node with its UID', async () => {
     const { register, ensureCsiNode, ask, asked } = joiningNode();
     const { uid } = await register();
     await ensureCsiNode(uid);
@@ -90,7 +90,7 @@ describe('the CSINode', () => {
     expect(asked()).toEqual([`GET ${CSI_NODE}`]);
   });
 
-  test('of a Node that was there before is made anew', async () => {
+  test('of an earlier Node is recreated', async () => {
     const { register, ensureCsiNode, ask } = joiningNode();
     await ensureCsiNode((await register()).uid);
     const { metadata: first } = await ask('GET', CSI_NODE);
@@ -102,7 +102,7 @@ describe('the CSINode', () => {
     expect(second.metadata).not.toMatchObject({ uid: Object(first).uid });
   });
 
-  test('C33: that belongs to nobody is made anew', async () => {
+  test('C33: without an owner is recreated', async () => {
     const { register, ensureCsiNode, ask } = joiningNode();
     const { uid } = await register();
     await ask('POST', CSI_NODES, { metadata: { name: 'node-1' }, spec: { drivers: [] } });
@@ -111,7 +111,7 @@ describe('the CSINode', () => {
   });
 
   test.each([[{}], [{ [MIGRATED]: 'kubernetes.io/aws-ebs,kubernetes.io/own' }]])(
-    'C33: that an earlier agent left with the annotations %j is brought up to date, once',
+    'C33: is updated once if an earlier agent left it with the annotations %j',
     async (annotations) => {
       const { register, ensureCsiNode, ask, asked } = joiningNode();
       const { uid } = await register();
@@ -132,7 +132,7 @@ describe('the CSINode', () => {
     },
   );
 
-  test('is not made while the server cannot say whether it is there', async () => {
+  test('is not created while the server cannot say whether it exists', async () => {
     const { register, ensureCsiNode, troubled, asked } = joiningNode();
     const { uid } = await register();
     asked();
@@ -142,10 +142,10 @@ describe('the CSINode', () => {
   });
 });
 
-describe('what was found of the node when it registers', () => {
+describe('the node conditions found at registration', () => {
   const reasons = ['NodeHasSufficientMemory', 'NodeHasNoDiskPressure', 'NodeHasSufficientPID'];
 
-  test('is told whether or not there was a Node before, and that it is ready is not', async () => {
+  test('are reported as events on every registration, except that the node is ready', async () => {
     const { register } = joiningNode();
     const first = (await register()).events;
     expect(first.map(({ reason }) => reason)).toEqual(reasons);
@@ -153,7 +153,7 @@ describe('what was found of the node when it registers', () => {
     expect((await register()).events).toEqual(first);
   });
 
-  test('is told by the status of a Node that somebody else makes', async () => {
+  test('are reported as events by the status update if another client creates the Node', async () => {
     const { register, put, ask } = joiningNode({ createsNode: false });
     await ask('POST', NODES, { metadata: { name: 'node-1' } });
     expect((await register()).events).toEqual([]);
@@ -161,7 +161,7 @@ describe('what was found of the node when it registers', () => {
   });
 });
 
-test('C33: a Node that is taken over has no pages and devices that its host does not have', async () => {
+test('C33: an adopted Node loses the huge pages and devices that its host does not have', async () => {
   const { register, ask } = joiningNode();
   await ask('POST', NODES, { metadata: { name: 'node-1' } });
   const gone = { cpu: '2', 'hugepages-2Mi': '4Mi', 'example.com/gpu': '2' };
@@ -178,7 +178,7 @@ test('C33: a Node that is taken over has no pages and devices that its host does
   expect(status).not.toHaveProperty(['capacity', 'hugepages-2Mi']);
 });
 
-test('a Node is made with the taints and the id of its node, and they are nobody’s to write again', async () => {
+test('a Node is created with the taints and the provider ID of the node, which are never written again', async () => {
   const taints = [{ key: 'dedicated', value: 'db', effect: 'NoSchedule' as const }];
   const { register, changes, ask, asked } = joiningNode();
   changes.of = { taints, providerId: 'cloud://1', labels: { ...LABELS, 'example.com/rack': '7' } };
@@ -195,7 +195,7 @@ test('a Node is made with the taints and the id of its node, and they are nobody
   expect(await ask('GET', NODE)).toEqual(made);
 });
 
-test('the Node is read as the server has it at that moment; that there is none is a failure', async () => {
+test('the Node is read from the server each time, and a missing Node is a failure', async () => {
   const { register, readNode, ask, asked } = joiningNode();
   await expect(readNode()).rejects.toMatchObject({ code: 404 });
   const { uid } = await register();
@@ -205,7 +205,7 @@ test('the Node is read as the server has it at that moment; that there is none i
   expect(asked()).toEqual([`GET ${NODE}`]);
 });
 
-test('without a cluster there is nobody to ask', async () => {
+test('every cluster port rejects on a node without a cluster', async () => {
   const options = { signal: new AbortController().signal };
   const { registerNode, readNode, ensureCsiNode, putNodeStatus, renewLease } = noCluster;
   const calls: Record<ClusterPort, Promise<unknown>> = {

@@ -31,17 +31,17 @@ function heartbeats(...replies: readonly Reply[]) {
   return { clock, transport, client, ending, resetsAfter };
 }
 
-test('from the second try on that nobody answers the connections are given up, until somebody does', async () => {
+test('from the second unanswered attempt on each attempt resets the connections, until an attempt is answered', async () => {
   const { resetsAfter } = heartbeats(silent(), brokenOff(), silent(), answered(200, NODE_TYPE), silent(), silent());
   expect(await resetsAfter(6)).toEqual([0, 1, 2, 2, 2, 3]);
 });
 
-test('a refusal is an answer, whatever it says', async () => {
+test('any response, even an error or an unreadable one, counts as an answer', async () => {
   const { resetsAfter } = heartbeats(refused(500, 'A'), refused(500, 'A'), silent(), answered(200, '<'), silent());
   expect(await resetsAfter(5)).toEqual([0, 0, 0, 0, 0]);
 });
 
-test('a try ends when its time is over, or sooner where its caller says so', async () => {
+test('an attempt ends at its timeout, or earlier if the caller sets a shorter one', async () => {
   const { clock, client, ending } = heartbeats(silent(), silent());
   const { signal } = ending;
   const [own, shorter] = [
@@ -53,7 +53,7 @@ test('a try ends when its time is over, or sooner where its caller says so', asy
   await Promise.all(failed);
 });
 
-test('what is given up says nothing of the connection', async () => {
+test('aborted attempts do not reset the connections', async () => {
   const { client, ending, transport } = heartbeats(silent(), silent(), silent());
   ending.abort(new Error('enough'));
   for (let tries = 0; tries < 3; tries += 1)
@@ -65,22 +65,25 @@ test.each([
   ['as often as the status is looked at', { statusCheckMs: 3_000 }, 3_000],
   ['as long as the lease lasts', { leaseSeconds: 2 }, 2_000],
   ['ten seconds', { statusCheckMs: 60_000 }, 10_000],
-])('a dead connection costs the lease two tries, each of %s', async (_, parts, tryMs) => {
-  const { renew, troubled, transport, clock, register, asked } = joiningNode(parts);
-  await register();
-  await renew();
-  asked();
-  troubled('update', { kind: 'hung' }, 'leases', 2);
-  const renewed = renew();
-  await clock.advance(2 * tryMs - 1);
-  expect(transport.resets).toBe(0);
-  await clock.advance(1);
-  expect(await renewed).toBe(true);
-  expect(transport.resets).toBe(1);
-  expect(asked()).toEqual(new Array(3).fill(`PUT ${LEASE}`));
-});
+])(
+  'a lease renewal replaces a dead connection after two attempts (time limit of each: %s)',
+  async (_, parts, tryMs) => {
+    const { renew, troubled, transport, clock, register, asked } = joiningNode(parts);
+    await register();
+    await renew();
+    asked();
+    troubled('update', { kind: 'hung' }, 'leases', 2);
+    const renewed = renew();
+    await clock.advance(2 * tryMs - 1);
+    expect(transport.resets).toBe(0);
+    await clock.advance(1);
+    expect(await renewed).toBe(true);
+    expect(transport.resets).toBe(1);
+    expect(asked()).toEqual(new Array(3).fill(`PUT ${LEASE}`));
+  },
+);
 
-test('and the status of the Node as many', async () => {
+test('a dead connection costs the node status two attempts', async () => {
   const { hear, put, troubled, transport, clock, register, changes } = joiningNode({ statusCheckMs: 3_000 });
   await register();
   await hear();

@@ -19,7 +19,7 @@ function images(has: { now: readonly Image[] | Error }, most = 50) {
   return { clock, list: () => list.list(new AbortController().signal), asked: () => asked };
 }
 
-test('the largest come first, each with its digests and then its tags, five names at most', async () => {
+test('images are listed largest first, each with its digests before its tags and with at most five names', async () => {
   const tags = ['a:1', 'a:2', 'a:3', 'a:4'];
   const { list } = images({ now: [named(1, ['b:1']), named(3, tags, ['a@sha256:1', 'a@sha256:2']), named(2, [])] });
   expect(await list()).toEqual([
@@ -33,12 +33,12 @@ test.each([
   [2, ['c:1', 'b:1']],
   [0, []],
   [-1, ['c:1', 'b:1', 'a:1']],
-])('with %i at most, these are told: %j', async (most, names) => {
+])('with a maximum of %i images, the node reports %j', async (most, names) => {
   const { list } = images({ now: [named(1, ['a:1']), named(2, ['b:1']), named(3, ['c:1'])] }, most);
   expect((await list()).map((image) => image.names[0])).toEqual(names);
 });
 
-test('the runtime is asked again after thirty seconds, and while it is away what it had stands', async () => {
+test('images are listed again after thirty seconds, and the last list is used while the runtime is down', async () => {
   const has: { now: readonly Image[] | Error } = { now: [named(1, ['a:1'])] };
   const { clock, list, asked } = images(has);
   const first = await list();

@@ -12,7 +12,7 @@ async function registered() {
   return { ...node, uid };
 }
 
-test('C35: it is made for the Node, and then renewed without asking how it is', async () => {
+test('C35: the lease is created for the Node, and then renewed without being read', async () => {
   const { uid, renew, ask, asked, clock } = await registered();
   expect(await renew()).toBe(true);
   expect(await ask('GET', LEASE)).toMatchObject({
@@ -26,13 +26,13 @@ test('C35: it is made for the Node, and then renewed without asking how it is', 
   expect(await ask('GET', LEASE)).toMatchObject({ spec: { renewTime: '2026-01-01T00:00:10.250000Z' } });
 });
 
-test('without a Node there is none, and that is no failure', async () => {
+test('without a Node no lease is created, which is not a failure', async () => {
   const { renew, asked } = joiningNode();
   expect(await renew()).toBe(false);
   expect(asked()).toEqual([`GET ${LEASE}`, `GET ${NODE}`]);
 });
 
-test('C35: of a Node that is deleted it is not made again', async () => {
+test('C35: the lease of a deleted Node is not recreated', async () => {
   const { renew, ask, asked } = await registered();
   await renew();
   await ask('DELETE', NODE);
@@ -44,7 +44,7 @@ test('C35: of a Node that is deleted it is not made again', async () => {
   expect(asked()).toEqual([`GET ${LEASE}`, `GET ${NODE}`]);
 });
 
-test('of a run before it is renewed, with the time that it lasts now', async () => {
+test('a lease from an earlier run is renewed with the current duration', async () => {
   const before = await registered();
   await before.renew();
   before.asked();
@@ -57,7 +57,7 @@ test('of a run before it is renewed, with the time that it lasts now', async () 
   });
 });
 
-test('its owner is filled in where that is missing, and whether that can be had or not it is renewed', async () => {
+test('a missing owner of the lease is added, and the lease is renewed even if the Node cannot be read', async () => {
   const { uid, renew, ask, asked, troubled } = await registered();
   await ask('POST', LEASES, { metadata: { name: 'node-1', namespace: 'kube-node-lease' }, spec: {} });
   troubled('get', { kind: 'refused', code: 500 }, 'nodes');
@@ -71,7 +71,7 @@ test('its owner is filled in where that is missing, and whether that can be had 
   expect(asked()).toEqual([`PUT ${LEASE}`]);
 });
 
-test('C35: what fails is tried five times at once, and then it is read', async () => {
+test('C35: a failing renewal is attempted five times at once, and then the lease is read before each attempt', async () => {
   const { renew, asked, troubled } = await registered();
   await renew();
   asked();
@@ -85,7 +85,7 @@ test('C35: what fails is tried five times at once, and then it is read', async (
   expect(asked()).toEqual([`GET ${LEASE}`, `PUT ${LEASE}`]);
 });
 
-test('that somebody else has written is read at once, and what they have written stays', async () => {
+test('a lease that another client has changed is read at once, and the change is preserved', async () => {
   const { renew, ask, asked } = await registered();
   await renew();
   await ask('PATCH', LEASE, { metadata: { labels: { a: 'b' } } }, 'application/merge-patch+json');
@@ -95,7 +95,7 @@ test('that somebody else has written is read at once, and what they have written
   expect(await ask('GET', LEASE)).toMatchObject({ metadata: { labels: { a: 'b' } } });
 });
 
-test('a renewal that is given up is not tried again', async () => {
+test('an aborted renewal is not retried', async () => {
   const node = await registered();
   const lease = new NodeLease({ ...node, leaseSeconds: 40 });
   const ending = new AbortController();
@@ -109,7 +109,7 @@ test('a renewal that is given up is not tried again', async () => {
   expect(node.asked()).toEqual([`PUT ${LEASE}`]);
 });
 
-test('it goes its own way to the server', async () => {
+test('the lease uses a separate client', async () => {
   const other = cluster(new SimulatedClock());
   const { renew, asked } = joiningNode({ leaseClient: other.leaseClient });
   await renew();

@@ -22,7 +22,7 @@ const reasonsOf = ({ events }: { readonly events: readonly { readonly reason: st
   events.map(({ reason }) => reason);
 
 describe('the status of a Node', () => {
-  test('is compared with what the node has heard of it, without asking', async () => {
+  test('is compared with the watched Node, without a request', async () => {
     const { register, hear, put, asked } = joiningNode();
     await register();
     await hear();
@@ -30,7 +30,7 @@ describe('the status of a Node', () => {
     expect(asked()).toEqual([]);
   });
 
-  test('is asked for as long as nothing has been heard of it, and while nobody follows it', async () => {
+  test('is requested as long as the Node is not watched', async () => {
     const { register, putStatus, asked } = joiningNode();
     await register();
     asked();
@@ -38,7 +38,7 @@ describe('the status of a Node', () => {
     expect(asked()).toEqual([`GET ${NODE}`]);
   });
 
-  test('waits behind no other request of the node, however few that may make', async () => {
+  test('bypasses the rate limit for other requests of the node', async () => {
     const { register, client, putStatus, asked } = joiningNode({}, { qps: 0.001, burst: 1 });
     await register();
     void client.get(NODE, { type: { apiVersion: 'v1', kind: 'Node' }, signal: new AbortController().signal });
@@ -47,7 +47,7 @@ describe('the status of a Node', () => {
     expect(asked()).toEqual([`GET ${NODE}`]);
   });
 
-  test('C34: of a cloud’s node keeps the addresses that its controller tells, and says what that was told', async () => {
+  test('C34: preserves the addresses that the cloud controller has set, and reports the provided node IP', async () => {
     const cloud = { providedIps: ['192.0.2.1'], reportsAddress: true };
     const { register, hear, putStatus, changes, ask } = joiningNode({ cloud });
     changes.of = { cloud };
@@ -66,7 +66,7 @@ describe('the status of a Node', () => {
     expect(await ask('GET', NODE)).toMatchObject({ metadata: { annotations }, status: { addresses } });
   });
 
-  test('is written at once when it changes, and no more of it than that', async () => {
+  test('is written as soon as it changes, and only the changed fields', async () => {
     const { putStatus, changes, asked, lastPatch, ask } = await told();
     changes.of = { addresses: ['192.0.2.2', '2001:db8::2'] };
     expect(await putStatus()).toBe(true);
@@ -81,7 +81,7 @@ describe('the status of a Node', () => {
     expect(await putStatus()).toBe(false);
   });
 
-  test('is compared with what the server has answered, as long as that is newer than what is heard of it', async () => {
+  test('is compared with the last response of the server as long as that is newer than the watched Node', async () => {
     const ownNode: { current: KubeObject } = { current: { metadata: { uid: '' } } };
     const { register, put, changes, ask, asked } = joiningNode({ ownNode });
     await register();
@@ -94,7 +94,7 @@ describe('the status of a Node', () => {
     expect(asked()).toEqual([PATCH]);
   });
 
-  test('is asked for once where nobody answers: there is nobody to try it with', async () => {
+  test('is requested only once if the server is unreachable', async () => {
     const { register, put, transport, asked } = joiningNode();
     await register();
     asked();
@@ -103,7 +103,7 @@ describe('the status of a Node', () => {
     expect(asked()).toEqual([`GET ${NODE}`]);
   });
 
-  test('C34: is written every five minutes in any case, and within half of that to twice of it after a change', async () => {
+  test('C34: is rewritten every five minutes without a change, and the first time after a change with jitter', async () => {
     const { putStatus, chance, changes, clock, asked, lastPatch } = await told();
     chance.of = 0;
     changes.of = { addresses: ['192.0.2.2'] };
@@ -127,7 +127,7 @@ describe('the status of a Node', () => {
     });
   });
 
-  test('is written when that is due by the time that has passed, whatever the clock is set to', async () => {
+  test('is due by elapsed time, whatever the clock is set to', async () => {
     const { putStatus, clock } = await told();
     await clock.advance(7.5 * MINUTE);
     clock.set(-60 * MINUTE);
@@ -136,7 +136,7 @@ describe('the status of a Node', () => {
     expect(await putStatus()).toBe(false);
   });
 
-  test('C34: that somebody else has written is set right, with the labels that are the node’s to say', async () => {
+  test('C34: is corrected after another client has changed it, together with the labels that the node owns', async () => {
     const { put, ask, asked, lastPatch, clock } = await told();
     await ask('PATCH', NODE, { metadata: { labels: { 'kubernetes.io/os': 'else', rack: '7' } } }, MERGE);
     const conditions = [{ type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown', message: 'silent' }];
@@ -153,7 +153,7 @@ describe('the status of a Node', () => {
     expect(await ask('GET', NODE)).toMatchObject({ metadata: { labels: { 'kubernetes.io/os': 'linux', rack: '7' } } });
   });
 
-  test('of a Node that is deleted is tried for with four requests, and no Node is made', async () => {
+  test('of a deleted Node is attempted with four requests, and no Node is created', async () => {
     const { put, ask, asked, clock } = await told();
     await ask('DELETE', NODE);
     await clock.advance(0);
@@ -163,7 +163,7 @@ describe('the status of a Node', () => {
     await expect(ask('GET', NODE)).rejects.toThrow('404');
   });
 
-  test('that the server does not take is tried over what it says itself, five times in all', async () => {
+  test('is attempted five times if the server rejects it, from the second attempt on with a fresh read', async () => {
     const { put, putStatus, changes, troubled, asked } = await told();
     changes.of = { health: healthy({ isDraining: true }) };
     troubled('patch', { kind: 'refused', code: 500 }, 'nodes', 5);
@@ -174,7 +174,7 @@ describe('the status of a Node', () => {
     expect(asked()).toEqual([PATCH, `GET ${NODE}`, PATCH]);
   });
 
-  test('C34: is not written again and again for a server that does not keep all of it', async () => {
+  test('C34: is not rewritten again and again if the server drops some of its fields', async () => {
     const { register, hear, putStatus, changes, clock, forgetful, asked } = joiningNode();
     forgetful.of = 'declaredFeatures';
     await register();
@@ -190,7 +190,7 @@ describe('the status of a Node', () => {
     expect(asked()).toEqual([PATCH]);
   });
 
-  test('of a Node that somebody else has made is written whole', async () => {
+  test('of a Node that another client has created is written completely', async () => {
     const { register, putStatus, ask } = joiningNode({ createsNode: false });
     await ask('POST', NODES, { metadata: { name: 'node-1' } });
     await register();
@@ -206,8 +206,8 @@ describe('the status of a Node', () => {
   });
 });
 
-describe('what a node has come to', () => {
-  test('is told when it is no longer ready, and when it is again, each time once', async () => {
+describe('node events', () => {
+  test('report once that the node is no longer ready, and once that it is ready again', async () => {
     const { put, changes } = await told();
     changes.of = { health: healthy({ isDraining: true }) };
     expect(await put()).toEqual({
@@ -219,7 +219,7 @@ describe('what a node has come to', () => {
     expect(reasonsOf(await put())).toEqual(['NodeReady']);
   });
 
-  test('is told when others let no more pods come, and when they do again', async () => {
+  test('report when other clients make the node unschedulable, and schedulable again', async () => {
     const { put, ask, clock } = await told();
     const cordon = async (unschedulable: boolean) => {
       await ask('PATCH', NODE, { spec: { unschedulable } }, MERGE);
@@ -234,7 +234,7 @@ describe('what a node has come to', () => {
     expect(reasonsOf(await cordon(false))).toEqual(['NodeSchedulable']);
   });
 
-  test('is told once of a host that was booted anew', async () => {
+  test('report once that the host was rebooted', async () => {
     const { put, changes, host } = await told();
     changes.of = { host: { ...host, bootID: 'another' } };
     expect((await put()).events).toEqual([

@@ -11,7 +11,7 @@ import { watching } from '../../../fakes/watching.ts';
 const NODES = '/api/v1/nodes';
 const NODE = `${NODES}/node-1`;
 
-test('the own Node is known once the server has said which there is, and while it is followed', async () => {
+test('the own Node is known once the server has listed it, and only while it is watched', async () => {
   const { clock, transport, ask, ownNode, stop } = watching();
   expect(ownNode.current).toBeUndefined();
   await clock.advance(0);
@@ -35,7 +35,7 @@ test('the own Node is known once the server has said which there is, and while i
   await stop();
 });
 
-test('of the Node is told what concerns the node, and only when that has changed', async () => {
+test('only changes of the Node that concern the node are published', async () => {
   const { clock, ask, facts, stop } = watching();
   const seen = () => facts.flatMap((fact) => (fact.type === 'cluster.nodeSeen' ? [fact.node] : []));
   await clock.advance(0);
@@ -59,14 +59,14 @@ test('of the Node is told what concerns the node, and only when that has changed
   await stop();
 });
 
-test('a Node with a deletionTimestamp is seen as being deleted', () => {
+test('a Node with a deletionTimestamp counts as being deleted', () => {
   const { transform } = ownNodeWatch(new OwnNode(), 'node-1', { now: () => 7 });
   const metadata = { uid: 'u', deletionTimestamp: '2026-01-01T00:00:00Z' };
   expect(transform?.({ metadata })).toMatchObject({ state: { isBeingDeleted: true } });
   expect(transform?.({ metadata: { uid: 'u' } })?.state).not.toHaveProperty('isBeingDeleted');
 });
 
-test('what others have said that the Node has of devices is what its pods may take of them', () => {
+test('the extended resources in the Node status are the ones that its pods may request', () => {
   const { transform } = ownNodeWatch(new OwnNode(), 'node-1', { now: () => 7 });
   const allocatable = { cpu: '2', 'hugepages-2Mi': '0', 'example.com/gpu': '2', 'example.com/none': '0' };
   const status = { allocatable: { ...allocatable, 'kubernetes.io/own': '1' }, capacity: { 'example.com/gpu': '4' } };
@@ -75,7 +75,7 @@ test('what others have said that the Node has of devices is what its pods may ta
   });
 });
 
-test('a taint whose effect is unknown here is not for the node to act on', () => {
+test('a taint with an unknown effect is ignored', () => {
   const { transform } = ownNodeWatch(new OwnNode(), 'node-1', { now: () => 7 });
   const taints = [
     { key: 'a', effect: 'NoNetwork' },
@@ -91,7 +91,7 @@ test.each([
   ['labels', { ...nodeAt(6), metadata: { ...nodeAt(6).metadata, labels: null } }],
   ['conditions', { ...nodeAt(6), status: { conditions: [null] } }],
 ])(
-  'a Node whose %s cannot be read is told, and neither ends the watch nor takes the place of what was read',
+  'a Node whose %s cannot be read is reported, without ending the watch or replacing the last readable version',
   async (_, odd) => {
     const clock = new SimulatedClock();
     const ownNode = new OwnNode();
@@ -122,7 +122,7 @@ test.each([
   },
 );
 
-test('who waits for the Node waits no longer once the node is to stop', async () => {
+test('waiting for the Node ends when the node stops', async () => {
   const ending = new AbortController();
   const waiting = new OwnNode().listed(ending.signal);
   ending.abort();

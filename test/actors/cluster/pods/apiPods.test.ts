@@ -7,7 +7,7 @@ import { IMAGE } from '../../../fakes/pods.ts';
 
 const once = { image: IMAGE, command: ['sleep', '1'] };
 
-test('C32: a pod that is bound to the node runs, and the API hears of it', async () => {
+test('C32: a pod that is bound to the node runs, and its status is reported to the API server', async () => {
   const { node, ask } = await joined();
   await ask('POST', PODS, manifest('web'));
   await node.advance('2s');
@@ -22,7 +22,7 @@ test('C32: a pod that is bound to the node runs, and the API hears of it', async
   });
 });
 
-test('C12, C32: a pod that is deleted ends, and then goes', async () => {
+test('C12, C32: a deleted pod is terminated and then removed from the API server', async () => {
   const { node, ask } = await joined();
   await ask('POST', PODS, manifest('web'));
   await node.advance('2s');
@@ -32,7 +32,7 @@ test('C12, C32: a pod that is deleted ends, and then goes', async () => {
   expect(await node.leftovers()).toEqual([]);
 });
 
-test('C24, C32: a name that is used again at once is two pods for a while, side by side', async () => {
+test('C24, C32: a pod recreated at once with the same name coexists with the terminating one for a while', async () => {
   const { node, ask } = await joined();
   await ask(
     'POST',
@@ -53,7 +53,7 @@ test('C24, C32: a name that is used again at once is two pods for a while, side 
   expect(node.errors).toEqual([]);
 });
 
-test('C33: the node is registered, and ready once its CSINode is there; its lease is renewed', async () => {
+test('C33: the node is registered, becomes ready once its CSINode exists, and renews its lease', async () => {
   const { node, ask } = await joined();
   await node.advance('11s');
   const registered = await ask('GET', '/api/v1/nodes/node-1');
@@ -70,7 +70,7 @@ test('C33: the node is registered, and ready once its CSINode is there; its leas
   expect(node.errors).toEqual([]);
 });
 
-test('C2, C32: a pod of which the API says that it has ended never runs, whoever has forgotten that it did', async () => {
+test('C2, C32: a pod that is terminal in the API server never runs, even if the node and the runtime have forgotten it', async () => {
   const { node, ask } = await joined();
   node.killAgent();
   await ask('POST', PODS, manifest('done'));
@@ -86,7 +86,7 @@ test('C2, C32: a pod of which the API says that it has ended never runs, whoever
   expect(node.errors).toEqual([]);
 });
 
-test('C14, C32: what others write over what the node says of a pod is told again, and not a moment after each other', async () => {
+test('C14, C32: the node rewrites a pod status that another client has overwritten, with a single patch', async () => {
   const { node, ask, transport } = await joined();
   await ask('POST', PODS, manifest('web'));
   await node.advance('5s');
@@ -100,7 +100,7 @@ test('C14, C32: what others write over what the node says of a pod is told again
   expect(patches).toHaveLength(1);
 });
 
-test('C2, C32: a pod that somebody else says has failed ends, and stays as that says', async () => {
+test('C2, C32: a pod that another client marks as Failed is terminated and preserves that status', async () => {
   const { node, ask } = await joined();
   await ask('POST', PODS, manifest('web'));
   await node.advance('5s');
@@ -122,7 +122,7 @@ test('C2, C32: a pod that somebody else says has failed ends, and stays as that 
   expect(await node.leftovers()).toEqual([]);
 });
 
-test('C2: that the API says of a pod that it has ended, as it was told, does nothing to it', async () => {
+test('C2: a completed pod is not affected when the API server reports back its terminal status', async () => {
   const { node, ask } = await joined();
   await ask('POST', PODS, manifest('job', { restartPolicy: 'Never', containers: [{ ...once, name: 'main' }] }));
   await node.advance('30s');
@@ -131,7 +131,7 @@ test('C2: that the API says of a pod that it has ended, as it was told, does not
   expect(node.calls('stopPodSandbox')).toHaveLength(1);
 });
 
-test('C15, C32: of a pod that is refused it is not said any more that it was scheduled, as with a kubelet', async () => {
+test('C15, C32: a rejected pod loses its PodScheduled condition, as with a kubelet', async () => {
   const { node, ask } = await joined();
   await ask('POST', PODS, {
     metadata: { name: 'big' },
@@ -145,7 +145,7 @@ test('C15, C32: of a pod that is refused it is not said any more that it was sch
   expect(status).not.toHaveProperty('conditions');
 });
 
-test('C32: a status that makes no sense holds up neither its pod nor another', async () => {
+test('C32: a malformed status blocks neither its pod nor others', async () => {
   const { node, api, ask } = await joined();
   const status = { containerStatuses: [null, 5], podIPs: [true], startTime: 'x', conditions: [[]] };
   node.killAgent();
@@ -166,7 +166,7 @@ const isStatusOfNode = (asked: Attributes, user: string) =>
 
 const isReady = { conditions: expect.arrayContaining([expect.objectContaining({ type: 'Ready', status: 'True' })]) };
 
-test('C14: what somebody writes over a status while another one is on its way is told again', async () => {
+test('C14: a status that is overwritten while a status update is in flight is sent again', async () => {
   const { node, ask, api } = await joined();
   await ask('POST', PODS, manifest('web'));
   await node.advance('15s');
@@ -181,7 +181,7 @@ test('C14: what somebody writes over a status while another one is on its way is
   expect(await ask('GET', `${PODS}/web`)).toMatchObject({ status: isReady });
 });
 
-test('C14: a status of a pod that the server once does not find, and has, is told again', async () => {
+test('C14: a status update is retried if the server once fails to find an existing pod', async () => {
   const { node, ask, api } = await joined();
   api.faults.add({ fault: { kind: 'refused', code: 404 }, matches: isStatusOfNode, times: 1 });
   await ask('POST', PODS, manifest('web'));
@@ -189,7 +189,7 @@ test('C14: a status of a pod that the server once does not find, and has, is tol
   expect(await ask('GET', `${PODS}/web`)).toMatchObject({ status: { phase: 'Running', ...isReady } });
 });
 
-describe('of many pods that come at once', () => {
+describe('status updates of many pods created at once', () => {
   const names = Array.from({ length: 12 }, (_, index) => `web-${index}`);
   const inLine = async (delayMs: number) => {
     const story = await joined({ config: { startSlots: 1 } });
@@ -199,7 +199,7 @@ describe('of many pods that come at once', () => {
   const conditionsOf = async (ask: (method: string, path: string) => Promise<Record<string, unknown>>, name: string) =>
     Object((await ask('GET', `${PODS}/${name}`)).status).conditions;
 
-  test('C14: those that stand in line to start are told of once, when they run', async () => {
+  test('C14: are sent once per queued pod, when the pod runs', async () => {
     const { node, ask, transport } = await inLine(400);
     for (const name of names) await ask('POST', PODS, manifest(name));
     await node.advance('9s');
@@ -211,7 +211,7 @@ describe('of many pods that come at once', () => {
     expect(node.errors).toEqual([]);
   });
 
-  test('C14: all are told of after 10 s, run they or not', async () => {
+  test('C14: are sent for all pods after 10 s, whether they run or not', async () => {
     const { node, ask } = await inLine(30_000);
     for (const name of names) await ask('POST', PODS, manifest(name));
     await node.advance('9s');
@@ -221,7 +221,7 @@ describe('of many pods that come at once', () => {
     expect(await conditionsOf(ask, 'web-11')).toEqual(isNotReady);
   });
 
-  test('C14: those that an earlier agent has told ready are told unready within a second where they are not', async () => {
+  test('C14: report within a second that pods are not ready that an earlier agent reported ready', async () => {
     const { node, ask } = await inLine(30_000);
     node.killAgent();
     const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };

@@ -84,7 +84,7 @@ function uidOf({ metadata }: Record<string, unknown>): string {
 }
 
 describe('a status', () => {
-  test('C14: is what the server has afterwards, and of it only what differs is sent the next time', async () => {
+  test('C14: is written to the server, and the next update contains only the difference', async () => {
     const { put, ask, asked, uid } = await withPod();
     await put(RUNNING);
     expect(await ask('GET', WEB)).toMatchObject({ status: RUNNING });
@@ -111,7 +111,7 @@ describe('a status', () => {
     expect(await ask('GET', WEB)).toMatchObject({ status: { ...RUNNING, conditions } });
   });
 
-  test('C14: that the server has is not sent again', async () => {
+  test('C14: that the server already has is not sent again', async () => {
     const { put, putAnew, asked } = await withPod();
     await put(RUNNING);
     asked();
@@ -121,7 +121,7 @@ describe('a status', () => {
     expect(asked()).toEqual([{ method: 'GET', path: WEB, body: undefined }]);
   });
 
-  test('of a container that has ended nobody knows when is not sent again either', async () => {
+  test('of a container with an unknown finish time is not sent again', async () => {
     const { put, putAnew, asked } = await withPod();
     const [main] = RUNNING.containerStatuses ?? [];
     if (main === undefined) throw new Error('there is no container');
@@ -134,7 +134,7 @@ describe('a status', () => {
     expect(asked().map(({ method }) => method)).toEqual(['GET']);
   });
 
-  test('C14: leaves the conditions and the fields that others write', async () => {
+  test('C14: preserves the conditions and fields of other clients', async () => {
     const { put, ask } = await withPod();
     const gate = condition('example.com/gate', 'True');
     await ask('PATCH', `${WEB}/status`, { status: { conditions: [gate] } }, STRATEGIC);
@@ -148,7 +148,7 @@ describe('a status', () => {
     });
   });
 
-  test('that the server does not take is told to whoever wants it sent', async () => {
+  test('is reported to the caller as an error if the server rejects it', async () => {
     const { put, troubled, ask } = await withPod();
     troubled('patch', { kind: 'refused', code: 500 });
     await expect(put(RUNNING)).rejects.toMatchObject({ code: 500 });
@@ -157,7 +157,7 @@ describe('a status', () => {
     expect(await ask('GET', WEB)).toMatchObject({ status: { phase: 'Running' } });
   });
 
-  test('whose answer is lost is there, and is not sent again', async () => {
+  test('whose response is lost has been written, and is not sent again', async () => {
     const { put, troubled, asked } = await withPod();
     troubled('patch', { kind: 'lost' });
     await expect(put(RUNNING)).rejects.toThrow('cut before the answer');
@@ -171,10 +171,10 @@ describe('a status', () => {
 // The server's objects have their metadata.
 const seen = async (ask: Cluster['ask']) => (await ask('GET', WEB)) as KubeObject;
 
-describe('what the server has', () => {
+describe('the status at the server', () => {
   const NOT_READY = { ...RUNNING, conditions: [condition('Ready', 'False')] };
 
-  test('is read again after an answer that was lost, be the status as it was before', async () => {
+  test('is read again after a lost response, even if the node status equals an earlier one', async () => {
     const { put, troubled, ask } = await withPod();
     await put(RUNNING);
     troubled('patch', { kind: 'lost' });
@@ -185,7 +185,7 @@ describe('what the server has', () => {
 
   const STARTING: PodStatus = { ...RUNNING, phase: 'Pending' };
 
-  test('is what the watch has told of it, and is not asked for', async () => {
+  test('is taken from the watch without a request', async () => {
     const { put, ask, asked, pods, uid } = await withPod();
     pods.replaceAll([await seen(ask)], []);
     await put(STARTING);
@@ -193,7 +193,7 @@ describe('what the server has', () => {
     expect(await ask('GET', WEB)).toMatchObject({ status: STARTING });
   });
 
-  test('is asked for while the watch is not heard', async () => {
+  test('is requested while the watch is down', async () => {
     const { put, asked, pods } = await withPod();
     await put(STARTING);
     pods.updateState({ state: 'failing', why: 'out of reach', failure: 'connection refused', until: 0 });
@@ -202,7 +202,7 @@ describe('what the server has', () => {
     expect(asked().map(({ method }) => method)).toEqual(['GET', 'PATCH']);
   });
 
-  test('is what a phase is told of, and it is not asked for either', async () => {
+  test('is taken from the watch for a change of the phase as well', async () => {
     const { put, ask, asked, pods, uid } = await withPod();
     const object = await seen(ask);
     pods.replaceAll([object], []);
@@ -212,7 +212,7 @@ describe('what the server has', () => {
     expect(await ask('GET', WEB)).toMatchObject({ status: RUNNING });
   });
 
-  test('C2: is asked for before a phase is told of another version: how a pod has ended stays, whoever has said it', async () => {
+  test('C2: is read before a changed phase is written over a newer version, so a terminal status is preserved', async () => {
     const { put, ask, pods, asked } = await withPod();
     pods.replaceAll([await seen(ask)], []);
     const ended = { phase: 'Failed', reason: 'NodeLost', message: 'gone' };
@@ -222,7 +222,7 @@ describe('what the server has', () => {
     expect(await ask('GET', WEB)).toMatchObject({ status: ended });
   });
 
-  test('is another version at a server that refuses the phase for something else', async () => {
+  test('is not read again if the server rejects the phase for a reason other than a conflict', async () => {
     const { put, ask, pods, asked, troubled } = await withPod();
     pods.replaceAll([await seen(ask)], []);
     troubled('patch', { kind: 'refused', code: 500 });
@@ -230,7 +230,7 @@ describe('what the server has', () => {
     expect(asked().map(({ method }) => method)).toEqual(['PATCH']);
   });
 
-  test('is not that of a pod which somebody has marked as its mirror', async () => {
+  test('is not the one of a pod that someone has marked as its mirror', async () => {
     const { put, ask, asked, pods, uid } = await withPod();
     const stranger = { namespace: 'other', name: 'web', uid: 'strange', hash: uid, isDeleting: false };
     pods.replaceAll([await seen(ask), { metadata: { uid: 'strange' } }], [stranger]);
@@ -242,7 +242,7 @@ describe('what the server has', () => {
     ]);
   });
 
-  test('is asked for where the pod is to be deleted: it may have gone by now', async () => {
+  test('is requested for a pod that is being deleted, because it may be gone already', async () => {
     const { put, ask, asked, pods } = await withPod();
     const object = await seen(ask);
     pods.replaceAll([{ ...object, metadata: { ...object.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }], []);
@@ -253,8 +253,8 @@ describe('what the server has', () => {
 
 const FAILED: PodStatus = { ...RUNNING, phase: 'Failed' };
 
-describe('a pod that is not the one at the server', () => {
-  test('because another has its name is left alone', async () => {
+describe('a pod that differs from the one at the server', () => {
+  test('is left alone if its name belongs to another pod', async () => {
     const { put, ask, asked, create } = await withPod();
     await ask('DELETE', WEB, { gracePeriodSeconds: 0 });
     await create();
@@ -263,7 +263,7 @@ describe('a pod that is not the one at the server', () => {
     expect(await ask('GET', WEB)).toMatchObject({ status: { phase: 'Pending' } });
   });
 
-  test('C14: because another takes its name just then is not mistaken for it', async () => {
+  test('C14: is not confused with a pod that takes its name at that moment', async () => {
     const { put, ask, create, clock, troubled } = await withPod();
     troubled('patch', { kind: 'latency', ms: 1_000 });
     const putting = put(FAILED, { ended: true }).catch((error: unknown) => error);
@@ -275,7 +275,7 @@ describe('a pod that is not the one at the server', () => {
     expect(await ask('GET', WEB)).toMatchObject({ status: { phase: 'Pending' } });
   });
 
-  test('because it has gone is of no interest any more', async () => {
+  test('causes no error once the server no longer has it', async () => {
     const { put, ask, asked, pods } = await withPod();
     await ask('DELETE', WEB, { gracePeriodSeconds: 0 });
     // The server does not let a node ask of what is none of its pods.
@@ -286,7 +286,7 @@ describe('a pod that is not the one at the server', () => {
     expect(asked().map(({ method }) => method)).toEqual(['GET']);
   });
 
-  test('because it has left before is not asked for at all', async () => {
+  test('causes no request if the watch has already reported its removal', async () => {
     const { put, ask, asked, pods, uid } = await withPod();
     await ask('DELETE', WEB, { gracePeriodSeconds: 0 });
     pods.replaceAll([{ metadata: { uid } }], []);
@@ -295,7 +295,7 @@ describe('a pod that is not the one at the server', () => {
     expect(asked()).toEqual([]);
   });
 
-  test('because it goes just then is of no interest any more either', async () => {
+  test('causes no error if it is deleted during the update', async () => {
     const { put, ask, clock, troubled, asked } = await withPod();
     troubled('patch', { kind: 'latency', ms: 1_000 });
     const putting = put(FAILED, { ended: true });
@@ -307,8 +307,8 @@ describe('a pod that is not the one at the server', () => {
   });
 });
 
-describe('a pod that has ended', () => {
-  test('C12: is deleted once it is told how, if somebody has asked for it, and only that pod', async () => {
+describe('a terminated pod', () => {
+  test('C12: is deleted after its final status has been sent, if its deletion was requested, with its UID as a precondition', async () => {
     const { put, ask, asked, uid } = await withPod();
     await ask('DELETE', WEB);
     await put(FAILED, { ended: true });
@@ -322,7 +322,7 @@ describe('a pod that has ended', () => {
     await expect(ask('GET', WEB)).rejects.toThrow('404');
   });
 
-  test('C12: is deleted once the last of it has ended, although its status is told already', async () => {
+  test('C12: is deleted once its last container has terminated, although its status is already written', async () => {
     const { put, ask, asked } = await withPod();
     await ask('DELETE', WEB);
     await put(FAILED, { ended: false });
@@ -333,14 +333,14 @@ describe('a pod that has ended', () => {
     await expect(ask('GET', WEB)).rejects.toThrow('404');
   });
 
-  test('C12: stays if nobody has asked for its end', async () => {
+  test('C12: is not deleted if nobody requested its deletion', async () => {
     const { put, ask, asked } = await withPod();
     await put(FAILED, { ended: true });
     expect(asked().map(({ method }) => method)).toEqual(['GET', 'PATCH']);
     expect(await ask('GET', WEB)).toMatchObject({ status: { phase: 'Failed' } });
   });
 
-  test('C12: whose name another takes before it is deleted, leaves that one alone', async () => {
+  test('C12: is not deleted if another pod takes its name first', async () => {
     const { put, ask, clock, create, troubled } = await withPod();
     await ask('DELETE', WEB);
     troubled('delete', { kind: 'latency', ms: 1_000 });
@@ -353,7 +353,7 @@ describe('a pod that has ended', () => {
     expect(uidOf(await ask('GET', WEB))).toBe(other);
   });
 
-  test('whose deletion fails is told again', async () => {
+  test('is deleted by the next update if the deletion fails', async () => {
     const { put, ask, troubled } = await withPod();
     await ask('DELETE', WEB);
     troubled('delete', { kind: 'refused', code: 500 });

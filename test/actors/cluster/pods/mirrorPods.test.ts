@@ -41,7 +41,7 @@ async function withStatic() {
   };
 }
 
-test('C31: a static pod has a mirror, owned by the node, with its status', async () => {
+test('C31: a static pod has a mirror pod with its status, owned by the node', async () => {
   const { node, put, seen, asked } = await withStatic();
   await put(staticPod('1'));
   await node.advance('25s');
@@ -60,7 +60,7 @@ test('C31: a static pod has a mirror, owned by the node, with its status', async
   expect(node.errors).toEqual([]);
 });
 
-test('C31: one that is deleted is made anew, and its pod runs on', async () => {
+test('C31: a deleted mirror pod is recreated while its static pod continues to run', async () => {
   const { node, put, seen, ask, asked } = await withStatic();
   await put(staticPod('1'));
   await node.advance('25s');
@@ -78,7 +78,7 @@ test('C31: one that is deleted is made anew, and its pod runs on', async () => {
   expect([node.calls('runPodSandbox').length, node.calls('stopContainer')]).toEqual([1, []]);
 });
 
-test('C31: another manifest has another mirror, once what ran before has ended', async () => {
+test('C31: a changed manifest gets a new mirror pod after the old pod has terminated', async () => {
   const { node, put, seen } = await withStatic();
   await put(staticPod('1'));
   await node.advance('25s');
@@ -92,7 +92,7 @@ test('C31: another manifest has another mirror, once what ran before has ended',
   expect(node.errors).toEqual([]);
 });
 
-test('C31: a static pod that is wanted no more ends, and its mirror tells how until it goes as well', async () => {
+test('C31: a removed static pod terminates, and its mirror pod reports that until it is deleted', async () => {
   const { node, put, drop, seen, asked } = await withStatic();
   await put(staticPod('1'));
   await node.advance('25s');
@@ -107,7 +107,7 @@ test('C31: a static pod that is wanted no more ends, and its mirror tells how un
   expect(await node.leftovers()).toEqual([]);
 });
 
-test('C31: whoever marks a pod as a mirror: it never runs, and where no static pod is its own it goes', async () => {
+test('C31: a pod marked as a mirror never runs, and is deleted if it belongs to no static pod', async () => {
   const { node, ask } = await withStatic();
   await ask('POST', PODS, {
     ...boundPod('fake'),
@@ -118,7 +118,7 @@ test('C31: whoever marks a pod as a mirror: it never runs, and where no static p
   await expect(ask('GET', `${PODS}/fake`)).rejects.toThrow('404');
 });
 
-test('C31: a mirror that is refused touches nothing of its pod, and is made once it may be', async () => {
+test('C31: a rejected mirror pod does not affect its static pod, and is created once the server permits it', async () => {
   const { node, put, seen, ask } = await withStatic();
   await put(staticPod('1', 'later'));
   await node.advance('40s');
@@ -129,7 +129,7 @@ test('C31: a mirror that is refused touches nothing of its pod, and is made once
   expect(node.calls('runPodSandbox').length).toBe(1);
 });
 
-test('C31: a pod of the cluster that has the name keeps it, and both run', async () => {
+test('C31: a pod of the cluster retains its name when a mirror pod needs the same one, and both pods run', async () => {
   const { node, put, seen, ask } = await withStatic();
   await ask('POST', PODS, boundPod('web-node-1'));
   await node.advance('2s');
@@ -142,7 +142,7 @@ test('C31: a pod of the cluster that has the name keeps it, and both run', async
   expect((await seen()).metadata.annotations[MIRROR]).toBeDefined();
 });
 
-test('C31: without its API server a static pod starts, and is seen as soon as that is there', async () => {
+test('C31: a static pod starts without the API server, and gets its mirror pod once the server is up', async () => {
   const { node, put, seen, transport } = await withStatic();
   Object.assign(transport, { isAway: true });
   transport.cut();
@@ -154,7 +154,7 @@ test('C31: without its API server a static pod starts, and is seen as soon as th
   expect(await seen()).toMatchObject({ status: { phase: 'Running' } });
 });
 
-test('C31: an agent that is back keeps the mirror as it is, and the pod', async () => {
+test('C31: a restarted agent leaves the mirror pod and the static pod unchanged', async () => {
   const { node, put, seen } = await withStatic();
   await put(staticPod('1'));
   await node.advance('25s');
@@ -166,7 +166,7 @@ test('C31: an agent that is back keeps the mirror as it is, and the pod', async 
   expect(node.calls('runPodSandbox').length).toBe(1);
 });
 
-test('C31: the mirror of a pod whose manifest went while the agent was away goes with what runs of it', async () => {
+test('C31: the mirror pod of a manifest that was removed while the agent was down is deleted with the running pod', async () => {
   const { node, put, drop, seen }: Awaited<ReturnType<typeof withStatic>> & Pick<JoinedNode, 'node'> =
     await withStatic();
   await put(staticPod('1'));
@@ -186,7 +186,7 @@ const ENDS = {
 };
 
 test.each(Object.entries(ENDS))(
-  'C31: a static pod that begins anew under its UID, having ended %s before, has a new mirror',
+  'C31: a static pod that starts again with the same UID has a new mirror pod (first run ended %s)',
   async (_, spec) => {
     const { node, put, seen, transport } = await withStatic();
     await put({ ...staticPod('1'), spec: { ...staticPod('1').spec, ...spec } });
@@ -211,7 +211,7 @@ test.each(Object.entries(ENDS))(
   },
 );
 
-test('C31: without a Node no mirror is made; another Node of the name owns the next one', async () => {
+test('C31: no mirror pod is created without a Node, and a replaced Node owns the next one', async () => {
   const { node, put, seen, ask, asked } = await withStatic();
   await put(staticPod('1'));
   await node.advance('25s');

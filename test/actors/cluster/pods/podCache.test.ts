@@ -10,12 +10,12 @@ function cacheOf(...uids: readonly string[]) {
   return cache;
 }
 
-test('before the server has told its pods none is gone', () => {
+test('no pod counts as gone before the server has listed its pods', () => {
   expect(new PodCache().isGone(identity('a'))).toBe(false);
   expect(cacheOf().isGone(identity('a'))).toBe(true);
 });
 
-test('a pod that the server has no more has left, until the server has it again', () => {
+test('a pod that is missing from the server counts as removed until the server has it again', () => {
   const cache = cacheOf('a', 'b');
   expect([cache.isGone(identity('a')), cache.wasRemoved('a')]).toEqual([false, false]);
   cache.replaceAll([object('b')], []);
@@ -24,14 +24,14 @@ test('a pod that the server has no more has left, until the server has it again'
   expect([cache.isGone(identity('a')), cache.wasRemoved('a')]).toEqual([false, false]);
 });
 
-test('a pod in whose place another stands has left', () => {
+test('a pod that was replaced by another counts as removed', () => {
   const cache = cacheOf('a', 'b');
   cache.replaceAll([object('b'), object('c')], []);
   expect(['a', 'b', 'c'].map((uid) => cache.isGone(identity(uid)))).toEqual([true, false, false]);
   expect(['a', 'b', 'c'].map((uid) => cache.wasRemoved(uid))).toEqual([true, false, false]);
 });
 
-test('a static pod is there as long as a mirror of it is: one that is marked as that of another pod is none', () => {
+test('a static pod exists as long as its own mirror pod does; a mirror of another pod does not count', () => {
   const cache = cacheOf();
   const mirror = { uid: 'mirror-uid', namespace: 'default', name: 'a', hash: 'a', isDeleting: false };
   cache.replaceAll([], [mirror]);
@@ -40,7 +40,7 @@ test('a static pod is there as long as a mirror of it is: one that is marked as 
   expect([cache.isMirrored(identity('a')), cache.isGone(identity('a'))]).toEqual([false, true]);
 });
 
-test('of pods that have left the last thousand are remembered', () => {
+test('the last thousand removed pods are remembered', () => {
   const many = Array.from({ length: 1_001 }, (_, index) => `pod-${index}`);
   const cache = cacheOf(...many);
   cache.replaceAll([], []);
@@ -51,7 +51,7 @@ test('of pods that have left the last thousand are remembered', () => {
   ]);
 });
 
-test('the last that was seen of a pod is certain only while the watch is heard', () => {
+test('the latest version of a pod is available only while the watch is connected', () => {
   const cache = cacheOf('a');
   expect(cache.latestVersion(identity('a'))).toBeUndefined();
   cache.updateState({ state: 'watching' });

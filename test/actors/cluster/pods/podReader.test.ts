@@ -20,7 +20,7 @@ function reading() {
   };
 }
 
-test('a pod that is deleted has its deletion timestamp, and the containers that it had', () => {
+test('a deleted pod has its deletion timestamp and its previous spec', () => {
   const read = reading();
   const [before] = read(object(1)).set.pods;
   const deletion = { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 30 };
@@ -30,7 +30,7 @@ test('a pod that is deleted has its deletion timestamp, and the containers that 
   expect(after?.spec).toBe(before?.spec);
 });
 
-test('a pod is prepared over several turns of the event loop, and is not read again', async () => {
+test('a pod is prepared over several turns of the event loop, and is not parsed again', async () => {
   let turns = 0;
   const acquire = async () => {
     turns += 1;
@@ -44,13 +44,13 @@ test('a pod is prepared over several turns of the event loop, and is not read ag
   expect(reader.read([prepared]).set.pods[0]?.spec.containers).toHaveLength(1);
 });
 
-test('no pod is prepared in simulated time', () => {
+test('pods are not prepared in simulated time', () => {
   expect(new PodReader({ now: () => 0 }).prepare(object(1))).toBeUndefined();
 });
 
 const SEEN = 'kubernetes.io/config.seen';
 
-test('an object that is the same is the same pod, one with another status has the spec that it had', () => {
+test('an unchanged object yields the same pod, and a changed status yields a pod with the same spec', () => {
   const read = reading();
   const [first, other] = [object(1), object(1, {}, 'uid-2')];
   const before = read(first, other).set.pods;
@@ -60,7 +60,7 @@ test('an object that is the same is the same pod, one with another status has th
   expect(after[1]).toBe(before[1]);
 });
 
-test('a status that tells the node nothing leaves the pod as it is: what others say of it, and an end, is told', () => {
+test('a status change that does not concern the node leaves the pod unchanged; conditions of others and a terminal phase are passed on', () => {
   const read = reading();
   const condition = (type: string, status: string) => ({ type, status });
   const own = { phase: 'Running', podIP: '10.0.0.1', conditions: [condition('Ready', 'True')] };
@@ -77,7 +77,7 @@ test('a status that tells the node nothing leaves the pod as it is: what others 
   expect(read1(7, { ...own, phase: 'Failed', reason: 'Evicted' })?.status?.reason).toBe('Evicted');
 });
 
-test('an object with another spec is read, and was seen first when its pod was', () => {
+test('an object with a changed spec is parsed again, and its first-seen time is preserved', () => {
   const read = reading();
   const [before] = read(object(1)).set.pods;
   const spec = { nodeName: 'node-1', containers: [{ name: 'main', image: 'busybox:2' }] };
@@ -86,7 +86,7 @@ test('an object with another spec is read, and was seen first when its pod was',
   expect(after?.metadata.annotations?.[SEEN]).toBe(before?.metadata.annotations?.[SEEN]);
 });
 
-test('a pod that was away, or in whose place another stood, is seen first when it is back', () => {
+test('a pod that returns after being absent or replaced gets a new first-seen time', () => {
   const read = reading();
   const seen = [[object(1)], [], [object(2)], [object(1, {}, 'uid-2')], [object(3)]].map(
     (objects) => read(...objects).set.pods[0]?.metadata.annotations?.[SEEN],
@@ -94,7 +94,7 @@ test('a pod that was away, or in whose place another stood, is seen first when i
   expect(new Set([seen[0], seen[2], seen[4]]).size).toBe(3);
 });
 
-test('what is wrong with an object is told of it alone, until it is right', () => {
+test('a problem with an object is reported for that object alone, until it is fixed', () => {
   const read = reading();
   const wrong = object(1, { spec: { nodeName: 'node-1', containers: [] } });
   const { set } = read(wrong, object(1, {}, 'uid-2'));
@@ -104,7 +104,7 @@ test('what is wrong with an object is told of it alone, until it is right', () =
   expect(read(object(3)).set).toMatchObject({ problems: [], pods: [{ metadata: { uid: 'uid-1' } }] });
 });
 
-test('a mirror is no pod', () => {
+test('a mirror pod is not a pod to run', () => {
   const annotations = { 'kubernetes.io/config.mirror': 'hash' };
   const mirror = object(1);
   const { set, mirrors } = reading()({ ...mirror, metadata: { ...mirror.metadata, annotations } });

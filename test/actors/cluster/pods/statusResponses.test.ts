@@ -16,7 +16,7 @@ function toldReady() {
   return told;
 }
 
-test('what others make of what the node says is found, once', () => {
+test('a status that other clients have edited is detected once', () => {
   const told = toldReady();
   expect(told.hasUnedited(pod)).toBe(true);
   expect(told.findEdited([seen(11, { conditions: [ready('False')] })])).toEqual(['u']);
@@ -26,16 +26,16 @@ test('what others make of what the node says is found, once', () => {
   expect(told.findEdited([seen(14, { conditions: [ready('False')] })])).toEqual(['u']);
 });
 
-test('what others say themselves is no news', () => {
+test('conditions and fields that other clients own do not count as edits', () => {
   const others = { conditions: [ready('True'), { type: 'example.com/gate', status: 'True' }], qosClass: 'Burstable' };
   expect(toldReady().findEdited([seen(11, others)])).toEqual([]);
 });
 
-test('an answer that comes before what the watch tells of earlier ones is not doubted', () => {
+test('a watch event older than the response is ignored', () => {
   expect(toldReady().findEdited([seen(9, { conditions: [ready('False')] })])).toEqual([]);
 });
 
-test('a pod that has not changed since it was looked at is not read again', () => {
+test('an unchanged pod is not inspected again', () => {
   const told = toldReady();
   let reads = 0;
   const object = {
@@ -53,37 +53,37 @@ test('a pod that has not changed since it was looked at is not read again', () =
   expect(reads).toBe(first);
 });
 
-test('what the server never kept is not missed', () => {
+test('a field that the server never stored does not count as an edit', () => {
   const told = new StatusResponses();
   told.record('u', seen(10, {}));
   expect(told.findEdited([seen(11, {})])).toEqual([]);
   expect(told.hasUnedited(pod)).toBe(true);
 });
 
-test('a response is not that to the status of a different pod', () => {
+test('a response is not attributed to a different pod', () => {
   expect(toldReady().hasUnedited({ ...pod, uid: 'v' })).toBe(false);
 });
 
-test('what a mirror was told is found by the UID of its pod', () => {
+test('the response for a mirror pod is found by the UID of its static pod', () => {
   const told = new StatusResponses();
   told.record('u', seen(10, {}, 'mirror'));
   expect(told.hasUnedited(staticPod)).toBe(true);
   expect(told.hasUnedited({ ...staticPod, uid: 'mirror' })).toBe(false);
 });
 
-test('of a pod that has gone nothing is remembered', () => {
+test('responses for removed pods are forgotten', () => {
   const told = toldReady();
   expect(told.findEdited([])).toEqual([]);
   expect(told.hasUnedited(pod)).toBe(false);
 });
 
-test('nor of one in whose place others stand', () => {
+test('responses for replaced pods are forgotten', () => {
   const told = toldReady();
   expect(told.findEdited([seen(1, {}, 'v'), seen(1, {}, 'w')])).toEqual([]);
   expect(told.hasUnedited(pod)).toBe(false);
 });
 
-test('the status of a mirror is that of its pod', () => {
+test('an edited status of a mirror pod is attributed to its static pod', () => {
   const told = new StatusResponses();
   told.record('u', seen(10, { conditions: [ready('True')] }, 'mirror'));
   expect(told.findEdited([seen(11, { conditions: [ready('False')] }, 'mirror')])).toEqual(['u']);

@@ -22,13 +22,13 @@ const withText =
     return [request.verb === verb ? { ...request, body: body() } : request];
   };
 
-test('nothing differs of itself, with other UIDs, times and addresses', () => {
+test('two runs that differ only in UIDs, times and addresses compare as equal', () => {
   expect(found((request) => [request])).toEqual([]);
   expect(found(withText('PATCH', '10.245.0.', '10.88.0.'))).toEqual([]);
   expect(found(withText('PATCH', '2026-11-22', '2026-01-01'))).toEqual([]);
 });
 
-test('a status that is left out is none, but for the last', () => {
+test('a missing intermediate status is no difference, but a missing last one is', () => {
   const patches = ALL.filter(({ verb }) => verb === 'PATCH');
   const without = (index: number) => found((request) => (request === patches.at(index) ? [] : [request]));
   expect(without(1).filter((each) => !each.includes('a status that a kubelet does not tell'))).toEqual([]);
@@ -71,7 +71,7 @@ test.each([
     'the order of its requests',
   ],
   ['another kind of request', (request: SentRequest) => [request, { ...request, verb: 'PUT' }], 'also PUT'],
-] as const)('%s is seen', (_what, change, text) => {
+] as const)('%s is detected as a difference', (_what, change, text) => {
   expect(found(change).join('\n')).toContain(text);
 });
 
@@ -80,7 +80,7 @@ const WITH_OBJECTS = recordedRequests('08-volumes').filter((each) => !textOf(eac
 test.each([
   ['an object that is not watched', 'configmaps', 'cm', 0, 'no watch configmaps/cm'],
   ['a watch more', 'secrets', 'sec', 2, '4 watches secrets/sec, a kubelet sends 2'],
-] as const)('%s is seen', (_what, kind, object, often, text) => {
+] as const)('%s is detected as a difference between watches', (_what, kind, object, often, text) => {
   const node = WITH_OBJECTS.flatMap((each) =>
     each.object === object && each.path.endsWith(kind) ? Array.from({ length: often }, () => each) : [each],
   );
@@ -88,7 +88,7 @@ test.each([
   expect(differences(accountOf(WITH_OBJECTS), accountOf(node))).toEqual([{ about: 'objects', what: text }]);
 });
 
-test('a token for others is seen, and one that is asked for twice', () => {
+test('a token for another audience and a token requested twice are differences', () => {
   const isToken = ({ path }: SentRequest) => path.endsWith('/token');
   const others = WITH_OBJECTS.map((each) => ({ ...each, body: JSON.parse(textOf(each).replace('vault', 'bank')) }));
   const twice = WITH_OBJECTS.flatMap((each) => (isToken(each) ? [each, each] : [each]));
@@ -97,7 +97,7 @@ test('a token for others is seen, and one that is asked for twice', () => {
   expect(found[1]?.map(({ what }) => what.slice(0, 40))).toContain('the token default {"audiences":["vault"]');
 });
 
-test('what is declared must be found, and what is found declared', () => {
+test('every declared difference must be found, and every found difference must be declared', () => {
   const other = { about: 'pod blocks', what: 'its last status: - phase Succeeded' };
   const resources = {
     about: 'pod blocks',

@@ -11,7 +11,7 @@ import { NODE_SCENARIOS } from './scenarios/nodes.ts';
 
 const START = nodeAccount([recordedRequests('01-register')]);
 
-describe('the node tells of itself what a kubelet tells, and asks no more for it', () => {
+describe('the node reports the same about itself as a kubelet, with no more requests', () => {
   test.each(NODE_SCENARIOS)('in scenario $name', async (scenario) => {
     const node = nodeAccount(inWindows(scenario, await played({ ...scenario, isWhole: true })));
     const kubelet = nodeAccount(inWindows(scenario, recordedRequests(scenario.name)));

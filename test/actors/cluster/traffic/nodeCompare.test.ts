@@ -25,7 +25,7 @@ const isStatus = ({ verb, path }: SentRequest) => verb === 'PATCH' && path === '
 const isCsiNode = ({ verb, path }: SentRequest) => verb === 'POST' && path.endsWith('/csinodes');
 const isNode = ({ verb, path }: SentRequest) => verb === 'POST' && path.endsWith('/nodes');
 
-test('nothing differs of itself, with other times and UIDs', () => {
+test('two node runs that differ only in times and UIDs compare as equal', () => {
   for (const scenario of [
     '01-register',
     '17-node',
@@ -58,7 +58,7 @@ const RUNTIME: readonly (readonly [what: string, change: Change, text: string])[
   ['a lease that is read', (each) => [each, { ...each, verb: 'GET' }], 'GETs of the lease, a kubelet sends 0'],
 ];
 
-test.each(RUNTIME)('%s is seen', (_what, change, text) => {
+test.each(RUNTIME)('%s is detected as a difference', (_what, change, text) => {
   expect(found('20-runtime', change).join('\n')).toContain(text);
 });
 
@@ -88,7 +88,7 @@ const REGISTER: readonly (readonly [what: string, change: Change, text: string])
   ],
 ];
 
-test.each(REGISTER)('at the start %s is seen', (_what, change, text) => {
+test.each(REGISTER)('%s is detected as a difference during registration', (_what, change, text) => {
   expect(found('01-register', change).join('\n')).toContain(text);
 });
 
@@ -102,6 +102,6 @@ const BOOTSTRAP: readonly (readonly [what: string, change: Change, text: string]
   ],
 ];
 
-test.each(BOOTSTRAP)('of certificates %s is seen', (_what, change, text) => {
+test.each(BOOTSTRAP)('%s is detected as a difference in certificate requests', (_what, change, text) => {
   expect(found('24-bootstrap', change).join('\n')).toContain(text);
 });

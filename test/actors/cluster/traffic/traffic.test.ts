@@ -8,7 +8,7 @@ import { recordedRequests } from './recording.ts';
 import { isOf } from './scenario.ts';
 import { SCENARIOS } from './scenarios/all.ts';
 
-describe('the node asks no more of an API server than a kubelet, and tells it the same', () => {
+describe('the node sends no more requests than a kubelet, and reports the same', () => {
   test.each(SCENARIOS)('in scenario $name', async (scenario) => {
     const node = accountOf(await played(scenario));
     const kubelet = accountOf(recordedRequests(scenario.name).filter((request) => isOf(scenario, request)));

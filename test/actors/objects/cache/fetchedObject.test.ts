@@ -4,7 +4,7 @@ import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import { heldCluster, reads, shows } from '../support/heldCluster.ts';
 
 describe.each(['Cache', 'Get'] as const)('%s', (strategy) => {
-  test('an object is asked for by name, and is missing where there is none', async () => {
+  test('an object is fetched by name, and a missing one is reported as not found', async () => {
     const { make, pod, store, read, asked } = await heldCluster({ strategy });
     await make('Secret', 'app', { key: 'hidden' });
     const web = await pod('web', reads('app'));
@@ -14,7 +14,7 @@ describe.each(['Cache', 'Get'] as const)('%s', (strategy) => {
     expect(asked()).toEqual(['secrets', 'configmaps'].map((each) => `/api/v1/namespaces/default/${each}/app`));
   });
 
-  test('a change of what a volume shows is seen at the next look, and told', async () => {
+  test('a change of a mounted object is noticed at the next check, and its pods are notified', async () => {
     const { make, change, pod, store, read, told, clock } = await heldCluster({ strategy });
     await make('ConfigMap', 'app', { mode: 'slow' });
     const web = await pod('web', shows('app'));
@@ -26,7 +26,7 @@ describe.each(['Cache', 'Get'] as const)('%s', (strategy) => {
     expect(await read(web, 'ConfigMap', 'app')).toEqual({ mode: 'fast' });
   });
 
-  test('what was read last is had while the server is away', async () => {
+  test('the last fetched version is used while the API server is down', async () => {
     const { make, pod, store, read, transport, clock, facts } = await heldCluster({ strategy });
     await make('ConfigMap', 'app', { mode: 'slow' });
     const web = await pod('web', shows('app'));
@@ -45,7 +45,7 @@ describe.each(['Cache', 'Get'] as const)('%s', (strategy) => {
     });
   });
 
-  test('what was missing is missing while the server is away: who can do without it goes on', async () => {
+  test('an object that was missing still counts as missing while the API server is down, so optional references do not wait', async () => {
     const { pod, store, read, transport, clock } = await heldCluster({ strategy });
     const web = await pod('web', shows('app'));
     store.follow(web);
@@ -55,7 +55,7 @@ describe.each(['Cache', 'Get'] as const)('%s', (strategy) => {
     expect(await read(web, 'ConfigMap', 'app')).toBe('configmap "app" not found');
   });
 
-  test('what was never read says what the server said', async () => {
+  test('an object that was never fetched fails with the error of the API server', async () => {
     const { pod, store, read, transport } = await heldCluster({ strategy });
     const web = await pod('web', reads('app'));
     store.follow(web);
@@ -64,7 +64,7 @@ describe.each(['Cache', 'Get'] as const)('%s', (strategy) => {
   });
 });
 
-describe('how long an answer is good', () => {
+describe('the cache lifetime of an object', () => {
   const askedAfter = async (seconds: number, annotations: Record<string, string> = {}) => {
     const held = await heldCluster({ strategy: 'Cache' });
     held.annotate(annotations);
@@ -78,7 +78,7 @@ describe('how long an answer is good', () => {
   };
   const ttl = (value: string) => ({ 'node.alpha.kubernetes.io/ttl': value });
 
-  test('is a minute, or what the Node says', async () => {
+  test('is one minute, or the TTL annotation of the Node', async () => {
     expect((await askedAfter(58)).asked).toBe(1);
     expect((await askedAfter(62)).asked).toBe(2);
     expect((await askedAfter(250, ttl('300'))).asked).toBe(1);
@@ -86,7 +86,7 @@ describe('how long an answer is good', () => {
     expect((await askedAfter(58, ttl('soon'))).asked).toBe(1);
   });
 
-  test('ends with another pod that names it', async () => {
+  test('ends when another pod references the object', async () => {
     const { pod, store, read, asked } = await heldCluster({ strategy: 'Cache' });
     const [one, two] = [await pod('one', reads('app')), await pod('two', reads('app'))];
     store.follow(one);
@@ -97,7 +97,7 @@ describe('how long an answer is good', () => {
   });
 });
 
-test('of a Get every reader asks', async () => {
+test('the Get strategy fetches an object for every reader', async () => {
   const { make, pod, store, read, asked } = await heldCluster({ strategy: 'Get' });
   await make('ConfigMap', 'app', {});
   const web = await pod('web', reads('app'));
@@ -106,7 +106,7 @@ test('of a Get every reader asks', async () => {
   expect(asked()).toHaveLength(3);
 });
 
-test('what was asked for before another pod came says nothing to that one', async () => {
+test('a fetch that started before a pod arrived is not used for that pod', async () => {
   const answers: PromiseWithResolvers<unknown>[] = [];
   const get = () => {
     const answer = Promise.withResolvers<unknown>();

@@ -35,8 +35,8 @@ function keptIn(directory: string, isInMemory = true, files: FileSystem = hostFi
   return { kept, problems };
 }
 
-describe('what is kept', () => {
-  test('closing completes the writes, and removes the directory only if it is empty', async () => {
+describe('a persisted object', () => {
+  test('is written by the time of closing, which removes the directory only if it is empty', async () => {
     const directory = join(folder, 'objects');
     const { kept } = keptIn(directory);
     await kept.close();
@@ -54,7 +54,7 @@ describe('what is kept', () => {
     expect(await readdir(folder)).toEqual(['objects']);
   });
 
-  test('is had by another agent, byte for byte, and by nobody else', async () => {
+  test('is read unchanged by another agent, and accessible to no other user', async () => {
     const directory = join(folder, 'objects');
     const { kept } = keptIn(directory);
     kept.put({ object: secret, uids: ['web'] });
@@ -66,7 +66,7 @@ describe('what is kept', () => {
     expect(await keptIn(directory).kept.read({ ...secret, kind: 'ConfigMap' })).toBeUndefined();
   });
 
-  test('is what was kept last, and nothing once it is forgotten', async () => {
+  test('is the latest version, and is gone once it is forgotten', async () => {
     const directory = join(folder, 'objects');
     const { kept } = keptIn(directory);
     for (let version = 0; version < 100; version += 1)
@@ -79,7 +79,7 @@ describe('what is kept', () => {
     expect(await readdir(directory)).toEqual([]);
   });
 
-  test('stays only of pods that there are', async () => {
+  test('is retained only while a pod uses it', async () => {
     const directory = join(folder, 'objects');
     const { kept } = keptIn(directory);
     kept.put({ object: secret, uids: ['web'] });
@@ -92,7 +92,7 @@ describe('what is kept', () => {
   });
 });
 
-test('all that was kept is had at once, with the files that it is of; what cannot be read is left out', async () => {
+test('all persisted objects are read at once with their source files, and unreadable ones are skipped', async () => {
   const directory = join(folder, 'objects');
   const { kept } = keptIn(directory);
   const [one, other] = [
@@ -108,7 +108,7 @@ test('all that was kept is had at once, with the files that it is of; what canno
   expect(next.problems).toHaveLength(1);
 });
 
-test('to look for what was kept makes nothing, and needs no right to make it', async () => {
+test('reading persisted objects creates no directory, and needs no permission to create one', async () => {
   const { kept, problems } = keptIn(join(folder, 'missing', 'objects'));
   await kept.retainPods(new Set());
   expect([await kept.list(), await kept.read(secret)]).toEqual([[], undefined]);
@@ -117,8 +117,8 @@ test('to look for what was kept makes nothing, and needs no right to make it', a
   expect([await readdir(folder), problems]).toEqual([[], []]);
 });
 
-describe('nothing is kept', () => {
-  test('on a disk', async () => {
+describe('a ConfigMap or Secret', () => {
+  test('is not persisted on a disk, only in memory', async () => {
     const { kept, problems } = keptIn(join(folder, 'objects'), false);
     kept.put({ object: secret, uids: ['web'] });
     await kept.settled();
@@ -142,7 +142,7 @@ describe('nothing is kept', () => {
       },
     ],
     ['is a file', (directory: string) => writeFile(directory, '', { mode: 0o600 })],
-  ])('in a directory that %s', async (_, prepare) => {
+  ])('is not persisted in a directory that %s', async (_, prepare) => {
     const directory = join(folder, 'objects');
     await prepare(directory);
     const { kept, problems } = keptIn(directory);
@@ -154,7 +154,7 @@ describe('nothing is kept', () => {
     );
   });
 
-  test('of what others have put there', async () => {
+  test('is not read from a file that someone else wrote', async () => {
     const directory = join(folder, 'objects');
     const { kept, problems } = keptIn(directory);
     kept.put({ object: secret, uids: ['web'] });
@@ -170,7 +170,7 @@ describe('nothing is kept', () => {
   });
 });
 
-test('what is in the way of an object is told once, and put away by the next agent', async () => {
+test('an obstacle at the path of an object is reported once, and moved aside by the next agent', async () => {
   const directory = join(folder, 'objects');
   const { kept, problems } = keptIn(directory);
   kept.put({ object: secret, uids: ['web'] });
@@ -193,7 +193,7 @@ test('what is in the way of an object is told once, and put away by the next age
   expect(next.problems).toEqual([]);
 });
 
-test('pods that ran under an earlier agent have what they had, while the server is away, and others have not', async () => {
+test('pods that ran under an earlier agent have their objects while the API server is down, and other pods do not', async () => {
   // /dev/shm is in memory on every host.
   const cacheDirectory = await mkdtemp('/dev/shm/statelet-kept-');
   try {
@@ -234,7 +234,7 @@ async function eventually(check: () => Promise<void>): Promise<void> {
 }
 
 test.each(['EMFILE', 'EIO', 'EACCES', 'Unknown system error -117'])(
-  'an object that cannot be read for %s is not deleted as one that no pod has',
+  'an object that cannot be read because of %s is not deleted as unused',
   async (code) => {
     const directory = join(folder, 'objects');
     const { kept } = keptIn(directory);

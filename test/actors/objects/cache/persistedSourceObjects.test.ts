@@ -43,7 +43,7 @@ function world(left: readonly string[] = []) {
   return { agent, there, errors, asked: () => writes.splice(0) };
 }
 
-test('what pods name is kept, by its file, for as long as any does; nothing else is', async () => {
+test('an object of a source file is persisted exactly as long as a pod references it', async () => {
   const { agent, there, asked } = world();
   const first = agent();
   first.putAll(there([secret('a')], [secret('b'), 'web']));
@@ -57,7 +57,7 @@ test('what pods name is kept, by its file, for as long as any does; nothing else
   expect(asked()).toEqual(['no a']);
 });
 
-test('another agent has it for the pods that are left, until it has heard of each', async () => {
+test('a restarted agent retains persisted objects for the remaining pods, until each of those pods has been confirmed', async () => {
   const { agent, there, asked } = world(['web', 'db']);
   agent().putAll(there([secret('a'), 'web', 'db'], [secret('b'), 'gone']));
   asked();
@@ -74,7 +74,7 @@ test('another agent has it for the pods that are left, until it has heard of eac
   expect(asked()).toEqual(['no a']);
 });
 
-test('where it is not known which pods are left nothing is had, and that is told', async () => {
+test('no persisted objects are used if the remaining pods cannot be determined, and the error is reported', async () => {
   const { agent, errors } = world();
   const broken = agent(() => Promise.reject(new Error('EIO')));
   expect(await broken.read()).toEqual(new Map());

@@ -18,7 +18,7 @@ function called() {
   return { call, resolve, reject, told };
 }
 
-test('all who wait get what it comes to', async () => {
+test('all callers of a shared call get its result', async () => {
   const { call, resolve, told } = called();
   const { signal } = new AbortController();
   const both = Promise.all([call.wait(signal), call.wait(signal)]);
@@ -27,7 +27,7 @@ test('all who wait get what it comes to', async () => {
   expect(told.left).toBe(1);
 });
 
-test('it goes on while somebody waits, and is given up with the last', async () => {
+test('a shared call continues while at least one caller waits, and is aborted with the last', async () => {
   const { call, told } = called();
   const [one, other] = [new AbortController(), new AbortController()];
   const waits = [call.wait(one.signal), call.wait(other.signal)].map((each) => each.catch(String));
@@ -39,7 +39,7 @@ test('it goes on while somebody waits, and is given up with the last', async () 
   expect(told).toEqual({ left: 1, isAborted: true });
 });
 
-test('all who wait hear that it has failed', async () => {
+test('all callers of a shared call get its failure', async () => {
   const { call, reject } = called();
   const { signal } = new AbortController();
   const waits = [call.wait(signal), call.wait(signal)].map((each) => each.catch(String));

@@ -3,7 +3,7 @@ import { heldCluster, reads, shows } from '../support/heldCluster.ts';
 
 const MINUTE = 60_000;
 
-test('an object that no volume shows is watched until it was not read for five looks at its pods', async () => {
+test('an object that no volume mounts is watched until it has been unread for five checks of its pods', async () => {
   const { make, change, pod, store, read, told, clock, asked, transport } = await heldCluster();
   await make('ConfigMap', 'app', { mode: 'slow' });
   const web = await pod('web', {
@@ -25,7 +25,7 @@ test('an object that no volume shows is watched until it was not read for five l
   expect(asked()).toHaveLength(watches + 1);
 });
 
-test('one that a volume shows is watched for as long as its pod is there', async () => {
+test('a mounted object is watched as long as its pod exists', async () => {
   const { make, change, pod, store, told, clock } = await heldCluster();
   await make('ConfigMap', 'app', { mode: 'slow' });
   store.follow(await pod('web', shows('app')));
@@ -35,7 +35,7 @@ test('one that a volume shows is watched for as long as its pod is there', async
   expect(told()).toHaveLength(1);
 });
 
-test('one that is missing is watched until it comes', async () => {
+test('a missing object is watched until it exists', async () => {
   const { make, pod, store, read, told, clock } = await heldCluster();
   const web = await pod('web', reads('app'));
   store.follow(web);
@@ -46,7 +46,7 @@ test('one that is missing is watched until it comes', async () => {
   expect(told()).toHaveLength(1);
 });
 
-test('one that never changes is read once and followed no more', async () => {
+test('an immutable object is read once and no longer watched', async () => {
   const { make, pod, store, read, clock, asked, transport } = await heldCluster();
   await make('ConfigMap', 'app', { mode: 'fixed' }, { immutable: true });
   const web = await pod('web', shows('app'));
@@ -58,7 +58,7 @@ test('one that never changes is read once and followed no more', async () => {
   expect(asked()).toHaveLength(1);
 });
 
-test('one that may not be read yet is had once it may', async () => {
+test('an object that the node may not read yet becomes available once the permission exists', async () => {
   const { make, pod, store, read, told, clock, ask } = await heldCluster();
   await make('Secret', 'app', { key: 'hidden' });
   const web = await pod('web', shows('other'));
@@ -75,7 +75,7 @@ test('one that may not be read yet is had once it may', async () => {
   expect(ask).toBeDefined();
 });
 
-test('one that is missing is missing, however the server could be heard since', async () => {
+test('a missing object counts as missing even after the connection to the server is lost', async () => {
   const { pod, store, read, clock, transport } = await heldCluster();
   const web = await pod('web', reads('app'));
   store.follow(web);
@@ -90,7 +90,7 @@ test('one that is missing is missing, however the server could be heard since', 
   expect(await read(web, 'ConfigMap', 'app')).toBe(missing);
 });
 
-test('a wait for it ends with whoever waits', async () => {
+test('waiting for an object ends when its caller aborts', async () => {
   const { pod, store, transport, clock } = await heldCluster();
   transport.isAway = true;
   const web = await pod('web', reads('app')).catch(() => undefined);

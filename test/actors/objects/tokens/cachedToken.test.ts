@@ -15,7 +15,7 @@ function held(lifetimeMs: number, chance = 0) {
   };
 }
 
-test('it is renewed when a fifth of its life is left', async () => {
+test('a token is due for renewal when a fifth of its lifetime is left', async () => {
   const { clock, dueIn, expiresIn } = held(3_607 * SECOND);
   expect(dueIn()).toBe(2_885_600);
   await clock.advance(50 * MINUTE);
@@ -24,19 +24,19 @@ test('it is renewed when a fifth of its life is left', async () => {
   expect([dueIn(), expiresIn()]).toEqual([0, 0]);
 });
 
-test('it is renewed after a day however long it holds', () => {
+test('a token is due for renewal after at most a day, however long its lifetime is', () => {
   expect(held(30 * HOUR).dueIn()).toBe(24 * HOUR);
   expect(held(29 * HOUR).dueIn()).toBe(23.2 * HOUR);
   expect(held(365 * 24 * HOUR).dueIn()).toBe(24 * HOUR);
 });
 
-test('it may be renewed up to ten seconds sooner', () => {
+test('a renewal is moved forward by up to ten seconds of jitter', () => {
   expect(held(HOUR, 0.5).dueIn()).toBe(48 * MINUTE - 5 * SECOND);
   expect(held(48 * HOUR, 0.5).dueIn()).toBe(24 * HOUR - 5 * SECOND);
 });
 
-describe('a clock that is set', () => {
-  test('forward makes it older', () => {
+describe('setting the clock', () => {
+  test('forward ages the token', () => {
     const { clock, dueIn, expiresIn } = held(HOUR);
     clock.set(10 * MINUTE);
     expect([dueIn(), expiresIn()]).toEqual([38 * MINUTE, 50 * MINUTE]);
@@ -44,14 +44,14 @@ describe('a clock that is set', () => {
     expect([dueIn(), expiresIn()]).toEqual([0, 0]);
   });
 
-  test('back makes it no younger, and due', async () => {
+  test('back does not extend the token, and triggers its renewal', async () => {
     const { clock, dueIn, expiresIn } = held(HOUR);
     await clock.advance(10 * MINUTE);
     clock.set(-2 * HOUR);
     expect([dueIn(), expiresIn()]).toEqual([0, 50 * MINUTE]);
   });
 
-  test('back by less than a minute changes nothing: that happens to clocks that are kept right', async () => {
+  test('back by less than a minute changes nothing, because synchronized clocks do that', async () => {
     const { clock, dueIn } = held(HOUR);
     await clock.advance(10 * MINUTE);
     clock.set(-50 * SECOND);

@@ -8,7 +8,7 @@ import { claimsOf, MOUNTED, tokenStory, VAULT } from '../support/tokenStory.ts';
 
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
 
-test('it is a token of the service account for this pod, and is asked for once', async () => {
+test('a token is requested once, and is bound to the service account and the pod', async () => {
   const { pod, get, asked, clock, isGood } = await tokenStory();
   const { token, renewAt } = await get();
   expect(claimsOf(token)).toMatchObject({
@@ -21,7 +21,7 @@ test('it is a token of the service account for this pod, and is asked for once',
   expect(await isGood(token)).toBe(true);
 });
 
-test('each audience, expiry and pod has its own, of its own lifetime', async () => {
+test('each combination of audience, expiry and pod has its own token with its own lifetime', async () => {
   const { get, asked, clock, create } = await tokenStory();
   const other = await create('other');
   asked();
@@ -37,7 +37,7 @@ test('each audience, expiry and pod has its own, of its own lifetime', async () 
   expect(asked()).toBe(4);
 });
 
-test('one for a service account that was made anew is another, and none is given for the former', async () => {
+test('a recreated service account gets a new token, and a request for the former account gets none', async () => {
   const { get, asked, ask, clock } = await tokenStory();
   const path = '/api/v1/namespaces/default/serviceaccounts/builder';
   const uidNow = async () => ((await ask('GET', path)).metadata as { uid: string }).uid;
@@ -56,7 +56,7 @@ test('one for a service account that was made anew is another, and none is given
   );
 });
 
-test('those who ask at a time have it by one request, which goes on when one of them does not want it any more', async () => {
+test('simultaneous callers share one token request, which continues if one of them aborts', async () => {
   const { tokens, pod, get, asked } = await tokenStory();
   const leaving = new AbortController();
   const left = tokens.get(pod, MOUNTED, { signal: leaving.signal }).catch(String);
@@ -67,7 +67,7 @@ test('those who ask at a time have it by one request, which goes on when one of 
   expect(asked()).toBe(1);
 });
 
-test('what nobody waits for any more is given up, and is no failure', async () => {
+test('a token request without waiting callers is aborted, which is not a failure', async () => {
   const { tokens, pod, get, asked, trouble, clock, errors } = await tokenStory();
   trouble({ kind: 'hung' }, 1);
   const leaving = new AbortController();
@@ -82,7 +82,7 @@ test('what nobody waits for any more is given up, and is no failure', async () =
   expect([asked(), errors]).toEqual([2, []]);
 });
 
-test('it is renewed when it is due, and not before', async () => {
+test('a token is renewed when it is due, and not before', async () => {
   const { get, asked, clock } = await tokenStory();
   const { token, renewAt } = await get();
   await clock.advance(renewAt - clock.now() - 2 * SECOND);
@@ -92,14 +92,14 @@ test('it is renewed when it is due, and not before', async () => {
   expect(asked()).toBe(2);
 });
 
-test('a timer that is a little early is not told to wait for less than that', async () => {
+test('a slightly early timer renews the token instead of waiting again', async () => {
   const { get, clock } = await tokenStory();
   const { token, renewAt } = await get();
   await clock.advance(renewAt - clock.now() - 1);
   expect((await get()).token).not.toBe(token);
 });
 
-test('not all are renewed at once', async () => {
+test('tokens of different pods are renewed at different times', async () => {
   let drawn = 0;
   const { get, clock, create } = await tokenStory({ chance: () => (drawn++ % 10) / 10 });
   const waits: number[] = [];
@@ -107,7 +107,7 @@ test('not all are renewed at once', async () => {
   expect(waits).toEqual([2_885_600, 2_884_600, 2_883_600]);
 });
 
-test('for a week it is always good, by a request every 48 minutes', async () => {
+test('a token is always valid during a week, with a request every 48 minutes', async () => {
   const { get, asked, clock, isGood } = await tokenStory({ chance: () => 0.5 });
   const end = clock.now() + 7 * 24 * HOUR;
   let current = await get({ audience: '', expirationSeconds: 3_600 });
@@ -119,7 +119,7 @@ test('for a week it is always good, by a request every 48 minutes', async () => 
   expect(asked()).toBe(1 + Math.floor((7 * 24 * HOUR) / (48 * MINUTE - 5 * SECOND)));
 });
 
-test('one that holds for a year is renewed every day', async () => {
+test('a token with a lifetime of a year is renewed every day', async () => {
   const { get, asked, clock } = await tokenStory();
   const long = { audience: 'vault', expirationSeconds: 365 * 24 * 3_600 };
   for (let day = 0; day < 7; day++) {
@@ -130,7 +130,7 @@ test('one that holds for a year is renewed every day', async () => {
   expect(asked()).toBe(7);
 });
 
-test('a clock of the server that is another than the node’s changes nothing', async () => {
+test('a server clock that differs from the clock of the node has no effect', async () => {
   for (const ahead of [-3 * HOUR, 3 * HOUR]) {
     const { get, asked, clock, isGood } = await tokenStory({ ahead });
     const { token, renewAt } = await get(VAULT);
@@ -142,7 +142,7 @@ test('a clock of the server that is another than the node’s changes nothing', 
   }
 });
 
-test('nothing is kept of a pod that has ended', async () => {
+test('the tokens of a forgotten pod are dropped', async () => {
   const { tokens, get, asked, pod, create } = await tokenStory();
   const other = await create('other');
   asked();
@@ -153,7 +153,7 @@ test('nothing is kept of a pod that has ended', async () => {
   expect(asked()).toBe(3);
 });
 
-test('nor of one whose end nobody has told', async () => {
+test('an unused token is dropped eventually, even if the removal of its pod was never reported', async () => {
   const { tokens, get, create, clock } = await tokenStory();
   await get();
   const other = await create('other');
@@ -165,7 +165,7 @@ test('nor of one whose end nobody has told', async () => {
   expect(tokens.size).toBe(1);
 });
 
-describe('an answer that cannot be read', () => {
+describe('an unreadable token response', () => {
   const secret = 'eyJhbGciOiJIUzI1NiJ9';
 
   test.each([
@@ -175,7 +175,7 @@ describe('an answer that cannot be read', () => {
       { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', status: { token: secret } },
       'the response of the API server contains no token',
     ],
-  ])('as it %s, tells nothing of the token', async (_, body, message) => {
+  ])('that %s is reported without the token', async (_, body, message) => {
     const clock = new SettableClock();
     const transport = new ToldTransport(answered(201, body));
     const tokens = new ServiceAccountTokens({

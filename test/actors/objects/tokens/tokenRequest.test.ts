@@ -9,7 +9,7 @@ import { aPod } from '../../../kubernetes/fixtures.ts';
 
 const pod = aPod({ serviceAccountName: 'builder' }, { name: 'web', namespace: 'shop', uid: 'u-1' });
 
-test('it is asked for with what a kubelet asks, bound to the pod', () => {
+test('a token request has the content that a kubelet sends, and is bound to the pod', () => {
   expect(serviceAccountOf(pod)).toEqual({ namespace: 'shop', name: 'builder' });
   const boundObjectRef = { kind: 'Pod', apiVersion: 'v1', name: 'web', uid: 'u-1' };
   expect(createTokenRequest(pod, { audience: '', expirationSeconds: 3607 })).toEqual({
@@ -20,7 +20,7 @@ test('it is asked for with what a kubelet asks, bound to the pod', () => {
   expect(createTokenRequest(pod, { audience: 'vault', expirationSeconds: 600 }).spec.audiences).toEqual(['vault']);
 });
 
-test('it is asked for as for a plugin of credentials: for this very account, and for how long the server likes', () => {
+test('a token request for a credential plugin names the account UID and leaves the lifetime to the server', () => {
   expect(createTokenRequest(pod, { audience: 'registry', accountUid: 'u-2' })).toEqual({
     kind: 'TokenRequest',
     apiVersion: 'authentication.k8s.io/v1',
@@ -32,7 +32,7 @@ test('it is asked for as for a plugin of credentials: for this very account, and
   });
 });
 
-test('it is called as a kubelet calls it', () => {
+test('a token request is described in messages as a kubelet describes it', () => {
   const bound = 'v1.BoundObjectReference{Kind:"Pod", APIVersion:"v1", Name:"web", UID:"u-1"}/""';
   expect(formatTokenRequest(pod, { audience: '', expirationSeconds: 3607 })).toBe(
     `"builder"/"shop"/[]string(nil)/3607/${bound}`,
@@ -45,7 +45,7 @@ test('it is called as a kubelet calls it', () => {
   );
 });
 
-describe('an answer', () => {
+describe('a token response', () => {
   const answer = (over: object = {}) => ({
     metadata: { creationTimestamp: '2026-11-22T09:42:28Z' },
     spec: { expirationSeconds: 3607 },
@@ -63,7 +63,7 @@ describe('an answer', () => {
     ],
     ['where nobody says when it was made', answer({ metadata: {} }), 3_607_000],
     ['where that is nonsense', answer({ metadata: { creationTimestamp: '2027-01-01T00:00:00Z' } }), 3_607_000],
-  ])('says for how long it holds: %s', (_, given, lifetimeMs) => {
+  ])('determines the lifetime of the token: %s', (_, given, lifetimeMs) => {
     expect(readToken(given)).toEqual({ token: 'secret', lifetimeMs });
   });
 
@@ -72,7 +72,7 @@ describe('an answer', () => {
     ['no token', answer({ status: { token: '', expirationTimestamp: '2026-11-22T10:42:35Z' } })],
     ['no moment', answer({ status: { token: 'secret', expirationTimestamp: 'secret' } })],
     ['no life', answer({ spec: { expirationSeconds: 0 } })],
-  ])('with %s is none, and nothing of it is told', (_, given) => {
+  ])('with %s is rejected as containing no token, and is not quoted in the error', (_, given) => {
     expect(() => readToken(given)).toThrow(/^the response of the API server contains no token$/);
   });
 });

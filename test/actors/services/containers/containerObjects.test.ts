@@ -30,7 +30,7 @@ function world() {
   return { objects, learned, fill, service, read: () => service.readObjects(main, { signal }) };
 }
 
-test('C37: what a container needs is read, told to nobody, and kept for the container that is made of it', async () => {
+test('C37: objects for a container are read and redacted, and cached for the creation of that container only', async () => {
   const { fill, service, learned, read } = world();
   fill();
   await expect(read()).resolves.toBeNull();
@@ -39,7 +39,7 @@ test('C37: what a container needs is read, told to nobody, and kept for the cont
   expect(learned).toEqual(['blue', 'hunter2!']);
 });
 
-test('C37: what a kubelet would find missing first is told', async () => {
+test('C37: the first missing object in the order of a kubelet is reported', async () => {
   const { objects, fill, read, service } = world();
   await expect(read()).rejects.toMatchObject({
     reason: 'CreateContainerConfigError',
@@ -51,7 +51,7 @@ test('C37: what a kubelet would find missing first is told', async () => {
   expect(service.takeObjects(main).size).toBe(0);
 });
 
-test('C37: nothing is asked for where nothing is named; without a cluster there are no objects', async () => {
+test('C37: nothing is requested for a container without references, and without a cluster every object is missing', async () => {
   const { objects, service } = world();
   await service.readObjects({ pod, container: 'plain' }, { signal });
   expect(objects.asked).toEqual([]);
@@ -59,7 +59,7 @@ test('C37: nothing is asked for where nothing is named; without a cluster there 
   await expect(alone.readObjects(main, { signal })).rejects.toThrow('configmap "settings" not found');
 });
 
-test('what was read for a pod that is gone is forgotten', async () => {
+test('objects read for a removed pod are forgotten', async () => {
   const { fill, service, read } = world();
   fill();
   await read();
@@ -67,7 +67,7 @@ test('what was read for a pod that is gone is forgotten', async () => {
   expect(service.takeObjects(main).size).toBe(0);
 });
 
-test('whoever stops asking is not answered', async () => {
+test('an aborted read of objects rejects', async () => {
   const { objects, service } = world();
   objects.trouble.set('ConfigMap/settings', 'aborted');
   const stopping = new AbortController();

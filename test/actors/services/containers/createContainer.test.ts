@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
-test('an aborted creation takes no objects, which a later creation of the container has read', async () => {
+test('an aborted creation does not consume the objects that a later creation has read', async () => {
   const layout = createLayout({ rootDir: directory, podLogsDir: join(directory, 'logs') });
   const pod = aPod({ containers: [aContainer({ securityContext: { runAsUser: 0 } })] });
   const { uid } = pod.metadata;

@@ -97,8 +97,8 @@ async function run(handler: LifecycleHandler, { hook = 'postStart', deadline, ex
 
 const said = (text: string) => Buffer.from(text);
 
-describe('C10: a hook by exec', () => {
-  test('runs the command as it is, and leaves it to no limit of the runtime', async () => {
+describe('C10: an exec hook', () => {
+  test('runs the command unexpanded, and without a timeout in the runtime', async () => {
     requests.length = 0;
     const handler = { exec: { command: ['sh', '-c', 'true $(X)'] } };
     expect(await run(handler)).toMatchObject({ failure: null });
@@ -113,7 +113,7 @@ describe('C10: a hook by exec', () => {
     ]);
   });
 
-  test('is waited for until the grace is over and not cut off then, nor when nobody waits any more', async () => {
+  test('is awaited until the grace period ends, and is not canceled then or when the caller aborts', async () => {
     const signals: AbortSignal[] = [];
     const clock = new SimulatedClock();
     // Of the runtime a hook needs one call only.
@@ -144,7 +144,7 @@ describe('C10: a hook by exec', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([false, false]);
   });
 
-  test('that fails says so in the words of a kubelet', async () => {
+  test('that fails reports the message of a kubelet', async () => {
     const exec = () => ({ exitCode: 3, stdout: said('so\n'), stderr: said('no "way"') });
     const { failure } = await run({ exec: { command: ['sh', '-c', 'exit 3'] } }, { exec });
     expect(failure).toBe(
@@ -156,16 +156,16 @@ describe('C10: a hook by exec', () => {
   });
 });
 
-test('C10: a hook by tcpSocket fails, because Kubernetes has no such hook', async () => {
+test('C10: a tcpSocket hook fails, because Kubernetes has no such hook', async () => {
   const { failure } = await run({ tcpSocket: { port: plain } });
   expect(failure).toBe('PostStartHookError: Cannot run handler: invalid handler: tcpSocket');
   expect((await run({ tcpSocket: { port: plain } }, { hook: 'preStop' })).failure).toMatch(/^FailedPreStopHook: /);
 });
 
-describe('C10: a hook by httpGet', () => {
+describe('C10: an httpGet hook', () => {
   const action = (path: string, more = {}) => ({ httpGet: { path, port: plain, ...more } });
 
-  test('of a pod of which only the runtime knows is asked at the address that the runtime has for it', async () => {
+  test('of a pod known only from the runtime is sent to the address that the runtime reports', async () => {
     asked.length = 0;
     const looks: string[] = [];
     const sandbox = PodSandboxStatus.fromPartial({
@@ -205,7 +205,7 @@ describe('C10: a hook by httpGet', () => {
     expect(looks).toEqual(['c1', 's1']);
   });
 
-  test('asks with its headers, at its host or else at the pod', async () => {
+  test('is sent with its headers to its host, or else to the pod', async () => {
     asked.length = 0;
     const httpHeaders = [
       { name: 'X-Hook', value: 'yes' },
@@ -222,7 +222,7 @@ describe('C10: a hook by httpGet', () => {
     ]);
   });
 
-  test('over HTTPS takes any certificate, and a server without TLS too', async () => {
+  test('over HTTPS accepts any certificate, and falls back to HTTP if the server has no TLS', async () => {
     expect(await run(action('/', { port: secure, scheme: 'HTTPS' }))).toMatchObject({ failure: null });
     asked.length = 0;
     const httpHeaders = [{ name: 'Authorization', value: 'secret' }];
@@ -235,7 +235,7 @@ describe('C10: a hook by httpGet', () => {
     expect(asked[0]?.headers).not.toHaveProperty('authorization');
   });
 
-  test('is done once it is answered, whatever the answer', async () => {
+  test('succeeds with any response status', async () => {
     expect(await run(action('/error'))).toMatchObject({ failure: null });
     expect(await run(action('/away'))).toMatchObject({ failure: null });
   });
@@ -248,7 +248,7 @@ describe('C10: a hook by httpGet', () => {
     expect(warnings?.[0]?.message).toMatch(`request to HTTPS lifecycle hook ${host}:443 got HTTP response`);
   });
 
-  test('over HTTPS fails with what was wrong first when it fails without TLS too', async () => {
+  test('over HTTPS fails with the first error if the HTTP fallback fails as well', async () => {
     const port = await portOf(saying('HTTP/1.1 400 Bad Request\r\n\r\n', ''));
     const { failure, warnings } = await run(action('/x', { port, scheme: 'HTTPS' }));
     expect(failure).toMatch(
@@ -257,7 +257,7 @@ describe('C10: a hook by httpGet', () => {
     expect(warnings).toBeUndefined();
   });
 
-  test('is done once it is answered, also when the body of the answer breaks off', async () => {
+  test('succeeds with a response whose body breaks off', async () => {
     const half = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nha';
     const port = await portOf(saying(half, 'HTTP/1.1 400 Bad Request\r\n\r\n', half));
     expect(await run(action('/', { port }))).toMatchObject({ failure: null });
@@ -265,7 +265,7 @@ describe('C10: a hook by httpGet', () => {
     expect([failure, warnings]).toMatchObject([null, [{ reason: 'LifecycleHTTPFallback' }]]);
   });
 
-  test('that nobody answers fails', async () => {
+  test('without a listening server fails', async () => {
     const { failure } = await run(action('/x', { port: 1 }));
     expect(failure).toBe(
       'PostStartHookError: HTTP lifecycle hook (/x) for Container "main" in Pod "web_default(uid-1)" failed' +
@@ -273,18 +273,18 @@ describe('C10: a hook by httpGet', () => {
     );
   });
 
-  test('is given up at the end of the grace', async () => {
+  test('is aborted at the end of the grace period', async () => {
     const { failure } = await run(action('/never'), { hook: 'preStop', deadline: 2_000, advance: 2_000 });
     expect(failure).toMatch(/^FailedPreStopHook: HTTP .* context deadline exceeded/);
   });
 
-  test('needs a port', async () => {
+  test('fails without a valid port', async () => {
     expect((await run(action('/', { port: 'none' }))).failure).toMatch(/^PostStartHookError: HTTP .*none/);
   });
 });
 
-describe('C10: a hook that sleeps', () => {
-  test('does so for its time, or until the grace is over', async () => {
+describe('C10: a sleep hook', () => {
+  test('sleeps for its duration, or until the grace period is over', async () => {
     expect(await run({ sleep: { seconds: 5 } }, { advance: 5_000 })).toMatchObject({ failure: null });
     expect(
       await run({ sleep: { seconds: 3_600 } }, { hook: 'preStop', deadline: 2_000, advance: 2_000 }),

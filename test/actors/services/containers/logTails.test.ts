@@ -21,7 +21,7 @@ async function logged(container: string, number: number, ...lines: string[]): Pr
   return file;
 }
 
-test('the last lines of the run that failed last: the one that was, or the one before that which runs', async () => {
+test('the log tail of a failing container comes from its last failed run, whether it has exited or runs again', async () => {
   const ended = await logged('ended', 2, 'one', 'two', 'three', 'four', 'five', 'six');
   const before = await logged('again', 3, 'no database');
   await logged('again', 4, 'starting');
@@ -37,7 +37,7 @@ test('the last lines of the run that failed last: the one that was, or the one b
   ]);
 });
 
-test('nothing of a run that went well, that could not start, or whose log is gone; a huge log is read from its end', async () => {
+test('successful runs, failed starts and missing logs have no log tail, and a huge log is read from its end', async () => {
   await logged('well', 0, 'done');
   const huge = await logged('huge', 0, 'x'.repeat(3_000_000), 'the end');
   const view = podView({
@@ -53,7 +53,7 @@ test('nothing of a run that went well, that could not start, or whose log is gon
   expect(tails.get('huge')).toMatchObject({ file: huge, lines: [expect.stringMatching(/^x{500}$/), 'the end'] });
 });
 
-test('of one container the end of what it writes now, or wrote last, however that went', async () => {
+test('the latest log of a container is the tail of its current or last run, however that run exited', async () => {
   const now = await logged('again', 4, ...Array.from({ length: 12 }, (_, index) => `line ${index}`));
   const once = await logged('once', 0, 'done');
   const view = podView({

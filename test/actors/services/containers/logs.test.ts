@@ -8,7 +8,7 @@ import { hostFiles } from '../../../../host/files/fileSystem.ts';
 import { createLayout } from '../../../../host/pods/layout.ts';
 import { aPod } from '../../../kubernetes/fixtures.ts';
 
-test('logs whose folder hangs count as none when their time is over, and that is told', async () => {
+test('logs in a hanging directory count as empty after a timeout, which is reported', async () => {
   const limits: { end: () => void; ms: number }[] = [];
   const clock: Clock = {
     now: () => 0,

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createStopTracker } from '../../../../actors/services/containers/stopTracker.ts';
 
-test('what is being stopped is so until the stop has answered, be it by a failure', async () => {
+test('a container counts as being stopped until the stop call has returned or failed', async () => {
   const { tracking, isBeingStopped } = createStopTracker();
   const answer = Promise.withResolvers<null>();
   const stop = tracking(

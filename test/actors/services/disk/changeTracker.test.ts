@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { createChangeTracker } from '../../../../actors/services/disk/changeTracker.ts';
 import { aPod } from '../../../kubernetes/fixtures.ts';
 
-test('a pod is touched once its call has answered, and is taken once', async () => {
+test('a pod counts as changed once its call has completed, and is returned once', async () => {
   const { trackingChanges, takeChanged } = createChangeTracker();
   const call = trackingChanges(async (_input: { pod: ReturnType<typeof aPod> }, fails: boolean) => {
     if (fails) throw new Error('no');
@@ -16,7 +16,7 @@ test('a pod is touched once its call has answered, and is taken once', async () 
   expect(takeChanged()).toEqual([]);
 });
 
-test('what is found of a pod is taken once, and what is not there is none', async () => {
+test('an object found for a pod is returned once, and a missing one is not returned', async () => {
   const { trackingFinds, takeFound } = createChangeTracker();
   const call = trackingFinds(
     async (id: string, _options: object) => (id === 'gone' ? null : { id }),

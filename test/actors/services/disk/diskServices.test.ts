@@ -79,7 +79,7 @@ interface Place {
 }
 
 withHungVolume(
-  'a volume that does not answer fails at its limit; meanwhile another of its pod is mounted',
+  'a hanging volume fails at its timeout, and another volume of its pod is mounted meanwhile',
   async (place) => {
     const { layout, uid, mount, elapse, hasBegun } = place;
     const hung = mount('hung');

@@ -57,7 +57,7 @@ function garbage({ folder, layout }: Disk, says: Readonly<Record<string, NodeFai
   };
 }
 
-test('dead containers and old sandboxes are removed; those that are gone already are no failure', async () => {
+test('dead containers and old sandboxes are removed, and already removed ones are no failure', async () => {
   await inFolder(async (folder, layout) => {
     const { remove, removed } = garbage({ folder, layout }, { 'c-gone': gone, 's-gone': gone });
     await expect(remove(['c-gone', 'c'], ['s-gone', 's'])).resolves.toBeNull();
@@ -66,7 +66,7 @@ test('dead containers and old sandboxes are removed; those that are gone already
 });
 
 test.each(['c-busy', 's-busy'])(
-  'when %s cannot be removed the others are all the same, and it is told',
+  'if %s cannot be removed, the other containers and sandboxes are removed anyway, and the failure is reported',
   async (busy) => {
     await inFolder(async (folder, layout) => {
       const { remove, removed } = garbage({ folder, layout }, { [busy]: refused });
@@ -76,7 +76,7 @@ test.each(['c-busy', 's-busy'])(
   },
 );
 
-test('of pods that are not known, what bears the mark is left over, and the rest is of others', async () => {
+test('files of unknown pods are leftovers if they carry the mark of this agent, and foreign otherwise', async () => {
   await inFolder(async (folder, layout) => {
     const maker = makerIn(layout);
     const pod = (uid: string) => ({ uid, namespace: 'default', name: `name-${uid}` });
@@ -104,7 +104,7 @@ test('of pods that are not known, what bears the mark is left over, and the rest
   });
 });
 
-test('logs of this agent without a pod directory, as a power cut leaves them, are left over; those of others are not', async () => {
+test('logs of this agent without a pod directory, as after a power failure, are leftovers, and foreign logs are not', async () => {
   await inFolder(async (folder, layout) => {
     const maker = makerIn(layout);
     const pod = (uid: string) => ({ uid, namespace: 'default', name: 'web' });

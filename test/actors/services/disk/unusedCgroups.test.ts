@@ -36,14 +36,14 @@ beforeEach(() => {
   unused = unusedCgroups();
 });
 
-test('a pod may have the cgroup of its name at once where there is none, or it is its own', async () => {
+test('a pod may use the cgroup of its name at once if the cgroup does not exist or belongs to the pod', async () => {
   expect(await mayHave()).toBe(false);
   expect(await mayHave(['its sandbox'])).toBe(true);
   expect(await when({ owns: true })).toBe(true);
   expect(await when({ owns: false, has: false })).toBe(true);
 });
 
-test('one that somebody left it may have once nobody has used it for five minutes', async () => {
+test('a pod may use an abandoned cgroup once the cgroup has been unused for five minutes', async () => {
   expect(await mayHave()).toBe(false);
   expect(await when({ now: 299_999 })).toBe(false);
   expect(await when({ now: 300_000 })).toBe(true);
@@ -52,7 +52,7 @@ test('one that somebody left it may have once nobody has used it for five minute
 test.each([
   ['anything runs in it', { runs: true }],
   ['the runtime has a sandbox of the pod, whoever made it', { sandboxes: 1 }],
-])('not as long as %s, and five minutes after', async (_, used) => {
+])('a pod may not use a cgroup while %s, and for five minutes afterwards', async (_, used) => {
   expect(await when({ isAlone: false })).toBe(false);
   expect(await when({ now: 100_000, ...used })).toBe(false);
   expect(await when({ now: 200_000, runs: false, sandboxes: 0 })).toBe(false);
@@ -60,7 +60,7 @@ test.each([
   expect(await when({ now: 500_000 })).toBe(true);
 });
 
-test('what passes while the runtime is away, when nobody can begin to use it, does not count', async () => {
+test('time during which the runtime is down does not count towards the five minutes', async () => {
   expect(await mayHave()).toBe(false);
   await expect(when({ now: 100_000, isAway: true })).rejects.toThrow('away');
   expect(await when({ now: 300_000, isAway: false })).toBe(false);
@@ -68,7 +68,7 @@ test('what passes while the runtime is away, when nobody can begin to use it, do
   expect(await when({ now: 600_000 })).toBe(true);
 });
 
-test('a pod that has gone meanwhile waits anew when it comes again', async () => {
+test('a removed pod that comes back waits the full five minutes again', async () => {
   await mayHave();
   unused.forget('web-uid');
   expect(await when({ now: 300_000 })).toBe(false);

@@ -55,7 +55,7 @@ const MESSAGE =
   'Container main was using 300Mi, request is 0, has larger consumption of memory. ';
 
 describe('C28: a node that is low on memory', () => {
-  test('evicts a pod within seconds, which is Failed with the reason, and reports its pressure', async () => {
+  test('evicts a pod within seconds as Failed with the reason, and reports its memory pressure', async () => {
     const { node: started, big, events } = await node();
     big.usesMemory = true;
     await started.advance('3s');
@@ -92,7 +92,7 @@ describe('C28: a node that is low on memory', () => {
     });
   });
 
-  test('refuses BestEffort pods until the pressure has ended, and admits others', async () => {
+  test('rejects BestEffort pods until the pressure has ended, and admits others', async () => {
     const { node: started, big } = await node();
     const requests = { memory: '1Mi' };
     big.usesMemory = true;
@@ -116,7 +116,7 @@ describe('C28: a node that is low on memory', () => {
   });
 });
 
-describe('measurements for the eviction', () => {
+describe('eviction measurements', () => {
   const meter = (more: Partial<ResourceMeter> = {}): ResourceMeter => ({
     readMemory: () => ({}),
     measureNode: async () => ({ layout: 'single', observations: {} }),
@@ -126,7 +126,7 @@ describe('measurements for the eviction', () => {
   });
   const { signal } = new AbortController();
 
-  test('include the disk usage of pods only if some have limits', async () => {
+  test('include the disk usage of pods only if some pods have limits', async () => {
     const clock = new SimulatedClock();
     const { measureResources } = evictionServices({ resourceMeter: meter(), clock });
     const measured = { layout: 'single', observations: {}, at: clock.now(), uptimeMs: clock.monotonic() };
@@ -134,7 +134,7 @@ describe('measurements for the eviction', () => {
     expect(await measureResources({ limitedUids: ['big-uid'] }, { signal })).toEqual({ ...measured, usages });
   });
 
-  test('fail after 15 s', async () => {
+  test('time out after 15 s', async () => {
     const clock = new SimulatedClock();
     const hanging = meter({ measurePods: () => new Promise(() => {}) });
     const { measurePods } = evictionServices({ resourceMeter: hanging, clock });

@@ -3,7 +3,7 @@ import { dialFailureMessage, errorCode, readFailureMessage } from '../../../../a
 
 const failed = (code: string) => Object.assign(new Error(code), { code });
 
-describe('why no connection came about', () => {
+describe('the message for a failed connection', () => {
   test.each([
     ['ECONNREFUSED', '10.0.0.9', 'dial tcp 10.0.0.9:80: connect: connection refused'],
     ['EHOSTUNREACH', '10.0.0.9', 'dial tcp 10.0.0.9:80: connect: no route to host'],
@@ -15,18 +15,18 @@ describe('why no connection came about', () => {
   });
 
   test.each([failed('ECONNRESET'), failed('constructor'), new Error('no code'), 'a text', null])(
-    'is not said of %p',
+    'is undefined for %p',
     (error) => {
       expect(dialFailureMessage(error, '10.0.0.9', 80)).toBeUndefined();
     },
   );
 });
 
-test('a connection that broke off is told apart from one that never came about', () => {
+test('a connection that broke off is distinguished from one that was never established', () => {
   expect(readFailureMessage(failed('ECONNRESET'))).toBe('read: connection reset by peer');
   expect(readFailureMessage(failed('ECONNREFUSED'))).toBeUndefined();
 });
 
-test('a code that is no text is none', () => {
+test('an error code that is not a string is ignored', () => {
   expect(errorCode(Object.assign(new Error('x'), { code: 5 }))).toBe('');
 });

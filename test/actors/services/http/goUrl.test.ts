@@ -20,7 +20,7 @@ function outcomeOf<T>(act: () => T): T | string {
   }
 }
 
-test('the request target of each path of a probe is the one of a kubelet', () => {
+test('each probe path results in the same request target as in a kubelet', () => {
   const rows = rowsOf('targets');
   expect(rows.length).toBeGreaterThan(500);
   const actual = rows.map(([path]) =>
@@ -35,7 +35,7 @@ test('the request target of each path of a probe is the one of a kubelet', () =>
   expect(actual).toEqual(expected);
 });
 
-test('each Location of a redirect is resolved as in Go', () => {
+test('each redirect Location is resolved as in Go', () => {
   const rows = rowsOf('redirects');
   expect(rows.length).toBeGreaterThan(400);
   const actual = rows.map(([from, location]) =>

@@ -63,12 +63,12 @@ const ANSWERS: readonly [what: string, answer: string, read: string][] = [
   ['a chunk without a length', `${ok('Transfer-Encoding: chunked')}hello\r\n`, 'body: invalid byte in chunk length'],
 ];
 
-describe('an answer', () => {
-  test.each(ANSWERS)('of %s', (_, answer, expected) => {
+describe('an HTTP response', () => {
+  test.each(ANSWERS)('is parsed or rejected: %s', (_, answer, expected) => {
     expect(read([answer])).toBe(expected);
   });
 
-  test('is the same in whatever pieces it comes', () => {
+  test('is parsed the same, however it is split into chunks', () => {
     const split = fc
       .constantFrom(...ANSWERS)
       .chain(([, answer, expected]) =>
@@ -83,7 +83,7 @@ describe('an answer', () => {
     );
   });
 
-  test('is waited for while the connection stays, and taken as soon as it is whole', () => {
+  test('is awaited while the connection is open, and returned as soon as it is complete', () => {
     expect(read(['HTTP/1.1 200 OK\r\n'], { stays: true })).toBe('waits for its head');
     expect(read([`${ok('Content-Length: 5')}he`], { stays: true })).toBe('waits for its body');
     expect(read([ok('Content-Length: 0')], { stays: true })).toBe('200 []');
@@ -91,7 +91,7 @@ describe('an answer', () => {
     expect(read([ok('Content-Length: 5')], { stays: true, wanted: 0 })).toBe('200 []');
   });
 
-  test('that comes byte by byte is neither copied nor searched again with each of them', () => {
+  test('that arrives byte by byte is neither copied nor searched again for each byte', () => {
     const count = 100_000;
     const incoming: IncomingData = { bytes: Buffer.alloc(0), hasEnded: false, inBody: false };
     const reading = readResponse(incoming, () => 0);
@@ -109,7 +109,7 @@ describe('an answer', () => {
     expect(incoming.bytes.equals(Buffer.alloc(count, 'x'))).toBe(true);
   });
 
-  test('of which no end can come is given up', () => {
+  test('that exceeds the limits of its head is rejected', () => {
     expect(read(['x'.repeat(300_000)], { stays: true })).toMatch(/a line exceeded/);
     expect(read([ok(...Array.from({ length: 30_000 }, (_, i) => `h${i}: value`))])).toMatch(/headers exceeded/);
   });

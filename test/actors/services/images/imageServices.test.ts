@@ -78,25 +78,25 @@ const objects: PodObjects = {
   },
 };
 
-test('C16: credentials are tried one after the other, none where there is none', async () => {
+test('C16: credentials are tried one after the other, and the pull is anonymous if there are none', async () => {
   expect(await pullAs([], {})).toEqual({ asked: [''], end: 'sha256:1' });
   expect(await pullAs(['a', 'b', 'c'], { a: 'denied' })).toEqual({ asked: ['a', 'b'], end: 'sha256:1' });
 });
 
-test('what went wrong with all of them is told together, the same words once', async () => {
+test('the errors of all credentials are reported together, without duplicates', async () => {
   const { end } = await pullAs(['a', 'b', 'c'], { a: 'denied', b: 'expired', c: 'denied' });
   expect(end).toBe('ErrImagePull: [denied, expired]');
   expect((await pullAs(['a', 'b'], { a: 'denied', b: 'denied' })).end).toBe('ErrImagePull: denied');
 });
 
-describe('C16: the Secrets that a pod names', () => {
-  test("come before the node's own, and which of them did is noted", async () => {
+describe('C16: the pull Secrets of a pod', () => {
+  test('are tried before the credentials of the node, and the successful one is recorded', async () => {
     const made = world({ users: ['node'], words: { one: 'denied' }, objects });
     expect(await pullIn(made, secretsOf('one', 'two'))).toEqual({ asked: ['one', 'two'], end: 'sha256:1' });
     expect(made.proved).toMatchObject([{ source: { kind: 'secret', name: 'two' } }]);
   });
 
-  test('that are not there are told of with each look for the image, and the pull goes on without them', async () => {
+  test('that are missing cause a warning on each check of the image, and the pull continues without them', async () => {
     const made = world({ objects });
     const found = await made.findImage({ pod: secretsOf('none', '', 'one'), image: 'app', policy: undefined }, options);
     expect(found.warnings).toEqual([
@@ -112,7 +112,7 @@ describe('C16: the Secrets that a pod names', () => {
     ).not.toHaveProperty('warnings');
   });
 
-  test('that are none fail the pull, without a word of what is in them', async () => {
+  test('that are invalid fail the pull, and the message does not reveal their content', async () => {
     const made = world({ objects });
     const { asked, end } = await pullIn(made, secretsOf('broken'));
     expect(asked).toEqual([]);
@@ -122,7 +122,7 @@ describe('C16: the Secrets that a pod names', () => {
   });
 });
 
-test('C17: an image that is there is asked a proof of, unless it is pulled in any case', async () => {
+test('C17: a present image requires a proof, unless it is pulled anyway', async () => {
   const given: string[] = [];
   const made = world({
     objects,

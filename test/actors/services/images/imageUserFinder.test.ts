@@ -18,21 +18,21 @@ function runtime() {
   return { said, find };
 }
 
-test('the user of a digest is asked for once', async () => {
+test('the image user of a digest is looked up once', async () => {
   const { said, find } = runtime();
   expect(await find(digest, options)).toEqual({ uid: 7n });
   expect(await find(digest, options)).toEqual({ uid: 7n });
   expect(said.calls).toBe(1);
 });
 
-test('the user of a tag is asked for each time, for the tag may have been moved', async () => {
+test('the image user of a tag is looked up each time, because the tag may move', async () => {
   const { said, find } = runtime();
   await find('registry.local/app:1', options);
   said.uid = 8n;
   expect(await find('registry.local/app:1', options)).toEqual({ uid: 8n });
 });
 
-test('an image that no longer exists is told, and looked for again', async () => {
+test('an image that no longer exists is reported, and looked up again the next time', async () => {
   const { said, find } = runtime();
   said.uid = undefined;
   await expect(find(digest, options)).rejects.toMatchObject({

@@ -32,7 +32,7 @@ function finder() {
   return { told, who: async () => (await find(asked)).map(({ username }) => username) };
 }
 
-test("C16: the first file counts: a config.json of the root directory, the working one or the user's, then the old form", async () => {
+test('C16: the first docker config counts: config.json in the root, working or home directory, then .dockercfg', async () => {
   const { who, told } = finder();
   expect(await who()).toEqual([]);
   await put('home/.dockercfg', entry('e'));
@@ -48,7 +48,7 @@ test("C16: the first file counts: a config.json of the root directory, the worki
   expect(told).toEqual([]);
 });
 
-test('a file that cannot be used is told of once, without a word of what is in it, and the next one counts', async () => {
+test('an unusable docker config is reported once without its content, and the next file is used', async () => {
   const { who, told } = finder();
   await put('root/config.json', '{"auths": {"r.example": "hunter2"}}');
   await mkdir(join(directory, 'work/config.json'), { recursive: true });

@@ -64,7 +64,7 @@ const tried = (port: number, service = '') =>
   );
 const failure = (message: string) => ({ result: 'failure', message });
 
-test('only SERVING is success', async () => {
+test('a gRPC probe succeeds only with SERVING', async () => {
   const { port, agents } = await healthServer();
   expect(await tried(port)).toEqual({ result: 'success', message: 'service healthy' });
   expect(await tried(port, 'serving')).toMatchObject({ result: 'success' });
@@ -75,7 +75,7 @@ test('only SERVING is success', async () => {
   expect(agents[0]).toMatch(/^kube-probe\/1\.36 /);
 });
 
-test('a server without the protocol, one that says nothing, and nobody there', async () => {
+test('a gRPC probe fails if the server lacks the health service, never responds or does not listen', async () => {
   const { port } = await healthServer('/another.Service/Call');
   expect((await tried(port)).message).toMatch(/^error: this server does not implement the grpc health protocol/);
   const silent = await healthServer();
@@ -90,7 +90,7 @@ test('a server without the protocol, one that says nothing, and nobody there', a
   );
 });
 
-test('a probe whose timeout no timer can count is tried, and over when the clock of the node says so', async () => {
+test('a gRPC probe with a timeout too long for a timer is attempted, and ends by the clock of the node', async () => {
   const { port, agents } = await healthServer();
   const clock = new SimulatedClock(systemClock.now());
   // A probe by gRPC asks nothing of the runtime.
@@ -115,7 +115,7 @@ test('a probe whose timeout no timer can count is tried, and over when the clock
   expect(await silent).toMatchObject(failure('timeout: health rpc did not complete within 2592000s'));
 });
 
-test('a time limit that no timer can count is not over at once: only the signal ends the try', async () => {
+test('a gRPC timeout too long for a timer does not expire at once, and only the signal ends the attempt', async () => {
   const { port } = await healthServer();
   const [limit, timeoutSeconds, deadline] = [new AbortController(), 30 * 86_400, Number.POSITIVE_INFINITY];
   const options = { timeoutSeconds, deadline, signal: limit.signal };

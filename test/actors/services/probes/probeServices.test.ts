@@ -67,7 +67,7 @@ const success = { result: 'success' };
 const failure = (message: unknown) => ({ result: 'failure', message });
 
 describe('httpGet', () => {
-  test('200 to 399 is success, anything else a failure that tells the status and not the body', async () => {
+  test('succeeds with 200 to 399, and fails otherwise with the status and without the body', async () => {
     const port = await serving((request, response) => {
       response.statusCode = Number(request.url?.slice(1));
       response.end('secret');
@@ -82,7 +82,7 @@ describe('httpGet', () => {
     }
   });
 
-  test('asks as a kubelet does, with the headers of the probe', async () => {
+  test('sends the request of a kubelet with the headers of the probe', async () => {
     const seen: Record<string, unknown>[] = [];
     const port = await serving((request, response) => {
       seen.push({ method: request.method, url: request.url, ...request.headers });
@@ -115,7 +115,7 @@ describe('httpGet', () => {
     });
   });
 
-  test('a named port, a number written as a text, a host of its own; a port that is none is an error', async () => {
+  test('accepts a named port, a port as a string and a custom host, and rejects an invalid port', async () => {
     const port = await serving((_, response) => void response.end());
     const ports = [{ name: 'web', containerPort: port }];
     expect(await tried({ httpGet: { port: 'web' } }, { more: { ports } })).toMatchObject(success);
@@ -126,7 +126,7 @@ describe('httpGet', () => {
     });
   });
 
-  test('redirects are followed on the same host only; to another one it ends as a warning', async () => {
+  test('follows redirects on the same host only, and ends with a warning on a redirect to another', async () => {
     const port = await serving(({ url = '' }, response) => {
       const location = {
         '/near': '/200',
@@ -156,7 +156,7 @@ describe('httpGet', () => {
   test.each([
     ['/%zz', 'parse "/%zz": invalid URL escape "%zz"'],
     ['http://h\\x/', 'parse "http://h\\\\x/": invalid character "\\\\" in host name'],
-  ])('a redirect to %s, which is no URL, is a failure', async (location, reason) => {
+  ])('fails on a redirect to %s, which is not a URL', async (location, reason) => {
     const port = await serving((_, response) => void response.writeHead(302, { location }).end());
     expect(await tried({ httpGet: { port, path: '/a' } })).toMatchObject(
       failure(`Get "http://${HOST}:${port}/a": failed to parse Location header ${JSON.stringify(location)}: ${reason}`),
@@ -176,7 +176,7 @@ describe('httpGet', () => {
     }
     const host = { name: 'Host', value: 'app.example.test' };
 
-    test('a custom Host is sent again if the Location names no scheme', async () => {
+    test('sends a custom Host again if the Location has no scheme', async () => {
       const key = { name: 'X-Key', value: 'k1' };
       const { seen, port } = await redirected(() => '/login/', [host, key]);
       expect(seen).toMatchObject({ url: '/login/', host: 'app.example.test', 'x-key': 'k1' });
@@ -184,18 +184,18 @@ describe('httpGet', () => {
       expect((await redirected((each) => `//${HOST}:${each}/x`, [host])).seen).toMatchObject({ host: host.value });
     });
 
-    test('the Host of an absolute Location is sent instead of a custom one', async () => {
+    test('sends the Host of an absolute Location instead of a custom one', async () => {
       const { seen, port } = await redirected((each) => `http://${HOST}:${each}/x`, [host]);
       expect(seen).toMatchObject({ url: '/x', host: `${HOST}:${port}` });
     });
 
-    test('a Referer of the probe is sent again', async () => {
+    test('sends the Referer of the probe again', async () => {
       const { seen } = await redirected(() => '/x', [{ name: 'Referer', value: 'http://mine' }]);
       expect(seen).toMatchObject({ referer: 'http://mine' });
     });
   });
 
-  test('a User-Agent that is set to "" is not sent, a Host that none can have is sent as ""', async () => {
+  test('omits a User-Agent set to "", and sends an invalid Host as ""', async () => {
     const seen: Record<string, unknown>[] = [];
     const port = await serving((request, response) => {
       seen.push(request.headers);
@@ -209,7 +209,7 @@ describe('httpGet', () => {
     expect(seen[0]).toEqual({ host: '', accept: '*/*', connection: 'close' });
   });
 
-  test('user and password of a path that reads as a URL become an Authorization header', async () => {
+  test('sends the user and password of a URL-like path as an Authorization header', async () => {
     const seen: Record<string, unknown>[] = [];
     const port = await serving((request, response) => {
       seen.push({ url: request.url, ...request.headers });
@@ -220,18 +220,18 @@ describe('httpGet', () => {
     expect((await tried({ httpGet: { port: await closedPort(), path: '//u:p@h/x' } })).message).toContain('u:***@');
   });
 
-  test('a path that leaves no host is a failure', async () => {
+  test('fails on a path that results in no host', async () => {
     expect(await tried({ httpGet: { port: 80, path: 'mailto:x' } })).toMatchObject(
       failure('Get "http:x": http: no Host in request URL'),
     );
   });
 
-  test('at most 10 KiB of the body are read', async () => {
+  test('reads at most 10 KiB of the body', async () => {
     const port = await serving((_, response) => void response.end('x'.repeat(50_000)));
     expect((await tried({ httpGet: { port } })).message).toHaveLength(10 * 1024);
   });
 
-  test('https without a look at the certificate; a server without TLS is told of', async () => {
+  test('accepts any certificate over HTTPS, and reports a server without TLS', async () => {
     const port = await listening(createSecureServer({ key, cert: certificate }, (_, response) => void response.end()));
     expect(await tried({ httpGet: { port, scheme: 'HTTPS' } })).toMatchObject(success);
     const plain = await serving((_, response) => void response.end());
@@ -240,7 +240,7 @@ describe('httpGet', () => {
     );
   });
 
-  test('nobody there, no answer in time, a connection that is closed', async () => {
+  test('fails if no server listens, if the response times out and if the connection is closed', async () => {
     const closed = await closedPort();
     expect(await tried({ httpGet: { port: closed } })).toMatchObject(
       failure(`Get "http://${HOST}:${closed}/": dial tcp ${HOST}:${closed}: connect: connection refused`),
@@ -257,7 +257,7 @@ describe('httpGet', () => {
     expect(await tried({ httpGet: { port: rude } })).toMatchObject(failure(`Get "http://${HOST}:${rude}/": EOF`));
   });
 
-  test('half an answer is a fault of the tool, tried three times; a header that would break its line is not sent', async () => {
+  test('counts an incomplete response as a probe error after three attempts, and does not send a header with a line break', async () => {
     let asked = 0;
     const half = await serving((_, response) => {
       asked += 1;
@@ -273,7 +273,7 @@ describe('httpGet', () => {
     expect(asked).toBe(3);
   });
 
-  test('a connection that is reset while its answer is read is told of as Go does', async () => {
+  test('reports a reset connection during the response as Go does', async () => {
     const breaking = (answer: string) =>
       listening(
         createTcpServer((socket) => {
@@ -289,7 +289,7 @@ describe('httpGet', () => {
 });
 
 describe('tcpSocket', () => {
-  test('that a connection can be opened is success', async () => {
+  test('succeeds if the connection can be established', async () => {
     const port = await listening(createTcpServer());
     expect(await tried({ tcpSocket: { port } })).toMatchObject(success);
     const closed = await closedPort();
@@ -304,13 +304,13 @@ describe('exec', () => {
     (exitCode: number, stdout = '', stderr = ''): ExecSync =>
     async () => ({ exitCode, stdout: Buffer.from(stdout), stderr: Buffer.from(stderr) });
 
-  test('the exit code decides; what it says is the message', async () => {
+  test('is decided by the exit code, with the output as the message', async () => {
     const exec = { command: ['check'] };
     expect(await tried({ exec }, { execSync: answers(0, 'fine') })).toMatchObject({ ...success, message: 'fine' });
     expect(await tried({ exec }, { execSync: answers(1, 'out', 'err') })).toMatchObject(failure('outerr'));
   });
 
-  test('its time is over: a failure, without another attempt', async () => {
+  test('fails without another attempt when the timeout expires', async () => {
     let calls = 0;
     const execSync: ExecSync = async ({ timeout, cmd }) => {
       calls += 1;
@@ -324,7 +324,7 @@ describe('exec', () => {
     expect(calls).toBe(1);
   });
 
-  test('a fault of the tool is tried three times, and says nothing of the container', async () => {
+  test('retries a tool error up to three times, and such an error does not affect the container', async () => {
     let calls = 0;
     const failing = (times: number): ExecSync => {
       calls = 0;

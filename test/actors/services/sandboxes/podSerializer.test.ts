@@ -27,7 +27,7 @@ function works(inTurn: ReturnType<typeof createPodSerializer>) {
   };
 }
 
-test("volumes of a pod do not wait for each other, what is the whole pod's waits for all, and other pods for none", async () => {
+test('volume operations of a pod run in parallel, pod operations wait for all of them, and other pods wait for none', async () => {
   const { begin, begun, end } = works(createPodSerializer());
   begin('mount a', { uid: 'one', volume: 'a' });
   begin('mount b', { uid: 'one', volume: 'b' });
@@ -43,7 +43,7 @@ test("volumes of a pod do not wait for each other, what is the whole pod's waits
   expect(await begun()).toContain('erase');
 });
 
-test('a failure ends a turn as an answer does, and is told to who asked', async () => {
+test('a failed operation releases the next one like a successful one, and its caller gets the error', async () => {
   const { begin, begun, fail } = works(createPodSerializer());
   const first = begin('prepare', { uid: 'one' });
   begin('mount', { uid: 'one', volume: 'a' });

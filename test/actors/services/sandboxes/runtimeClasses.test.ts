@@ -33,12 +33,12 @@ const handlerOf = (runtimeClassName?: string) =>
 const classNamed = (name: string, handler: string) =>
   `apiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata: {name: ${name}}\nhandler: ${handler}\n`;
 
-test("a pod without a class has the runtime's default", async () => {
+test('a pod without a RuntimeClass uses the default handler of the runtime', async () => {
   expect(await handlerOf()).toBe('');
   expect(await handlerOf('')).toBe('');
 });
 
-test('a class names its handler, wherever it stands among the files', async () => {
+test('a RuntimeClass determines the handler, in whichever file it is defined', async () => {
   await writeFile(join(directory, 'a.yaml'), `kind: Other\n---\n${classNamed('sandboxed', 'runsc')}`);
   await writeFile(join(directory, 'b.yml'), '{ broken');
   await writeFile(
@@ -50,7 +50,7 @@ test('a class names its handler, wherever it stands among the files', async () =
   await expect(handlerOf('hidden')).rejects.toThrow('not found');
 });
 
-test('one that is not there is looked for again: it may come', async () => {
+test('a missing RuntimeClass is looked up again, because it may be created', async () => {
   await expect(handlerOf('late')).rejects.toMatchObject({
     reason: 'FailedCreatePodSandBox',
     message: 'Failed to create pod sandbox: runtimeclass.node.k8s.io "late" not found',
@@ -59,7 +59,7 @@ test('one that is not there is looked for again: it may come', async () => {
   expect(await handlerOf('late')).toBe('runc');
 });
 
-test('C25: a static pod of a file or URL is admitted with what its class gives, or refused by it', async () => {
+test('C25: a static pod from a file or URL gets the overhead of its RuntimeClass, or is rejected if it contradicts the class', async () => {
   const overhead = 'overhead: {podFixed: {cpu: 250m}}\n';
   await writeFile(join(directory, 'a.yaml'), `${classNamed('sandboxed', 'runsc')}${overhead}`);
   const classes = await readRuntimeClasses(directory);
@@ -128,7 +128,7 @@ describe('C25: the source of static pods', () => {
   const write = (kind: 'classes' | 'pods', name: string, text: string) => writeFile(join(directory, kind, name), text);
   beforeEach(() => Promise.all(['classes', 'pods'].map((each) => mkdir(join(directory, each)))));
 
-  test('reads the classes with its files', async () => {
+  test('reads the RuntimeClasses together with its files', async () => {
     await write('classes', 'a.yaml', selecting('ssd'));
     await write('pods', 'web.yaml', manifest());
     const { until, stop } = source();
@@ -136,7 +136,7 @@ describe('C25: the source of static pods', () => {
     await stop();
   });
 
-  test('outlives a typo in a class: an edited manifest still comes', async () => {
+  test('still applies an edited manifest after a typo in a RuntimeClass', async () => {
     await write('classes', 'a.yaml', selecting('ssd'));
     await write('pods', 'web.yaml', manifest());
     const { until, stop } = source();
@@ -151,7 +151,7 @@ describe('C25: the source of static pods', () => {
     await stop();
   });
 
-  test('keeps the classes that it had when they can not be read, says so, and goes on', async () => {
+  test('continues with the last RuntimeClasses when they become unreadable, and reports that', async () => {
     await write('pods', 'web.yaml', manifest());
     const classes = new Map([
       ['plain', { kind: 'RuntimeClass', metadata: { name: 'plain' }, handler: 'runc' } as const],
@@ -186,7 +186,7 @@ describe('C25: the source of static pods', () => {
     expect(messagesOf(last)).toEqual(['no more']);
   });
 
-  test('holds a pod back until its class comes', async () => {
+  test('delays a pod until its RuntimeClass exists', async () => {
     await write('pods', 'web.yaml', manifest());
     const { until, stop } = source();
     const held = await until(({ problems }) => problems.length > 0);
@@ -199,7 +199,7 @@ describe('C25: the source of static pods', () => {
     await stop();
   });
 
-  test('admits a pod that contradicts its class as soon as that is mended, and says meanwhile nothing twice', async () => {
+  test('admits a pod that contradicts its RuntimeClass once the conflict is fixed, and reports the conflict only once', async () => {
     await write('classes', 'a.yaml', selecting('ssd'));
     await write('pods', 'web.yaml', manifest('nodeSelector: {disk: hdd}, '));
     const { until, listedAgain, stop, sets } = source();
@@ -211,7 +211,7 @@ describe('C25: the source of static pods', () => {
     await stop();
   });
 
-  test('leaves a pod that was admitted as it is when its class changes or goes, over a restart too', async () => {
+  test('leaves an admitted pod unchanged when its RuntimeClass changes or disappears, even across a restart', async () => {
     await write('classes', 'a.yaml', selecting('ssd'));
     await write('pods', 'web.yaml', manifest());
     const before = source();
@@ -233,7 +233,7 @@ describe('C25: the source of static pods', () => {
   });
 });
 
-test('what is to be a class and is none is told of, beside those that are', async () => {
+test('an invalid RuntimeClass is reported, and valid ones beside it are used', async () => {
   const bad = 'kind: RuntimeClass\nmetadata: {name: bad}\n';
   await writeFile(join(directory, 'a.yaml'), `${bad}---\n${classNamed('plain', 'runc')}---\nkind: Other\n`);
   await writeFile(join(directory, 'b.yaml'), `${bad}handler: *nope\n---\n${classNamed('other', 'runc')}`);
@@ -248,7 +248,7 @@ test('what is to be a class and is none is told of, beside those that are', asyn
   ]);
 });
 
-test('what is no regular file is told of and not read, as it might never end; a symlink to one is', async () => {
+test('a file that is not regular is reported and not read, because reading it may never end, but a symlink to a regular file is read', async () => {
   execFileSync('mkfifo', [join(directory, 'a.yaml')]);
   await symlink('/dev/zero', join(directory, 'b.yaml'));
   await mkdir(join(directory, 'c.json'));
@@ -262,7 +262,7 @@ test('what is no regular file is told of and not read, as it might never end; a 
 });
 
 test.each(['readdir', 'stat'] as const)(
-  'a class that the host refuses to read is not taken for one that does not exist: %s',
+  'a RuntimeClass that cannot be read because %s fails is not reported as missing',
   async (call) => {
     await writeFile(join(directory, 'a.yaml'), classNamed('sandboxed', 'runsc'));
     const refuse = async (path: string): Promise<never> => {
@@ -279,7 +279,7 @@ test.each(['readdir', 'stat'] as const)(
   },
 );
 
-test('a class in a damaged sector is skipped with its error, and the classes of the other files still count', async () => {
+test('an unreadable RuntimeClass file is skipped with its error, and the classes of other files still apply', async () => {
   await writeFile(join(directory, 'a.yaml'), classNamed('sandboxed', 'runsc'));
   await writeFile(join(directory, 'b.yaml'), classNamed('plain', 'runc'));
   const skipped: string[] = [];

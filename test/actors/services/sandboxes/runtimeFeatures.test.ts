@@ -47,7 +47,7 @@ describe('C26: image volumes', () => {
     ['containerd', '1.6.20~ds1', '2.1'],
     ['containerd', 'v2.0.4', '2.1'],
     ['cri-o', '1.30.2', '1.31'],
-  ])('%s %s has none, so it must not create a container that mounts one', async (name, version, first) => {
+  ])('are not supported by %s %s, so a container that mounts one is not created', async (name, version, first) => {
     const message = `ImageVolumeMountFailed: volume "site": the runtime has no image volumes (${name} ${version}; available from ${name} ${first})`;
     await expect(checked(name, version, [mount])).rejects.toMatchObject({ reason: 'CreateContainerError', message });
   });
@@ -55,7 +55,7 @@ describe('C26: image volumes', () => {
   test.each([
     ['containerd', '2.1.4', '2.2'],
     ['cri-o', '1.32.9', '1.33'],
-  ])('%s %s would mount the whole image instead of a part of it', async (name, version, first) => {
+  ])('are rejected with a subPath on %s %s, which would mount the whole image', async (name, version, first) => {
     await expect(checked(name, version, [mount])).resolves.toBeUndefined();
     const message = `ImageVolumeMountFailed: volume "site": the runtime has no subPath of images (${name} ${version}; available from ${name} ${first})`;
     for (const part of [{ subPath: 'html' }, { subPathExpr: '$(A)' }]) {
@@ -68,7 +68,7 @@ describe('C26: image volumes', () => {
     ['containerd', '3.0.0'],
     ['cri-o', '1.33.0'],
     ['another', '0.1'],
-  ])('%s %s mounts an image and a part of one', async (name, version) => {
+  ])('can be mounted with and without a subPath on %s %s', async (name, version) => {
     await expect(checked(name, version, [{ ...mount, subPath: 'html' }])).resolves.toBeUndefined();
   });
 
@@ -79,7 +79,7 @@ describe('C26: image volumes', () => {
     await expect(requireImageVolumes(mute, {}, mounted, { signal })).resolves.toBeUndefined();
   });
 
-  test('an image that was pulled stays with CreateContainerError where the runtime cannot mount it', async () => {
+  test('a pulled image leaves its container in CreateContainerError if the runtime cannot mount it', async () => {
     const node = await simulatedNode({
       pods: [imageVolumePod],
       runtime: { images: { anyPullable: true }, version: DEBIAN_12 },
@@ -93,7 +93,7 @@ describe('C26: image volumes', () => {
     expect(node.calls('createContainer')).toMatchObject([{ request: { config: { metadata: { name: 'other' } } } }]);
   });
 
-  test('C17, C26: the image is pulled, and the runtime is told to mount the part of it that the container wants', async () => {
+  test('C17, C26: the image is pulled, and the runtime gets the subPath that the container mounts', async () => {
     const main = containerWith('main', { volumeMounts: [{ name: 'site', mountPath: '/site', subPath: 'html' }] });
     const volumes = [{ name: 'site', image: { reference: 'registry/site:1', pullPolicy: 'IfNotPresent' as const } }];
     const node = await simulatedNode({
@@ -158,14 +158,14 @@ test('C16: an image volume is mounted as soon as its image can be pulled', async
   expect(node.container('web', 'other').restartCount).toBe(0);
 });
 
-describe('C46: the signal that stops a container', () => {
+describe('C46: a stop signal of a container', () => {
   const stopped = (runtimeVersion: string, stopSignal?: string) => {
     const answer = { version: '', runtimeApiVersion: 'v1', runtimeName: 'containerd', runtimeVersion };
     const lifecycle = stopSignal === undefined ? {} : { stopSignal };
     return requireStopSignal({ version: async () => answer }, { lifecycle }, { signal });
   };
 
-  test('a runtime that would ignore it must not create the container', async () => {
+  test('that the runtime would ignore prevents the creation of the container', async () => {
     await expect(stopped('1.7.30', 'SIGUSR1')).rejects.toMatchObject({
       reason: 'CreateContainerError',
       message: 'stopSignal SIGUSR1: the runtime cannot set it (containerd 1.7.30; available from containerd 2.2)',
@@ -174,7 +174,7 @@ describe('C46: the signal that stops a container', () => {
     await expect(stopped('1.7.30')).resolves.toBeUndefined();
   });
 
-  test('its container waits with that reason', async () => {
+  test('that the runtime would ignore leaves the container waiting with that reason', async () => {
     const main = containerWith('main', { lifecycle: { stopSignal: 'SIGUSR1' } });
     const pods = [podWith('web', { os: { name: 'linux' }, containers: [main] })];
     const node = await simulatedNode({ pods, runtime: { version: DEBIAN_12 } });
@@ -190,7 +190,7 @@ describe('user namespaces', () => {
   ];
   const able = runtime({ status: async () => StatusResponse.fromPartial({ runtimeHandlers: handlers }) });
 
-  test('the runtime is asked what the handler of the pod can do', async () => {
+  test('are checked against the features of the runtime handler of the pod', async () => {
     await expect(requireUserNamespaces(able, '', { signal })).resolves.toBeUndefined();
     await expect(requireUserNamespaces(able, 'old', { signal })).rejects.toMatchObject({
       reason: 'FailedCreatePodSandBox',
@@ -209,13 +209,13 @@ describe('recursive read-only mounts', () => {
   const wanting = (mode: 'IfPossible' | 'Disabled') =>
     containerWith('main', { volumeMounts: [{ name: 'a', mountPath: '/a', readOnly: true, recursiveReadOnly: mode }] });
 
-  test('the runtime is asked what the handler of the pod can do', async () => {
+  test('are checked against the features of the runtime handler of the pod', async () => {
     expect(await supportsRecursiveReadOnly(able, wanting('IfPossible'), async () => '', { signal })).toBe(true);
     expect(await supportsRecursiveReadOnly(able, wanting('IfPossible'), async () => 'old', { signal })).toBe(false);
     expect(await supportsRecursiveReadOnly(able, wanting('IfPossible'), async () => 'none', { signal })).toBe(false);
   });
 
-  test('it is not asked for containers that do not want to know', async () => {
+  test('are not checked for containers that do not request them', async () => {
     const mute = runtime({ status: () => Promise.reject(new Error('asked')) });
     expect(await supportsRecursiveReadOnly(mute, wanting('Disabled'), async () => '', { signal })).toBe(false);
   });

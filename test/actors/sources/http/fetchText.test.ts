@@ -31,7 +31,7 @@ afterEach(() => {
 const get = (clock: Clock = systemClock) => fetchText({ url, headers: [], clock, network, signal: stop.signal });
 const tooMuch = `the response is larger than ${MAX_TEXT_BYTES} bytes`;
 
-describe('an answer has at most 10 MiB, as they are once they are decompressed', () => {
+describe('the limit of 10 MiB for a decompressed response', () => {
   const zeros = Buffer.alloc(2 * MAX_TEXT_BYTES);
   test.each([
     ['gzip', gzipSync],
@@ -43,12 +43,12 @@ describe('an answer has at most 10 MiB, as they are once they are decompressed',
     await expect(get()).rejects.toThrow(tooMuch);
   });
 
-  test('what is compressed is read', async () => {
+  test('permits a compressed response', async () => {
     answer = (_, response) => response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(gzipSync('kind: Pod'));
     expect(await get()).toBe('kind: Pod');
   });
 
-  test('an answer without an end is not read on, and its connection is closed', async () => {
+  test('stops the reading of an endless response, and closes its connection', async () => {
     const piece = Buffer.alloc(100_000, ' ');
     let closed: Promise<unknown> | undefined;
     answer = (_, response) => {
@@ -64,7 +64,7 @@ describe('an answer has at most 10 MiB, as they are once they are decompressed',
   });
 });
 
-describe('an answer has 10 s', () => {
+describe('the timeout of 10 s for a response', () => {
   /** Asks, lets the server do its part, and lets 10 s go by. */
   async function givenUp(begun: (response: ServerResponse) => void): Promise<void> {
     const clock = new SimulatedClock();
@@ -81,16 +81,16 @@ describe('an answer has 10 s', () => {
     await closed;
   }
 
-  test('also one that begins and then hangs', () => givenUp((response) => response.flushHeaders()));
+  test('applies to a response that starts and then hangs', () => givenUp((response) => response.flushHeaders()));
 
-  test('also one that drips', () =>
+  test('applies to a response that arrives in small pieces', () =>
     givenUp((response) => {
       const drip = setInterval(() => response.write(' '), 1);
       response.on('close', () => clearInterval(drip));
     }));
 });
 
-test('a body that comes byte by byte is the same', async () => {
+test('a body that arrives byte by byte is read correctly', async () => {
   const text = 'apiVersion: v1 # ä€𝄞\n'.repeat(100);
   answer = (_, response) => {
     for (const byte of Buffer.from(text)) response.write(Buffer.of(byte));
@@ -99,7 +99,7 @@ test('a body that comes byte by byte is the same', async () => {
   expect(await get()).toBe(text);
 });
 
-test('whatever type it says it has', async () => {
+test('a response is read whatever its content type is', async () => {
   answer = (_, response) => response.writeHead(200, { 'Content-Type': 'image/png' }).end('kind: Pod');
   expect(await get()).toBe('kind: Pod');
 });
@@ -110,7 +110,7 @@ describe('a redirect', () => {
     await expect(get()).rejects.toThrow(/scheme/);
   });
 
-  test('is followed to another path, but not for ever', async () => {
+  test('to another path is followed, but not endlessly', async () => {
     answer = ({ url: path }, response) =>
       path === '/pods' ? response.writeHead(302, { Location: '/other' }).end() : response.end('kind: Pod');
     expect(await get()).toBe('kind: Pod');
@@ -119,12 +119,12 @@ describe('a redirect', () => {
   });
 });
 
-test('what is no HTTP has a reason', async () => {
+test('a response that is not HTTP fails with a specific reason', async () => {
   answer = (_, response) => response.socket?.end('hello\r\n\r\n');
   await expect(get()).rejects.toThrow(/^(?!fetch failed).+/);
 });
 
-test('a refusal is told and its connection closed, although the end of its body is never told', async () => {
+test('an error response is reported and its connection closed, even if its body never ends', async () => {
   const closed = Promise.withResolvers<void>();
   answer = (_, response) => {
     response.once('close', closed.resolve);

@@ -110,7 +110,7 @@ async function asked(): Promise<void> {
 const namesOf = ({ pods }: ManifestSet) => pods.map(({ metadata }) => metadata.name);
 const problemsNow = () => sets.at(-1)?.problems.map(({ path, message }) => `${path}: ${message}`);
 
-describe('what a URL may answer', () => {
+describe('the response of a manifest URL', () => {
   test.each<[string, object | string, string[]]>([
     ['one Pod as JSON', manifest('web'), ['web-node-1']],
     [
@@ -134,7 +134,7 @@ describe('what a URL may answer', () => {
     expect(sets[0] && namesOf(sets[0])).toEqual(names);
   });
 
-  test('C24: its pods are static pods of the node, marked as of a URL, with UIDs of the URL, and tolerate nothing more', async () => {
+  test('C24: yields static pods of the node, marked with their source, with UIDs from the URL and no extra tolerations', async () => {
     answers(manifest('web'));
     start();
     await until(() => sets.length > 0);
@@ -148,7 +148,7 @@ describe('what a URL may answer', () => {
     expect(pod?.spec.tolerations).toBeUndefined();
   });
 
-  test('C25: a pod has the overhead of its RuntimeClass', async () => {
+  test('C25: adds the overhead of the RuntimeClass to a pod', async () => {
     const metadata = { name: 'heavy' };
     const heavy = { kind: 'RuntimeClass', metadata, handler: 'runc', overhead: { podFixed: { cpu: '1' } } } as const;
     const pod = manifest('web');
@@ -158,7 +158,7 @@ describe('what a URL may answer', () => {
     expect(sets[0]?.pods[0]?.spec.overhead).toEqual({ cpu: '1' });
   });
 
-  test('C25: a pod waits for its RuntimeClass without those beside it, and keeps what that gave it', async () => {
+  test('C25: delays only the pod whose RuntimeClass is missing, and its overhead is preserved later', async () => {
     const classed = (cpu: string): RuntimeClasses =>
       new Map([
         [
@@ -194,7 +194,7 @@ describe('what a URL may answer', () => {
     expect(good).toEqual([]);
   });
 
-  test('headers are sent, several of one name in their order', async () => {
+  test('is requested with the configured headers, repeated ones in order', async () => {
     answers(manifest('web'));
     const headers = [
       ['X-One', 'a'],
@@ -207,8 +207,8 @@ describe('what a URL may answer', () => {
   });
 });
 
-describe('from one answer to the next', () => {
-  test('the same again says nothing; another one is told with what has changed', async () => {
+describe('a repeated response of a manifest URL', () => {
+  test('is not published if it is unchanged, and otherwise only its changes are', async () => {
     answers(list(manifest('a', { uid: 'a' }), manifest('b', { uid: 'b' })));
     start();
     await asked();
@@ -223,7 +223,7 @@ describe('from one answer to the next', () => {
     expect(good).toHaveLength(2);
   });
 
-  test('another status, version or note of who wrote what is no news, and is not kept', async () => {
+  test('is unchanged if only the status, resourceVersion or managedFields differ, and is not persisted', async () => {
     const version = (resourceVersion: string, more: object = {}) => ({
       ...manifest('a', {
         uid: 'a',
@@ -284,7 +284,7 @@ describe('from one answer to the next', () => {
     ['an error', 'gone', 404, [': the server answered 404 Not Found']],
     ['too much', ' '.repeat(10 * 2 ** 20 + 1), 200, [': the response is larger than 10485760 bytes']],
   ])(
-    'with %s the last good set stays, and the problem is told once with the URL and field',
+    'with %s retains the last good set, and the problem is reported once with the URL and field',
     async (_, body, status, problems) => {
       answers(list(manifest('a')));
       start();
@@ -304,11 +304,11 @@ describe('from one answer to the next', () => {
   );
 });
 
-describe('an answer with ConfigMaps and Secrets', () => {
+describe('a URL response with ConfigMaps and Secrets', () => {
   const needing = (image: string) => podText('p', ofSecret('s'), image);
   const whole = (image = 'busybox:1') => documents(needing(image), secretText('s', 'k: hunter2'), podText('q'));
 
-  test('gives them to its own pods, and keeps none of them', async () => {
+  test('provides them to its own pods, and none of them is persisted', async () => {
     answers(whole());
     start();
     await until(() => sets.length === 1);
@@ -317,7 +317,7 @@ describe('an answer with ConfigMaps and Secrets', () => {
     expect(JSON.stringify([good, sets])).not.toContain('hunter2');
   });
 
-  test('has each by itself: what is wrong stands as it was, what is right is used', async () => {
+  test('is evaluated per document: invalid ones retain their last good version, and valid ones are used', async () => {
     answers(whole());
     start();
     await until(() => sets.length === 1);
@@ -337,7 +337,7 @@ describe('an answer with ConfigMaps and Secrets', () => {
     expect(said(sets[2])).toEqual([]);
   });
 
-  test('of which nothing can be used is no set', async () => {
+  test('without any usable document is not a set', async () => {
     answers('kind: Service\n');
     start();
     await until(() => unread.length === 1);
@@ -356,8 +356,8 @@ describe('an answer with ConfigMaps and Secrets', () => {
   });
 });
 
-describe('a URL that cannot be read at the start', () => {
-  test('says so once, without a set, until it answers', async () => {
+describe('a URL that is unavailable at the start', () => {
+  test('is reported once, without a set, until it responds', async () => {
     answers('no', 503);
     start();
     await asked();
@@ -369,7 +369,7 @@ describe('a URL that cannot be read at the start', () => {
     expect(sets[0]).toMatchObject({ problems: [], pods: [{ metadata: { name: 'web-node-1' } }] });
   });
 
-  test('stands with its last good set from before a restart, which an answer replaces', async () => {
+  test('uses its last good set from before a restart, until a response replaces it', async () => {
     answers(documents(podText('web'), secretText('s', 'k: v')));
     start();
     await until(() => sets.length === 1);
@@ -389,7 +389,7 @@ describe('a URL that cannot be read at the start', () => {
     expect([good[1], objects]).toEqual([[], []]);
   });
 
-  test('where nobody listens it says why', async () => {
+  test('because no server listens is reported with that reason', async () => {
     server.close();
     await once(server, 'close');
     start();
@@ -397,7 +397,7 @@ describe('a URL that cannot be read at the start', () => {
     expect(unread[0]?.[0]?.message).toContain('ECONNREFUSED');
   });
 
-  test('what the server says is told in at most 1,000 characters', async () => {
+  test('has the text of the server limited to 1,000 characters in the message', async () => {
     answer = { status: 503, reason: 'x'.repeat(10_000) };
     start();
     await until(() => unread.length > 0);
@@ -405,7 +405,7 @@ describe('a URL that cannot be read at the start', () => {
     expect(unread[0]?.[0]?.message.length).toBeLessThanOrEqual(1_000);
   });
 
-  test('one that does not answer is given up after 10 s', async () => {
+  test('because the server hangs times out after 10 s', async () => {
     const clock = new SimulatedClock();
     answer = { hangs: true };
     start({ clock });

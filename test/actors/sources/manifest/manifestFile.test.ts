@@ -14,15 +14,15 @@ function problems(text: string) {
   return 'problems' in result ? result.problems : [];
 }
 
-describe('the text of a manifest', () => {
-  test('a good one gives the static pod with its defaults', () => {
+describe('a manifest text', () => {
+  test('with a valid pod yields the static pod with its defaults', () => {
     expect(read(pod(''))).toMatchObject({
       pod: { metadata: { name: 'a-node', namespace: 'default' }, spec: { restartPolicy: 'Always', nodeName: 'node' } },
       warnings: [],
     });
   });
 
-  test('C46: one with fields for a scheduler is run, with a warning for each', () => {
+  test('C46: with scheduler fields yields a pod with a warning for each field', () => {
     expect(
       read(pod('  topologySpreadConstraints:\n  - {maxSkew: 1, topologyKey: a, whenUnsatisfiable: DoNotSchedule}')),
     ).toMatchObject({
@@ -43,7 +43,7 @@ describe('the text of a manifest', () => {
     ]);
   });
 
-  test('JSON is read as well, with tabs', () => {
+  test('may be JSON with tabs', () => {
     const text = JSON.stringify(
       { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'j' }, spec: { containers: [{ name: 'c', image: 'i' }] } },
       null,
@@ -52,7 +52,7 @@ describe('the text of a manifest', () => {
     expect(read(text)).toMatchObject({ pod: { metadata: { name: 'j-node' } } });
   });
 
-  test('a syntax error is told with its line and column', () => {
+  test('with a syntax error is reported with line and column', () => {
     expect(problems('apiVersion: v1\nkind: [Pod\nmetadata: x')).toEqual([
       { path: '', message: "the list of line 2 needs ',' or ']' at line 3, column 9" },
     ]);
@@ -64,21 +64,21 @@ describe('the text of a manifest', () => {
     ['a list', '[]', 'expected one Pod'],
     ['a text', 'hello', 'expected one Pod'],
     ['an alias without its anchor', 'a: *b', 'unknown anchor; quote the value if its * is text at line 1, column 4'],
-  ])('%s is refused', (_what, text, message) => {
+  ])('is rejected if it is %s', (_what, text, message) => {
     expect(problems(text)).toEqual([{ path: '', message }]);
   });
 
-  test('empty documents around the one do not count', () => {
+  test('may have empty documents around its pod', () => {
     expect(problems(`---\n${pod('')}---\n`)).toEqual([]);
   });
 
-  test('a key that stands twice is refused', () => {
+  test('with a duplicate key is rejected', () => {
     expect(problems(pod('  hostname: a\n  hostname: b\n'))).toEqual([
       { path: '', message: 'key "hostname" is already set in this mapping at line 9, column 3' },
     ]);
   });
 
-  test('YAML is read as Kubernetes does: octal modes, yes for true, times as text', () => {
+  test('is read like YAML in Kubernetes: octal modes, yes as true, times as strings', () => {
     const text = pod('  hostNetwork: yes\n  volumes: [{name: v, downwardAPI: {defaultMode: 0640}}]\n').replace(
       'name: a',
       'name: a\n  annotations: {day: 2024-01-02, span: "1:30"}',
@@ -91,11 +91,11 @@ describe('the text of a manifest', () => {
     });
   });
 
-  test('what the schema takes and a node can not run is a problem', () => {
+  test('that is valid by the schema but cannot run on a node is a problem', () => {
     expect(problems(pod('  activeDeadlineSeconds: 0\n'))).toEqual([DEADLINE]);
   });
 
-  test('a field that nobody knows is told with what the node can not run', () => {
+  test('with an unknown field is reported with that field beside what cannot run', () => {
     expect(problems(pod('  restartpolicy: Never\n  activeDeadlineSeconds: 0\n'))).toEqual([
       DEADLINE,
       { path: 'spec.restartpolicy', message: 'unknown field, did you mean "restartPolicy"?' },

@@ -31,7 +31,7 @@ beforeEach(() => {
 });
 afterEach(() => stop.abort());
 
-describe('the thread', () => {
+describe('the manifest reader thread', () => {
   let started: { texts: string[]; isAlive: boolean; ended: boolean }[];
   let clock: SimulatedClock;
   let read: ReadManifests;
@@ -57,7 +57,7 @@ describe('the thread', () => {
     read = createManifestReader({ clock, signal: stop.signal, startThread });
   });
 
-  test('reads what is large or has many values, and nothing else', async () => {
+  test('reads only texts that are large or have many values', async () => {
     await read(asText(JSON.stringify(podWith(100))));
     await read(asText('['));
     await read(asText(''));
@@ -67,7 +67,7 @@ describe('the thread', () => {
     expect(started.map(({ texts }) => texts)).toEqual([[large.text, many.text]]);
   });
 
-  test('is one for texts that come together, and for those that come within 5 s', async () => {
+  test('is shared by simultaneous texts and by those that follow within 5 s', async () => {
     await Promise.all([read(large), read(large)]);
     await clock.advance(4_999);
     await read(large);
@@ -86,7 +86,7 @@ describe('the thread', () => {
     expect(started).toMatchObject([{}, { texts: [large.text] }]);
   });
 
-  test('ends with the agent', async () => {
+  test('stops with the agent', async () => {
     await read(large);
     stop.abort();
     expect(started).toMatchObject([{ ended: true }]);
@@ -94,7 +94,7 @@ describe('the thread', () => {
   });
 });
 
-test('a large text gives what it would give on the event loop: the whole pod, with its defaults, checked', async () => {
+test('a large text is read as on the event loop: the complete pod with defaults and validation', async () => {
   const read = createManifestReader({ clock: new SimulatedClock(), signal: stop.signal });
   const comment = `# ${'x'.repeat(10_000)}\n`;
   for (const spec of ['restartPolcy: Never, ', 'restartPolicy: Sometimes, ', '']) {
@@ -104,7 +104,7 @@ test('a large text gives what it would give on the event loop: the whole pod, wi
   }
 });
 
-test('pods are handed over a few at a time: the event loop turns meanwhile', async () => {
+test('pods are delivered a few at a time, so the event loop stays responsive', async () => {
   const pods = Array.from({ length: 20 }, (_, index) => podWith(4_000, `web-${index}`));
   const read = createManifestReader({ clock: new SimulatedClock(), signal: stop.signal });
   let [turns, isOver] = [0, false];
@@ -121,11 +121,11 @@ test('pods are handed over a few at a time: the event loop turns meanwhile', asy
   expect(turns).toBeGreaterThan(pods.length);
 });
 
-describe('a text that is too much for the thread', () => {
+describe('a text that overloads the thread', () => {
   /** Within all limits, and much work. */
   const heavy = asText(`{${Array.from({ length: 15_000 }, (_, i) => `a${i}: ${i}`).join(', ')}}`);
 
-  test('is worth another attempt when it takes longer than 30 s, and the thread is given up', async () => {
+  test('is retried later if reading it takes longer than 30 s, and the thread is abandoned', async () => {
     const clock = new SimulatedClock();
     const thread = new ManifestThread(clock);
     await thread.read(large);
@@ -138,7 +138,7 @@ describe('a text that is too much for the thread', () => {
   });
 
   test.each(['EMFILE', 'ENOMEM', 'EIO'])(
-    'is worth another attempt when the host refuses the thread: %s',
+    'fails with the error of the host if the thread cannot run: %s',
     async (code) => {
       const script = `throw Object.assign(new Error('${code}: no more'), { code: '${code}' })`;
       const thread = new ManifestThread(
@@ -151,7 +151,7 @@ describe('a text that is too much for the thread', () => {
     },
   );
 
-  test('is refused when it takes more memory than the thread may have', async () => {
+  test('is rejected if reading it takes more memory than the thread may use', async () => {
     const thread = new ManifestThread(new SimulatedClock(), 16);
     const message = 'cannot be read: reading it takes more than 16 MiB of memory';
     expect(await thread.read(heavy)).toEqual([{ path: '', manifest: { problems: [{ path: '', message }] } }]);

@@ -37,8 +37,8 @@ async function keptOf(content: string): Promise<StoredManifest> {
   return good;
 }
 
-describe('a file that has not changed over a restart', () => {
-  test('gives its last good version at once, and is read at the next list', async () => {
+describe('an unchanged file after a restart', () => {
+  test('yields its last good version at once, and is read at the next list', async () => {
     const good = await keptOf(text('restartPolcy: Never, '));
     const { list, kept } = files(good);
     expect(await list(text('restartPolcy: Never, '))).toEqual({ pods: good.pods, problems: [], warnings: [] });
@@ -49,7 +49,7 @@ describe('a file that has not changed over a restart', () => {
     expect(kept).toEqual([]);
   });
 
-  test('gives another pod at the next list when this agent reads it otherwise', async () => {
+  test('yields a different pod at the next list if this agent parses it differently', async () => {
     const {
       pods: [pod],
       digest,
@@ -66,13 +66,13 @@ describe('a file that has not changed over a restart', () => {
 test.each([
   ['another text', (good: StoredManifest) => good, text('restartPolicy: Never, ')],
   ['a pod of which the text is not known', ({ pods }: StoredManifest) => ({ pods }), text()],
-])('%s is read at once', async (_what, before, now) => {
+])('the text is parsed immediately instead of reusing the stored pod: %s', async (_what, before, now) => {
   const { list, kept } = files(before(await keptOf(text())));
   const { pods } = (await list(now)) ?? {};
   expect(kept).toEqual([{ file: FILE, manifest: { pods, digest: (await keptOf(now)).digest } }]);
 });
 
-test('a status in a file counts for nothing: with another one the pod is the same', async () => {
+test('a status in a manifest file is ignored, so a different one yields the same pod', async () => {
   const { list } = files();
   const withStatus = (phase: string) => `${text().slice(0, -1)}, status: {phase: ${phase}}}`;
   const [first] = (await list(withStatus('Running')))?.pods ?? [];
@@ -80,19 +80,19 @@ test('a status in a file counts for nothing: with another one the pod is the sam
   expect((await list(withStatus('Failed')))?.pods[0]).toBe(first);
 });
 
-test('so is the same text by a node of another name: its pod has another', async () => {
+test('an unchanged file is read at once by a node with a different name, because its pod gets another name', async () => {
   const { list } = files(await keptOf(text()), 'other');
   expect((await list(text()))?.pods).toMatchObject([{ metadata: { name: 'a-other' }, spec: { nodeName: 'other' } }]);
 });
 
-test('so is the text of before after one that was refused: what was wrong is over', async () => {
+test('the original text after a rejected edit clears the problem', async () => {
   const good = await keptOf(text());
   const { list } = files(good);
   expect(await list('kind: Po')).toMatchObject({ pods: good.pods, problems: [{ path: 'kind' }] });
   expect(await list(text())).toMatchObject({ pods: good.pods, problems: [] });
 });
 
-test('the same pod in another text is kept again: the next start knows it by that text', async () => {
+test('a pod with the same content in a different text is persisted again, so the next start recognizes that text', async () => {
   const { list, kept } = files();
   await list(text());
   const [pod] = (await list(`${text()} # a comment`))?.pods ?? [];
@@ -100,10 +100,10 @@ test('the same pod in another text is kept again: the next start knows it by tha
   expect(kept[1]?.manifest?.digest).not.toBe(kept[0]?.manifest?.digest);
 });
 
-describe('a file that holds more than pods', () => {
+describe('a file with more than pods', () => {
   const both = (data = 'password: hunter2') => documents(podText('a', ofSecret('s')), secretText('s', data));
 
-  test('is kept without them, and read at once after a restart', async () => {
+  test('is persisted without the other objects, and is read at once after a restart', async () => {
     const { list, kept, details } = files();
     const { pods } = (await list(both())) ?? {};
     expect(kept).toEqual([{ file: FILE, manifest: { pods } }]);
@@ -118,7 +118,7 @@ describe('a file that holds more than pods', () => {
     expect(again.kept).toEqual([]);
   });
 
-  test('changes nothing of its pod where only the object is another', async () => {
+  test('does not change its pod if only another object changes', async () => {
     const { list, kept, details } = files();
     const before = await list(both());
     const after = await list(both('password: other'));
@@ -127,7 +127,7 @@ describe('a file that holds more than pods', () => {
     expect(kept).toHaveLength(1);
   });
 
-  test('keeps a pod after a restart that has lost its object, and reports that', async () => {
+  test('retains a pod that has lost its object across a restart, and reports that', async () => {
     const first = files();
     const { pods } = (await first.list(both())) ?? {};
     const again = files(first.kept[0]?.manifest ?? undefined);
@@ -151,14 +151,14 @@ describe('a file that holds more than pods', () => {
     [0o100640, [`contains a Secret and has mode 0640, so that others may read it; use mode 0600`]],
     [0o100600, []],
     [0o100400, []],
-  ])('is told of when it is a Secret and the mode is %o', async (mode, told) => {
+  ])('causes a warning only if it contains a Secret and others may read it (mode %o)', async (mode, told) => {
     const { list } = files();
     const set = await list(both(), mode);
     expect(set?.warnings.map(({ message }) => message)).toEqual(told);
     expect((await list(podText('b'), mode))?.warnings).toEqual([]);
   });
 
-  test('is told of no more once only its mode is another', async () => {
+  test('causes no warning once its mode has been corrected', async () => {
     const { list } = files();
     expect((await list(both(), 0o644))?.warnings).toHaveLength(1);
     expect((await list(both(), 0o600))?.warnings).toEqual([]);

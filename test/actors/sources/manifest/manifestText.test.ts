@@ -7,8 +7,8 @@ const problems = (text: string, manifest = readDocuments) =>
     'problems' in manifest ? manifest.problems.map((each) => [path, each.path, each.message]) : [],
   );
 
-describe('a text may hold', () => {
-  test('several documents, empty ones not counted', () => {
+describe('a manifest text', () => {
+  test('may contain several documents, and empty ones are ignored', () => {
     const text = documents('# nothing\n', podText('a'), '\n', configText('c', 'k: v'), secretText('s', 'k: v'));
     expect(found(text)).toEqual([
       ['documents[0]', 'Pod/default/a-node'],
@@ -18,7 +18,7 @@ describe('a text may hold', () => {
     expect(problems(text)).toEqual([]);
   });
 
-  test('lists, whose items need not say what they are, also one in another', () => {
+  test('may contain lists, even nested, whose items need no kind', () => {
     const items = (kind: string, ...inner: string[]) =>
       `{apiVersion: v1, kind: ${kind}, items: [${inner.join(', ')}]}\n`;
     const nameless = (text: string) => text.replace(/apiVersion: v1, kind: \w+, /, '').trim();
@@ -37,15 +37,15 @@ describe('a text may hold', () => {
     expect(problems(text)).toEqual([]);
   });
 
-  test('JSON that is a list, nested as deep as anything', () => {
+  test('may be a JSON list, nested up to a limit', () => {
     const deep = (levels: number) => `${'{"kind":"List","items":['.repeat(levels)}{}${']}'.repeat(levels)}`;
     expect(problems(deep(80))).toEqual([['', '', 'is nested deeper than 100 levels']]);
     expect(problems(deep(10))).toEqual([[expect.any(String), 'metadata.name', 'Required value']]);
   });
 });
 
-describe('what is wrong is wrong where it stands', () => {
-  test('of forty documents one that cannot be parsed leaves thirty-nine', () => {
+describe('a problem in one document', () => {
+  test('that cannot be parsed leaves the other thirty-nine documents usable', () => {
     const forty = Array.from({ length: 40 }, (_, index) => (index === 17 ? 'a: [\n' : podText(`p${index}`)));
     const read = readDocuments(documents(...forty));
     expect(read.filter((each) => 'pod' in each.manifest)).toHaveLength(39);
@@ -55,7 +55,7 @@ describe('what is wrong is wrong where it stands', () => {
     });
   });
 
-  test('an object of another kind says so, once', () => {
+  test('of an unsupported kind is reported once', () => {
     const service = 'apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {ports: 7}\n';
     expect(problems(documents(podText('a'), service))).toEqual([
       ['documents[1]', 'kind', expect.stringMatching(/^nothing is done here with a Service: /)],
@@ -66,7 +66,7 @@ describe('what is wrong is wrong where it stands', () => {
     expect(problems('kind: Po')).toEqual([['', 'kind', 'expected Pod, got Po']]);
   });
 
-  test('a Secret that is wrong says which it is, and nothing of what it holds', () => {
+  test('with an invalid Secret names the Secret without its content', () => {
     const text = documents(
       podText('a'),
       `{apiVersion: v1, kind: Secret, metadata: {name: s}, data: {k: 'hunter2!'}}\n`,
@@ -81,7 +81,7 @@ describe('what is wrong is wrong where it stands', () => {
   });
 });
 
-test('an answer may hold the same', () => {
+test('a URL response may contain the same documents as a file', () => {
   expect(readAnswer(documents(podText('a'), configText('c', ''))).map(({ key }) => key)).toEqual([
     'Pod/default/a-node',
     'ConfigMap/default/c',

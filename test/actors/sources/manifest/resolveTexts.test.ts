@@ -33,12 +33,12 @@ function source(textNoun: 'file' | 'response' = 'file') {
   };
 }
 
-describe('a pod that names a ConfigMap or a Secret', () => {
+describe('a pod that references a ConfigMap or a Secret', () => {
   const missing = 'spec.volumes[0].configMap: ConfigMap default/c is not in /pods';
   const warningsOf = ({ warnings }: { readonly warnings: readonly { path: string; message: string }[] }) =>
     warnings.map(({ path, message }) => `${path}: ${message}`);
 
-  test('is used at once, with a warning until its source has that', async () => {
+  test('is accepted at once, with a warning until its source has the object', async () => {
     const settle = source();
     const alone = await settle({ [A]: podText('p', ofConfig('c')) });
     expect(alone).toMatchObject({ pods: ['p-node'], said: [] });
@@ -51,19 +51,19 @@ describe('a pod that names a ConfigMap or a Secret', () => {
     expect(both.found.pods[0]).toBe(alone.found.pods[0]);
   });
 
-  test('runs without one that is optional', async () => {
+  test('runs without an optional object', async () => {
     const optional = ofConfig('c').replace('{name: c}', '{name: c, optional: true}');
     expect(warningsOf(await source()({ [A]: podText('p', optional) }))).toEqual([
       `${missing}; the pod runs without it`,
     ]);
   });
 
-  test('may have it in its own file', async () => {
+  test('may have the object in its own file', async () => {
     const text = documents(podText('p', ofSecret('s')), secretText('s', 'k: v'));
     expect(await source()({ [A]: text })).toMatchObject({ pods: ['p-node'], said: [], warnings: [] });
   });
 
-  test('stays in use when that is gone, and a changed version waits for it', async () => {
+  test('stays accepted when the object disappears, and a changed version waits for the object', async () => {
     const settle = source();
     const before = await settle({ [A]: podText('p', ofConfig('c')), [B]: configText('c', 'k: v') });
     const after = await settle({ [A]: podText('p', ofConfig('c')) });
@@ -85,7 +85,7 @@ describe('a pod that names a ConfigMap or a Secret', () => {
     expect(again.found.pods[0]?.spec.containers[0]?.image).toBe('other');
   });
 
-  test('is not helped by one of another kind, name or namespace', async () => {
+  test('is not satisfied by an object of a different kind, name or namespace', async () => {
     const elsewhere = configText('c', '').replace('name: c', 'name: c, namespace: other');
     const others = documents(elsewhere, configText('d', ''), secretText('c', ''));
     expect((await source()({ [A]: podText('p', ofConfig('c')), [B]: others })).warnings).toHaveLength(1);
@@ -93,7 +93,7 @@ describe('a pod that names a ConfigMap or a Secret', () => {
     expect((await source()({ [A]: there, [B]: others })).warnings).toEqual([]);
   });
 
-  test('waits for what the response of a URL has to have', async () => {
+  test('waits until the URL response contains the object', async () => {
     const settle = source('response');
     await settle({ [A]: podText('p') });
     const { problems } = await settle({ [A]: podText('p', ofConfig('c')) });
@@ -101,7 +101,7 @@ describe('a pod that names a ConfigMap or a Secret', () => {
   });
 });
 
-test('of two files with one object that which had it keeps it, and the other is told', async () => {
+test('of two files with the same object the first is used, and the other is reported', async () => {
   const settle = source();
   const valueIn = (found: Awaited<ReturnType<typeof settle>>) =>
     found.objects.map(({ object }) => object.data.get('k'));
@@ -113,7 +113,7 @@ test('of two files with one object that which had it keeps it, and the other is 
   expect(valueIn(await settle({ [A]: configText('c', 'k: a') }))).toEqual(['a']);
 });
 
-test('so it is with a uid, also in one file', async () => {
+test('of two pods with the same UID the first is used, even in one file', async () => {
   const withUid = (name: string) => podText(name).replace('}', ', uid: same}');
   const settle = source();
   await settle({ [B]: withUid('b') });

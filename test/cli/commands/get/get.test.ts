@@ -44,7 +44,7 @@ async function printed(print: (write: (text: string) => unknown) => Promise<void
 
 const pods = (options: GetOptions) => printed((write) => get({ rootDir, ...options }, write));
 
-test('labels and fields choose among pods', async () => {
+test('label and field selectors select pods', async () => {
   const names = (options: GetOptions) => pods({ output: 'name', ...options });
   expect(await names({ selector: 'app=shop' })).toBe('pod/web-host\npod/db-host\n');
   expect(await names({ selector: 'app notin (shop)' })).toBe('pod/other-host\n');
@@ -55,7 +55,7 @@ test('labels and fields choose among pods', async () => {
   expect(list).toMatchObject({ items: [{ metadata: { uid: 'other' } }] });
 });
 
-test('a template is given the list, or the pod that is named', async () => {
+test('a template is applied to the list, or to the named pod', async () => {
   expect(await pods({ output: 'jsonpath={.items[*].metadata.name}' })).toBe('web-host db-host other-host');
   expect(await pods({ name: 'web', output: 'jsonpath={.metadata.uid}' })).toBe('web');
   const output = 'custom-columns=POD:.metadata.name,PHASE:.status.phase';
@@ -66,7 +66,7 @@ test('a template is given the list, or the pod that is named', async () => {
   expect(await pods({ headers: false, selector: 'app=mail' })).toMatch(/^other-host +1\/1 +Running/);
 });
 
-test('a mistake is one sentence, before any agent is asked', async () => {
+test('an invalid option is reported in one sentence before any agent is contacted', async () => {
   const rejects = (options: GetOptions, message: string) =>
     expect(pods({ ...options, rootDir: '/nowhere' })).rejects.toThrow(message);
   await rejects({ selector: 'a b' }, "--selector: found 'b' expected: in, notin, =, ==, !=, >, <");
@@ -77,7 +77,7 @@ test('a mistake is one sentence, before any agent is asked', async () => {
   await rejects({ output: 'xml' }, '--output: expected one of wide');
 });
 
-test('a watch tells a pod that is no longer chosen once more, and then no longer', async () => {
+test('a watch prints a pod that no longer matches once more, and then no longer', async () => {
   let text = '';
   const options = {
     rootDir,
@@ -105,7 +105,7 @@ test('a watch tells a pod that is no longer chosen once more, and then no longer
   await ended;
 });
 
-test('nodes and events are chosen and printed alike', async () => {
+test('nodes and events are selected and printed like pods', async () => {
   agent.record({ ...recordedEvent(involvedNode('host'), { reason: 'Starting', message: 'Starting.' }), at: NOW });
   agent.record({ ...recordedEvent(involvedPod(web.pod), { reason: 'Started', message: 'Started.' }), at: NOW });
   const events = (fieldSelector: string) =>

@@ -54,7 +54,7 @@ async function printed(words: string[] = [], options: GetActorsOptions = {}, wid
   return text;
 }
 
-test('each actor is a line, in the order of the tree', async () => {
+test('each actor is one line, in the order of the tree', async () => {
   expect(`\n${await printed()}`).toBe(`
 NAME          KIND                 IS         STATE              UNTIL    AGE
 host          node                 steady     running                     60s
@@ -71,7 +71,7 @@ web/job       container            retrying   ended.backingOff   in 48s   12s
 `);
 });
 
-test('the words and the flag are one filter; wide adds what it waits for, and the names on the way to it', async () => {
+test('words and --filter are combined, and wide adds the wait reason and the ancestors', async () => {
   const text = await printed(['web'], { filter: 'kind:container is:retrying', output: 'wide' });
   expect(`\n${text}`).toBe(`
 NAME      KIND        IS         STATE              UNTIL    AGE   SINCE                      WAITING FOR    LAST FAILURE                           PATH
@@ -79,13 +79,13 @@ web/job   container   retrying   ended.backingOff   in 48s   12s   2026-05-04T12
 `);
 });
 
-describe('for other programs', () => {
+describe('output for other programs', () => {
   test('names', async () => {
     expect(await printed(['kind:limiter'], { output: 'name' })).toBe('node/start\nnode/pull\n');
     expect(await printed(['data'], { output: 'name' })).toBe('pod/default/web-host/volume/data\n');
   });
 
-  test('JSON and YAML with an item for each', async () => {
+  test('is JSON or YAML with one item per actor', async () => {
     const { items } = JSON.parse(await printed(['web'], { output: 'json' }));
     expect(items).toHaveLength(4);
     expect(items[3]).toMatchObject({
@@ -102,25 +102,28 @@ describe('for other programs', () => {
   });
 });
 
-test('only the pods of a namespace, or all with theirs', async () => {
+test('get actors lists the pods of one namespace, or all pods with their namespaces', async () => {
   agent.show(podView({ main: { db: running() }, meta: { name: 'db-host', namespace: 'shop', uid: 'd' } }));
   expect(await printed(['kind:container'], { namespace: 'shop', output: 'name' })).toMatch(/^pod\/shop\/db-host.*\n$/);
   expect(await printed(['kind:pod'])).toMatch(/^NAMESPACE +NAME +KIND.*\nshop +db +pod.*\ndefault +web +pod/s);
 });
 
-test.each([40, 60, 80])('on a terminal of %d columns names and states are cut, and a line stays one', async (width) => {
-  const lines = (await printed([], {}, width)).trimEnd().split('\n');
-  for (const line of lines) expect(isPrintable(line)).toBe(true);
-  const most = Math.max(...lines.map(displayWidth));
-  expect(most).toBeLessThanOrEqual(Math.max(width, 66));
-});
+test.each([40, 60, 80])(
+  'get actors truncates names and states for a terminal of %d columns, but not below 66 columns',
+  async (width) => {
+    const lines = (await printed([], {}, width)).trimEnd().split('\n');
+    for (const line of lines) expect(isPrintable(line)).toBe(true);
+    const most = Math.max(...lines.map(displayWidth));
+    expect(most).toBeLessThanOrEqual(Math.max(width, 66));
+  },
+);
 
-test('a filter that cannot be read is told before any agent is asked', async () => {
+test('an invalid filter is reported before any agent is contacted', async () => {
   await socket.close();
   await expect(printed(['is:bad'])).rejects.toThrow('is:bad: expected one of broken, retrying');
 });
 
-test('a watch prints what changes: not the tries of a probe, but what has moved and what is gone', async () => {
+test('a watch prints transitions and removed actors, but no probe attempts', async () => {
   let text = '';
   const write = (part: string) => {
     text += part;
@@ -141,22 +144,25 @@ test('a watch prints what changes: not the tries of a probe, but what has moved 
   socket = await serveSocket({ path: socketPath(rootDir), agent });
 });
 
-test.each(['json', 'yaml', 'name'] as const)('a watch as %s says what has become of an actor', async (output) => {
-  let text = '';
-  const write = (part: string) => {
-    text += part;
-  };
-  const ended = getActors(['job'], { rootDir, watch: true, output }, write, {}).catch((error: unknown) => error);
-  const until = async (pattern: RegExp) => {
-    while (!pattern.test(text)) await new Promise((resolve) => setTimeout(resolve, 20));
-  };
-  await until(/ADDED.*container\/job/s);
-  agent.show(crashed({ state: 'launching.creatingContainer.creating', tags: ['working'], since: NOW }));
-  await until(/MODIFIED.*container\/job/s);
-  agent.remove(crashed());
-  await until(/DELETED.*container\/job/s);
-  expect(text.match(/ADDED|MODIFIED|DELETED/g)).toEqual(['ADDED', 'MODIFIED', 'DELETED']);
-  await socket.close();
-  expect(await ended).toMatchObject({ reason: 'AgentGone' });
-  socket = await serveSocket({ path: socketPath(rootDir), agent });
-});
+test.each(['json', 'yaml', 'name'] as const)(
+  'a watch with the output %s reports each addition, modification and deletion of an actor once',
+  async (output) => {
+    let text = '';
+    const write = (part: string) => {
+      text += part;
+    };
+    const ended = getActors(['job'], { rootDir, watch: true, output }, write, {}).catch((error: unknown) => error);
+    const until = async (pattern: RegExp) => {
+      while (!pattern.test(text)) await new Promise((resolve) => setTimeout(resolve, 20));
+    };
+    await until(/ADDED.*container\/job/s);
+    agent.show(crashed({ state: 'launching.creatingContainer.creating', tags: ['working'], since: NOW }));
+    await until(/MODIFIED.*container\/job/s);
+    agent.remove(crashed());
+    await until(/DELETED.*container\/job/s);
+    expect(text.match(/ADDED|MODIFIED|DELETED/g)).toEqual(['ADDED', 'MODIFIED', 'DELETED']);
+    await socket.close();
+    expect(await ended).toMatchObject({ reason: 'AgentGone' });
+    socket = await serveSocket({ path: socketPath(rootDir), agent });
+  },
+);

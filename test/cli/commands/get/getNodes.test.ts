@@ -55,12 +55,12 @@ test.each([[['no']], [['node/host']], [['nodes', 'host']]])('describe %j describ
   expect(text).toContain('StoreRecovered');
 });
 
-test.each([[['po/web']], [['po', 'web']], [['pod/web']]])('describe and explain know %j', async (words) => {
+test.each([[['po/web']], [['po', 'web']], [['pod/web']]])('describe and explain accept %j', async (words) => {
   expect(await printed((write) => describeObject(words, { rootDir }, write))).toMatch(/^Name: +web-host\n/);
   expect(await printed((write) => explain(words, { rootDir }, write))).toMatch(/^default\/web-host /);
 });
 
-test('a node of another name is described to nobody', async () => {
+test('describing a node with a different name fails', async () => {
   const other = printed((write) => describeObject(['node', 'other'], { rootDir }, write));
   await expect(other).rejects.toThrow('nodes "other" not found');
   expect(await printed((write) => explain(['no'], { rootDir }, write))).toContain('pods: 1 of 110');

@@ -82,7 +82,7 @@ async function outputOf(run: (write: (text: string | Uint8Array) => Promise<void
   return text;
 }
 
-test('get, describe and logs show the pod, the missing object, where it was searched, and when the pod starts', async () => {
+test('get, describe and logs show the pod, the missing object, the searched path, and when the pod starts', async () => {
   const { node, rootDir } = await servedNode();
   await node.advance('40s');
   const objects = { web: ['Secret', 'api-token'], db: ['ConfigMap', 'settings'] } as const;
@@ -101,7 +101,7 @@ test('get, describe and logs show the pod, the missing object, where it was sear
   }
 });
 
-test('a pod that runs has no warnings beside the list', async () => {
+test('a running pod is listed without warnings', async () => {
   const { node, rootDir } = await servedNode();
   const metadata = { name: 'api-token' };
   const secret = { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { token: 't' } };

@@ -167,7 +167,7 @@ test('image pull uses the credential provider plugins and the directories of the
   await inWorkingDirectory.close();
 });
 
-test('image remove spares the image of a container, and of all sandboxes', async () => {
+test('image remove rejects the image of a container, and the sandbox image', async () => {
   const remove = (...names: string[]) => printed((write) => removeImages(names, options, write));
   const call = { signal: new AbortController().signal };
   const cri = inProcessCri(runtime);
@@ -182,7 +182,7 @@ test('image remove spares the image of a container, and of all sandboxes', async
   await expect(remove('web:1')).rejects.toThrow('image "web:1" not found');
 });
 
-test('image remove of one of several names leaves the image under the others', () => {
+test('image remove of one of several names leaves the image under its other names', () => {
   const id = `sha256:${'ab'.repeat(32)}`;
   const digest = (repository: string) => `${repository}@sha256:${'0'.repeat(64)}`;
   const web = { id, repoTags: ['docker.io/library/web:1', 'docker.io/library/web:2'], repoDigests: [] };
@@ -212,7 +212,7 @@ test('image remove of one of several names leaves the image under the others', (
   ).toEqual([]);
 });
 
-test('image remove asks for the ID where the runtime would remove the other names as well', async () => {
+test('image remove requires the ID if the runtime would remove the other names as well', async () => {
   const names = { removedNames: ['example.org/web:1'], remainingNames: ['example.org/web:2'] };
   const parts = {
     cri: inProcessCri(runtime),
@@ -244,7 +244,7 @@ test.each([
   ['plain', (content: Buffer) => content],
   ['gzip', gzipSync],
   ['zstd', zstdCompressSync],
-])('image import reads an archive (%s), and refuses a runtime that is not containerd', async (_, compressed) => {
+])('image import reads an archive (%s), and rejects a runtime other than containerd', async (_, compressed) => {
   const file = join(directory, 'web.tar');
   const content = compressed(ociArchive([image]));
   await writeFile(file, content);
@@ -256,7 +256,7 @@ test.each([
 test.each([
   ['gzip', gzipSync],
   ['zstd', zstdCompressSync],
-])('an archive that expands without bound (%s) is refused before it fills the disk', async (_, compressed) => {
+])('an archive that expands without bound (%s) is rejected before it fills the disk', async (_, compressed) => {
   const file = join(directory, 'bomb.tar');
   const temporaryDirectory = join(directory, 'tmp');
   await mkdir(temporaryDirectory);
@@ -284,7 +284,7 @@ test('an import that is killed leaves no temporary file', async () => {
   expect(namesDuringImport).toEqual([[]]);
 });
 
-test('a file that cannot be imported is refused in one sentence', async () => {
+test('a file that cannot be imported is rejected in one sentence', async () => {
   const file = join(directory, 'web.tar');
   await expect(imported(file)).rejects.toThrow(new RegExp(`^${file}: no such file$`));
   await expect(imported(directory)).rejects.toThrow(/ is not a file: expected a tar archive/);
@@ -295,13 +295,13 @@ test('a file that cannot be imported is refused in one sentence', async () => {
   await expect(imported('-', Buffer.from('no archive'))).rejects.toThrow(/^the standard input is not a tar archive$/);
 });
 
-test('a FIFO is refused, and not waited for', async () => {
+test('a FIFO is rejected without waiting for it', async () => {
   const file = join(directory, 'web.tar');
   execFileSync('mkfifo', [file]);
   await expect(imported(file)).rejects.toThrow(/ is not a file: expected a tar archive/);
 });
 
-test('the runtime is that of the running agent, unless it is simulated', async () => {
+test('image commands use the runtime of the running agent, unless that is simulated', async () => {
   const { containerRuntimeEndpoint: socket } = options;
   const agentAt = async (node: object) => {
     const agent = fakeAgent({ now: 0, node: { endpoints: { runtime: socket, images: socket }, ...node } });

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
 import { openSecretLink } from '../../../../cli/commands/record/desktop.ts';
 
-test('a link with a token is opened by way of a file for its owner, as others can read command lines', async () => {
+test('a link with a token is opened through an owner-only file, because other users can read command lines', async () => {
   const opened: string[] = [];
   const link = 'http://127.0.0.1:4000/?token=secret&at=2026-01-01T00:00:00.000Z';
   const cleanUp = await openSecretLink(link, {

@@ -14,7 +14,7 @@ const nothing = () => {
   throw new Error('nothing is served');
 };
 
-test('a recording is served until a signal ends it', async () => {
+test('a recording is served until the command receives a signal', async () => {
   const recorded = await recordedNode({ pods: [podWith('web')], machines: machinesDigest() });
   await recorded.live(1);
   let said = '';
@@ -38,7 +38,7 @@ test('a recording is served until a signal ends it', async () => {
   await expect(ask(port, '/')).rejects.toThrow('ECONNREFUSED');
 });
 
-test('replay --open serves it at the moment of --until', async () => {
+test('replay --open serves the recording at the time of --until', async () => {
   const recorded = await recordedNode({ pods: [podWith('web')], machines: machinesDigest() });
   await recorded.live(1);
   // Nobody is shown a browser by a test.
@@ -56,7 +56,7 @@ test('replay --open serves it at the moment of --until', async () => {
   await expect(refused).rejects.toThrow('--open cannot be combined with --check, --story');
 });
 
-test('what cannot be served is a mistake of the user, which says what is wrong', async () => {
+test('a recording that cannot be served is a user error with the reason', async () => {
   const recorded = await recordedNode({ pods: [podWith('web')] });
   await recorded.live(1);
   const empty = await mkdtemp(join(tmpdir(), 'statelet-inspect-'));

@@ -28,21 +28,21 @@ const desktop = (environment: Readonly<Record<string, string>>) => ({
 });
 const build = () => writeFile(join(directory, 'charts.html'), '');
 
-test('the page of all charts is opened at the machine that is asked for, and its address told in any case', async () => {
+test('charts --open opens the page at the requested machine, and always prints its address', async () => {
   await build();
   await openCharts({ name: 'pod' }, write, desktop({ WAYLAND_DISPLAY: 'wayland-0' }));
   expect(said).toMatch(/^file:\/\/\/.*statelet%20charts-.*\/charts\.html#pod\n$/);
   expect(opened).toEqual([said.trim()]);
 });
 
-test('without a desktop the address is told, and nothing opened', async () => {
+test('without a desktop the address is printed and nothing is opened', async () => {
   await build();
   await openCharts({}, write, desktop({ DISPLAY: '' }));
   expect(said).toMatch(/^file:.*charts\.html\n$/);
   expect(opened).toEqual([]);
 });
 
-test('a page that was not built, or an option that does not fit, is told in one line', async () => {
+test('a missing page and a conflicting option are each reported in one line', async () => {
   await expect(openCharts({}, write, desktop({}))).rejects.toThrow(
     /^--open: .*charts\.html does not exist, expected the built page: npm run build$/,
   );

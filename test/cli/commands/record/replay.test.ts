@@ -19,12 +19,12 @@ describe('--until', () => {
     expect(parseUntil(until, FROM, TO)).toBe(moment);
   });
 
-  test.each(['', 'now', '10', '--10s', '2026', 'constructor', '2026-13-01T00:00:00Z'])('%j is refused', (until) => {
+  test.each(['', 'now', '10', '--10s', '2026', 'constructor', '2026-13-01T00:00:00Z'])('rejects %j', (until) => {
     expect(() => parseUntil(until, FROM, TO)).toThrow(/^--until: expected a time such as "2026-01-31T12:00:00Z", or /);
   });
 });
 
-describe('a file that is no recording', () => {
+describe('a file that is not a recording', () => {
   let directory = '';
 
   beforeAll(async () => {
@@ -34,20 +34,23 @@ describe('a file that is no recording', () => {
 
   afterAll(() => rm(directory, { recursive: true }));
 
-  test.each([{}, { check: true }, { story: true }, { explain: 'node' }])('is named as such: %j', async (options) => {
-    for (const path of [join(directory, 'noise'), directory])
-      await expect(replay(path, options, () => {})).rejects.toThrow(
-        `${path}: expected a recording, as "statelet record dump" writes it, or a directory of one`,
-      );
-  });
+  test.each([{}, { check: true }, { story: true }, { explain: 'node' }])(
+    'is rejected with its path by a replay with the options %j',
+    async (options) => {
+      for (const path of [join(directory, 'noise'), directory])
+        await expect(replay(path, options, () => {})).rejects.toThrow(
+          `${path}: expected a recording, as "statelet record dump" writes it, or a directory of one`,
+        );
+    },
+  );
 
-  test('a part of a pod is explained, not shown by itself', async () => {
+  test('with --container but without --explain causes an error about the option', async () => {
     await expect(replay(join(directory, 'noise'), { container: 'app' }, () => {})).rejects.toThrow(
       '--container and --volume: only with --explain pod/NAME',
     );
   });
 
-  test('and one that is not there by what the system says', async () => {
+  test('is reported as missing if it does not exist', async () => {
     await expect(replay(join(directory, 'none'), {}, () => {})).rejects.toThrow(
       /none: there is no such recording; "statelet record dump FILE" writes one$/,
     );

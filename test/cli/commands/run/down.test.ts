@@ -90,26 +90,26 @@ async function staleSocket(): Promise<void> {
 }
 
 describe('`statelet down`', () => {
-  test('without any sandbox left takes the name of the node from the marks of its pods', async () => {
+  test('takes the node name from the marks of the pods if no sandbox is left', async () => {
     await podDirectory('a');
     await run();
     expect(started).toEqual(['own runtime to end all', `node node-7 over ${own}, own graces`, 'own runtime stopped']);
     expect(said).toMatch(/\nthe node has stopped/);
   });
 
-  test('with --now gives each pod a second', async () => {
+  test('with --now allows each pod one second', async () => {
     await podDirectory('a');
     await run({}, true);
     expect(started).toContain(`node node-7 over ${own}, a second`);
   });
 
-  test('ends pods on the runtime that `up` was given, and starts none of its own', async () => {
+  test('terminates pods on the runtime configured for `up`, and starts no runtime of its own', async () => {
     await podDirectory('a', { runtime: 'unix:///run/theirs.sock' });
     await run();
     expect(started).toEqual(['node node-7 over unix:///run/theirs.sock, own graces']);
   });
 
-  test('of which it says that it does not answer', async () => {
+  test('reports a configured runtime that does not respond', async () => {
     await podDirectory('a', { runtime: 'unix:///run/theirs.sock' });
     const nodeNameOf = () => Promise.reject(new Error('connect ENOENT /run/theirs.sock'));
     await expect(run({ nodeNameOf })).rejects.toThrow(
@@ -118,13 +118,13 @@ describe('`statelet down`', () => {
     expect(started).toEqual([]);
   });
 
-  test('ends those of a simulated runtime without any containerd', async () => {
+  test('terminates the pods of a simulated runtime without any containerd', async () => {
     await podDirectory('a', { runtime: SIMULATED_ENDPOINT });
     await run();
     expect(started).toEqual([`node node-7 over ${SIMULATED_ENDPOINT}, own graces`]);
   });
 
-  test('where its containerd cannot be started ends all without grace, says why in one line, and removes what is on disk', async () => {
+  test('kills all pods if its containerd cannot start, reports why in one line, and removes the files', async () => {
     await podDirectory('a');
     const theirs = join(root, 'pods', 'theirs');
     await mkdir(theirs);
@@ -142,7 +142,7 @@ describe('`statelet down`', () => {
     expect(await readdir(join(root, 'pods'))).toEqual(['theirs']);
   });
 
-  test('of pods whose containerd cannot be started what cannot be removed hinders no other, and is named', async () => {
+  test('continues after a pod that cannot be removed when its containerd cannot start, and names that pod', async () => {
     for (const uid of ['a', 'b', 'c']) await podDirectory(uid);
     const busy = join(root, 'pods', 'b', 'theirs');
     await mkdir(busy);
@@ -157,7 +157,7 @@ describe('`statelet down`', () => {
     expect(await readdir(join(root, 'pods'))).toEqual(['b']);
   });
 
-  test('removes the socket that a killed agent has left, with pods and without', async () => {
+  test('removes the socket of a killed agent, with pods and without', async () => {
     await staleSocket();
     await run();
     expect(said).toBe(`no "statelet up" is running for ${state}\n`);
@@ -168,7 +168,7 @@ describe('`statelet down`', () => {
     expect(existsSync(socketPath(root))).toBe(false);
   });
 
-  test('names the agents that do run if none runs for the directory', async () => {
+  test('lists the running agents if none runs for the directory', async () => {
     agents = ['/data/kubelet/statelet.sock', '/var/lib/statelet/run/statelet.sock'];
     await run();
     expect(said).toBe(
@@ -176,7 +176,7 @@ describe('`statelet down`', () => {
     );
   });
 
-  test('ends the pods of the root directory that `up` was given', async () => {
+  test('terminates the pods of the root directory configured for `up`', async () => {
     root = join(state, 'elsewhere');
     await podDirectory('a');
     await run();
@@ -186,7 +186,7 @@ describe('`statelet down`', () => {
     expect(existsSync(join(root, 'pods'))).toBe(false);
   });
 
-  test('leaves what is no socket in its place', async () => {
+  test('leaves a file that is not a socket in place', async () => {
     await mkdir(root, { recursive: true });
     await writeFile(socketPath(root), 'kept');
     await run();
@@ -194,7 +194,7 @@ describe('`statelet down`', () => {
   });
 });
 
-test('a directory that no private containerd has made is not ended', async () => {
+test('a directory that was not created by a private containerd is not removed', async () => {
   await mkdir(join(state, 'state'));
   await mkdir(join(state, 'io.containerd.content.v1.content'));
   await expect(removeContainerd(state, async () => {})).rejects.toThrow('not from a private containerd');

@@ -17,7 +17,7 @@ function draining(drain: () => Promise<void>) {
   return { clock, lines, end, hasEnded: () => ended };
 }
 
-test('pods that do not end are waited for as long as the longest grace and 15 s, and then told of', async () => {
+test('draining waits for pods up to the longest grace period plus 15 s, and then reports that', async () => {
   const { clock, lines, end, hasEnded } = draining(() => new Promise(() => {}));
   await clock.advance(54_999);
   expect({ lines, ended: hasEnded() }).toEqual({ lines: [], ended: false });
@@ -26,7 +26,7 @@ test('pods that do not end are waited for as long as the longest grace and 15 s,
   expect(lines).toEqual(['the pods did not terminate within 55s: no longer waiting for them']);
 });
 
-test('pods that end in time are all that is waited for', async () => {
+test('draining ends as soon as all pods have terminated', async () => {
   const { clock, lines, end } = draining(() => Promise.resolve());
   await end;
   await clock.advance(100_000);

@@ -41,7 +41,7 @@ function looked() {
   return { runtime, restarts, after, end, want };
 }
 
-test('one that has died is started again at once', async () => {
+test('a private containerd that has died is restarted at once', async () => {
   const { runtime, restarts, after, end } = looked();
   await after(5);
   runtime.alive = false;
@@ -52,7 +52,7 @@ test('one that has died is started again at once', async () => {
   await end();
 });
 
-test('one that does not answer for a minute is started again, one that is slow for a while is not', async () => {
+test('a private containerd that does not respond for a minute is restarted, but not one that is slow for a while', async () => {
   const { runtime, restarts, after, end } = looked();
   runtime.answers = false;
   await after(45);
@@ -70,7 +70,7 @@ test('one that does not answer for a minute is started again, one that is slow f
   await end();
 });
 
-test('one that somebody wants restarted is ended first, and is restarted once', async () => {
+test('a private containerd whose restart is requested is stopped first, and restarted once', async () => {
   const { runtime, restarts, after, end, want } = looked();
   await after(5);
   want('cannot remove the sandbox s1');
@@ -82,7 +82,7 @@ test('one that somebody wants restarted is ended first, and is restarted once', 
   await end();
 });
 
-test('the way out of its pods is looked after every ten seconds while it lives', async () => {
+test('the outbound connectivity of pods is checked every ten seconds while the private containerd runs', async () => {
   const { runtime, after, end } = looked();
   await after(35);
   expect(runtime.letOut).toBe(3);

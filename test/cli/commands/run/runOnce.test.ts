@@ -21,8 +21,8 @@ async function reported(agent: ReturnType<typeof fakeAgent>, happens = async (_:
   return { results, seconds: Math.round((clock.now() - begun) / 1_000) };
 }
 
-describe('the pods that are run once', () => {
-  test('are reported only once the state that the runtime shows is durable', async () => {
+describe('pods that are run once', () => {
+  test('are reported only once the state shown by the runtime is durable', async () => {
     const job = podRunning('job', 'sleep 1; exit 7', { restartPolicy: 'Never' });
     const { node, page } = await simulation({
       pods: [job],
@@ -42,7 +42,7 @@ describe('the pods that are run once', () => {
   });
 
   test.each(['dropped', 'paused'] as const)(
-    'are reported as the runtime has them, though the events of their exits are %s',
+    'are reported with their exits although the exit events are %s',
     async (how) => {
       const job = podRunning('job', 'sleep 1; exit 7', { restartPolicy: 'Never' });
       const { node, page } = await simulation({ pods: [job] });
@@ -54,7 +54,7 @@ describe('the pods that are run once', () => {
     },
   );
 
-  test('are reported when each of them runs or has come to its end', async () => {
+  test('are reported when each of them is running or has completed', async () => {
     const agent = fakeAgent({ now: 0, views: [podOf('a', running()), podOf('b', exited(0), { hasEnded: true })] });
     const failed = podView({
       main: { web: exited(3) },
@@ -71,7 +71,7 @@ describe('the pods that are run once', () => {
     expect(seconds).toBe(1);
   });
 
-  test('are checked ten times before they are reported, however much time a busy host lets pass in between', async () => {
+  test('are checked ten times before they are reported, even if a busy host is slow in between', async () => {
     const agent = fakeAgent({ now: 0, views: [podOf('a', running(), { hasEnded: false })] });
     const clock = new SimulatedClock();
     let lateMs = 0;
@@ -96,7 +96,7 @@ describe('the pods that are run once', () => {
     ]);
   });
 
-  test('are reported only once a list of the runtime that starts then confirms them', async () => {
+  test('are reported only after a runtime list that starts later confirms them', async () => {
     const failed = podView({
       main: { web: exited(7) },
       spec: { restartPolicy: 'Never' },
@@ -111,7 +111,7 @@ describe('the pods that are run once', () => {
     expect(results).toMatchObject([{ hasSucceeded: false, message: 'Failed: exit code 7' }]);
   });
 
-  test('are no success if the runtime never confirms them', async () => {
+  test('are not successful if the runtime never confirms them', async () => {
     const agent = fakeAgent({ now: 0, views: [podOf('a', running())] });
     const runtime = { name: '', version: '', state: 'not ready', since: 0, message: 'connect ENOENT /run/c.sock' };
     const { results, seconds } = await reported({ ...agent, confirmPods: async () => false }, async (clock) => {
@@ -134,7 +134,7 @@ describe('the pods that are run once', () => {
     });
   });
 
-  test('are waited for, also before the node has begun', async () => {
+  test('are awaited, even before the node has started', async () => {
     const agent = fakeAgent({ now: 0, node: { state: 'awaitingSources' } });
     const { results, seconds } = await reported(agent, async (clock) => {
       await clock.advance(30_000);
@@ -147,7 +147,7 @@ describe('the pods that are run once', () => {
     expect(seconds).toBe(61);
   });
 
-  test("are given up when a kubelet's ten tries would be over", async () => {
+  test('time out when the ten attempts of a kubelet would be over', async () => {
     const agent = fakeAgent({ now: 0, views: [podOf('a', waiting('CrashLoopBackOff'))] });
     const { results, seconds } = await reported(agent);
     expect(results).toMatchObject([
@@ -156,7 +156,7 @@ describe('the pods that are run once', () => {
     expect(seconds).toBe(1_023);
   });
 
-  test('with the runtime down they are given up after ten seconds, which is no success', async () => {
+  test('fail after ten seconds if the runtime is down', async () => {
     const runtime = { name: '', version: '', state: 'not ready', since: 0, message: 'connect ENOENT /run/c.sock' };
     const { results, seconds } = await reported(fakeAgent({ now: 0, node: { state: 'starting', runtime } }));
     expect(seconds).toBe(10);
@@ -164,7 +164,7 @@ describe('the pods that are run once', () => {
     expect(results).toEqual([{ name: 'node', hasSucceeded: false, message }]);
   });
 
-  test('a runtime that comes within these seconds is waited for', async () => {
+  test('wait for a runtime that comes up within ten seconds', async () => {
     const runtime = { name: '', version: '', state: 'not ready', since: 0 };
     const agent = fakeAgent({ now: 0, node: { state: 'starting', runtime }, views: [podOf('a', running())] });
     const { results, seconds } = await reported(agent, async (clock) => {
@@ -177,7 +177,7 @@ describe('the pods that are run once', () => {
     expect(seconds).toBe(17);
   });
 
-  test('it is no success without anything at the manifest path', async () => {
+  test('are not successful if the manifest path does not exist', async () => {
     const warnings = [
       { file: '/pods', path: '', message: 'no such file or directory' },
       { file: '/x.yaml', path: 'spec.imge', message: 'unknown field' },
@@ -186,7 +186,7 @@ describe('the pods that are run once', () => {
     expect(results).toEqual([{ name: '/pods', hasSucceeded: false, message: 'no such file or directory' }]);
   });
 
-  test('a manifest that cannot be used is no success', async () => {
+  test('are not successful if a manifest is invalid', async () => {
     const problems = [{ file: '/pods/a.yaml', path: 'spec', message: 'Required value' }];
     const { results } = await reported(fakeAgent({ now: 0, node: { state: 'partial', problems } }));
     expect(results).toEqual([{ name: '/pods/a.yaml', hasSucceeded: false, message: 'spec: Required value' }]);

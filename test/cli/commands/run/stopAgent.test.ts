@@ -64,7 +64,7 @@ async function ended(clock: SimulatedClock, ms: number, now = false): Promise<un
 
 const signals = () => readFile(join(root, 'signals'), 'utf8').catch(() => '');
 
-test('one that hangs is waited for as long as the graces of its pods take, and named then', async () => {
+test('a hanging agent is awaited for the grace periods of its pods, and then named in the error', async () => {
   expect(await ended(new SimulatedClock(), 100_000)).toMatch(
     new RegExp(`^"statelet up" \\(process ${process.pid}\\) did not stop within 65 s: it is suspended or hangs\\.`),
   );
@@ -74,7 +74,7 @@ test('one that hangs is waited for as long as the graces of its pods take, and n
   ]);
 });
 
-test('one that is ending its pods gets no second signal, which would have it leave them', async () => {
+test('an agent that is already draining gets no second signal, which would make it abandon its pods', async () => {
   agent.become({ state: 'draining' });
   const outcome = ended(new SimulatedClock(), 60_000);
   await new Promise((resolve) => setTimeout(resolve, 300));
@@ -86,7 +86,7 @@ test('one that is ending its pods gets no second signal, which would have it lea
   ]);
 });
 
-test('with `now` it is to end at once, also while it is ending its pods', async () => {
+test('with `now` the agent exits at once, even while it is draining', async () => {
   agent.become({ state: 'draining' });
   const clock = new SimulatedClock();
   const waits = ended(clock, 1_000, true);
@@ -100,7 +100,7 @@ test('with `now` it is to end at once, also while it is ending its pods', async 
   expect(said).toEqual([`stopping "statelet up" (process ${process.pid}) at once\n`]);
 });
 
-test('with `now` one that does not end within two seconds is killed', async () => {
+test('with `now` an agent that does not exit within two seconds is killed', async () => {
   process.kill('SIGSTOP');
   // Of two signals that come before it has stopped the other would be heard first.
   await eventually('it stands still', async () => /\) T /.test(await readFile(`/proc/${process.pid}/stat`, 'utf8')));
@@ -114,7 +114,7 @@ test('with `now` one that does not end within two seconds is killed', async () =
   socket = await serveSocket({ path: join(root, 'statelet.sock'), agent });
 });
 
-test('one of another command is left alone, whatever its arguments say', async () => {
+test('an agent of a different command is left alone, whatever its arguments are', async () => {
   process.kill('SIGKILL');
   await once(process, 'exit');
   await startAgent('run', '--hostname-override', 'up');

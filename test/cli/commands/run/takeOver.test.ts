@@ -18,7 +18,7 @@ const bound = {
   spec: { nodeName: 'node-1', automountServiceAccountToken: false, containers: [{ name: 'main', image: 'busybox:1' }] },
 };
 
-test('the plan of a take-over names the logs of a pod by its whole UID, and no other whose UID ends like it', async () => {
+test('the take-over plan assigns logs to a pod by its full UID, and not to a UID with the same ending', async () => {
   await inFolder(async (folder) => {
     const podLogsDirectory = join(folder, 'logs');
     const rootDirectory = join(folder, 'root');
@@ -41,7 +41,7 @@ test('the plan of a take-over names the logs of a pod by its whole UID, and no o
   });
 });
 
-describe('of a node of a cluster', () => {
+describe('the take-over plan for a node of a cluster', () => {
   const { server, served } = forEachTest();
 
   async function planned(kubeconfig: string) {
@@ -64,14 +64,14 @@ describe('of a node of a cluster', () => {
     return plan;
   }
 
-  test('the plan says which pods the API server has for it', async () => {
+  test('shows which pods the API server has for the node', async () => {
     const { uid, text } = await planned(served().kubeconfig({ name: 'system:node:node-1', groups: ['system:nodes'] }));
     expect(text).toContain('Pods whose UID is in a manifest or at the API server would be adopted');
     expect(text).toMatch(new RegExp(`^${uid}\n.*\n  at the API server   yes$`, 'm'));
     expect(text).toMatch(/^nobodys\n.*\n {2}at the API server {3}no$/m);
   });
 
-  test('the plan says that the API server was not to be asked, and why', async () => {
+  test('reports why the API server could not be queried', async () => {
     const kubeconfig = served().kubeconfig({ name: 'system:node:node-1', groups: ['system:nodes'] });
     const { text } = await planned(kubeconfig.replaceAll(String(served().port), '1'));
     expect(text).toContain('the API server did not say which pods it has for this node: ');

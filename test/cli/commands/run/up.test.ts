@@ -47,7 +47,7 @@ const parts: UpDependencies = {
   }),
 };
 
-test('a runtime whose start cannot be undone keeps nobody from the root directory', async () => {
+test('a runtime whose start cannot be undone does not lock the root directory', async () => {
   const startRuntime: UpDependencies['startRuntime'] = async (...start) => ({
     ...(await parts.startRuntime(...start)),
     undo: () => Promise.reject(new Error('it cannot\x1b be undone')),
@@ -59,7 +59,7 @@ test('a runtime whose start cannot be undone keeps nobody from the root director
   expect(await readdir(join(stateLayout(state).rootDirectory, 'agents'))).toEqual([]);
 });
 
-test('a node that cannot be served is stopped before its runtime is ended', async () => {
+test('a node whose socket cannot be served is stopped before its runtime', async () => {
   const inTheWay = socketPath(stateLayout(state).rootDirectory);
   await mkdir(dirname(inTheWay), { recursive: true });
   await writeFile(inTheWay, '');
@@ -69,7 +69,7 @@ test('a node that cannot be served is stopped before its runtime is ended', asyn
   expect(happened).toEqual(['the node is stopped', 'the start of the runtime is undone']);
 });
 
-test('what its starter wants to stay in sight is said once the node has started, as one line', async () => {
+test('the startup note is logged as one line once the node has started', async () => {
   const startNode: UpDependencies['startNode'] = async (options) => {
     setImmediate(() => process.emit('SIGINT'));
     return parts.startNode(options);

@@ -94,7 +94,7 @@ function terminal(input: Readable = Readable.from([]), size?: { columns: number;
 }
 
 describe('exec', () => {
-  test('passes on what a command writes, its exit code, and which container was meant', async () => {
+  test('passes on the output and exit code of a command, and names the default container', async () => {
     await runtime({
       run: (streams) => {
         streams.get('stdout')?.end('out\n');
@@ -123,7 +123,7 @@ describe('exec', () => {
     ]);
   });
 
-  test('gives each key of a terminal to the command, tells its size, and gives it back', async () => {
+  test('forwards each key and the size of the terminal, and restores the terminal afterwards', async () => {
     const told: string[] = [];
     const { streams, seen, resize } = terminal(Readable.from(['\x03']), { columns: 80, rows: 24 });
     await runtime({
@@ -148,7 +148,7 @@ describe('exec', () => {
     expect(process.listenerCount('SIGTSTP')).toBe(0);
   });
 
-  test('gives the terminal back when the runtime fails, and when a signal ends the command', async () => {
+  test('restores the terminal when the runtime fails and when a signal stops the command', async () => {
     await runtime({ count: 4, run: () => {} });
     const failing = terminal(new PassThrough(), { columns: 80, rows: 24 });
     const options = { rootDir, container: 'web', stdin: true, tty: true };
@@ -172,12 +172,12 @@ describe('exec', () => {
     [['pod/over'], {}, 'cannot exec into a container in a completed pod; current phase is Failed'],
     [['pod/web'], { container: 'x' }, 'container x is not valid for pod web-host'],
     [['pod/nope'], {}, 'pods "nope" not found'],
-  ])('of %j with %j is refused', async (words, options, message) => {
+  ])('rejects the pod %j with the options %j', async (words, options, message) => {
     await expect(exec(words, ['ls'], { rootDir, ...options }, terminal().streams)).rejects.toThrow(message);
     expect(asked).toEqual([]);
   });
 
-  test('wants no terminal without a standard input, and says where that is none', async () => {
+  test('requests no TTY without stdin, and reports a stdin that is not a terminal', async () => {
     await runtime({ run: (opened) => opened.get('error')?.end(endedWith(0)) });
     const { streams, seen } = terminal();
     await exec(['pod/web'], ['ls'], { rootDir, quiet: true, tty: true }, streams);
@@ -190,7 +190,7 @@ describe('exec', () => {
     ]);
   });
 
-  test('does not dial a server that anybody could be', async () => {
+  test('does not connect to a streaming server outside the loopback interface', async () => {
     url = 'http://192.0.2.1/exec/token';
     await expect(exec(['pod/web'], ['ls'], { rootDir, quiet: true }, terminal().streams)).rejects.toThrow(
       'it is not at a loopback address',
@@ -199,7 +199,7 @@ describe('exec', () => {
 });
 
 describe('attach', () => {
-  test('reads a container until it ends, and says how to begin', async () => {
+  test('streams the output of a container until it exits, and prints a hint for the start', async () => {
     await runtime({
       run: (opened) => {
         opened.get('stdout')?.end('said\n');
@@ -218,7 +218,7 @@ describe('attach', () => {
     expect(asked).toEqual([{ uid: 'uid-web', container: 'web', stdin: false, stdout: true, stderr: true, tty: false }]);
   });
 
-  test('has the screen of a container with a terminal drawn again, by another size first', async () => {
+  test('resizes a TTY container first so that it redraws its screen', async () => {
     await socket.close();
     await serve(withTerminal);
     let sizes = '';
@@ -239,7 +239,7 @@ describe('attach', () => {
     expect(seen.said).toContain("Session ended, resume using 'statelet attach pod/web-host -c web -n ");
   });
 
-  test('of a container that is not there is refused', async () => {
+  test('rejects a missing container', async () => {
     const refused = attach(['pod/web'], { rootDir, container: 'x' }, terminal().streams);
     await expect(refused).rejects.toThrow('cannot attach to the container: container x not found in pod web-host');
   });

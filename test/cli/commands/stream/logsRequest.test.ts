@@ -4,14 +4,14 @@ import { type LogsOptions, parseLogsRequest } from '../../../../cli/commands/str
 const NOW = Date.parse('2026-05-04T12:00:00Z');
 const wanted = (options: LogsOptions = {}, words = ['pod/web']) => parseLogsRequest(words, options, NOW);
 
-test('a pod and a container, in the ways that kubectl takes them', () => {
+test('logs accepts a pod and a container in every form of kubectl', () => {
   const nothing = { since: undefined, tailLines: undefined, limitBytes: undefined };
   expect(wanted()).toEqual({ ...nothing, name: 'web', container: undefined });
   expect(wanted({}, ['web', 'app'])).toEqual({ ...nothing, name: 'web', container: 'app' });
   expect(wanted({ container: 'app' }, ['po/web'])).toEqual({ ...nothing, name: 'web', container: 'app' });
 });
 
-test('lines, bytes and moments', () => {
+test('logs accepts --tail, --limit-bytes and --since', () => {
   expect(wanted({ tail: '5', limitBytes: '100', since: '1m30s' })).toMatchObject({
     tailLines: 5,
     limitBytes: 100,
@@ -38,6 +38,6 @@ test.each<[LogsOptions, string[], string]>([
   [{ container: 'a' }, ['web', 'b'], 'only one of -c or an inline [CONTAINER] arg is allowed'],
   [{ allContainers: true }, ['web', 'b'], '--all-containers=true should not be specified with container name b'],
   [{}, ['deployment/web'], 'deployment: an agent only has the pods of it'],
-])('%j %j is a mistake', (options, words, message) => {
+])('logs rejects the options %j with the arguments %j', (options, words, message) => {
   expect(() => wanted(options, words)).toThrow(message);
 });

@@ -74,7 +74,7 @@ async function printed(words: string[], options: LogsOptions = {}, isTerminal = 
 const whole = (out: string, err = '') => ({ isWhole: true, out, err });
 
 describe('logs', () => {
-  test('of the only container, or of the one that is meant', async () => {
+  test('prints the log of the only container or of the selected one', async () => {
     await serve({ init: { setup: exited(0) }, main: { app: running({ restartCount: 1 }), log: running() } });
     await logged('app', 0, lines('of the first run'));
     await logged('app', 1, lines('of the second run'));
@@ -87,7 +87,7 @@ describe('logs', () => {
     expect(await printed(['u'], { container: 'log', prefix: true })).toEqual(whole('[pod/web-host/log] log\n'));
   });
 
-  test('of all containers in their order; that one has none keeps no other back', async () => {
+  test('prints the logs of all containers in order, even if one of them has none', async () => {
     await serve({ init: { setup: exited(0) }, main: { app: waiting('ErrImagePull'), log: running() } });
     await logged('setup', 0, lines('one', 'two'));
     await logged('log', 0, lines('three'));
@@ -100,7 +100,7 @@ describe('logs', () => {
     });
   });
 
-  test('of a container that has yet to start say what it waits for', async () => {
+  test('explains what a container without a log is waiting for', async () => {
     const message = 'secret "api" not found in /pods; the pod starts as soon as the Secret exists';
     const lastFailure = { reason: 'CreateContainerConfigError', message, at: NOW } as const;
     const waitingFor = 'another attempt to start it';
@@ -113,7 +113,7 @@ describe('logs', () => {
     );
   });
 
-  test('of the run before, also of one that waits to run again', async () => {
+  test('prints the previous run, even for a container in back-off', async () => {
     await serve({ main: { app: backOff(1, { restartCount: 2 }) } });
     await logged('app', 1, lines('before'));
     await logged('app', 2, lines('last'));
@@ -121,7 +121,7 @@ describe('logs', () => {
     expect(await printed(['web'], { previous: true })).toEqual(whole('last\n'));
   });
 
-  test('a terminal gets colours and no other control sequence, all else the very bytes', async () => {
+  test('passes only colors as control sequences to a terminal, and the exact bytes elsewhere', async () => {
     await serve({ main: { app: running() } });
     await logged('app', 0, lines('\x1b[31mred\x1b[0m \x1b[2J'));
     expect((await printed(['web'])).out).toBe('\x1b[31mred\x1b[0m \x1b[2J\n');
@@ -130,7 +130,7 @@ describe('logs', () => {
     expect((await printed(['web'], {}, true)).out).toBe('\x1b[31mred\n\x1b[0m');
   });
 
-  test('mistakes and what is not there are told in the words of kubectl and the kubelet', async () => {
+  test('reports errors with the messages of kubectl and the kubelet', async () => {
     await serve({ main: { app: waiting('ContainerCreating'), log: running() } });
     await expect(printed(['none'])).rejects.toThrow('pods "none" not found');
     await expect(printed(['web'], { namespace: 'shop' })).rejects.toThrow('pods "web" not found');
@@ -140,12 +140,12 @@ describe('logs', () => {
     await expect(printed(['web', 'log'])).rejects.toThrow(`${folder('log')}/0.log does not exist`);
   });
 
-  test('a simulated runtime is said to write none', async () => {
+  test('reports that a simulated runtime writes no logs', async () => {
     await serve({ main: { app: running() } }, { node: { simulated: true } });
     await expect(printed(['web'])).rejects.toThrow(/does not exist: a simulated runtime writes no logs$/);
   });
 
-  test('of two pods of one name that in the namespace that is named', async () => {
+  test('selects between pods with the same name by namespace', async () => {
     await serve({ main: { app: running() } });
     await logged('app', 0, lines('mine'));
     agent.show(
@@ -161,7 +161,7 @@ describe('logs', () => {
     expect(await printed(['web'], { namespace: 'default' })).toEqual(whole('mine\n'));
   });
 
-  test('are followed over a rotation, until the container has ended', async () => {
+  test('with --follow continues across a rotation, until the container has exited', async () => {
     const view = await serve({ main: { app: running() } });
     const file = await logged('app', 0, lines('one'));
     const { seen, done } = begin(['web'], { follow: true });
@@ -174,7 +174,7 @@ describe('logs', () => {
     expect([await done, seen.out]).toEqual([true, 'one\ntwo\nthree\n']);
   });
 
-  test('of all containers are followed at a time, line by line, until the pod is gone', async () => {
+  test('with --follow interleaves all containers line by line, until the pod is removed', async () => {
     const view = await serve({ main: { app: running(), log: running() } });
     const [app, log] = [await logged('app', 0, ''), await logged('log', 0, '')];
     const { seen, done } = begin(['web'], { follow: true, allContainers: true, prefix: true });
@@ -187,7 +187,7 @@ describe('logs', () => {
     expect(await done).toBe(true);
   });
 
-  test('go on while the agent is away', async () => {
+  test('with --follow continues while the agent is down', async () => {
     const view = await serve({ main: { app: running() } });
     const file = await logged('app', 0, lines('one'));
     const { seen, done } = begin(['web'], { follow: true });
@@ -205,7 +205,7 @@ describe('delete', () => {
   const from = (source: string) => ({ annotations: { 'kubernetes.io/config.source': source } });
   const refused = (words = ['pod/web']) => deletePod(words, { rootDir });
 
-  test('says which file to remove', async () => {
+  test('says which manifest file to remove', async () => {
     await serve({ main: { app: running() }, meta: from('file') }, { places: { manifest: '/pods/web.yaml' } });
     await expect(refused()).rejects.toMatchObject({
       message: 'pod/web-host is a static pod: remove /pods/web.yaml to terminate it',
@@ -214,7 +214,7 @@ describe('delete', () => {
     await expect(refused(['node/host'])).rejects.toThrow('node: unknown kind of resource');
   });
 
-  test('also of those that wait for the first to go', async () => {
+  test('also names the files of pods that wait for the first pod to be removed', async () => {
     const same = { file: '/pods/copy.yaml', path: 'metadata.uid', message: 'Duplicate value', pod: 'default/web-host' };
     const node = { problems: [same, { ...same, file: '/pods/db.yaml', pod: 'default/db-host' }] };
     await serve({ main: { app: running() }, meta: from('file') }, { node, places: { manifest: '/pods/web.yaml' } });
@@ -223,7 +223,7 @@ describe('delete', () => {
     );
   });
 
-  test('names the URL, a manifest that has gone, and an API server', async () => {
+  test('names the URL to edit, and refers to the API server for an API pod', async () => {
     const places = { manifest: 'http://host/pods?token=xxxxx' };
     const view = await serve({ main: { app: running() }, meta: from('http') }, { places });
     await expect(refused()).rejects.toThrow(
@@ -233,7 +233,7 @@ describe('delete', () => {
     await expect(refused()).rejects.toThrow('pod/web-host is not a static pod: delete it at its API server');
   });
 
-  test('a manifest that has gone', async () => {
+  test('reports a static pod whose manifest has already been removed', async () => {
     await serve({ main: { app: running() }, meta: from('file') });
     await expect(refused()).rejects.toThrow(
       'pod/web-host is a static pod whose manifest was removed: it is terminating',

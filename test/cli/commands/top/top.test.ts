@@ -79,7 +79,7 @@ function expectGivenBack(): void {
   expect(out).toMatch(/ icanon /);
 }
 
-test('keys move in the tree, open it, and show the story of an actor; q leaves', async () => {
+test('keys move through the tree, expand it, and show the history of an actor, and q quits', async () => {
   onTerminal();
   await isSeen(/>▸ ↻ crash .*CrashLoopBackOff/, 'the worst pod is selected');
   press('\x1b[C');
@@ -104,7 +104,7 @@ test('keys move in the tree, open it, and show the story of an actor; q leaves',
   expectGivenBack();
 });
 
-test('a lost connection is told and found again; Ctrl-C leaves', async () => {
+test('a lost connection is reported and reestablished, and Ctrl-C quits', async () => {
   onTerminal({ size: 'cols 40 rows 12' });
   await isSeen(/↻ crash/, 'the tree');
   await socket.close();
@@ -116,7 +116,7 @@ test('a lost connection is told and found again; Ctrl-C leaves', async () => {
   expectGivenBack();
 });
 
-test('a terminal that cannot be drawn on gets lines, and a signal that ends it is told', async () => {
+test('a terminal that cannot be drawn on gets plain lines, and the terminating signal is reported', async () => {
   onTerminal({ env: { TERM: 'dumb' } });
   await eventually('the lines', () => /↻ job/.test(out));
   expect(out).not.toContain('\x1b[?1049h');
@@ -125,7 +125,7 @@ test('a terminal that cannot be drawn on gets lines, and a signal that ends it i
   expect(out).toContain('code 0');
 });
 
-test('where there is no terminal all is printed once', async () => {
+test('without a terminal everything is printed once', async () => {
   let text = '';
   const output = {
     write: (more: string) => {

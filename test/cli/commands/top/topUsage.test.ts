@@ -70,7 +70,7 @@ async function printed(
   return text;
 }
 
-test('top pods shows the pods that are measured, with their namespaces if there are several', async () => {
+test('top pods shows the measured pods, with their namespaces if there are several', async () => {
   expect(await printed(topPods)).toBe(`\
 NAMESPACE   NAME        CPU(cores)   MEMORY(bytes)
 default     web-host    252m         72Mi
@@ -78,7 +78,7 @@ shop        cart-host   300m         10Mi
 `);
 });
 
-test('top pods shows one namespace, one pod, one label, or each container', async () => {
+test('top pods can be limited to a namespace, a pod or a label, and shows containers separately', async () => {
   expect(await printed(topPods, { namespace: 'default', headers: false })).toBe('web-host   252m   72Mi\n');
   expect(await printed(topPods, { name: 'cart', headers: false })).toBe('shop   cart-host   300m   10Mi\n');
   expect(await printed(topPods, { selector: 'app=web', containers: true, sortBy: 'memory' })).toBe(`\
@@ -96,7 +96,7 @@ host   750m         50%      1024Mi          50%
   await expect(printed(topNodes, { name: 'other' })).rejects.toThrow('nodes "other" not found');
 });
 
-test('what is not measured yet, or not at all, is reported as kubectl reports it', async () => {
+test('missing measurements are reported as by kubectl', async () => {
   await expect(printed(topPods, { name: 'new' })).rejects.toThrow(/^metrics not available yet$/);
   await expect(printed(topPods, { name: 'old' })).rejects.toThrow(
     /^Metrics not available for pod default\/old-host, age: 1h0m\S*s$/,
@@ -108,7 +108,7 @@ test('what is not measured yet, or not at all, is reported as kubectl reports it
   await expect(printed(topPods)).rejects.toThrow(/^metrics not available yet$/);
 });
 
-test('an agent without its API measures nothing, and says which field turns it on', async () => {
+test('an agent without its API has no measurements, and the error names the field that enables the API', async () => {
   await socket.close();
   const agent = { ...fakeAgent({ now: systemClock.now(), views: [view('web', 0)] }), usage: async () => undefined };
   socket = await serveSocket({ path: socketPath(rootDir), agent });

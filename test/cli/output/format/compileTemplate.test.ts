@@ -14,7 +14,7 @@ const web = {
 const db = { metadata: { name: 'db' }, spec: { containers: [] }, status: { phase: 'Pending', capacity: { cpu: 8 } } };
 const list = { kind: 'List', items: [web, db] };
 
-describe('what kubectl prints of a template', () => {
+describe('a kubectl template', () => {
   test.each([
     ['text alone \\n', 'text alone \\n'],
     ['{.kind}', 'List'],
@@ -52,7 +52,7 @@ describe('what kubectl prints of a template', () => {
     else expect(compileTemplate(template)(list)).toBe(printed);
   });
 
-  test('of an object one line, in which nothing is the markup of a page', () => {
+  test('prints an object on one line with HTML characters escaped', () => {
     expect(compileTemplate('{.}')({ b: '<&>\u2028', a: [1] })).toBe('{"a":[1],"b":"\\u003c\\u0026\\u003e\\u2028"}');
   });
 });
@@ -72,7 +72,7 @@ test.each([
   ['{range .items[*]}x', 'a range without {end}'],
   ['{end}', 'not in range, nothing to end'],
   ['{.items[99999999999999999999]}', 'index out of range'],
-])('%j is a mistake: %s', (template, problem) => {
+])('the template %j is rejected with the message: %s', (template, problem) => {
   expect(() => compileTemplate(template)).toThrow(PathSyntaxError);
   expect(() => compileTemplate(template)).toThrow(problem);
 });

@@ -7,14 +7,14 @@ const pod = {
   spec: { containers: [{ image: 'one' }, { image: 'two' }], nothing: null, ports: [80, 443] },
 };
 
-test('paths with and without braces and dots, and what Go prints of values', () => {
+test('custom columns accept paths with and without braces and dots, and print values like Go', () => {
   const spec = 'NAME:.metadata.name,LABELS:metadata.labels,IMAGES:{.spec.containers[*].image},PORTS:{spec.ports}';
   const { header, cells } = readColumns(`${spec},NULL:.spec.nothing,NONE:.spec.none,:.kind`);
   expect(header).toEqual(['NAME', 'LABELS', 'IMAGES', 'PORTS', 'NULL', 'NONE', '']);
   expect(cells(pod)).toEqual(['web', 'map[app:shop tier:front]', 'one,two', '[80 443]', '<nil>', '<none>', '<none>']);
 });
 
-test('a file has its headers on the first line and the paths below', () => {
+test('a custom columns file has its headers on the first line and the paths below', () => {
   const { header, cells } = readColumnsFile('NAME   IMAGES\n{.metadata.name}\t.spec.containers[*].image\n');
   expect(header).toEqual(['NAME', 'IMAGES']);
   expect(cells(pod)).toEqual(['web', 'one,two']);
@@ -27,7 +27,7 @@ test.each([
   ['NAME:', 'unexpected path string'],
   ['NAME:{.a}{.b}', 'unexpected path string'],
   ['NAME:.a[', 'unterminated array'],
-])('%j is a mistake', (spec, problem) => {
+])('the custom-columns spec %j is rejected', (spec, problem) => {
   expect(() => readColumns(spec)).toThrow(problem);
   expect(() => readColumns(spec)).toThrow(PathSyntaxError);
 });

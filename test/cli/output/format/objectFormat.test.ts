@@ -17,7 +17,7 @@ async function printed(output: string, { headers = true, isTerminal = false } = 
   return text;
 }
 
-test('each form prints what it is', async () => {
+test('each output format prints its form', async () => {
   expect(await printed('wide')).toBe('the table\n');
   expect(await printed('name')).toBe('web\n');
   expect(JSON.parse(await printed('json'))).toEqual(HOSTILE);
@@ -26,13 +26,13 @@ test('each form prints what it is', async () => {
   expect(await printed('custom-columns=NAME:.metadata.name', { headers: false })).toBe('web\n');
 });
 
-test('what a template finds is piped as it is, and moves no terminal', async () => {
+test('template output is exact in a pipe and escaped on a terminal', async () => {
   expect(await printed('jsonpath={.metadata.note}')).toBe('\x1b[2Jgone');
   expect(await printed('jsonpath={.metadata.note}{"\\n"}', { isTerminal: true })).toBe('^[[2Jgone\n');
   expect(await printed('custom-columns=NOTE:.metadata.note')).toBe('NOTE\n^[[2Jgone\n');
 });
 
-test('templates may stand in files', async () => {
+test('templates can be read from files', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'statelet-format-'));
   const file = join(directory, 'template');
   await writeFile(file, '{.metadata.name}!\n');
@@ -49,6 +49,6 @@ test.each([
   ['jsonpath', /got "jsonpath"$/],
   ['jsonpath={.a', '--output: error parsing jsonpath {.a: unclosed action'],
   ['custom-columns=A', /^--output: error parsing custom-columns A: unexpected custom-columns spec: A/],
-])('%j is one sentence', async (output, message) => {
+])('the output format %j is rejected in one sentence', async (output, message) => {
   await expect(printed(output)).rejects.toThrow(message);
 });

@@ -25,7 +25,7 @@ function story(...views: ShownPod[]): string[][] {
 
 const meta = { name: 'web-host' };
 
-test('a new state is told with the one before it, the phase and the IP', () => {
+test('a new state is described with the previous state, the phase and the IP', () => {
   const sandboxing = podView({ main: {}, meta, view: { state: 'sandboxing', waitingFor: 'its sandbox' } });
   const runs = podView({ main: { web: running() }, meta, view: { sandbox: sandbox('10.1.0.2') } });
   expect(story(sandboxing, runs)).toEqual([
@@ -34,7 +34,7 @@ test('a new state is told with the one before it, the phase and the IP', () => {
   ]);
 });
 
-test('a container in back-off is told with its restarts and how long it waits', () => {
+test('a container in back-off is described with its restarts and its delay', () => {
   const view = { sandbox: sandbox('10.1.0.2') };
   const wait = { waitingFor: 'the back-off', until: NOW + 9000, state: 'ended.backingOff', restartCount: 2 };
   const [, second] = story(
@@ -46,7 +46,7 @@ test('a container in back-off is told with its restarts and how long it waits', 
   ]);
 });
 
-test('a refusal is told with its reason, a wait with what failed before it, a pod with its namespace', () => {
+test('a rejection is described with its reason, a wait with the previous failure, and a pod with its namespace', () => {
   const lastFailure = { reason: 'FailedMount', message: 'no such directory', at: NOW } as const;
   const failed = volumeView('data', { mounted: false, state: 'mounting', waitingFor: 'the next attempt', lastFailure });
   const refusal = { reason: 'OutOfcpu', message: 'too few cores' } as const;
@@ -61,12 +61,12 @@ test('a refusal is told with its reason, a wait with what failed before it, a po
   expect(third).toEqual(['pod/shop/web-host volume/data mounted (was mounting)']);
 });
 
-test('nothing is told twice', () => {
+test('an unchanged pod is not described again', () => {
   const same = podView({ main: { web: waiting() }, meta, view: { volumes: [volumeView('data')] } });
   expect(story(same, same)[1]).toEqual([]);
 });
 
-test('a pod that is gone is told once, and is new when it comes again', () => {
+test('a removed pod is described once, and as new when it comes back', () => {
   const agent = fakeAgent({ now: NOW });
   const sentences = changeSentences();
   const told: string[][] = [];
@@ -79,7 +79,7 @@ test('a pod that is gone is told once, and is new when it comes again', () => {
   expect(told[2]).toEqual(told[0]);
 });
 
-test('of a pod with many containers only those that have changed are looked at', () => {
+test('in a pod with many containers only the changed ones are inspected', () => {
   const names = Array.from({ length: 200 }, (_, index) => `c${index}`);
   const shown = podView({ main: Object.fromEntries(names.map((name) => [name, running()])), meta });
   const agent = fakeAgent({ now: NOW });

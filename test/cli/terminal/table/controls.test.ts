@@ -27,18 +27,18 @@ describe('the keys of the live table', () => {
     [['end'], 25],
     [['G', 'home'], 0],
     [['pagedown', 'pagedown', 'pagedown', 'pagedown', 'down'], 25],
-  ])('%j scrolls to line %i, never past an end', (names, offset) => {
+  ])('%j scroll to line %i, and never past the start or the end', (names, offset) => {
     expect(offsetAfter(...names)).toBe(offset);
   });
 
-  test('s goes through the orders, R turns the order round, d goes through the details', () => {
+  test('s cycles through the sort orders, R reverses the order, d cycles through the detail levels', () => {
     expect(chosen(INITIAL_CONTROLS, 's')).toMatchObject({ sortOrder: 'name' });
     expect(chosen(INITIAL_CONTROLS, 's', 's', 's', 's')).toMatchObject({ sortOrder: 'worst' });
     expect(chosen(INITIAL_CONTROLS, 'R')).toMatchObject({ isReversed: true });
     expect(chosen(INITIAL_CONTROLS, 'd', 'd')).toMatchObject({ detailLevel: 'problems' });
   });
 
-  test('after / keys are text until Enter, which keeps the filter, or Esc, which clears it', () => {
+  test('/ turns keys into filter text until Enter applies the filter or Esc clears it', () => {
     const typing = chosen(INITIAL_CONTROLS, '/', 's', 'x', 'backspace', 'q', 'ctrl-z');
     expect(typing).toMatchObject({ draftFilter: 'sq', sortOrder: 'worst' });
     expect(effectiveFilter(typing)).toBe('sq');
@@ -49,7 +49,7 @@ describe('the keys of the live table', () => {
     expect(effectiveFilter(chosen(kept, 'escape'))).toBe('');
   });
 
-  test('q ends nothing, but says how to; from another page it goes back', () => {
+  test('q does not quit but shows how to, and closes another page', () => {
     expect(chosen(INITIAL_CONTROLS, 'q').hint).toContain('Ctrl-C');
     expect(chosen(INITIAL_CONTROLS, 'q', 'j').hint).toBeUndefined();
     expect(chosen(INITIAL_CONTROLS, '?')).toMatchObject({ page: 'help' });
@@ -57,7 +57,7 @@ describe('the keys of the live table', () => {
     expect(chosen(INITIAL_CONTROLS, 'l', 'escape')).toMatchObject({ page: 'table' });
   });
 
-  test('the log begins at its end and follows it, unless one has scrolled away from it', () => {
+  test('scroll the log, which follows its end unless it has been scrolled up', () => {
     const log = chosen(INITIAL_CONTROLS, 'l');
     expect(clampOffset(log.offset, { visibleLines: 10, totalLines: 50 })).toBe(40);
     const away = chosen(log, 'up');
@@ -65,12 +65,12 @@ describe('the keys of the live table', () => {
     expect(clampOffset(chosen(away, 'end').offset, { visibleLines: 10, totalLines: 50 })).toBe(40);
   });
 
-  test('names that every object has are no keys', () => {
+  test('do not include the names of object properties', () => {
     expect(chosen(INITIAL_CONTROLS, 'constructor', 'toString', '__proto__')).toEqual(INITIAL_CONTROLS);
   });
 });
 
-describe('what Node says of a key', () => {
+describe('a keypress from Node', () => {
   test.each([
     ['G', { name: 'g', shift: true, sequence: 'G' }, { name: 'G', text: 'G' }],
     ['/', { sequence: '/' }, { name: '/', text: '/' }],
@@ -82,7 +82,7 @@ describe('what Node says of a key', () => {
     ['\x1c', { sequence: '\x1c' }, { name: 'ctrl-\\' }],
     ['\x1b', { name: 'escape', meta: true, sequence: '\x1b' }, { name: 'escape' }],
     ['\x1bj', { name: 'j', meta: true, sequence: '\x1bj' }, { name: 'meta-j' }],
-  ])('%j is read', (text, press, key) => {
+  ])('of %j is parsed', (text, press, key) => {
     expect(toKey(text, press)).toEqual(key);
   });
 });

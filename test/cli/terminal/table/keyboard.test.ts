@@ -17,11 +17,11 @@ function heard(...sent: readonly string[]): Promise<Key> {
   });
 }
 
-test('an Esc alone is heard long before half a second is over', async () => {
+test('a single Esc is recognized well within half a second', async () => {
   // Both times pass on one event loop, so that the shorter one ends first however slow the machine is.
   expect(await Promise.race([heard('\x1b'), pause(400, 'too late')])).toMatchObject({ name: 'escape' });
 });
 
-test('the parts of a key that begins with Esc are one key', async () => {
+test('the parts of an escape sequence are read as one key', async () => {
   expect(await heard('\x1b', '[A')).toMatchObject({ name: 'up' });
 });

@@ -50,7 +50,7 @@ describe('the ready line counts', () => {
     expect(readinessText(nodeReadiness([pod], NOW))).toBe(text);
   });
 
-  test('all pods of the node, and names the few that have a problem', () => {
+  test('all pods of the node, and names the few with a problem', () => {
     const named = (name: string, namespace: string) => ({
       ...inBackOff,
       metadata: { ...inBackOff.metadata, name, namespace },
@@ -64,7 +64,7 @@ describe('the ready line counts', () => {
   });
 });
 
-describe('the node is ready', () => {
+describe('the node', () => {
   /** What is said of pods that are shown for so many milliseconds each. */
   function said(...shown: (readonly [pods: readonly Pod[], forMs: number])[]): boolean[] {
     const isSettled = createSettledCheck();
@@ -76,20 +76,20 @@ describe('the node is ready', () => {
     });
   }
 
-  test('when all that are expected have run for a second', () => {
+  test('is ready when all expected pods have been running for a second', () => {
     expect(said([[ready, succeeded, inBackOff], 999])).toEqual([false]);
     expect(said([[ready, succeeded, inBackOff], 1000])).toEqual([true]);
   });
 
-  test('not before', () => {
+  test('is not ready while a pod is still starting', () => {
     expect(said([[ready, starting], 5000])).toEqual([false]);
   });
 
-  test('not without a pod that could run', () => {
+  test('is not ready without a pod that can run', () => {
     expect(said([[], 5000], [[inBackOff], 5000])).toEqual([false, false]);
   });
 
-  test('a second after the last of them has come or gone', () => {
+  test('is ready a second after the last pod was added or removed', () => {
     const failingAtOnce = restarted(0);
     expect(said([[ready, succeeded], 900], [[succeeded, failingAtOnce], 900], [[succeeded, inBackOff], 100])).toEqual([
       false,
@@ -98,7 +98,7 @@ describe('the node is ready', () => {
     ]);
   });
 
-  test('a second after it was interrupted', () => {
+  test('is ready a second after an interruption', () => {
     expect(said([[ready], 900], [[unready], 0], [[ready], 900], [[ready], 100])).toEqual([false, false, false, true]);
   });
 });

@@ -96,7 +96,7 @@ const ending = (until?: number): Partial<NodeSummary> => ({
 });
 
 describe('the live table', () => {
-  test('on a wide terminal: the worst pods first, and why each is not as it should be', () => {
+  test('on a wide terminal shows the pods with problems first, and the reason of each problem', () => {
     expect(rowsOf(frame(all, on(140, 30)))).toEqual([
       'crash-host      CrashLoopBackOff   running           2m10s         2  10.88.0.6',
       '└ fail          CrashLoopBackOff   ended.backingOff     3s         2             exit code 1 after 30s; restart in 17s',
@@ -115,7 +115,7 @@ describe('the live table', () => {
   test.each([
     ['unmounting', ['working', 'leaving'], 'Unmounting'],
     ['unmounted', ['done', 'leaving'], 'Unmounted'],
-  ])('a volume that is %s is not shown to be mounting', (state, tags, status) => {
+  ])('does not show a volume that is %s as mounting', (state, tags, status) => {
     const volume = volumeView('data', { state, tags, mounted: false });
     const ended = podView({
       main: { job: exited(0, { state: 'stopped' }) },
@@ -125,7 +125,7 @@ describe('the live table', () => {
     expect(rowsOf(frame([ended], on(140, 30))).find((row) => row.includes('volume data'))).toContain(` ${status} `);
   });
 
-  test('an earlier failure to mount a volume is not shown as a failure to unmount it', () => {
+  test('does not show an earlier mount failure as an unmount failure', () => {
     const at = { tags: ['retrying', 'leaving'], mounted: false };
     const lastFailure = (reason: 'FailedMount' | 'FailedUnmount') => ({ reason, message: 'device busy', at: NOW });
     const volumes = [
@@ -159,13 +159,13 @@ describe('the live table', () => {
     ['node host draining · 2 pods terminating, up to 57s · containerd', [web, late], ending(NOW + 57_000)],
     ['node host draining · 1 pod terminating · containerd', [web], ending()],
     ['node host stopped · no pods left · containerd', [], { state: 'stopped', tags: ['done', 'ending'] }],
-  ])('its first line: %s', (words, views, node) => {
+  ])('starts with the line: %s', (words, views, node) => {
     const [line = ''] = frame(views, on(100, 30), { node }).lines;
     expect(line.startsWith(words)).toBe(true);
     expect(line).not.toMatch(/\dy\b| {2}/);
   });
 
-  test('at 80 columns the reason stays', () => {
+  test('at 80 columns retains the reason', () => {
     const { lines } = frame(all, on(80, 30));
     expect(lines[0]).toBe('node host running · 1/4 pods running, 1 completed, 1 in CrashLoopBackOff');
     expect(lines[1]).toBe('NAME            STATUS             SINCE  REASON');
@@ -173,7 +173,7 @@ describe('the live table', () => {
     expect(lines.at(-1)).toMatch(/^↑↓ scroll {2}s sort {2}\/ filter .* Ctrl-C end *$/);
   });
 
-  test('why the runtime is not ready has a line of its own where the first line has no room for it', () => {
+  test('shows why the runtime is not ready on a separate line if the first line is too short', () => {
     const runtime = { name: 'containerd', version: '2.1', state: 'not ready', since: NOW - 5_000 } as const;
     const { lines } = frame(all, on(60, 30), { node: { runtime: { ...runtime, message: 'no CNI network' } } });
     expect(lines.slice(0, 3)).toEqual([
@@ -183,28 +183,31 @@ describe('the live table', () => {
     ]);
   });
 
-  test('at 60 columns the status stays, and the reason is cut', () => {
+  test('at 60 columns retains the status and truncates the reason', () => {
     const { lines } = frame(all, on(60, 30));
     expect(lines[1]).toBe('NAME            STATUS             REASON');
     expect(lines[3]).toBe('└ fail          CrashLoopBackOff   exit code 1 after 30s; r…');
     expect(lines[5]).toBe('├ volume data   Mounting           waiting for the mount (3…');
   });
 
-  test('where there is no room for a reason, names and statuses stay', () => {
+  test('without room for a reason retains names and statuses', () => {
     const { lines } = frame(all, on(40, 30));
     expect(lines[1]).toBe('NAME            STATUS');
     expect(lines.slice(2).some((line) => line.includes('CrashLoopBackOff'))).toBe(true);
   });
 
-  test.each([1, 2, 5, 10, 20, 40, 60, 80, 100, 120, 200])('at %i columns no line is wider', (width) => {
-    const wide = podView({ main: { 日本語: backOff(1) }, meta: { name: '東京-e\u0301', uid: 'j' } });
-    for (const page of ['table', 'log', 'help'] as const) {
-      const { lines } = frame([...all, wide], on(width, 30), { controls: { page }, log: ['日本語'.repeat(50)] });
-      expect(Math.max(...lines.map(displayWidth))).toBeLessThanOrEqual(Math.max(2, width));
-    }
-  });
+  test.each([1, 2, 5, 10, 20, 40, 60, 80, 100, 120, 200])(
+    'has no line wider than a terminal of %i columns (at least 2)',
+    (width) => {
+      const wide = podView({ main: { 日本語: backOff(1) }, meta: { name: '東京-e\u0301', uid: 'j' } });
+      for (const page of ['table', 'log', 'help'] as const) {
+        const { lines } = frame([...all, wide], on(width, 30), { controls: { page }, log: ['日本語'.repeat(50)] });
+        expect(Math.max(...lines.map(displayWidth))).toBeLessThanOrEqual(Math.max(2, width));
+      }
+    },
+  );
 
-  test.each([1, 2, 3, 4, 5, 7, 8, 9, 12, 13, 20, 50])('of %i rows it fills all and no more', (height) => {
+  test.each([1, 2, 3, 4, 5, 7, 8, 9, 12, 13, 20, 50])('fills a terminal of %i rows exactly', (height) => {
     const problems = Array.from({ length: 9 }, (_, index) => ({ file: `/${index}`, path: '', message: 'x' }));
     for (const page of ['table', 'log', 'help'] as const) {
       const setting = { controls: { page }, node: { problems }, log: ['one', 'two'] };
@@ -212,7 +215,7 @@ describe('the live table', () => {
     }
   });
 
-  test('wide characters stand in columns like others', () => {
+  test('aligns wide characters in columns', () => {
     const wide = podView({ main: { app: running() }, meta: { name: '東京', uid: 'j' } });
     const columns = rowsOf(frame([web, wide], on(140, 30), { controls: { detailLevel: 'pods' } })).map((line) =>
       displayWidth(line.slice(0, line.indexOf('Running'))),
@@ -220,7 +223,7 @@ describe('the live table', () => {
     expect(new Set(columns).size).toBe(1);
   });
 
-  test('without pods it says so', () => {
+  test('reports that there are no pods', () => {
     const theirs = { uid: 'u9', namespace: 'default', name: 'theirs', why: 'no mark', sandboxes: ['s9'] };
     expect(rowsOf(frame([], on(80, 30), { node: { foreign: [theirs] } }))).toEqual([
       '1 pod that this agent did not create: left alone, see "statelet explain node"',
@@ -228,13 +231,13 @@ describe('the live table', () => {
     expect(frame([], on(80, 30)).lines[1]).toBe('no pods');
   });
 
-  test('a simulated runtime is labelled', () => {
+  test('labels a simulated runtime', () => {
     expect(frame([web], on(80, 30), { node: { simulated: true } }).lines[1]).toBe(
       'SIMULATED runtime: no real containers run',
     );
   });
 
-  test('manifests with problems are named, or counted where they are many', () => {
+  test('lists manifests with problems, or counts them if there are many', () => {
     const problem = { file: '/etc/pods/a.yaml', path: 'spec.containers', message: 'required' };
     const below = (count: number) =>
       rowsOf(frame([], on(80, 30), { node: { problems: Array.from({ length: count }, () => problem) } }));
@@ -242,7 +245,7 @@ describe('the live table', () => {
     expect(below(10).at(-1)).toBe('! and 8 more: see "statelet explain node"');
   });
 
-  test('of a long path its end is enough, so that what is wrong is seen', () => {
+  test('shortens a long path at its start so that the problem is visible', () => {
     const file = `/etc/${'directory/'.repeat(400)}10-web.yaml`;
     const problem = { file, path: 'spec.containers', message: 'Required value' };
     const node = { problems: [problem], warnings: [{ ...problem, path: '', message: 'odd' }] };
@@ -252,12 +255,12 @@ describe('the live table', () => {
     expect([wrong, odd].map((line) => line.length)).toEqual([80, 80]);
   });
 
-  test('what is wrong with the node itself stands there too', () => {
+  test('shows a problem of the node itself in the same place', () => {
     const node = { trouble: '/var/lib/statelet/run/statelet has been removed' };
     expect(rowsOf(frame([], on(80, 30), { node }))).toEqual(['! /var/lib/statelet/run/statelet has been removed']);
   });
 
-  test('what is odd stands below them with the pod that it is of, and is counted where it is many', () => {
+  test('shows warnings with their pods below the problems, or counts them if there are many', () => {
     const ofPod = { file: '/etc/pods/a.yaml', path: 'spec.imge', message: 'unknown field', pod: 'default/web-host' };
     const ofPath = { file: '/etc/pods', path: '', message: 'no such file or directory' };
     const below = (warnings: NodeSummary['warnings']) => rowsOf(frame([], on(80, 30), { node: { warnings } }));
@@ -268,22 +271,22 @@ describe('the live table', () => {
     expect(below(Array.from({ length: 9 }, () => ofPod)).at(-1)).toBe('! and 8 more: see "statelet explain node"');
   });
 
-  test('the last lines that were told stand below it', () => {
+  test('shows the last log lines at the bottom', () => {
     const log = ['a', 'b', 'c', 'd', 'e', 'f'];
     expect(names([job], on(80, 30), { log }).slice(-5)).toEqual(['b', 'c', 'd', 'e', 'f']);
   });
 });
 
-describe('a terminal that is not high enough', () => {
+describe('a terminal with too few lines', () => {
   const shown = (height: number) => names(all, on(80, height));
 
-  test('first hides volumes that are mounted', () => {
+  test('first hides mounted volumes', () => {
     expect(shown(14)).toContain('└ volume pages');
     expect(shown(13)).not.toContain('└ volume pages');
     expect(shown(13)).toEqual(expect.arrayContaining(['├ volume data', '├ server', '└ content']));
   });
 
-  test('then all actors but those that are not well', () => {
+  test('then hides all actors without a problem', () => {
     expect(shown(12)).toEqual([
       'crash-host',
       '└ fail',
@@ -295,13 +298,13 @@ describe('a terminal that is not high enough', () => {
     ]);
   });
 
-  test('then all but the pods, which say themselves what is wrong', () => {
+  test('then shows only the pods with their problems', () => {
     const rows = rowsOf(frame(all, on(80, 7)));
     expect(rows).toHaveLength(4);
     expect(rows[0]).toMatch(/^crash-host .* fail: exit code 1 after 30s;/);
   });
 
-  test('at last it scrolls, and says where it is', () => {
+  test('finally scrolls, and shows the position', () => {
     expect(shown(5)).toEqual(['crash-host', 'late-host']);
     expect(frame(all, on(80, 5)).lines.at(-1)).toMatch(/^1-2 of 4 /);
     const end = frame(all, on(80, 5), { controls: { offset: 99 } });
@@ -310,11 +313,11 @@ describe('a terminal that is not high enough', () => {
   });
 });
 
-describe('what is chosen by keys', () => {
+describe('key selections', () => {
   const pods = (controls: Partial<Controls>) =>
     names(all, on(80, 30), { controls: { detailLevel: 'pods', ...controls } });
 
-  test('the order of the pods', () => {
+  test('determine the order of the pods', () => {
     expect(pods({})).toEqual(['crash-host', 'late-host', 'web-host', 'batch/job-host']);
     expect(pods({ sortOrder: 'name' })).toEqual(['batch/job-host', 'crash-host', 'late-host', 'web-host']);
     expect(pods({ sortOrder: 'restarts' })[0]).toBe('crash-host');
@@ -322,7 +325,7 @@ describe('what is chosen by keys', () => {
     expect(pods({ sortOrder: 'name', isReversed: true })[0]).toBe('web-host');
   });
 
-  test('a pod that failed a moment ago does not go down among the good ones between two runs', () => {
+  test('sort a recently failed pod before the healthy ones even between two runs', () => {
     const again = podView({
       main: { fail: running({ lastRun: run(1), restartCount: 3 }) },
       meta: { name: 'z-again-host', uid: 'z' },
@@ -336,12 +339,12 @@ describe('what is chosen by keys', () => {
     ['exit code 1', ['crash-host']],
     ['server', ['web-host']],
     ['nothing has this', []],
-  ])('the filter %s', (filter, found) => {
+  ])('apply the filter %s', (filter, found) => {
     expect(pods({ filter })).toEqual(found);
     expect(pods({ draftFilter: filter })).toEqual(found);
   });
 
-  test('the log and the help are pages of their own', () => {
+  test('open the log and the help as separate pages', () => {
     const log = Array.from({ length: 100 }, (_, index) => `line ${index}`);
     const page = frame(all, on(80, 10), { log, controls: { page: 'log', offset: Number.POSITIVE_INFINITY } });
     expect(page.lines.at(-2)).toBe('line 99');
@@ -349,14 +352,14 @@ describe('what is chosen by keys', () => {
     expect(frame(all, on(80, 30), { controls: { page: 'help' } }).lines.join('\n')).toContain('Ctrl-C');
   });
 
-  test('what is left behind is the whole table, whatever was chosen and however low the terminal is', () => {
+  test('do not affect the final output, which is the whole table regardless of the terminal height', () => {
     const last = renderFinal(sceneOf(all, { controls: { offset: 3 } }), on(80, 5)).join('\n');
     for (const name of ['web-host', 'crash-host', 'batch/job-host', 'late-host']) expect(last).toContain(name);
     expect(last).not.toContain('scroll');
   });
 });
 
-test('colours change nothing but the colour', () => {
+test('colors do not change the text', () => {
   const scene = sceneOf(all, { log: ['told'] });
   const [plain, coloured] = [false, true].map((colour) =>
     renderFrame(scene, { ...on(80, 40), colour }).lines.join('\n'),

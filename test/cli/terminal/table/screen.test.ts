@@ -9,7 +9,7 @@ function opened() {
 }
 
 describe('the screen', () => {
-  test('draws on the other screen of the terminal, and gives back the one that was there', () => {
+  test('draws on the alternate screen of the terminal, and restores the previous one', () => {
     const { screen, written, seen } = opened();
     written.push('before\n');
     screen.enter();
@@ -20,7 +20,7 @@ describe('the screen', () => {
     expect(seen()).toEqual({ normal: ['before'], other: undefined, cursorShown: true, wraps: true });
   });
 
-  test('writes once for a change, only what has changed, and nothing without a change', () => {
+  test('writes only the changes, in one write, and nothing without a change', () => {
     const { screen, written } = opened();
     screen.enter();
     screen.draw(['one', 'two']);
@@ -33,7 +33,7 @@ describe('the screen', () => {
     expect(written.at(-1)).not.toContain('one');
   });
 
-  test('draws everything again after it was cleared, as when the terminal has another size', () => {
+  test('redraws everything after it was cleared, e.g. after a resize', () => {
     const { screen, seen } = opened();
     screen.enter();
     screen.draw(['one', 'two', 'three']);
@@ -42,7 +42,7 @@ describe('the screen', () => {
     expect(seen().other).toEqual(['one', 'two']);
   });
 
-  test('clears a row before it writes it: a full one keeps its last character', () => {
+  test('clears a row before writing it, so a full row retains its last character', () => {
     const { screen, written } = opened();
     screen.enter();
     screen.draw(['x']);
@@ -50,7 +50,7 @@ describe('the screen', () => {
     expect(written.at(-1)).not.toContain('x\x1b[K');
   });
 
-  test('given back, it draws nothing, and giving it back again writes nothing', () => {
+  test('draws nothing after leaving, and leaving again writes nothing', () => {
     const { screen, written } = opened();
     screen.enter();
     screen.leave();

@@ -46,7 +46,7 @@ describe('network namespaces of former sandboxes', () => {
     ['nothing', ''],
     ['no specification', '{"runtimeSpec":null}'],
     ['an error', new NodeFailure('RuntimeUnavailable', 'PodSandboxStatus: timed out')],
-  ])('all stay where %s is told of one, and a sentence says so', async (_, info) => {
+  ])('are all preserved if %s is reported for one of them, with a message', async (_, info) => {
     await expect(leftBeside({ a: specWith(join(directory, 'cni-a')), b: info })).rejects.toThrow(
       /^the networks of former sandboxes are kept, because containerd did not report the network of sandbox b$/,
     );

@@ -24,7 +24,7 @@ const ours = [
 ];
 const saved = (...lines: string[]) => ['*nat', ':POSTROUTING ACCEPT [0:0]', ...lines, 'COMMIT'].join('\n');
 
-test('a network without rules has none removed, and the last network removes the shared chains', () => {
+test('removing a network without rules removes none, and removing the last network removes the shared chains', () => {
   expect(formatRuleRemoval(saved(), 'statelet-1')).toBeUndefined();
   const removal = formatRuleRemoval(saved(...common), 'statelet-1');
   expect(removal).toContain('-D PREROUTING -m addrtype --dst-type LOCAL -j CNI-HOSTPORT-DNAT\n');

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { seededRandom } from '../../../../cri/simulated/objects/ids.ts';
 import { noAbort, runOne, simulate } from '../support.ts';
 
-test('frozen lists show what was, with and without a filter; statuses show what is', async () => {
+test('frozen lists show the former state, with and without a filter, and statuses show the current one', async () => {
   const simulation = simulate();
   const { runtime, play } = simulation;
   const { sandbox, container } = await runOne(simulation);
@@ -18,7 +18,7 @@ test('frozen lists show what was, with and without a filter; statuses show what 
   expect(await play.list({})).toEqual(['<container web/main/0> CONTAINER_EXITED']);
 });
 
-test('a reboot ends what made lists old, a restart of the runtime alone does not', async () => {
+test('a reboot unfreezes the lists, a restart of the runtime alone does not', async () => {
   const simulation = simulate();
   const { runtime, play } = simulation;
   await runOne(simulation);
@@ -30,7 +30,7 @@ test('a reboot ends what made lists old, a restart of the runtime alone does not
   expect(await play.list({})).toEqual(['<container web/main/0> CONTAINER_EXITED']);
 });
 
-test('lists come by age, or in another order each time, as those of a real runtime', async () => {
+test('lists are sorted by age or shuffled, as with a real runtime', async () => {
   const { cri, runtime, play } = simulate();
   for (const pod of ['a', 'b', 'c', 'd']) await play.sandbox(pod);
   const listed = async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { IMAGE, noAbort, runOne, simulate } from '../support.ts';
 
-describe('what containers do', () => {
-  test('one without a command runs until it is stopped, and ends with 143 on SIGTERM at once', async () => {
+describe('a simulated container', () => {
+  test('without a command runs until it is stopped, and exits with 143 on SIGTERM at once', async () => {
     const simulation = simulate();
     const { container } = await runOne(simulation);
     await simulation.clock.advance(86_400_000);
@@ -13,7 +13,7 @@ describe('what containers do', () => {
     expect(await simulation.play.containerState(container)).toMatch(/^CONTAINER_EXITED 143 Error/);
   });
 
-  test('one that ignores SIGTERM is killed when the grace is over, not before', async () => {
+  test('that ignores SIGTERM is killed when the grace period is over, not before', async () => {
     const simulation = simulate({ behaviours: { [IMAGE]: { ignoresSigterm: true } } });
     const { container } = await runOne(simulation);
     const stop = simulation.play.stop(container, 30);
@@ -24,7 +24,7 @@ describe('what containers do', () => {
     expect(await simulation.play.containerState(container)).toMatch(/^CONTAINER_EXITED 137 Error/);
   });
 
-  test('one that takes its time on SIGTERM is not hurried by a second stop, and keeps its own exit code', async () => {
+  test('that is slow on SIGTERM is not accelerated by a second stop, and exits with its own code', async () => {
     const behaviour = { termAfterMs: 4000, termExitCode: 0 };
     const simulation = simulate({ behaviours: { [IMAGE]: behaviour } });
     const { container } = await runOne(simulation);
@@ -36,7 +36,7 @@ describe('what containers do', () => {
     expect(await simulation.play.containerState(container)).toMatch(/^CONTAINER_EXITED 0 Completed/);
   });
 
-  test('one that runs out of memory ends as OOMKilled, and a later attempt may do better', async () => {
+  test('that runs out of memory exits as OOMKilled, and a later attempt may succeed', async () => {
     const behaviour = ({ attempt }: { attempt: number }) =>
       attempt === 0 ? { exitAfterMs: 2000, oom: true } : undefined;
     const simulation = simulate({ behaviours: { [IMAGE]: behaviour } });
@@ -49,7 +49,7 @@ describe('what containers do', () => {
     expect(await simulation.play.containerState(next)).toMatch(/^CONTAINER_RUNNING/);
   });
 
-  test('one can run out of memory by hand; if only a child is killed it runs on, and its end says so', async () => {
+  test('can be OOM-killed by a test, and continues to run if only a child is killed, which its exit shows', async () => {
     const simulation = simulate();
     const { runtime, play } = simulation;
     const { sandbox, container } = await runOne(simulation);
@@ -63,7 +63,7 @@ describe('what containers do', () => {
     expect(await play.containerState(other)).toMatch(/^CONTAINER_EXITED 1 OOMKilled/);
   });
 
-  test('one that cannot be started is left with 128 StartError and the words of the OCI runtime', async () => {
+  test('that cannot start exits with 128 StartError and the message of the OCI runtime', async () => {
     const startError = 'exec: "nope": executable file not found in $PATH';
     const { play } = simulate({ behaviours: { [IMAGE]: { startError } } });
     const container = await play.container(await play.sandbox('web'), 'web', 'main', ['nope']);
@@ -74,14 +74,14 @@ describe('what containers do', () => {
     expect(await play.containerState(container)).toMatch(/^CONTAINER_EXITED 128 StartError failed to create/);
   });
 
-  test('a test may end a container by hand', async () => {
+  test('can be terminated by a test', async () => {
     const simulation = simulate();
     const { container } = await runOne(simulation);
     simulation.runtime.exitContainer(container, 42);
     expect(await simulation.play.containerState(container)).toMatch(/^CONTAINER_EXITED 42 Error/);
   });
 
-  test('times are those of the clock, in nanoseconds', async () => {
+  test('has times from the clock, in nanoseconds', async () => {
     const simulation = simulate({ latency: { runPodSandbox: 0, createContainer: 0, startContainer: 50 } });
     const { clock, cri } = simulation;
     const made = BigInt(clock.now()) * 1_000_000n;
@@ -101,7 +101,7 @@ describe('what containers do', () => {
 });
 
 describe('sandboxes', () => {
-  test('a killed one is not ready, keeps its address, and its containers run on until it is stopped', async () => {
+  test('a killed sandbox is not ready, but retains its address, and its containers run until it is stopped', async () => {
     const simulation = simulate();
     const { sandbox, container } = await runOne(simulation);
     simulation.runtime.killSandbox(sandbox);
@@ -112,7 +112,7 @@ describe('sandboxes', () => {
     expect(await simulation.play.containerState(container)).toMatch(/^CONTAINER_EXITED 137/);
   });
 
-  test('one removed by somebody else is gone with its containers, and its names are free', async () => {
+  test('a sandbox removed externally is gone with its containers, and its names are free', async () => {
     const simulation = simulate();
     const { sandbox } = await runOne(simulation);
     simulation.runtime.removeSandbox(sandbox);
@@ -121,7 +121,7 @@ describe('sandboxes', () => {
     await expect(runOne(simulation)).resolves.toBeDefined();
   });
 
-  test('addresses are unique, run out, and come back when a sandbox is stopped', async () => {
+  test('addresses are unique, run out, and are released when a sandbox is stopped', async () => {
     const { play, cri } = simulate({ addresses: 2 });
     const ids = [await play.sandbox('a'), await play.sandbox('b')];
     const status = (podSandboxId: string) =>
@@ -133,7 +133,7 @@ describe('sandboxes', () => {
     await expect(play.sandbox('c')).resolves.toBeDefined();
   });
 
-  test('one given up halfway is never seen, and its name stays taken until it is taken down', async () => {
+  test('an aborted sandbox creation is never listed, and its name stays reserved until it is cleaned up', async () => {
     const { clock, cri, play } = simulate({ latency: { runPodSandbox: 84, stopPodSandbox: 30 } });
     const config = {
       config: { metadata: { name: 'web', namespace: 'scenario', uid: 'u1', attempt: 0 } },
@@ -151,7 +151,7 @@ describe('sandboxes', () => {
     await expect(clock.advanceUntilSettled(play.sandbox('web'))).resolves.toBeDefined();
   });
 
-  test('an old runtime fails to stop what does not exist, but still removes it', async () => {
+  test('an old runtime fails to stop a missing object, but still removes it', async () => {
     const { play } = simulate({ absentStopsFail: true });
     await expect(play.stop('gone', 1)).rejects.toMatchObject({ reason: 'NotFound' });
     await expect(play.stopSandbox('gone')).rejects.toMatchObject({ reason: 'NotFound' });
@@ -161,7 +161,7 @@ describe('sandboxes', () => {
 });
 
 describe('races', () => {
-  test('a container made while its sandbox goes does not stay without it', async () => {
+  test('a container created during the removal of its sandbox does not outlive it', async () => {
     const { clock, play } = simulate({ latency: { createContainer: 50, stopPodSandbox: 0, removePodSandbox: 10 } });
     const sandbox = await clock.advanceUntilSettled(play.sandbox('web'));
     const late = expect(play.container(sandbox, 'web', 'main', [])).rejects.toMatchObject({ reason: 'NotFound' });
@@ -171,7 +171,7 @@ describe('races', () => {
     expect(await clock.advanceUntilSettled(play.list({}))).toEqual([]);
   });
 
-  test('a container whose sandbox is stopped while it starts does not run', async () => {
+  test('a container whose sandbox is stopped during its start does not run', async () => {
     const { clock, play } = simulate({ latency: { startContainer: 56, stopPodSandbox: 10 } });
     const sandbox = await clock.advanceUntilSettled(play.sandbox('web'));
     const container = await clock.advanceUntilSettled(play.container(sandbox, 'web', 'main', []));
@@ -182,7 +182,7 @@ describe('races', () => {
     expect(await clock.advanceUntilSettled(play.containerState(container))).toMatch(/^CONTAINER_EXITED 128 StartError/);
   });
 
-  test('a sandbox is not removed while a container in it starts, which fails then', async () => {
+  test('a sandbox cannot be removed while a container in it is starting, which then fails', async () => {
     const { clock, play } = simulate({ latency: { startContainer: 200 } });
     const sandbox = await clock.advanceUntilSettled(play.sandbox('web'));
     const container = await clock.advanceUntilSettled(play.container(sandbox, 'web', 'main', []));
@@ -196,7 +196,7 @@ describe('races', () => {
     expect(await clock.advanceUntilSettled(play.list({}))).toEqual([]);
   });
 
-  test('a container is started once, and not removed while it starts', async () => {
+  test('a container starts once, and cannot be removed while it is starting', async () => {
     const { clock, play } = simulate({ latency: { startContainer: 56 } });
     const sandbox = await clock.advanceUntilSettled(play.sandbox('web'));
     const container = await clock.advanceUntilSettled(play.container(sandbox, 'web', 'main', []));

@@ -3,7 +3,7 @@ import { noAbort, runOne, simulate } from '../support.ts';
 
 const STREAMS = { stdin: true, stdout: true, stderr: false, tty: true };
 
-test('a container of the simulated runtime has no process to connect to, which is said', async () => {
+test('exec fails because a container of the simulated runtime has no process to connect to', async () => {
   const simulation = simulate();
   const { container } = await runOne(simulation);
   const asked = simulation.runtime.call('exec', { containerId: container, cmd: ['sh'], ...STREAMS }, noAbort);
@@ -17,7 +17,7 @@ test('a container of the simulated runtime has no process to connect to, which i
 test.each([
   ['exec', 'one of stdin, stdout, or stderr must be set'],
   ['attach', 'one of stdin, stdout, and stderr must be set'],
-] as const)('%s without a stream is refused as containerd refuses it', async (call, message) => {
+] as const)('%s without a stream is rejected with the message of containerd', async (call, message) => {
   const simulation = simulate();
   const { container } = await runOne(simulation);
   const asked = { containerId: container, cmd: ['sh'], stdin: false, stdout: false, stderr: false, tty: false };

@@ -39,7 +39,7 @@ test.each([
   [sh('{ sleep 2; exit 3; } & sleep 1; wait $!'), { exitAfterMs: 2000, exitCode: 0 }],
   [sh("echo 'it is\n# no comment' \\\n more; exit 2"), { exitAfterMs: 0, exitCode: 2 }],
   [['sh', '-ec', 'sleep 1'], { exitAfterMs: 1000, exitCode: 0 }],
-])('%j does %j', (argv, behaviour) => {
+])('%j is simulated as %j', (argv, behaviour) => {
   expect(commandBehaviour(argv)).toEqual(behaviour);
 });
 
@@ -50,7 +50,7 @@ test.each([
   ['once', 'adder', { exitAfterMs: 2000, exitCode: 0, termExitCode: 143 }],
   ['web', 'server', { termExitCode: 0 }],
   ['web', 'writer', { termExitCode: 0 }],
-])('the example %s: %s does %j', (file, name, behaviour) => {
+])('in the example %s the container %s is simulated as %j', (file, name, behaviour) => {
   const manifest = path.join(root, 'examples/pods', `${file}.yaml`);
   const { pod, containers } = examples(manifest);
   expect(pod).toBe(file);

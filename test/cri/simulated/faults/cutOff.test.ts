@@ -6,7 +6,7 @@ test.each([
   [10, 'nothing of it, and the name is free', []],
   [50, 'it is not ready, without an address', [{ ready: false, ip: undefined }]],
   [90, 'it is not ready, with its address', [{ ready: false, ip: '10.88.0.2' }]],
-])('a new sandbox after %i of 100 ms: %s', async (ms, _, left) => {
+])('a sandbox creation interrupted after %i of 100 ms has the result: %s', async (ms, _, left) => {
   const { clock, runtime, play } = simulate({ latency: { runPodSandbox: 100 } });
   const cut = expect(play.sandbox('web')).rejects.toMatchObject({ reason: 'RuntimeUnavailable' });
   await clock.advance(ms);
@@ -21,7 +21,7 @@ test.each([
 test.each([
   [70, /^CONTAINER_CREATED 0, created$/],
   [90, /^CONTAINER_RUNNING 0, created started$/],
-])('a start after %i of 100 ms: %s', async (ms, state) => {
+])('a container start interrupted after %i of 100 ms has the result: %s', async (ms, state) => {
   const { clock, runtime, play } = simulate({ latency: { startContainer: 100 } });
   const sandbox = await clock.advanceUntilSettled(play.sandbox('web'));
   const container = await clock.advanceUntilSettled(play.container(sandbox, 'web', 'main', []));

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { IMAGE, noAbort, runOne, simulate } from '../support.ts';
 
-describe('scripted faults', () => {
-  test('an error strikes as often as told, only what matches, and nothing is done', async () => {
+describe('a scripted fault', () => {
+  test('fails only matching calls for the configured number of times, and they have no effect', async () => {
     const { runtime, play } = simulate();
     const fault = runtime.faults.add({
       call: 'runPodSandbox',
@@ -18,7 +18,7 @@ describe('scripted faults', () => {
     expect(fault.countHits()).toBe(2);
   });
 
-  test('codes become the reasons that a gRPC client gives', async () => {
+  test('maps status codes to the reasons of a gRPC client', async () => {
     const { runtime, play } = simulate();
     const reasons: unknown[] = [];
     for (const code of ['UNAVAILABLE', 'DEADLINE_EXCEEDED', 'NOT_FOUND', 'UNIMPLEMENTED', 'UNKNOWN'] as const) {
@@ -28,7 +28,7 @@ describe('scripted faults', () => {
     expect(reasons).toEqual(['RuntimeUnavailable', 'RuntimeUnavailable', 'NotFound', 'Unimplemented', 'RuntimeError']);
   });
 
-  test('a delay comes on top of the latency', async () => {
+  test('adds a delay to the latency', async () => {
     const { clock, runtime, play } = simulate({ latency: { runPodSandbox: 84 } });
     runtime.faults.add({ call: 'runPodSandbox', delayMs: 1000 });
     const before = clock.now();
@@ -36,7 +36,7 @@ describe('scripted faults', () => {
     expect(clock.now() - before).toBe(1084);
   });
 
-  test('a hanging call ends at its limit on the clock, and goes on when it is released', async () => {
+  test('hangs a call until its timeout on the clock, or until it is released', async () => {
     const { clock, runtime, cri } = simulate();
     const fault = runtime.faults.add({ call: '*', times: Number.POSITIVE_INFINITY, hang: true });
     const limited = cri.status({ verbose: false }, { signal: noAbort, timeoutMs: 2000 });
@@ -49,7 +49,7 @@ describe('scripted faults', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('a lost reply: it was done, the caller does not know', async () => {
+  test('loses the reply of a call that takes effect', async () => {
     const { clock, runtime, play } = simulate();
     runtime.faults.add({ call: 'runPodSandbox', lostReply: 'error' });
     await expect(play.sandbox('a')).rejects.toMatchObject({ reason: 'RuntimeUnavailable' });
@@ -61,7 +61,7 @@ describe('scripted faults', () => {
     await expect(play.sandbox('b')).rejects.toThrow('is reserved for');
   });
 
-  test('an answer can come so late that its container has ended before: the start succeeds all the same', async () => {
+  test('can delay a reply until the container has exited, and the start still succeeds', async () => {
     const simulation = simulate();
     const { runtime, clock, play } = simulation;
     const sandbox = await play.sandbox('web');
@@ -74,7 +74,7 @@ describe('scripted faults', () => {
     await expect(start).resolves.toBeUndefined();
   });
 
-  test.each(['before', 'after'] as const)('a crash %s it is done', async (crash) => {
+  test.each(['before', 'after'] as const)('can crash the runtime %s the call takes effect', async (crash) => {
     const { runtime, play } = simulate();
     runtime.faults.add({ call: 'runPodSandbox', crash });
     await expect(play.sandbox('web')).rejects.toMatchObject({ reason: 'RuntimeUnavailable' });
@@ -83,7 +83,7 @@ describe('scripted faults', () => {
     expect(await play.listSandboxes({})).toHaveLength(crash === 'after' ? 1 : 0);
   });
 
-  test('an aborted call is cancelled, whatever the runtime does', async () => {
+  test('does not prevent the cancellation of an aborted call', async () => {
     const { runtime, cri } = simulate();
     runtime.faults.add({ call: 'version', hang: true });
     const caller = new AbortController();
@@ -97,8 +97,8 @@ describe('scripted faults', () => {
   });
 });
 
-describe('a runtime that goes away', () => {
-  test('ends the calls under way; containers run on and end meanwhile', async () => {
+describe('a runtime that goes down', () => {
+  test('fails the calls in flight, while containers continue to run and may exit', async () => {
     const simulation = simulate();
     const { container } = await runOne(simulation, ['sleep', '10']);
     const stubborn = await runAs(simulation, 'stubborn', ['sh', '-c', "trap '' TERM; sleep 100"]);
@@ -112,7 +112,7 @@ describe('a runtime that goes away', () => {
     expect(await simulation.play.containerState(stubborn)).toMatch(/^CONTAINER_RUNNING/);
   });
 
-  test('does not know how some containers are when it comes back: they run on, and can be stopped and removed', async () => {
+  test('may come back with containers in an unknown state, which run on and can be stopped and removed', async () => {
     const simulation = simulate();
     const { runtime, play, clock } = simulation;
     const { container } = await runOne(simulation, ['sleep', '10']);
@@ -127,7 +127,7 @@ describe('a runtime that goes away', () => {
     expect(await play.containerState(container)).toMatch(/^CONTAINER_EXITED 0 Completed/);
   });
 
-  test('may have lost what it had noted of these, as when they began', async () => {
+  test('may come back without the recorded status of such containers, such as their start time', async () => {
     const simulation = simulate();
     const { runtime, play } = simulation;
     const { container } = await runOne(simulation, ['sleep', '10']);
@@ -137,7 +137,7 @@ describe('a runtime that goes away', () => {
     expect(await play.containerState(container)).toBe('CONTAINER_EXITED 143 Unknown, created finished');
   });
 
-  test('gives a container whose status was lost a new start time once it is found running', async () => {
+  test('records a new start time for a container with a lost status once the container is found running', async () => {
     const simulation = simulate();
     const { clock, cri, runtime, play } = simulation;
     const { container } = await runOne(simulation, ['sleep', '100']);
@@ -149,7 +149,7 @@ describe('a runtime that goes away', () => {
     expect(status?.startedAt).toBe(BigInt(clock.now()) * 1_000_000n);
   });
 
-  test('may have lost one pod meanwhile, with its shim', async () => {
+  test('may have lost one pod with its shim', async () => {
     const simulation = simulate();
     const { runtime, play } = simulation;
     const { sandbox, container } = await runOne(simulation);
@@ -163,7 +163,7 @@ describe('a runtime that goes away', () => {
     expect(await play.containerState(other)).toMatch(/^CONTAINER_RUNNING/);
   });
 
-  test('after a reboot nothing runs: exits are unknown and sandboxes not ready', async () => {
+  test('in a reboot comes back with unknown exits and sandboxes that are not ready', async () => {
     const simulation = simulate();
     const { sandbox, container } = await runOne(simulation);
     simulation.runtime.restart({ keepContainers: false });
@@ -172,7 +172,7 @@ describe('a runtime that goes away', () => {
   });
 });
 
-test('the log of calls has every call in order, with its request and time', async () => {
+test('the call log contains every call in order, with its request and time', async () => {
   const simulation = simulate();
   const { clock, runtime, play } = simulation;
   const { container } = await runOne(simulation);
@@ -193,7 +193,7 @@ describe('images', () => {
   });
   const pull = (name: string) => ({ ...spec(name), auth: undefined, sandboxConfig: undefined });
 
-  test("are pulled in the registry's time, and unknown ones are not found", async () => {
+  test('take the pull time of the registry, and unknown ones are not found', async () => {
     const registry = { 'nginx:1.27': { pullMs: 3000, sizeBytes: 70_000_000 } };
     const { clock, cri } = simulate({ images: { present: [IMAGE], registry } });
     const before = clock.now();
@@ -211,7 +211,7 @@ describe('images', () => {
     expect(images.map(({ repoTags }) => repoTags)).toEqual([[IMAGE]]);
   });
 
-  test('that disappear leave what runs alone; nothing new can be made of them until they are back', async () => {
+  test('that disappear do not affect running containers, but no new ones can be created until they are back', async () => {
     const simulation = simulate();
     const { runtime, play } = simulation;
     const { sandbox, container } = await runOne(simulation);
@@ -222,7 +222,7 @@ describe('images', () => {
     await expect(play.container(sandbox, 'web', 'next', [])).resolves.toBeDefined();
   });
 
-  test('fail to be pulled as told, until the registry recovers', async () => {
+  test('fail to be pulled with the configured error until the registry recovers', async () => {
     const { clock, runtime, cri } = simulate({ images: { registry: { web: { error: { message: 'i/o timeout' } } } } });
     const failing = clock.advanceUntilSettled(cri.pullImage(pull('web'), { signal: noAbort }));
     await expect(failing).rejects.toMatchObject({

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { CallName } from '../../../../cri/simulated/faults/callNames.ts';
 import { noAbort, simulate } from '../support.ts';
 
-test('a latency can be drawn anew for each call', async () => {
+test('a latency can be chosen for each call', async () => {
   const drawn: CallName[] = [];
   const latency = (call: CallName) => {
     drawn.push(call);
@@ -16,7 +16,7 @@ test('a latency can be drawn anew for each call', async () => {
   expect(clock.now() - begin).toBe(10 + 20);
 });
 
-test('the order in which calls complete follows from what is drawn', async () => {
+test('calls complete in the order of their latencies', async () => {
   const latencies = [30, 10, 20];
   const { clock, cri } = simulate({ latency: () => latencies.shift() ?? 0 });
   const answered: number[] = [];

@@ -13,25 +13,25 @@ async function spoilt(call: CallName): Promise<Simulation & { readonly effects: 
   return { ...simulation, effects };
 }
 
-test('a start that takes effect and fails has killed what it started', async () => {
+test('a start that takes effect and then fails kills the started container', async () => {
   const { effects, runtime, play } = await spoilt('startContainer');
   expect(effects.slice(-2)).toEqual(['main started', 'main ended']);
   const [main] = runtime.containers();
   expect(await play.containerState(main?.id ?? '')).toMatch(/^CONTAINER_EXITED 128 StartError the disk is full/);
 });
 
-test('a sandbox that is made and fails stays, not ready, with its name', async () => {
+test('a sandbox that is created and then fails remains, not ready, with its name', async () => {
   const { runtime, play } = await spoilt('runPodSandbox');
   expect([...runtime.sandboxes()]).toMatchObject([{ podName: 'web', ready: false }]);
   await expect(play.sandbox('web')).rejects.toThrow('is reserved for');
 });
 
-test('a container that is made and fails is not there', async () => {
+test('a container that is created and then fails does not remain', async () => {
   const { runtime } = await spoilt('createContainer');
   expect([...runtime.containers()]).toEqual([]);
 });
 
-test('what is stopped stays stopped, although its stop has failed', async () => {
+test('a stopped container stays stopped although its stop has failed', async () => {
   const simulation = simulate();
   const { container } = await runOne(simulation);
   simulation.runtime.faults.add({ call: 'stopContainer', failsAfter: { code: 'DEADLINE_EXCEEDED', message: 'late' } });

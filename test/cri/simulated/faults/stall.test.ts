@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { RunPodSandboxRequest } from '../../../../cri/generated/runtime.ts';
 import { follow, noAbort, runOne, simulate } from '../support.ts';
 
-test('a runtime that stands still answers nothing, and everything once it goes on', async () => {
+test('a stalled runtime responds to nothing, and to everything once it resumes', async () => {
   const { runtime, clock, play } = simulate({ latency: { runPodSandbox: 84, listPodSandbox: 1 } });
   const answered: string[] = [];
   const note = (what: string) => () => void answered.push(what);
@@ -19,7 +19,7 @@ test('a runtime that stands still answers nothing, and everything once it goes o
   expect([...runtime.sandboxes()].map(({ podName }) => podName)).toEqual(['a', 'b']);
 });
 
-test('a call that was given up meanwhile is not done later', async () => {
+test('a call that was aborted during a stall takes no effect later', async () => {
   const { runtime, clock, cri } = simulate();
   runtime.stall();
   const config = { metadata: { name: 'web', namespace: 'default', uid: 'u1', attempt: 0 } };
@@ -34,7 +34,7 @@ test('a call that was given up meanwhile is not done later', async () => {
   expect([...runtime.sandboxes()]).toEqual([]);
 });
 
-test('containers run on, and their exits are told afterwards', async () => {
+test('containers continue to run during a stall, and their exits are reported afterwards', async () => {
   const simulation = simulate();
   const { containerEvents, opened } = follow(simulation.cri);
   await opened;
@@ -47,7 +47,7 @@ test('containers run on, and their exits are told afterwards', async () => {
   expect(containerEvents).toMatchObject([{ containerId: container }]);
 });
 
-test('one that is killed while it stands still loses the events that it has not told, and comes back answering', async () => {
+test('a runtime that is killed during a stall loses its pending events, and comes back responsive', async () => {
   const simulation = simulate();
   const { runtime, clock, cri } = simulation;
   await runOne(simulation, ['sleep', '1']);

@@ -7,13 +7,13 @@ const aborted = (signal: AbortSignal) =>
     signal.addEventListener('abort', () => resolve(signal.reason));
   });
 
-test.each([0, 1])('either of the two signals aborts: number %i', async (index) => {
+test.each([0, 1])('either of the two signals aborts the call: number %i', async (index) => {
   const signals = [new AbortController(), new AbortController()] as const;
   const outcome = withEitherSignal(signals[0].signal, signals[1].signal, aborted);
   signals[index]?.abort('enough');
   expect(await outcome).toBe('enough');
 });
 
-test('one that is aborted already counts', async () => {
+test('an already aborted signal counts', async () => {
   expect(await withEitherSignal(new AbortController().signal, AbortSignal.abort('enough'), aborted)).toBe('enough');
 });

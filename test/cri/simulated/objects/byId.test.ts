@@ -8,20 +8,20 @@ const records = new Map([
   [other, 'other'],
 ]);
 
-test('a record is found by its id or the beginning of it', () => {
+test('a record is found by its ID or a prefix of it', () => {
   expect(findById(records, one, 'no')).toBe('one');
   expect(findById(records, 'ac', 'no')).toBe('other');
   expect(findById(records, 'ad', 'no')).toBeUndefined();
   expect(() => requireById(records, 'ad', 'cannot find')).toThrow(/^cannot find: not found$/);
 });
 
-test('what more than one begins with, and nothing at all, is refused', () => {
+test('an ambiguous or empty prefix is rejected', () => {
   expect(() => findById(records, 'a', 'cannot find')).toThrow(
     'cannot find: Multiple IDs found with provided prefix: a',
   );
   expect(() => findById(records, '', 'cannot find')).toThrow("cannot find: Prefix can't be empty");
 });
 
-test("a filter's id is made whole where that is possible", () => {
+test('the ID of a filter is expanded if possible', () => {
   expect([one, 'ac', 'a', 'ad', ''].map((id) => expandId(records, id))).toEqual([one, other, 'a', 'ad', '']);
 });

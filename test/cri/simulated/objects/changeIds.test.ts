@@ -3,7 +3,7 @@ import { ContainerState } from '../../../../cri/generated/runtime.ts';
 import type { RuntimeEffect } from '../../../../cri/simulated/objects/views.ts';
 import { follow, runOne, simulate } from '../support.ts';
 
-test('what had an id has another, and all else of it is as it was', async () => {
+test('renamed objects have a new ID, and are otherwise unchanged', async () => {
   const simulation = simulate();
   const { runtime, play } = simulation;
   const old = await runOne(simulation);
@@ -19,7 +19,7 @@ test('what had an id has another, and all else of it is as it was', async () => 
   expect(containers[0]?.state).toBe(ContainerState.CONTAINER_RUNNING);
 });
 
-test('nobody knows the old ids, under which nothing can be done any more', async () => {
+test('old IDs are unknown, and calls with them fail', async () => {
   const simulation = simulate();
   const { runtime, play } = simulation;
   const old = await runOne(simulation);
@@ -31,7 +31,7 @@ test('nobody knows the old ids, under which nothing can be done any more', async
   expect([...runtime.containers()].map(({ state }) => state)).toEqual(['running']);
 });
 
-test('names stay taken, and are free when the one that has them is removed under its new id', async () => {
+test('names stay reserved until the object is removed under its new ID', async () => {
   const simulation = simulate();
   const { runtime, play } = simulation;
   await runOne(simulation);
@@ -42,7 +42,7 @@ test('names stay taken, and are free when the one that has them is removed under
   await runOne(simulation);
 });
 
-test('only what is picked gets other ids, and the order of age stays', async () => {
+test('only selected objects get new IDs, and the order by age is preserved', async () => {
   const { runtime, play } = simulate();
   const ids = [await play.sandbox('a'), await play.sandbox('b'), await play.sandbox('c')];
   runtime.restart({ rename: ({ podName }) => podName === 'b' });
@@ -51,7 +51,7 @@ test('only what is picked gets other ids, and the order of age stays', async () 
   expect(now.map(({ id }, index) => id === ids[index])).toEqual([true, false, true]);
 });
 
-test('of old ids nothing is told any more, by events that were kept or by lists that were frozen', async () => {
+test('old IDs appear neither in paused events nor in frozen lists any more', async () => {
   const simulation = simulate();
   const { runtime, cri, clock } = simulation;
   const { container } = await runOne(simulation);
@@ -67,7 +67,7 @@ test('of old ids nothing is told any more, by events that were kept or by lists 
   expect(runtime.listResults.containers()).toEqual(runtime.contents().containers);
 });
 
-test('an observer hears which new id is which old one, of sandboxes before their containers', async () => {
+test('an observer is notified of the old and new IDs, of sandboxes before their containers', async () => {
   const seen: RuntimeEffect[] = [];
   const simulation = simulate({ onEffect: (effect) => void seen.push(effect) });
   const old = await runOne(simulation);

@@ -12,7 +12,7 @@ function noted(options: Parameters<typeof simulate>[0] = {}): Simulation & { rea
   return { ...simulate({ ...options, onCall, onEffect }), seen };
 }
 
-test('a call is heard of before it takes effect, and each effect at its moment', async () => {
+test('a call is observed before it takes effect, and each effect when it happens', async () => {
   const simulation = noted();
   const { sandbox } = await runOne(simulation);
   await simulation.play.stopSandbox(sandbox);
@@ -34,7 +34,7 @@ test('a call is heard of before it takes effect, and each effect at its moment',
   ]);
 });
 
-test('an exit has its effect also when its event is dropped', async () => {
+test('an exit is observed even if its event is dropped', async () => {
   const simulation = noted();
   simulation.runtime.events.setDeliveryMode('dropped');
   const { container } = await runOne(simulation);
@@ -43,14 +43,14 @@ test('an exit has its effect also when its event is dropped', async () => {
   expect(simulation.seen).toEqual(['main ended']);
 });
 
-test('a call that fails without doing anything has no effect', async () => {
+test('a call that fails without taking effect has no observed effect', async () => {
   const simulation = noted();
   simulation.runtime.faults.add({ call: 'runPodSandbox', error: { message: 'no network today' } });
   await expect(simulation.play.sandbox('web')).rejects.toThrow('no network today');
   expect(simulation.seen).toEqual(['runPodSandbox']);
 });
 
-test('the log of calls can be switched off, and they are heard of all the same', async () => {
+test('calls are observed even if the call log is off', async () => {
   const simulation = noted({ logCalls: false });
   await simulation.play.list({});
   expect(simulation.runtime.calls).toEqual([]);

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { follow, runOne, simulate } from '../support.ts';
 
-test('exits are hinted at; our own calls are not', async () => {
+test('exits cause an event, and the calls of the agent do not', async () => {
   const simulation = simulate();
   const { containerEvents, opened } = follow(simulation.cri);
   await opened;
@@ -11,7 +11,7 @@ test('exits are hinted at; our own calls are not', async () => {
   expect(containerEvents).toEqual([{ containerId: container, createdAt: simulation.clock.now() }]);
 });
 
-test('a hint can come before the status shows the exit', async () => {
+test('an event can precede the exit in the status', async () => {
   const simulation = simulate();
   simulation.runtime.eventLeadMs = 15;
   const { containerEvents } = follow(simulation.cri);
@@ -23,7 +23,7 @@ test('a hint can come before the status shows the exit', async () => {
   expect(await simulation.play.containerState(container)).toMatch(/^CONTAINER_EXITED 0/);
 });
 
-test('containerEvents can be kept back, lost and doubled', async () => {
+test('events can be paused, dropped and doubled', async () => {
   const simulation = simulate();
   const { runtime, clock, play } = simulation;
   const { containerEvents } = follow(simulation.cri);
@@ -43,7 +43,7 @@ test('containerEvents can be kept back, lost and doubled', async () => {
   expect(await exitOf('twice')).toBe(2);
 });
 
-test('each event can have a way of its own: later, twice, never, and so in another order', async () => {
+test('each event can be delivered late, twice or never, and so out of order', async () => {
   const { runtime, clock, play, cri } = simulate();
   const { containerEvents } = follow(cri);
   const sandbox = await play.sandbox('web');
@@ -60,7 +60,7 @@ test('each event can have a way of its own: later, twice, never, and so in anoth
   expect(containerEvents.map(({ containerId }) => ids.indexOf(containerId))).toEqual([2, 0, 0]);
 });
 
-test('an event that is on its way when the stream breaks is lost', async () => {
+test('an event in flight when the stream breaks is lost', async () => {
   const simulation = simulate();
   const { runtime, clock, cri } = simulation;
   const { container } = await runOne(simulation);
@@ -74,7 +74,7 @@ test('an event that is on its way when the stream breaks is lost', async () => {
   expect([...before.containerEvents, ...after.containerEvents]).toEqual([]);
 });
 
-test('the stream ends quietly by its signal, and breaks when the runtime goes', async () => {
+test('the stream ends without an error on its signal, and breaks when the runtime goes down', async () => {
   const { cri, runtime } = simulate();
   const caller = new AbortController();
   const quiet = follow(cri, caller.signal);

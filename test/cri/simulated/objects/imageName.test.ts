@@ -8,12 +8,12 @@ test.each([
   ['registry:5000/app', 'registry:5000/app:latest', 'registry:5000/app'],
   ['example.org/a/b@sha256:01', 'example.org/a/b@sha256:01', 'example.org/a/b'],
   ['busybox:1@sha256:01', 'docker.io/library/busybox:1@sha256:01', 'docker.io/library/busybox'],
-])('%s is %s of %s', (name, full, repository) => {
+])('the image name %s is expanded to %s in the repository %s', (name, full, repository) => {
   expect(fullImageName(name)).toBe(full);
   expect(repositoryName(full)).toBe(repository);
 });
 
-test('an id is no name', () => {
+test('an image ID is not expanded like a name', () => {
   expect(fullImageName('sha256:0123')).toBe('sha256:0123');
 });
 
@@ -26,6 +26,6 @@ test.each([
   ['busybox:', false],
   ['a b', false],
   ['busybox@sha256:123', false],
-])('%j can be the name of an image: %j', (name, is) => {
+])('%j is a valid image name: %j', (name, is) => {
   expect(isImageReference(name)).toBe(is);
 });

@@ -6,7 +6,7 @@ import { noAbort, type Simulation, simulate } from '../support.ts';
 const conditions = async ({ cri }: Simulation) =>
   (await cri.status({ verbose: false }, { signal: noAbort })).status?.conditions;
 
-test('one that is not ready is told of by the status, with what its plugin says', async () => {
+test('an unready network is reported by the status with the message of its plugin', async () => {
   const simulation = simulate();
   simulation.runtime.network.fail('cni config is broken');
   expect(await conditions(simulation)).toMatchObject([
@@ -22,7 +22,7 @@ test('one that is not ready is told of by the status, with what its plugin says'
   expect(await conditions(simulation)).toMatchObject([{ status: true }, { status: true, reason: '', message: '' }]);
 });
 
-test('while it is not ready, pods on the host network run, and others leave a sandbox behind that is not ready', async () => {
+test('without a network, pods on the host network run, and others leave an unready sandbox behind', async () => {
   const { runtime, play } = simulate();
   runtime.network.fail();
   await expect(play.sandbox('host', NamespaceMode.NODE)).resolves.toBeDefined();
@@ -34,7 +34,7 @@ test('while it is not ready, pods on the host network run, and others leave a sa
   ]);
 });
 
-test('while it is not ready, no sandbox with an address can be stopped to the end or removed', async () => {
+test('without a network, no sandbox with an address can be fully stopped or removed', async () => {
   const { runtime, play } = simulate();
   const sandbox = await play.sandbox('web');
   runtime.network.fail();
@@ -46,7 +46,7 @@ test('while it is not ready, no sandbox with an address can be stopped to the en
   expect([...runtime.sandboxes()]).toEqual([]);
 });
 
-test('the number of addresses can change: those that are taken stay, and no further one is given out', async () => {
+test('the number of addresses can be reduced: used ones remain, and no further one is assigned', async () => {
   const { runtime, play } = simulate();
   const sandboxes = [await play.sandbox('a'), await play.sandbox('b'), await play.sandbox('c')];
   runtime.network.limitAddresses(2);
@@ -58,7 +58,7 @@ test('the number of addresses can change: those that are taken stay, and no furt
   expect(await play.sandboxState(sandboxes[2] ?? '')).toBe('SANDBOX_READY with an address');
 });
 
-test('all of this is what a real containerd does', async () => {
+test('the network scenario has the results of a real containerd', async () => {
   const { clock, runtime } = simulate();
   const story = playNetworkStory({
     call: (name, request) => runtime.call(name, request, noAbort),

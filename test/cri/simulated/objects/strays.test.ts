@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { runOne, simulate } from '../support.ts';
 
-test('after its store was lost the runtime knows nothing: what ran runs on, and gets another id when made again', async () => {
+test('a runtime that has lost its store knows nothing, running containers continue, and recreated ones have new IDs', async () => {
   const simulation = simulate();
   const { runtime, play } = simulation;
   const old = await runOne(simulation);
@@ -17,7 +17,7 @@ test('after its store was lost the runtime knows nothing: what ran runs on, and 
   expect([...runtime.sandboxes()]).toMatchObject([{ id: again.sandbox, ip: '10.88.0.3' }]);
 });
 
-test('one container can be forgotten alone, and is found again by a later restart', async () => {
+test('a single container can be forgotten, and is found again by a later restart', async () => {
   const simulation = simulate();
   const { runtime, play, clock } = simulation;
   const { sandbox, container } = await runOne(simulation, ['sleep', '10']);
@@ -30,7 +30,7 @@ test('one container can be forgotten alone, and is found again by a later restar
   expect([...runtime.strays.containers]).toEqual([]);
 });
 
-test('what lost its name to another meanwhile is not found again, nor what was in it', async () => {
+test('a sandbox that has lost its name to another is not found again, nor are its containers', async () => {
   const simulation = simulate();
   const { runtime, play } = simulation;
   await runOne(simulation);
@@ -43,7 +43,7 @@ test('what lost its name to another meanwhile is not found again, nor what was i
   await expect(play.sandbox('web')).rejects.toThrow('is reserved for');
 });
 
-test('what is forgotten is killed with its cgroup, and by a reboot', async () => {
+test('a forgotten container is killed with its cgroup, and by a reboot', async () => {
   const simulation = simulate();
   const { runtime } = simulation;
   await runOne(simulation);
@@ -55,7 +55,7 @@ test('what is forgotten is killed with its cgroup, and by a reboot', async () =>
   expect([...runtime.strays.sandboxes]).toMatchObject([{ ready: false }]);
 });
 
-test('what has ended by the time of the next loss is given up, with its address', async () => {
+test('a forgotten sandbox whose processes have exited is dropped at the next loss, with its address', async () => {
   const simulation = simulate({ addresses: 1 });
   const { runtime, play } = simulation;
   await runOne(simulation);

@@ -42,7 +42,7 @@ test('handles no limit, no processes, and too many processes', async () => {
   ).toBeUndefined();
 });
 
-test('does not count sockets among very many files', async () => {
+test('sockets are not counted if there are very many files', async () => {
   await process(
     1,
     Array.from({ length: 1_001 }, () => 'socket:[1]'),

@@ -12,7 +12,7 @@ function spanOf(answers: (() => Promise<{ from: number; to: number } | undefined
   return { clock, span: new RecordedSpan({ past: { recorded }, clock }), answers };
 }
 
-test('nobody waits until it is known: those who look are told then, once', async () => {
+test('viewers do not wait for the recorded span, and are sent it once when it is known', async () => {
   const { promise, resolve } = Promise.withResolvers<{ from: number; to: number }>();
   const { clock, span } = spanOf([() => promise]);
   expect(span.now()).toEqual({ from: START, to: START });
@@ -29,7 +29,7 @@ test('nobody waits until it is known: those who look are told then, once', async
   expect(live.followers.size).toBe(0);
 });
 
-test('it is looked up again after five minutes, as the oldest is thrown away', async () => {
+test('the recorded span is refreshed after five minutes, because the oldest entries are deleted', async () => {
   const at = (from: number) => async () => ({ from, to: from });
   const { clock, span, answers } = spanOf([at(5), async () => Promise.reject(new Error('lost')), at(50)]);
   await clock.advance(299_999);

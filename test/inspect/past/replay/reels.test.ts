@@ -17,7 +17,7 @@ const failing = (lines: readonly string[]): readonly string[] => ({
   },
 });
 
-test('a moment is what a look at the whole agent shows, in whatever order moments are asked for', async () => {
+test('a point in time equals the state of the full agent, in whatever order times are requested', async () => {
   const { live, restart, node, directory } = await recordedNode({
     pods: [podRunning('bad', 'exit 1'), podRunning('job', 'exit 0', { restartPolicy: 'Never' }), podWith('web')],
   });
@@ -53,7 +53,7 @@ test('a moment is what a look at the whole agent shows, in whatever order moment
 const byPath = (moment: ShownState | undefined) =>
   moment && { ...moment, actors: Object.fromEntries(moment.actors.map((actor) => [actor.path, actor])) };
 
-test('a part that failed in the midst of a member is played anew', async () => {
+test('a replay that failed within a member is repeated', async () => {
   const { live, directory } = await recordedNode({ pods: [podRunning('bad', 'exit 1')] });
   await live(4);
   const file = await RecordingFile.open(directory);

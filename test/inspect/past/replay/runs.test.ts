@@ -24,7 +24,7 @@ function statusOf(
 const waiting = { waiting: { reason: 'CrashLoopBackOff' } };
 
 describe('the runs of a container', () => {
-  test('are numbered as its restarts are counted, the latest first, each with its wait', () => {
+  test('are numbered by its restart count, the latest first, each with its delay', () => {
     const runs = new Runs('api');
     runs.addStatus(statusOf(0, { running: { startedAt: at(1) } }));
     expect(runs.completedRuns()).toEqual([]);
@@ -42,7 +42,7 @@ describe('the runs of a container', () => {
     expect(runs.completedRuns()[0]).toMatchObject({ run: 2, waitedMs: 20_000 });
   });
 
-  test('of before are put before those that it has seen, none twice', () => {
+  test('from an earlier recording are merged without duplicates', () => {
     const [earlier, runs] = [new Runs('api'), new Runs('api')];
     earlier.addStatus(statusOf(0, { terminated: ended(1, 3) }));
     earlier.addStatus(statusOf(1, { terminated: ended(13, 14) }, { terminated: ended(1, 3) }));
@@ -55,7 +55,7 @@ describe('the runs of a container', () => {
     ]);
   });
 
-  test('are told apart where they began in the same second, as the first restart does', () => {
+  test('are distinguished even if they started in the same second, like the first restart', () => {
     const [earlier, runs] = [new Runs('api'), new Runs('api')];
     earlier.addStatus(statusOf(0, { terminated: ended(1, 1) }));
     earlier.addStatus(statusOf(1, { terminated: { ...ended(1, 1), containerID: 'another' } }));
@@ -67,7 +67,7 @@ describe('the runs of a container', () => {
     ]);
   });
 
-  test('are ten at most, and none where there is no container, or no time', () => {
+  test('are at most ten, and none without a container or times', () => {
     const runs = new Runs('api');
     for (let run = 0; run < 30; run += 1)
       runs.addStatus(statusOf(run, { terminated: ended(run * 10 + 1, run * 10 + 2) }));

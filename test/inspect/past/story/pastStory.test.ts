@@ -48,7 +48,7 @@ const longRecording = () =>
     return [beganAnew(began, began.at, 'life'), { at: began.at, startKind: 'no', text: `${moves.join('\n')}\n` }];
   });
 
-test('of what is too much to read the latest is kept, and the rest is counted', async () => {
+test('a history that is too long contains the latest lines, and the rest is counted', async () => {
   const file = await longRecording();
   const stretches = await findStretches(file);
   const from = stretches[0]?.replayStarts[0]?.at ?? 0;
@@ -63,7 +63,7 @@ test('of what is too much to read the latest is kept, and the rest is counted', 
   expect([short.lines.length, short.unsaid]).toEqual([1_000, undefined]);
 });
 
-test('more than can be read at a time is told from a later beginning on', async () => {
+test('a history that is too long to read at once starts at a later point', async () => {
   const file = await recordingOf((began) => [
     beganAnew(began, 1_000, 'one'),
     movedIn(1_001, 'a'),
@@ -92,7 +92,7 @@ test('more than can be read at a time is told from a later beginning on', async 
   expect(await storyOf(1)).toEqual(['d', 5]);
 });
 
-test('a life that another version has written is left out but for its beginning, and the others are told', async () => {
+test('an agent run recorded by a different version is skipped except for its start, and the others are read', async () => {
   const file = await recordingOf((began) => [
     beganAnew(began, 1_000, 'one'),
     movedIn(1_001, 'a'),
@@ -111,7 +111,7 @@ test('a life that another version has written is left out but for its beginning,
   ]);
 });
 
-test('all is told that happened between two moments where the clock was set back, within a life and after it', async () => {
+test('a history is complete between two points in time even if the clock was set back, within an agent run and after it', async () => {
   const file = await recordingOf((began) => [
     beganAnew(began, 5_000, 'one'),
     movedIn(5_001, 'a'),

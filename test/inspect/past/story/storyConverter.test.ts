@@ -7,8 +7,8 @@ const call = 'pod/u/container/web/0.container.launching.creatingContainer.creati
 
 const fact = (value: unknown): RecordingLine => ({ kind: 'fact', at: 1, actor: 'runtime', source: 'runtime', value });
 
-describe('what entered', () => {
-  test('says how long a call took, and in a word or two what came of it', () => {
+describe('a recorded input', () => {
+  test('shows how long a call took, and its outcome in a few words', () => {
     const teller = new StoryConverter();
     const asked = { kind: 'asked', at: 100, actor: call, port: 'createContainer' } as const;
     expect(teller.convert({ ...asked, about: 'web' })).toEqual([{ ...asked, about: 'web' }]);
@@ -31,7 +31,7 @@ describe('what entered', () => {
     ]);
   });
 
-  test('after a call was given up, or the agent began anew, was not waited for since then', () => {
+  test('after an aborted call or an agent restart has no duration', () => {
     for (const between of [
       { kind: 'asked', at: 2, actor: call, port: 'pullImage', isGivenUp: true },
       { kind: 'began', at: 2 },
@@ -46,7 +46,7 @@ describe('what entered', () => {
     }
   });
 
-  test('about several pods is a line for each, with what is new of it', () => {
+  test('about several pods becomes a line for each, with its changes', () => {
     const teller = new StoryConverter();
     const observed = (state: string, exitCode?: number) => ({
       type: 'runtime.podsObserved',
@@ -76,7 +76,7 @@ describe('what entered', () => {
     expect(whats({ type: 'config.podChanged', change: 'removed', uid: 'u' })).toEqual([['u', 'removed']]);
   });
 
-  test('and is nothing that it knows is told by its type alone', () => {
+  test('of an unknown type is described only by that type', () => {
     const teller = new StoryConverter();
     for (const value of [null, 5, 'text', [], { type: 5 }, { pods: 'none' }])
       expect(teller.convert(fact(value))).toEqual([expect.not.objectContaining({ what: expect.anything() })]);
@@ -84,7 +84,7 @@ describe('what entered', () => {
   });
 });
 
-test('states have their tags, events their container, and what begins in the midst of a life nothing to tell', () => {
+test('states have tags, events have their container, and a keyframe within an agent run adds no line', () => {
   const teller = new StoryConverter();
   expect(teller.convert({ kind: 'state', at: 1, actor: 'pod/u/container/web', state: 'ended.backingOff' })).toEqual([
     { kind: 'state', at: 1, actor: 'pod/u/container/web', state: 'ended.backingOff', tag: 'retrying' },
@@ -112,7 +112,7 @@ test('states have their tags, events their container, and what begins in the mid
   ]);
 });
 
-test('a pod that has terminated is gone, and what comes later is about its next life; one that is rebuilt is not', () => {
+test('a terminated pod is gone and later lines belong to its next life, unlike a rebuilt pod', () => {
   const teller = new StoryConverter();
   const kinds = (actor: string, state: string) =>
     teller.convert({ kind: 'state', at: 1, actor, state }).map(({ kind }) => kind);

@@ -26,8 +26,8 @@ async function recordedThread(options: Partial<ConstructorParameters<typeof Past
   return { recorded, clock, thread };
 }
 
-describe('the thread of the past', () => {
-  test('answers, after what goes on has been written down', async () => {
+describe('the history thread', () => {
+  test('responds after the latest inputs have been written', async () => {
     let written = 0;
     const { thread, recorded } = await recordedThread({
       beforeRequest: async () => {
@@ -49,7 +49,7 @@ describe('the thread of the past', () => {
     expect((await thread.recorded())?.to).toBeGreaterThanOrEqual(span?.to ?? 0);
   });
 
-  test('says what is not there, and what has failed, each as such', async () => {
+  test('distinguishes missing objects from failures', async () => {
     const { thread, recorded } = await recordedThread();
     await expect(thread.object('constructor', 8.64e15)).rejects.toThrow(NotInspected);
     await expect(thread.detail('pod/nobody', 8.64e15)).rejects.toThrow(NotInspected);
@@ -66,7 +66,7 @@ describe('the thread of the past', () => {
     await expect(none.recorded()).rejects.toThrow(NotInspected);
   });
 
-  test('is there only while somebody asks: a minute later it has ended, and is started anew', async () => {
+  test('runs only while it is used: it exits after a minute, and restarts on demand', async () => {
     await until(() => workers() === 0);
     const { clock, thread } = await recordedThread();
     expect(workers()).toBe(0);
@@ -82,7 +82,7 @@ describe('the thread of the past', () => {
     expect((await thread.moment(8.64e15)).pods).toHaveLength(1);
   });
 
-  test('works on one question at a time: one that takes too long ends alone, and the others are asked of another one', async () => {
+  test('processes one request at a time, and a request that times out ends alone while the others move to a new thread', async () => {
     const timers = new Map<unknown, { readonly fn: () => void; readonly ms: number }>();
     const { thread } = await recordedThread({
       clock: {
@@ -112,7 +112,7 @@ describe('the thread of the past', () => {
     expect(timers.size).toBe(1);
   });
 
-  test('that is closed answers nobody, and is not started again', async () => {
+  test('fails all requests once it is closed, and is not restarted', async () => {
     const { clock, thread } = await recordedThread();
     const outcomes = [thread.moment(0), thread.moment(0)].map((asked) =>
       asked.then(
@@ -129,7 +129,7 @@ describe('the thread of the past', () => {
     await until(() => workers() === 0);
   });
 
-  test('is asked for no more than it can hold', async () => {
+  test('accepts a limited number of requests', async () => {
     let written = 0;
     const { thread } = await recordedThread({
       beforeRequest: async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { BufferPool } from '../../../../kubelet-api/logs/container/bufferPool.ts';
 
-test('what is given back is taken next', () => {
+test('a released buffer is used next', () => {
   const rooms = new BufferPool(16, 2);
   const room = rooms.take();
   expect(room).toHaveLength(16);
@@ -9,7 +9,7 @@ test('what is given back is taken next', () => {
   expect(rooms.take()).toBe(room);
 });
 
-test('no more are given at a time than are kept, where there is to be an end', () => {
+test('a bounded request returns a buffer only while fewer than the pool size are in use', () => {
   const rooms = new BufferPool(16, 2);
   const [first] = [rooms.takeIfAvailable(), rooms.takeIfAvailable()];
   expect(rooms.takeIfAvailable()).toBeUndefined();
@@ -17,7 +17,7 @@ test('no more are given at a time than are kept, where there is to be an end', (
   expect(rooms.takeIfAvailable()).toBe(first);
 });
 
-test('of many that were in use at a time, some are kept', () => {
+test('after many concurrent buffers only the pool size is retained', () => {
   const rooms = new BufferPool(16, 2);
   const all = Array.from({ length: 5 }, () => rooms.take());
   for (const room of all) rooms.release(room);

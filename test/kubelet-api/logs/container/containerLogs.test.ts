@@ -38,7 +38,7 @@ test.each([
   ['?limitBytes=4', 'one\n'],
   [`?limitBytes=32&timestamps=1`, `${stamp(0)} o`],
   ['?stream=All', 'one\nerr\npartof three\nfour\n'],
-])('C40: the log with %s', async (query, text) => {
+])('C40: the log is returned for the query "%s"', async (query, text) => {
   const served = await servedLogs();
   await served.write(LOG);
   const answer = await served.get(query);
@@ -70,7 +70,7 @@ test.each([
     400,
     'unable to return the given log stream: "Stdout". Please enable PodLogsQuerySplitStreams feature gate in kubelet',
   ],
-])('C40: what cannot be asked: %s', async (query, status, text) => {
+])('C40: an invalid query is rejected: %s', async (query, status, text) => {
   const answer = await (await servedLogs()).get(query);
   expect(answer).toMatchObject({ status, text });
   expect(answer.headers['content-type']).toBe('text/plain; charset=utf-8');
@@ -83,7 +83,7 @@ test.each([
   ['/containerLogs/default/web', '404: Page Not Found'],
   ['/containerLogs/default/web/main/more', '404: Page Not Found'],
   ['/containerLogs/default/web%zz/main', '404: Page Not Found'],
-])('C40: what is not there: %s', async (path, text) => {
+])('C40: a missing container is not found: %s', async (path, text) => {
   const { port } = await servedLogs();
   expect(await ask(port, path)).toMatchObject({ status: 404, text });
 });
@@ -96,7 +96,7 @@ test.each([
   [{ waiting: { reason: 'ContainerCreating' } }, '', `${named} is waiting to start: ContainerCreating`],
   [{ terminated: { exitCode: 1 } }, '', `${named} is terminated`],
   [{ running: {} }, '?previous=true', `previous terminated ${named} not found`],
-])('C40: a container that is %j has no log%s', async (state, query, text) => {
+])('C40: a container with the state %j has no log for the query "%s"', async (state, query, text) => {
   const served = await servedLogs();
   served.told.state = state;
   const answer = await served.get(query);
@@ -104,14 +104,14 @@ test.each([
   expect(answer.headers).not.toHaveProperty('content-type');
 });
 
-test('C40: a container that nothing is told of yet has no log', async () => {
+test('C40: a container without a status yet has no log', async () => {
   const { port, told } = await servedLogs();
   told.hasStatus = false;
   const text = 'container "first" in pod "web" is not available';
   expect(await ask(port, '/containerLogs/default/web/first')).toMatchObject({ status: 400, text });
 });
 
-test('C40: one that waits to run again has the log of its last run', async () => {
+test('C40: a container in back-off has the log of its last run', async () => {
   const served = await servedLogs();
   await served.write(LOG);
   served.told.state = { waiting: { reason: 'CrashLoopBackOff' } };
@@ -120,13 +120,13 @@ test('C40: one that waits to run again has the log of its last run', async () =>
   expect(await served.get('?previous=1&tailLines=1')).toMatchObject({ status: 200, text: 'four\n' });
 });
 
-test('C40: what goes wrong late is told as text', async () => {
+test('C40: a late error is returned as text', async () => {
   const served = await servedLogs();
   served.told.runtime = new Error('gone');
   expect(await served.get()).toMatchObject({ status: 200, text: `unable to retrieve container logs for ${ID}` });
 });
 
-test('C40: streams are told apart where the gate is on, and the headers wait for the second one', async () => {
+test('C40: streams can be separated if the feature gate is on, and then the headers wait for the runtime', async () => {
   const served = await servedLogs({ canSplitStreams: true });
   await served.write(LOG);
   expect((await served.get('?stream=Stdout')).text).toBe('one\npartof three\nfour\n');
@@ -138,7 +138,7 @@ test('C40: streams are told apart where the gate is on, and the headers wait for
   expect(await served.get('?stream=Stdout')).toMatchObject({ status: 200, text: late });
 });
 
-test('what is no log of this node is neither read nor waited for', async () => {
+test('a file that is not a log of this node is neither read nor waited for', async () => {
   const served = await servedLogs();
   const at = (name: string) => join(served.file, '..', name);
   await writeFile(join(served.root, 'secret'), 'secret');
@@ -160,7 +160,7 @@ test('what is no log of this node is neither read nor waited for', async () => {
   expect(await saysOf(at('pipe.log'))).toContain('not a regular file');
 });
 
-test('a line that has no end yet is told where it is not one of the last lines', async () => {
+test('an incomplete line is returned, but does not count among the last lines', async () => {
   const served = await servedLogs();
   await served.write(LOG.slice(0, -2));
   expect((await served.get()).text).toBe('one\nerr\npartof three\nfou');
@@ -168,7 +168,7 @@ test('a line that has no end yet is told where it is not one of the last lines',
   expect((await served.get('?tailLines=9')).text).toBe('one\nerr\npartof three\nfou');
 });
 
-test('C40: a link to another log is followed', async () => {
+test('C40: a symlink to another log is followed', async () => {
   const served = await servedLogs();
   await served.write(LOG);
   served.told.logPath = `${served.file}.link`;

@@ -38,12 +38,12 @@ test.each([
   ['an unfinished line', 'a\nb\nc'],
   ['lines around blocks', `${'x'.repeat(1_023)}\n${'y'.repeat(1_024)}\n${'z'.repeat(2_046)}\n\n`],
   ['many lines', Array.from({ length: 20_000 }, (_, at) => `${'l'.repeat(at % 97)}\n`).join('')],
-])('C40: where the last lines of a file with %s begin', async (_, text) => {
+])('C40: the start of the last lines of a file with %s is found', async (_, text) => {
   for (const lines of [0, 1, 2, 3, 4, 500, 19_999, 20_000, 20_001])
     expect([lines, await startOf(text, lines)]).toEqual([lines, expected(text, lines)]);
 });
 
-test('a file that is large and empty is looked through only as long as somebody waits for it', async () => {
+test('a large empty file is searched only as long as its caller waits', async () => {
   const file = join(folder, 'sparse');
   await writeFile(file, 'first\n');
   await truncate(file, 10e9);

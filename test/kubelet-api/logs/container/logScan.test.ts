@@ -16,7 +16,7 @@ function told(log: string, options: ScanOptions = {}, size = log.length): string
 const docker = (log: string, more: Readonly<Record<string, unknown>> = {}): string =>
   `${JSON.stringify({ log, stream: 'stdout', time: '2026-05-04T12:00:00.5Z', ...more })}\n`;
 
-test.each([1, 2, 3, 7, 40, 41, 64, 1_000])('lines are lines, in blocks of %d bytes', (size) => {
+test.each([1, 2, 3, 7, 40, 41, 64, 1_000])('lines are complete when they are read in blocks of %d bytes', (size) => {
   const log =
     line(0, 'one') +
     line(1, 'a', { tags: 'P' }) +
@@ -29,7 +29,7 @@ test.each([1, 2, 3, 7, 40, 41, 64, 1_000])('lines are lines, in blocks of %d byt
   );
 });
 
-test('scans that take their blocks by turns tell their own', () => {
+test('interleaved scans yield their own lines', () => {
   const log = (word: string) => Buffer.from([0, 1, 2].map((second) => line(second, word.repeat(5))).join(''));
   const all = ['one', 'two'].map((word) => ({ bytes: log(word), scan: new LogScan({}), out: '' }));
   for (let at = 0; at < log('one').length; at += 7) {
@@ -38,7 +38,7 @@ test('scans that take their blocks by turns tell their own', () => {
   expect(all.map(({ out }) => out)).toEqual(['one', 'two'].map((word) => `${word.repeat(5)}\n`.repeat(3)));
 });
 
-test('what is told of a block holds the memory of nothing else', () => {
+test('the text of a block retains no other memory', () => {
   const scan = new LogScan({});
   const text = scan.convertBlock(Buffer.from(line(0, 'x'.repeat(200)).repeat(60)));
   expect(text?.length).toBe(60 * 201);
@@ -57,7 +57,7 @@ test.each([
     `${stamp(0)} ${stamp(1)} x\n`,
   ],
   ['no end', line(0, 'x').slice(0, -1), `${stamp(0)} x`],
-])('C40: a line with %s', (_, log, text) => {
+])('C40: a line with %s is converted', (_, log, text) => {
   expect(told(log, { timestamps: true })).toBe(text);
 });
 
@@ -71,13 +71,13 @@ test.each([
   '2026-05-04T24:00:00.123456789Z stdout F x\n',
   '2026-05-04T12:00:00.12345678aZ stdout F x\n',
   '{"log":"x\\n","stream":"stdout","time":"2026-05-04T12:00:00Z"}\n',
-])('C40: a bad line later is left out: %j', (bad) => {
+])('C40: a later invalid line is skipped: %j', (bad) => {
   expect(told(line(0, 'one') + bad + line(1, 'two'))).toBe('one\ntwo\n');
   // It does not count, either.
   expect(told(line(0, 'one') + bad + line(1, 'two'), { lines: 2 })).toBe('one\ntwo\n');
 });
 
-test('C40: the first line says what the log is', () => {
+test('C40: the first line determines the log format', () => {
   const unsupported = (line: string) => `failed to get parse function: unsupported log format: ${line}`;
   expect(() => told('nonsense "a"\n')).toThrow(unsupported('"nonsense \\"a\\"\\n"'));
   expect(() => told('[1]\n')).toThrow(unsupported('"[1]\\n"'));
@@ -85,7 +85,7 @@ test('C40: the first line says what the log is', () => {
   expect(() => told('x'.repeat(1_000_000), {}, 32_768)).toThrow(unsupported(`"${'x'.repeat(256)}"`));
 });
 
-test('C40: Docker’s lines', () => {
+test('C40: lines in the format of Docker are converted', () => {
   const log = docker('one\n') + docker('tw') + docker('o\n', { stream: 'stderr' }) + line(0, 'bad') + docker('ü\n');
   expect(told(log)).toBe('one\ntwo\nü\n');
   const time = '2026-05-04T12:00:00.500000000Z';
@@ -103,7 +103,7 @@ test('C40: Docker’s lines', () => {
   expect(told(`${docker('one\n')}{}\n`, { since: '2026-01-01T00:00:00.000000000' })).toBe('one\n');
 });
 
-test('a line that is longer than any runtime writes goes through, with what there is to it', () => {
+test('a line that is longer than any runtime writes is converted completely', () => {
   const long = 'x'.repeat(100_000);
   const log = line(0, long) + line(1, long, { tags: 'P' }) + line(2, 'end') + line(3, 'last');
   expect(told(log, {}, 32_768)).toBe(`${long}\n${long}end\nlast\n`);

@@ -30,7 +30,7 @@ async function readSlowly() {
   return { next, overwrite, over, end };
 }
 
-test('who reads slowly has no more of the log held than the part that is being sent', async () => {
+test('a slow reader has only the part of the log in memory that is being sent', async () => {
   const { next, overwrite, over, end } = await readSlowly();
   // The first part may be all there is; only then more is read at once.
   await next();
@@ -46,7 +46,7 @@ test('who reads slowly has no more of the log held than the part that is being s
   await end();
 });
 
-test('of many who read slowly only some are read ahead for, and they get the same', async () => {
+test('only some of many slow readers have data read ahead, and all get the same content', async () => {
   const readers = await Promise.all(Array.from({ length: 6 }, () => readSlowly()));
   for (const { next } of readers) for (let part = 0; part < 3; part += 1) await next();
   const isHeld = readers.map(({ over }) => over.length);

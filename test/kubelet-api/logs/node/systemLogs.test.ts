@@ -59,7 +59,7 @@ test('C39: a directory is a page of links, whatever the names are', async () => 
   ]);
 });
 
-test('a directory has a slash behind it, a file has none', async () => {
+test('the URL of a directory has a trailing slash, that of a file has none', async () => {
   await writeFile(at('a b.log'), 'text');
   const moved = (location: string) => ({ status: 301, text: '', headers: { location } });
   expect(await get('/logs/pods')).toMatchObject(moved('pods/'));
@@ -76,7 +76,7 @@ test.each([
   ['a.bin', 'a\0b', 'application/octet-stream'],
   ['a.log.gz', '\u001f\u008b\u0008', 'application/x-gzip'],
   ['a.json', '{}', 'application/json'],
-])('%s is sent as what it is', async (name, text, type) => {
+])('%s is sent with its content type', async (name, text, type) => {
   await writeFile(at(name), text, 'latin1');
   const { status, headers } = await get(`/logs/${name}`);
   expect({ status, type: headers['content-type'], length: headers['content-length'] }).toEqual({
@@ -96,14 +96,14 @@ test.each([
   ['bytes=3-1', 416, 'invalid range\n', 'bytes */5'],
   ['lines=1-2', 416, 'invalid range\n', 'bytes */5'],
   ['bytes=0-0,2-2', 200, 'abcde', undefined],
-])('a part of a file: %s', async (range, status, text, part) => {
+])('a range of a file is returned or rejected: %s', async (range, status, text, part) => {
   await writeFile(at('a.log'), 'abcde');
   const answer = await get('/logs/a.log', { range });
   expect(answer).toMatchObject({ status, text });
   expect(answer.headers['content-range']).toBe(part);
 });
 
-test('what a client has is not sent again', async () => {
+test('a file that the client has cached is not sent again', async () => {
   await writeFile(at('a.log'), 'abc');
   await utimes(at('a.log'), 1_000.5, 1_000.5);
   const since = (ms: number) => ({ 'if-modified-since': new Date(ms).toUTCString() });
@@ -112,7 +112,7 @@ test('what a client has is not sent again', async () => {
   expect(await get('/logs/a.log', since(999_000))).toMatchObject({ status: 200, text: 'abc' });
 });
 
-test('C39: no path leaves the directory', async () => {
+test('C39: no path escapes from the directory', async () => {
   await symlink('../secret', at('relative'));
   await symlink(join(folder, 'secret'), at('absolute'));
   await symlink(folder, at('up'));
@@ -124,7 +124,7 @@ test('C39: no path leaves the directory', async () => {
   expect(await get('/logs/%zz')).toMatchObject({ status: 400 });
 });
 
-test('a file that becomes shorter while it is sent ends the connection', async () => {
+test('a file that shrinks while it is sent closes the connection', async () => {
   await writeFile(at('a.log'), '');
   await truncate(at('a.log'), 100 * 1_024 * 1_024);
   const { port, server } = await servedBy();
@@ -169,13 +169,13 @@ test.each([
   ['?query=a&pattern=(', 406, 'pattern: Invalid value: "(": error parsing regexp: `(`'],
   ['?query=../secret', 406, 'query: Invalid value: ["../secret"]: statat ../secret: path escapes from parent'],
   ['?query=/none', 406, 'query: Invalid value: ["/none"]: statat none: no such file or directory'],
-])('a query of the node’s logs that is %s', async (path, status, text) => {
+])('a query of the node’s logs has the status and message of a kubelet: %s', async (path, status, text) => {
   const answer = await query(path);
   expect(answer.status).toBe(status);
   if (text !== undefined) expect(answer.text).toBe(`${text}\n`);
 });
 
-test('C39: a query of a file', async () => {
+test('C39: a query can return a file', async () => {
   await writeFile(at('a.log'), 'abc');
   expect(await query('?query=/a.log')).toMatchObject({ status: 200, text: 'abc' });
   expect(await query('?query=./a.log')).toMatchObject({ status: 200, text: 'abc' });
@@ -183,7 +183,7 @@ test('C39: a query of a file', async () => {
   expect((await get('/logs/?query=/a.log')).text).toContain('<a href="a.log">');
 });
 
-test('the journal is asked about the services that it knows, and each option is one argument', async () => {
+test('the journal is queried for the services that it knows, with each option as one argument', async () => {
   const options =
     'sinceTime=2026-05-04T14:00:00%2B02:00&untilTime=2026-05-04T12:00:01Z&tailLines=5&boot=-1&pattern=a%20-b';
   const answer = await query(`?query=kubelet&query=containerd&${options}`);
@@ -206,7 +206,7 @@ test('the journal is asked about the services that it knows, and each option is 
   ]);
 });
 
-test('other services have files, or none', async () => {
+test('other services are read from log files, if there are any', async () => {
   await mkdir(at('c'));
   for (const name of ['a', 'b.log', 'c/c.log']) await writeFile(at(name), `${name}\n`);
   await symlink(join(folder, 'secret'), at('d'));
@@ -221,7 +221,7 @@ test('other services have files, or none', async () => {
   );
 });
 
-test('the answer to a query is compressed where only that is accepted', async () => {
+test('the response to a query is compressed if the client accepts only that', async () => {
   const answer = await begin(await served({ areQueriesEnabled: true }), '/logs/?query=kubelet', {
     'accept-encoding': 'gzip',
   });
@@ -231,7 +231,7 @@ test('the answer to a query is compressed where only that is accepted', async ()
   expect(gunzipSync(Buffer.concat(chunks)).toString()).toContain('--unit=kubelet\n');
 });
 
-test('without a journal its services have files', async () => {
+test('without a journal its services are looked up in log files', async () => {
   const port = await served({ areQueriesEnabled: true, journalctl: join(folder, 'none') });
   expect((await ask(port, '/logs/?query=kubelet')).text).toBe('\nlog not found for kubelet\n');
 });

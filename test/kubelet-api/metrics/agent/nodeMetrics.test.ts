@@ -7,7 +7,7 @@ import { boundPod, PODS } from '../../../fakes/joinedNode.ts';
 import { containerWith, podRunning, podWith } from '../../../fakes/pods.ts';
 import { countedNode, samplesOf, scraped } from '../support/scraped.ts';
 
-test('C42: a pod that starts, restarts, fails its probe and is removed', async () => {
+test('C42: a pod that starts, restarts, fails its probe and is removed is counted', async () => {
   const { node, metrics, errors } = await countedNode({ runtime: { images: { anyPullable: true } } });
   const { all, probes } = metrics.registries;
   node.apply(
@@ -75,7 +75,7 @@ test('C42: a pod that starts, restarts, fails its probe and is removed', async (
   expect(errors).toEqual([]);
 });
 
-test('what the API server is told of a start, an image that cannot be had, a pod that is refused', async () => {
+test('a start, an unavailable image and a rejected pod are counted as reported to the API server', async () => {
   const { node, metrics, cluster } = await countedNode({ inCluster: true });
   const { all } = metrics.registries;
   await cluster?.ask('POST', PODS, boundPod('web'));
@@ -94,7 +94,7 @@ test('what the API server is told of a start, an image that cannot be had, a pod
   expect(now.get('kubelet_certificate_manager_client_ttl_seconds')).toBe(Number.POSITIVE_INFINITY);
 });
 
-test('an agent that takes over pods neither starts them nor counts what ended before', async () => {
+test('an agent that adopts pods counts neither their starts nor earlier exits', async () => {
   const { node, metrics } = await countedNode();
   node.apply(podRunning('bad', 'exit 4', { restartPolicy: 'Never' }), podWith('web'));
   await node.advance('3s');
@@ -113,7 +113,7 @@ test('an agent that takes over pods neither starts them nor counts what ended be
   expect(after.get('kubelet_pod_worker_duration_seconds_count{operation_type="create"}')).toBe(undefined);
 });
 
-test('C42: pods that come and go leave no series behind', async () => {
+test('C42: pods that start and terminate leave no series behind', async () => {
   const { node, metrics } = await countedNode();
   const lines = async () => {
     const families = [...(await scraped(metrics.registries.all)), ...(await scraped(metrics.registries.probes))];
@@ -137,7 +137,7 @@ test('C42: pods that come and go leave no series behind', async () => {
   expect(later).toEqual([first, first, first]);
 }, 60_000);
 
-test('what is told of a pod after its end is forgotten with the next pod that goes, also where nobody scrapes', async () => {
+test('a report about a pod after its removal is forgotten with the next removed pod, even without a scrape', async () => {
   const begun = jest.spyOn(TrackedPods.prototype, 'track');
   const { node, metrics } = await countedNode();
   node.apply(podRunning('web', 'sleep 1000'));
@@ -152,7 +152,7 @@ test('what is told of a pod after its end is forgotten with the next pod that go
   begun.mockRestore();
 });
 
-test('what is kept about the calls for a pod goes with the pod, not only with its cgroup, which it may not have', async () => {
+test('data about the calls for a pod is dropped with the pod, not only with its cgroup, which it may not have', async () => {
   const { node } = await countedNode({});
   node.apply(podWith('web'));
   await node.advance('5s');

@@ -35,7 +35,7 @@ const status = (events: typeof ready | []): PortOutcome => ({
   output: { isWritten: true, events },
 });
 
-test('C42: a new node shows how long each part of its start took, and keeps the first values', async () => {
+test('C42: a new node exposes the duration of each part of its start, and retains the first values', async () => {
   const failed: PortOutcome = { port: 'registerNode', input: null, ms: 2_000 };
   const answers = [
     [4, failed],
@@ -47,7 +47,7 @@ test('C42: a new node shows how long each part of its start took, and keeps the 
   expect(await durations(answers)).toEqual([60, 2, 7, 5, 74]);
 });
 
-test('C42: a node that was registered before shows none', async () => {
+test('C42: a node that was registered before exposes no start durations', async () => {
   expect(
     await durations([
       [9, registered(false)],

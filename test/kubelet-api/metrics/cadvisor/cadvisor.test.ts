@@ -52,7 +52,7 @@ function rowOf(text: string, id: string): Readonly<Record<string, string>> {
 const LISTED = [...OF_CGROUPS, ...OF_MACHINE, ...OF_SCRAPE].filter(([name]) => !NOT_SERVED.has(name));
 const ROW = ['container', 'id', 'image', 'name', 'namespace', 'pod'];
 
-test('C42: names, types and helps are those of the list, each once and in the order of their names', async () => {
+test('C42: names, types and help texts are those of the list, each once and sorted by name', async () => {
   const text = await scraped();
   const heads = Array.from(text.matchAll(/^# HELP (\S+) (.*)\n# TYPE (\S+) (\S+)$/gm), ([, name, help, , type]) => [
     name,
@@ -63,7 +63,7 @@ test('C42: names, types and helps are those of the list, each once and in the or
   expect(heads).toEqual(listed.toSorted(([one = ''], [other = '']) => (one < other ? -1 : 1)));
 });
 
-test('C42: labels are those of the list, in the order of their names; no series is there twice', async () => {
+test('C42: labels are those of the list, sorted by name, and no series is duplicated', async () => {
   const text = await scraped();
   const listed = new Map([
     ...OF_CGROUPS.map(([name, , , ...labels]) => [name, [...ROW, ...labels]] as const),
@@ -77,7 +77,7 @@ test('C42: labels are those of the list, in the order of their names; no series 
   expect(new Set(series).size).toBe(series.length);
 });
 
-test('a row for the node, for what all pods share, and for pod, sandbox and container with their names', async () => {
+test('the node, the pod cgroups, and each pod, sandbox and container have a series with their names', async () => {
   const rows = linesOf(await scraped()).filter(({ name }) => name === 'container_memory_rss');
   const none = { container: '', image: '', name: '', namespace: '', pod: '' };
   const pod = { ...none, namespace: 'default', pod: 'web' };
@@ -92,7 +92,7 @@ test('a row for the node, for what all pods share, and for pod, sandbox and cont
   ]);
 });
 
-test('an image has the name that the status of its container has', async () => {
+test('an image has the name from the status of its container', async () => {
   const known = { name: 'main', containerID: `containerd://${CONTAINER_ID}`, image: 'example.com/web:1.1' };
   const containerStatuses = [{ ...known, imageID: '', ready: true, restartCount: 0, started: true, state: {} }];
   const pod = { ...aPod(), status: { containerStatuses } };
@@ -101,7 +101,7 @@ test('an image has the name that the status of its container has', async () => {
   expect(new Set(main.map(({ labels }) => labels.image))).toEqual(new Set(['example.com/web:1.1']));
 });
 
-test('a container: in seconds and bytes, at the time of its sample; what it is given has none', async () => {
+test('container metrics are in seconds and bytes with the time of the sample, and its limits have no time', async () => {
   const row = rowOf(await scraped(), `/kubepods/burstable/podweb/${CONTAINER_ID}`);
   const ofThisProcess = /file_descriptors|sockets|ulimits/;
   const at = (value: string) => `${value} ${READ_AT}`;
@@ -161,7 +161,7 @@ test('a container: in seconds and bytes, at the time of its sample; what it is g
   });
 });
 
-test('C42: without a quota there is nothing of it, before its first use no processor time; what v2 does not count is 0', async () => {
+test('C42: quota metrics are absent without a quota, CPU time before its first use, and counters missing on v2 are 0', async () => {
   const { quotaUs, usageNs, ...cpu } = USAGE.cpu ?? {};
   const { kernel, failcnt, ...memory } = USAGE.memory ?? {};
   const { pressure, io, ...rest } = USAGE;
@@ -174,7 +174,7 @@ test('C42: without a quota there is nothing of it, before its first use no proce
   expect(row).toMatchObject({ container_threads: zero, container_threads_max: zero, container_processes: zero });
 });
 
-test('C42: a network is that of the node and of sandboxes, disks are those of the node; its limits are what the host has', async () => {
+test('C42: network metrics exist for the node and sandboxes, disk metrics for the node, and its limits are the capacity of the host', async () => {
   const text = await scraped();
   const withNetwork = linesOf(text).filter(({ name }) => name === 'container_network_transmit_bytes_total');
   expect(withNetwork.map(({ labels, rest }) => [labels.id, labels.interface, rest])).toEqual([
@@ -195,7 +195,7 @@ test('C42: a network is that of the node and of sandboxes, disks are those of th
   });
 });
 
-test('a device that the cgroup of the node counts is not there twice', async () => {
+test('a device that the node cgroup counts is not duplicated', async () => {
   const [disk] = HOST.disks;
   const host = async () => ({ ...HOST, disks: disk ? [{ ...disk, device: '/dev/sda' }] : [] });
   const row = linesOf(await (await scraping(nodeSample, { host }))());
@@ -203,7 +203,7 @@ test('a device that the cgroup of the node counts is not there twice', async () 
   expect(reads.map(({ rest }) => rest)).toEqual([`20 ${READ_AT}`]);
 });
 
-test('a pod with two sandboxes is there once, and what has no cgroup is not', async () => {
+test('a pod with two sandboxes has one series, and a pod without a cgroup has none', async () => {
   const [pod, old] = [podSample('web'), { ...podSample('web'), sandboxId: 'old', sandboxCgroup: undefined }];
   const text = await scraped({ pods: [pod, { ...old, containers: [] }, { ...podSample('new'), cgroup: undefined }] });
   const ids = linesOf(text).flatMap(({ name, labels }) => (name === 'container_memory_rss' ? [labels.id] : []));
@@ -211,14 +211,14 @@ test('a pod with two sandboxes is there once, and what has no cgroup is not', as
   expect(ids).not.toContain('/kubepods/burstable/podnew');
 });
 
-test('that the runtime does not say what runs is an error of the scrape, which shows what is known', async () => {
+test('a failed runtime list is a scrape error, and the known values are still exposed', async () => {
   const text = await scraped({ failure: new Error('away') });
   expect(text).toContain('\ncontainer_scrape_error 1\n');
   expect(await scraped()).toContain('\ncontainer_scrape_error 0\n');
   expect(text).toContain('pod="web"');
 });
 
-test('nothing is left of pods that are gone, however many there were', async () => {
+test('removed pods leave no series behind, however many there were', async () => {
   let pods = Array.from({ length: 300 }, (_, at) => podSample(`p${at}`));
   const scrape = await scraping(() => nodeSample({ pods }));
   expect(linesOf(await scrape()).filter(({ labels }) => labels.pod)).not.toHaveLength(0);
@@ -226,7 +226,7 @@ test('nothing is left of pods that are gone, however many there were', async () 
   expect(linesOf(await scrape()).filter(({ labels }) => labels.pod)).toHaveLength(0);
 });
 
-test('who scrapes the same sample gets the same text; another sample has another', async () => {
+test('the same sample yields the same cached text, and a new sample a new one', async () => {
   let [sample, looks] = [nodeSample(), 0];
   const host = async () => {
     looks += 1;
@@ -241,7 +241,7 @@ test('who scrapes the same sample gets the same text; another sample has another
   expect(looks).toBe(2);
 });
 
-test('what has failed is tried again by who asks next', async () => {
+test('a failed scrape is repeated for the next client', async () => {
   const [sample, outcomes] = [nodeSample(), [new Error('no disk'), undefined]];
   const host = async () => {
     const failure = outcomes.shift();
@@ -254,7 +254,7 @@ test('what has failed is tried again by who asks next', async () => {
   expect(await ask('/metrics/cadvisor')).toMatchObject({ code: 200 });
 });
 
-test('C42: the cgroup of the agent has a row, and the root has one row only', async () => {
+test('C42: the cgroup of the agent has its own series, and the root cgroup is not duplicated', async () => {
   const own = await scraped({ agent: cgroup('/system.slice/statelet.service') });
   expect(Object.keys(rowOf(own, '/system.slice/statelet.service'))).toEqual(
     expect.arrayContaining(['container_cpu_usage_seconds_total cpu=total', 'container_memory_working_set_bytes']),

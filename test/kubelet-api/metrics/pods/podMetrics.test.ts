@@ -32,7 +32,7 @@ const ended = (containerID: string, at = 5) => ({
 });
 const of = (...containerStatuses: NonNullable<PodStatus['containerStatuses']>): PodStatus => ({ containerStatuses });
 
-test('a run that has ended counts once, whichever state shows it', () => {
+test('a terminated run counts once, whichever state shows it', () => {
   const running = of(status({ running: { startedAt: iso(1) } }));
   const over = of(status(ended('a')));
   const waiting = of(status({ waiting: { reason: 'CrashLoopBackOff' } }, { lastState: ended('a') }));
@@ -53,7 +53,7 @@ test('a run that has ended counts once, whichever state shows it', () => {
   expect(ids({}, { initContainerStatuses: over.containerStatuses ?? [] })).toEqual(['a']);
 });
 
-test('when the first round of a pod is over, and it has started', () => {
+test('the first sync of a pod is complete when all its containers have started or failed', () => {
   const runs = status({ running: { startedAt: iso(1) } });
   const [creating, failing] = ['ContainerCreating', 'ErrImagePull'].map((reason) => status({ waiting: { reason } }));
   if (creating === undefined || failing === undefined) throw new Error('there are two');
@@ -70,7 +70,7 @@ test('when the first round of a pod is over, and it has started', () => {
   expect(initMs({ initContainerStatuses: [status(ended('a')), runs] })).toBe(1_000);
 });
 
-test('pulls that overlap count once; a start is timed without them where all volumes end with the pod', () => {
+test('overlapping pulls count once, and they are excluded from the start SLI of pods with only ephemeral volumes', () => {
   const pulls = [[5, 8] as const, [0, 4] as const, [2, 6] as const];
   expect(sumPullMs(pulls)).toBe(8);
   const metadata = { creationTimestamp: iso(0) };
@@ -82,7 +82,7 @@ test('pulls that overlap count once; a start is timed without them where all vol
   expect(startTimes(podWith('web', {}, { ...metadata, annotations }), { pulls: [] }, NOW)).toBe(undefined);
 });
 
-test('reasons of a refusal by their names, of which there are only so many', () => {
+test('rejection reasons are mapped to a limited set of labels', () => {
   expect(['OutOfcpu', 'OutOfexample.com/gpu', 'NodeAffinity', 'SysctlForbidden'].map(rejectionLabel)).toEqual([
     'OutOfcpu',
     'OutOfExtendedResources',
@@ -91,7 +91,7 @@ test('reasons of a refusal by their names, of which there are only so many', () 
   ]);
 });
 
-test('thousands of pods that come and go leave nothing, be their end told or not', async () => {
+test('thousands of pods that start and terminate leave nothing behind, even if their removal is not reported', async () => {
   let now = NOW;
   const [registry, probeRegistry, pods] = [new Registry(), new Registry(), new TrackedPods()];
   const metrics = new PodMetrics({

@@ -10,7 +10,7 @@ const sized = (resources: ResourceRequirements) =>
   podWith('web', { initContainers: [{ ...containerWith('setup'), resources }], containers: [containerWith('main')] })
     .spec;
 
-test('C42: an update counts each amount that it changes, by its direction', async () => {
+test('C42: a resize counts each changed amount by its direction', async () => {
   const registry = new Registry();
   const metrics = new ResizeMetrics(registry);
   const before = sized({ requests: { cpu: '1', memory: '1Gi' }, limits: { cpu: '2' } });
@@ -43,7 +43,7 @@ test('C42: each attempt to resize a pod counts with its duration, by its success
   ]);
 });
 
-test('C42: pods are counted by the conditions of their resizes', async () => {
+test('C42: pods are counted by their resize conditions', async () => {
   const registry = new Registry();
   const metrics = new ResizeMetrics(registry);
   const withCondition = (name: string, type: string, reason?: string): Pod => ({

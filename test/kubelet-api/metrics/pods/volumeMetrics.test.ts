@@ -25,7 +25,7 @@ function stand() {
   return { metrics, attempt, mounts };
 }
 
-test('C42: the time until a volume is mounted begins with its first attempt, and ends with the one that succeeds', async () => {
+test('C42: the mount time of a volume starts with the first attempt and ends with the successful one', async () => {
   const { attempt, mounts } = stand();
   attempt(1_000, { failure });
   attempt(20_000, { failure });
@@ -36,7 +36,7 @@ test('C42: the time until a volume is mounted begins with its first attempt, and
   expect(await mounts()).toEqual([2, 31]);
 });
 
-test('C42: the attempts of a pod that is gone are forgotten', async () => {
+test('C42: the mount attempts of a removed pod are forgotten', async () => {
   const { metrics, attempt, mounts } = stand();
   attempt(1_000, { failure });
   metrics.forget(pod.metadata.uid);

@@ -35,7 +35,7 @@ function counted() {
   return { clock, reviewer, admit, samples: () => samplesOf(registry) };
 }
 
-test('C42: reviews are counted by the status code of the API server, and tokens by whether the cache had them', async () => {
+test('C42: reviews are counted by the status code of the API server, and tokens by cache hits and misses', async () => {
   const { admit, samples } = counted();
   await admit('good-token');
   await admit('good-token');

@@ -38,7 +38,7 @@ async function counted(answers: readonly PortOutcome[]): Promise<Map<string, num
   return samplesOf(metrics.registries.all);
 }
 
-test('attempts to start containers, and why they failed', async () => {
+test('container starts are counted, and their failures by reason', async () => {
   const hook = { ...known, container: 'main', podIp: undefined, graceSeconds: 1, deadline: undefined };
   const hookFailed = { deadline: 0, failure: failed('PostStartHookError') };
   const now = await counted([
@@ -68,7 +68,7 @@ test('attempts to start containers, and why they failed', async () => {
   });
 });
 
-test('pods in a user namespace, and those whose sandbox or first containers failed', async () => {
+test('pods in a user namespace are counted, with those whose sandbox or first containers failed', async () => {
   const pods = ['good', 'late', 'bad'].map((name) =>
     podWith(name, { hostUsers: false, containers: [containerWith('one'), containerWith('two')] }),
   );
@@ -113,7 +113,7 @@ test('pods in a user namespace, and those whose sandbox or first containers fail
   expect(now.get(refused)).toBe(3);
 });
 
-test('image volumes that were asked for, mounted, and not', async () => {
+test('image volumes are counted as requested, mounted and failed', async () => {
   const input = { ...create, container: 'main' };
   const now = await counted([
     { port: 'createContainer', input, ms: 1, output: { id: 'a' } },
@@ -124,7 +124,7 @@ test('image volumes that were asked for, mounted, and not', async () => {
   expect([of('requested'), of('mounted_succeed'), of('mounted_errors')]).toEqual([2, 1, 1]);
 });
 
-test('volumes by their plugins, cgroups by what is done with them, certificates that could not be had', async () => {
+test('volumes are counted by plugin, cgroups by operation, and failed certificate requests', async () => {
   const mount = { pod, volume: 'scratch', limitMs: 1 };
   const now = await counted([
     { port: 'mountVolume', input: mount, ms: 300, failure: failed('CreateContainerError') },
@@ -156,7 +156,7 @@ test('volumes by their plugins, cgroups by what is done with them, certificates 
   expect(now.get('kubelet_certificate_manager_client_expiration_renew_errors')).toBe(0);
 });
 
-test('images by size, volumes by kind, as a kubelet calls them', () => {
+test('sizes of images and kinds of volumes have the labels of a kubelet', () => {
   const MIB = 2 ** 20;
   expect([0, 1, 10 * MIB, 10 * MIB + 1, 6_000 * MIB, 200_000 * MIB].map(sizeLabel)).toEqual([
     'N/A',
@@ -173,7 +173,7 @@ test('images by size, volumes by kind, as a kubelet calls them', () => {
   ).toEqual(['kubernetes.io/host-path', 'kubernetes.io/configmap', 'N/A']);
 });
 
-test('C42: images that were looked up, by their policy, and whether they were there and had to be pulled', async () => {
+test('C42: image lookups are counted by policy, and by whether the image was present and had to be pulled', async () => {
   const looked = (
     policy: string,
     output?: { imageRef: string | null; at: number; isUnproven?: boolean },
@@ -203,7 +203,7 @@ test('C42: images that were looked up, by their policy, and whether they were th
   expect(of('unknown', 'Never', 'unknown')).toBe(1);
 });
 
-test('C42: sleep hooks that ended early, and HTTPS hooks that were answered over HTTP', async () => {
+test('C42: sleep hooks that ended early and HTTPS hooks that fell back to HTTP are counted', async () => {
   const sleeping = podWith('web', {
     containers: [containerWith('main', { lifecycle: { preStop: { sleep: { seconds: 5 } } } })],
   });

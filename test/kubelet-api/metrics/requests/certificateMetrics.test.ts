@@ -16,7 +16,7 @@ const certificate = (notBefore: number) => ({
   names: NO_NAMES,
 });
 
-test('C42: the age of a serving certificate counts when the next one replaces it', async () => {
+test('C42: the age of a serving certificate is observed when the next one replaces it', async () => {
   const registry = new Registry();
   const answered = registerCertificateMetrics(registry);
   const renewed = (name: 'client' | 'serving', at: number) => {
@@ -37,7 +37,7 @@ test('C42: the age of a serving certificate counts when the next one replaces it
   expect(await rotations()).toEqual([2, 10_800]);
 });
 
-test('C42: the remaining life of a certificate has no fraction of a second, before and after its end', async () => {
+test('C42: the remaining lifetime of a certificate is in whole seconds, before and after its expiry', async () => {
   const registry = new Registry();
   const set = registerCertificateGauges(registry, () => 10_000);
   const shown = async (certificates: readonly (readonly [string, number])[]) => {

@@ -13,7 +13,7 @@ function stand() {
   return { time, observer, sample };
 }
 
-test('C42: the certificate of a program that expires first counts, to the millisecond', async () => {
+test('C42: the plugin certificate that expires first is exposed, to the millisecond', async () => {
   const { time, observer, sample } = stand();
   const [first, second] = [{}, {}];
   expect(await sample('ttl_seconds')).toBe(Number.POSITIVE_INFINITY);
@@ -27,7 +27,7 @@ test('C42: the certificate of a program that expires first counts, to the millis
   expect(await sample('ttl_seconds')).toBe(-3_600);
 });
 
-test('C42: the age of a certificate counts when its program replaces it', async () => {
+test('C42: the age of a plugin certificate is observed when it is replaced', async () => {
   const { time, observer, sample } = stand();
   const [plugin, other] = [{}, {}];
   observer.certificateChanged(plugin, { notBefore: -HOUR_MS, notAfter: HOUR_MS });
@@ -41,13 +41,13 @@ test('C42: the age of a certificate counts when its program replaces it', async 
   ]);
 });
 
-test('C42: runs of programs for credentials count by exit code and outcome', async () => {
+test('C42: credential plugin calls are counted by exit code and outcome', async () => {
   const { observer, sample } = stand();
   observer.called({ status: 'plugin_execution_error', code: 3 });
   expect(await sample('call_total{code="3",call_status="plugin_execution_error"}')).toBe(1);
 });
 
-test('C42: reads of certificate authorities count by their outcome', async () => {
+test('C42: reloads of certificate authorities are counted by their outcome', async () => {
   const registry = new Registry();
   registerCredentialMetrics(registry, () => 0).caReloaded({ result: 'failure', reason: 'empty' });
   const samples = await samplesOf(registry);

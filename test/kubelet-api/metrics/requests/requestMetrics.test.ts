@@ -20,11 +20,11 @@ test.each([
   ['', 'other'],
   ['/constructor', 'other'],
   ['//pods', 'other'],
-])('%s is of %s', (target, path) => {
+])('%s has the path label %s', (target, path) => {
   expect(pathLabel(target)).toBe(path);
 });
 
-test('C42: however many paths and methods are asked for, there are few series', async () => {
+test('C42: the number of series is limited, however many paths and methods are requested', async () => {
   const registry = new Registry();
   const listen = registerServedRequestMetrics(registry)('readonly');
   for (let each = 0; each < 1_000; each += 1) listen({ method: `M${each}`, target: `/p${each}` })(2);
@@ -38,7 +38,7 @@ test('C42: however many paths and methods are asked for, there are few series', 
   expect([...samples.keys()].filter((name) => name.startsWith('kubelet_http_requests_total'))).toHaveLength(2);
 });
 
-test('requests to the API server by code, without one where there was no answer', async () => {
+test('requests to the API server are counted by code, and without a code if there was no response', async () => {
   const registry = new Registry();
   const requests = registerKubeRequestMetrics(registry)('api:6443');
   requests.onAttempt({ method: 'GET', code: 200, isRetry: false, sentBytes: 0 });
@@ -51,7 +51,7 @@ test('requests to the API server by code, without one where there was no answer'
   expect(samples.get('rest_client_request_duration_seconds_sum{verb="GET",host="api:6443"}')).toBeCloseTo(10.007);
 });
 
-test('C42: retries, waits for the rate limit and sizes of bodies count by method and host', async () => {
+test('C42: retries, rate limit delays and body sizes are recorded by method and host', async () => {
   const registry = new Registry();
   const requests = registerKubeRequestMetrics(registry)('api:6443');
   requests.onRateLimited('GET', 1_500);
@@ -69,7 +69,7 @@ test('C42: retries, waits for the rate limit and sizes of bodies count by method
   expect(samples.get('rest_client_requests_total{code="200",method="GET",host="api:6443"}')).toBe(2);
 });
 
-test('C42: streams by WebSocket are counted by what they are for', async () => {
+test('C42: WebSocket streams are counted by their purpose', async () => {
   const registry = new Registry();
   const tell = registerServedRequestMetrics(registry)('readwrite');
   tell({ method: 'GET', target: '/portForward/a/b', isWebSocket: true })(1);

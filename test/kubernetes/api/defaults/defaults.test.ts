@@ -130,7 +130,7 @@ describe('withDefaults', () => {
       { projected: { defaultMode: 0o644, sources: [{ serviceAccountToken: { path: 't', expirationSeconds: 3600 } }] } },
     ],
     ['image', { image: { reference: 'a:1' } }, { image: { reference: 'a:1', pullPolicy: 'IfNotPresent' } }],
-  ])('a volume with %s', (_what, source, expected) => {
+  ])('completes a volume with %s', (_what, source, expected) => {
     expect(volume(source)).toEqual({ name: 'v', ...expected });
   });
 

@@ -65,7 +65,7 @@ describe('C24: null becomes the zero value', () => {
 });
 
 describe('C24: an empty string or 0 is replaced by the default', () => {
-  test.each([{ restartPolicy: '' }, { restartPolicy: null }, {}])('of the pod: %j', (over) => {
+  test.each([{ restartPolicy: '' }, { restartPolicy: null }, {}])('in the pod spec %j', (over) => {
     const empty = { dnsPolicy: '', schedulerName: '' };
     expect(podOf({}, { containers: [], ...empty, ...over }).spec).toMatchObject({
       restartPolicy: 'Always',

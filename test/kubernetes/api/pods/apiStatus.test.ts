@@ -4,7 +4,7 @@ import { readStatus } from '../../../../kubernetes/api/pods/apiStatus.ts';
 const AT = '2026-01-01T00:00:00Z';
 const main = { name: 'main', ready: true, restartCount: 3, image: 'busybox:1', imageID: 'sha256:1' };
 
-test('reads a status as the server has it, including unknown fields', () => {
+test('a status is read as the server has it, including unknown fields', () => {
   const status = {
     phase: 'Running',
     startTime: AT,
@@ -28,7 +28,7 @@ test('reads a status as the server has it, including unknown fields', () => {
   expect(readStatus(status)).toEqual(status);
 });
 
-test('ignores malformed fields without affecting others', () => {
+test('malformed fields are ignored without affecting others', () => {
   const status = {
     phase: 'Gone',
     startTime: 'long ago',
@@ -55,6 +55,6 @@ test('ignores malformed fields without affecting others', () => {
   });
 });
 
-test.each([undefined, null, 'Running', 5, []])('rejects %j as a status', (status) => {
+test.each([undefined, null, 'Running', 5, []])('%j is not a valid status', (status) => {
   expect(readStatus(status)).toBeUndefined();
 });

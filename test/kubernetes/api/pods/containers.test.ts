@@ -16,7 +16,7 @@ describe('looking up a container by name', () => {
     ['web', 'regular', 'containers', 0],
     ['__proto__', 'regular', 'containers', 1],
     ['look', 'ephemeral', 'ephemeralContainers', 0],
-  ] as const)('%s is found with its role and place', (name, role, field, index) => {
+  ] as const)('finds %s with its role and position', (name, role, field, index) => {
     expect(findContainerByName(spec, name)).toEqual({ container: spec[field]?.[index], role, field, index });
   });
 

@@ -50,7 +50,7 @@ describe('readManifest', () => {
     ['-1e400', 'the number is too small'],
     ['9223372036854775808', 'the number is too large: must be less than or equal to 9007199254740991'],
     ['-9223372036854775809', 'the number is too small: must be greater than or equal to -9007199254740991'],
-  ])('does not show the approximation of the number %s', (number, message) => {
+  ])('reports the number %s without its approximation', (number, message) => {
     const spec: unknown = JSON.parse(`{"terminationGracePeriodSeconds": ${number}}`);
     expect(problems({ ...good, spec: Object.assign({}, good.spec, spec) })).toEqual([
       { path: 'spec.terminationGracePeriodSeconds', message: `Invalid value: ${message}` },
@@ -192,7 +192,7 @@ describe('an unknown field', () => {
       'spec.flibbertigibbet',
       'unknown field',
     ],
-  ])('%s is left out with a warning', (_where, value, path, message) => {
+  ])('is omitted with a warning: %s', (_where, value, path, message) => {
     const result = readManifest(value);
     expect(result).toMatchObject({ warnings: [{ path, message }] });
     const key = path.split('.').at(-1) ?? '';

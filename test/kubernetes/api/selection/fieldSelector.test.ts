@@ -12,7 +12,7 @@ function matches(text: string, name = 'web'): boolean {
   return selector.matches({ name });
 }
 
-test('compares all fields for equality or inequality', () => {
+test('a field selector compares all fields for equality or inequality', () => {
   expect(matches('')).toBe(true);
   expect(matches('name=web')).toBe(true);
   expect(matches('name==web,phase=Running')).toBe(true);
@@ -22,7 +22,7 @@ test('compares all fields for equality or inequality', () => {
   expect(matches('name=')).toBe(false);
 });
 
-test('unescapes commas, equals signs and backslashes in values', () => {
+test('commas, equals signs and backslashes in the values of a field selector are unescaped', () => {
   expect(matches(String.raw`name=a\,b\=c\\d`, 'a,b=c\\d')).toBe(true);
 });
 
@@ -32,6 +32,6 @@ test.each([
   ['name=a\\b', "invalid selector: 'name=a\\b'; invalid escape sequence: \\b"],
   ['name=a\\', "invalid selector: 'name=a\\'; invalid escape sequence: \\"],
   ['constructor=x', 'field label not supported: constructor; there are name, phase'],
-])('rejects %j', (text, problem) => {
+])('the field selector %j is rejected', (text, problem) => {
   expect(readFieldSelector(text, fields)).toEqual({ problem });
 });

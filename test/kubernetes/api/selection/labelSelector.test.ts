@@ -82,6 +82,6 @@ test.each([
   ['/app', "'/app': expected a label key, whose prefix is a lowercase DNS name"],
   ['App.Org/app', "'App.Org/app': expected a label key, whose prefix is a lowercase DNS name"],
   [`app=${'x'.repeat(64)}`, 'expected a label value: empty, or at most 63 letters'],
-])('rejects %j: %s', (text, problem) => {
+])('the label selector %j is rejected: %s', (text, problem) => {
   expect(readLabelSelector(text)).toEqual({ problem: expect.stringContaining(problem) });
 });

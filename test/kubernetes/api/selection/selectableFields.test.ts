@@ -4,7 +4,7 @@ import { coreEvent } from '../../../../kubernetes/events/event.ts';
 import { involvedNode, recordedEvent } from '../../../../kubernetes/events/recordedEvent.ts';
 import { NOW, podView, running } from '../../views.ts';
 
-test('selects a pod by the fields that an API server supports', () => {
+test('a pod is selected by the fields that an API server supports', () => {
   const { pod } = podView({
     main: { web: running() },
     meta: { name: 'web-host', namespace: 'shop' },
@@ -23,7 +23,7 @@ test('selects a pod by the fields that an API server supports', () => {
   });
 });
 
-test('selects an event by its reason and object, and a node by its name', () => {
+test('an event is selected by its reason and object, and a node by its name', () => {
   const recorded = recordedEvent(involvedNode('host'), { reason: 'Starting', message: 'Starting kubelet.' });
   const event = coreEvent(recorded, { host: 'host', at: NOW, firstAt: NOW, count: 1, name: 'host.1' });
   const read = (field: string) => eventFields.get(field)?.(event);

@@ -11,12 +11,12 @@ test.each([
   ['4000\u00b5s', 4],
   ['4000\u03bcs', 4],
   ['5ns', 5e-6],
-])('%s is %f ms', (text, milliseconds) => {
+])('the duration %s is %f ms', (text, milliseconds) => {
   expect(parseDuration(text)).toBeCloseTo(milliseconds, 9);
 });
 
 test.each(['', '1', '-1s', '1.s.', 's', '1 s', '1d', '1e3s', '1constructor', '1s '])(
-  'rejects %j as a duration',
+  '%j is rejected as a duration',
   (text) => {
     expect(parseDuration(text)).toBeUndefined();
   },

@@ -72,7 +72,7 @@ describe('formatQuantity', () => {
     [-1000n * 10n ** 9n, 'binary', '-1k'],
     [2000n * 10n ** 9n, 'binary', '2000'],
     [500_000_000n, 'binary', '500m'],
-  ] as const)('%s %s', (nanos, family, text) => {
+  ] as const)('formats %s nanos with %s suffixes', (nanos, family, text) => {
     expect(formatQuantity(nanos, family)).toBe(text);
   });
 

@@ -15,7 +15,7 @@ test('C7: a back-off does not exceed its duration although the clock was set bac
 });
 
 test.each([0, -3_600_000])(
-  'C7: the time for which a failed start is reported counts, also with the clock set by %i',
+  'C7: the back-off includes the time for which a failed start is reported, even if the clock is set by %i ms',
   (by) => {
     const story = containerStory({ pod: aPod() });
     for (let run = 0; run < 2; run += 1) story.ports.failNext('startContainer', 'RunContainerError');
@@ -31,7 +31,7 @@ test.each([0, -3_600_000])(
   },
 );
 
-test('C7: a back-off shorter than the report of a failed start ends in time', () => {
+test('C7: a back-off shorter than the report of a failed start is over in time', () => {
   const story = containerStory({ pod: aPod(), crashLoop: { baseMs: 1_000, maxMs: 1_000 } });
   for (let run = 0; run < 2; run += 1) story.ports.failNext('startContainer', 'RunContainerError');
   story.begin();

@@ -36,7 +36,7 @@ describe('stopping a running container', () => {
     expect(story.context().run).toMatchObject({ exitCode: 137 });
   });
 
-  test('C10: after its grace period it waits for the runtime, up to the limit of the call', () => {
+  test('C10: waits for the runtime after the grace period, up to the limit of the call', () => {
     const story = containerStory();
     story.begin();
     story.ports.hold('stopContainer');
@@ -82,7 +82,7 @@ describe('stopping a running container', () => {
     expect(story.state()).toBe('stopped');
   });
 
-  test('it does not restart, whatever its policy and exit code', () => {
+  test('does not restart the container, whatever its policy and exit code', () => {
     const story = containerStory();
     story.begin();
     story.ports.hold('stopContainer');
@@ -123,7 +123,7 @@ describe('stopping a running container', () => {
     expect(story.state()).toBe('stopped');
   });
 
-  test('it is final', () => {
+  test('is final', () => {
     const story = containerStory();
     story.begin();
     story.stop(30);
@@ -141,7 +141,7 @@ describe('stopping a running container', () => {
 });
 
 describe('stopping a container that does not run yet', () => {
-  test.each(['findImage', 'pullImage'] as const)('during %s ends the wait at once', (port) => {
+  test.each(['findImage', 'pullImage'] as const)('during %s cancels the wait immediately', (port) => {
     const pull = aPod({ containers: [aContainer({ imagePullPolicy: 'Always' })] });
     const story = containerAt(port, pull);
     story.stop(30);
@@ -283,7 +283,7 @@ describe('a lost sandbox', () => {
   });
 
   test.each(['createContainer', 'startContainer', 'runHook'] as const)(
-    'C8: during %s has no process any more, and starts over in the next sandbox',
+    'C8: during %s leaves no process, and the container starts over in the next sandbox',
     (port) => {
       const story = containerAt(port, aPod({ containers: [aContainer({ lifecycle: { postStart: exec } })] }));
       lose(story);

@@ -18,7 +18,7 @@ const shown = ({ view }: ReturnType<typeof nodeStory>) =>
     ['credentials', 'watch', 'event queue'].includes(kind) ? [[kind, name, state, ...facts]] : [],
   );
 
-test('shows the credentials, watches and event queue of a node in a cluster', () => {
+test('a node in a cluster shows its credentials, its watches and its event queue', () => {
   const node = story();
   const credentials = [
     'credentials',
@@ -45,7 +45,7 @@ test('shows the credentials, watches and event queue of a node in a cluster', ()
   ]);
 });
 
-test('shows the number of objects that pods refer to and how many are missing, whatever their names', () => {
+test('a watch of objects shows how many objects pods refer to and how many are missing, whatever their names', () => {
   const node = story();
   const names = ['default/a', String.raw`"default/b\x1b[2J\nnode: all is well"`];
   const lacking = [{ cause: 'forbidden', count: 2, names, since: Date.UTC(2026, 10, 27, 13, 5, 6) }];
@@ -69,6 +69,6 @@ test('shows the number of objects that pods refer to and how many are missing, w
   expect(more).toMatchObject({ counts: { objectCount: 4 }, since: 1_000, failure: { at: 1_000 } });
 });
 
-test('shows nothing for a node without a cluster', () => {
+test('a node without a cluster shows no credentials, watches or event queue', () => {
   expect(shown(nodeStory())).toEqual([]);
 });

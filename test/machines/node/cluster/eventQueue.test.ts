@@ -14,7 +14,7 @@ const waiting = nextQueueState(idleQueue(500), {
   failure: 'ECONNREFUSED',
 });
 
-test('is empty without a report', () => {
+test('the event queue is empty without a report', () => {
   expect(eventQueueView(idleQueue(500))).toEqual({
     kind: 'event queue',
     name: 'api',
@@ -26,7 +26,7 @@ test('is empty without a report', () => {
   });
 });
 
-test('shows how many events wait, until when and why, if the server does not respond', () => {
+test('the event queue shows how many events wait, until when and why, if the server does not respond', () => {
   expect(eventQueueView(waiting)).toMatchObject({
     state: 'failing',
     tags: ['retrying'],
@@ -38,7 +38,7 @@ test('shows how many events wait, until when and why, if the server does not res
   });
 });
 
-test('remains failing after its wait until the event is accepted', () => {
+test('the event queue remains failing after its wait until the event is accepted', () => {
   const view = eventQueueView(sendingState(waiting));
   expect(view).toMatchObject({
     state: 'failing',
@@ -49,7 +49,7 @@ test('remains failing after its wait until the event is accepted', () => {
   expect(view).not.toHaveProperty('until');
 });
 
-test('shows how many events yield to pods, and until when at the latest', () => {
+test('the event queue shows how many events yield to pods, and until when at the latest', () => {
   const yielding = nextQueueState(idleQueue(500), { now: 1_000, waitingCount: 2, droppedCount: 0, until: 31_000 });
   expect(eventQueueView(yielding)).toMatchObject({
     state: 'yielding',
@@ -67,7 +67,7 @@ test('shows how many events yield to pods, and until when at the latest', () => 
   });
 });
 
-test('keeps the start of its state and the number of dropped events', () => {
+test('the event queue retains the start of its state and the number of dropped events', () => {
   const longer = nextQueueState(waiting, {
     now: 6_000,
     waitingCount: 1_000,

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { countFacts } from '../../../../machines/node/cluster/objectCounts.ts';
 
-test('shows each reason once with some names and its start', () => {
+test('each reason for unavailable objects is shown once with some names and its start', () => {
   const since = Date.UTC(2026, 10, 27, 13, 5, 6);
   const unavailableObjects = [
     { cause: 'forbidden', count: 4, names: ['a/b', 'a/c', 'a/d'], since },

@@ -39,7 +39,7 @@ describe('an unwanted pod', () => {
   });
 });
 
-test('is removed from disk once another agent has no sandbox of its UID any more', () => {
+test('an unwanted pod is removed from disk once no other agent has a sandbox of its UID any more', () => {
   const story = nodeStory({ before: sandboxOf('/other@node'), left: [identity] });
   story.list(story.world.observed(db));
   story.want([]);
@@ -49,7 +49,7 @@ test('is removed from disk once another agent has no sandbox of its UID any more
   expect(story.ports.asked('removePodData')).toHaveLength(1);
 });
 
-test('is recorded once on disk, however often it is found while another agent has a sandbox of its UID', () => {
+test('an unwanted pod is recorded once, however often it is found on disk, while another agent has a sandbox of its UID', () => {
   const left = [{ ...identity, isMarked: true }];
   const story = nodeStory({ before: sandboxOf('/other@node'), left, held: ['surveyDisk', 'removePodData'] });
   story.list(story.world.observed(db));
@@ -64,7 +64,7 @@ test('is recorded once on disk, however often it is found while another agent ha
   expect(story.ports.asked('removePodData')).toHaveLength(1);
 });
 
-test('that was taken over keeps the sandbox with the mark of its former agent, also after a restart', () => {
+test('a pod that was taken over retains the sandbox with the mark of its former agent, even after a restart', () => {
   const story = nodeStory({
     before: sandboxOf('/other@node'),
     left: [{ ...identity, isMarked: true, isTakenOver: true }],
@@ -121,7 +121,7 @@ test('a wanted pod that terminates before it has started is sent what had been a
   expect(story.podRef('db-uid')?.getSnapshot().context.allocated).toEqual(admitted);
 });
 
-describe('pods of others', () => {
+describe('pods of other agents', () => {
   const directory = { ...identity, why: 'no mark', directory: '/pods/db-uid', sandboxes: [] };
 
   test('are listed once, with directory and sandboxes, by the names at the runtime', () => {

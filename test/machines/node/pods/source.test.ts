@@ -89,7 +89,7 @@ describe('a source in the actor tree', () => {
   });
 });
 
-test('is shown in explain node with its reported state', () => {
+test('a source is shown in explain node with its reported state', () => {
   const story = nodeStory({ sources: ['file', 'http'] });
   const state = nextSourceState(undefined, { state: 'absent', until: 2_000 }, { ...own, now: 1_000 });
   story.tell({ type: 'config.sourceChanged', source: 'file', state });
@@ -100,7 +100,7 @@ test('is shown in explain node with its reported state', () => {
   ]);
 });
 
-test('always has exactly one category', () => {
+test('a source always has exactly one category', () => {
   const states = ['reading', 'watching', 'polling', 'settling', 'absent', 'failing', 'broken'] as const;
   const tags = states.map((state) => {
     const told = nextSourceState(undefined, { state }, { place: '/manifests', everyMs: 20_000, now: 0 });
@@ -110,7 +110,7 @@ test('always has exactly one category', () => {
   expect(tags.map((each) => each.filter((tag) => allowed.includes(tag)).length)).toEqual(states.map(() => 1));
 });
 
-test('is like a watch of the cluster, which has its own wording', () => {
+test('a source is like a watch of the cluster, which has its own wording', () => {
   const watched = { place: 'the services of the cluster' };
   const reading = nextSourceState(undefined, { state: 'reading' }, { ...watched, now: 1_000 });
   expect(watchView('Service', reading)).toEqual({

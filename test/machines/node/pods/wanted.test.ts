@@ -68,7 +68,7 @@ describe('a change at a source', () => {
     expect(story.world.containers.get('db')?.state).toBe('running');
   });
 
-  test('that removes a pod without an actor terminates what runs of it', () => {
+  test('that removes a pod without an actor terminates its containers', () => {
     const story = nodeOf([web]);
     story.send({ type: 'xstate.done.actor.pod/web-uid', actorId: 'pod/web-uid', output: { isGone: false } });
     expect(story.pod('web-uid')).toBeUndefined();
@@ -94,7 +94,7 @@ describe('a change at a source', () => {
   });
 });
 
-test('is derived when a source lists its pods again, as after a lost connection', () => {
+test('a change is derived when a source lists its pods again, as after a lost connection', () => {
   const story = nodeOf([web, db]);
   const cache = namedPod('cache');
   story.want([structuredClone(web), cache]);
@@ -112,7 +112,7 @@ test('the findings of one file replace its earlier findings', () => {
   expect(story.context()).toMatchObject({ problems: { file: [worse, y] }, warnings: { file: [] } });
 });
 
-test('the findings of one pod of a URL leave those of the others', () => {
+test('the findings about one pod of a URL do not replace those about its other pods', () => {
   const story = nodeStory();
   const found = (pod: string, message: string) => ({ file: 'http://host/pods', path: '', message, pod });
   const [a, b] = [found('default/a', 'wrong'), found('default/b', 'wrong')];
@@ -135,7 +135,7 @@ test('the oldest of several new pods is admitted first, whatever the order of th
   expect([story.pod('a-uid'), story.pod('b-uid')]).toEqual(['refused', RUNS]);
 });
 
-test('a pod admitted before the agent started keeps its resources, also if the runtime has lost it', () => {
+test('a pod admitted before the agent started retains its resources, even if the runtime has lost it', () => {
   const ports = [{ containerPort: 80, hostPort: 80 }];
   const served = (name: string) => namedPod(name, { containers: [aContainer({ ports })] });
   const [one, other] = [served('one'), served('other')];

@@ -13,7 +13,7 @@ const kill = (pid: number): OomKill => ({
 });
 const failure = { reason: 'FailedRead', message: 'EPERM', at: 7 } as const;
 
-test('kills are counted, and the last one is shown, also while the log cannot be read', () => {
+test('OOM kills are counted, and the last one is shown, even while the log cannot be read', () => {
   const one = nextOomWatch(undefined, { type: 'node.oomKilled', kill: kill(1) });
   const two = nextOomWatch(one, { type: 'node.oomKilled', kill: kill(2) });
   expect(oomWatchViews(one)).toEqual([

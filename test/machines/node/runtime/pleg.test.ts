@@ -68,13 +68,13 @@ describe('the PLEG in the actor tree', () => {
     ['a stream that cannot be opened as before', [broke('refused')], broke('refused')],
     ['a list that fails as before', [failed('away')], failed('away')],
     ['a stream that is open', [{ type: 'streamOpened' }], { type: 'streamOpened' }],
-  ])('does not change by %s', (_, changes, same) => {
+  ])('is not changed by %s', (_, changes, same) => {
     const state = comeTo(...changes);
     expect(nextPlegState(state, same, 99_000)).toBe(state);
   });
 });
 
-test('always has exactly one category', () => {
+test('the PLEG always has exactly one category', () => {
   const all = [shown(), shown({ type: 'streamOpened' }), shown(broke('reset')), shown(failed('no answer'))];
   const allowed: readonly string[] = STATE_TAGS;
   expect(all.map(({ tags }) => tags.filter((tag) => allowed.includes(tag)).length)).toEqual(all.map(() => 1));

@@ -3,7 +3,7 @@ import { nextPodCidr, podCidrViews } from '../../../../machines/node/runtime/pod
 
 const failure = (message: string, at: number) => ({ reason: 'RuntimeUnavailable', message, at }) as const;
 
-test('a failure as before changes nothing; a different failure, other addresses and a success do', () => {
+test('an unchanged failure does not change the pod CIDR view; a different failure, other addresses and a success do', () => {
   const failed = nextPodCidr(undefined, { podCidr: '10.1.0.0/24', failure: failure('away', 1) }, 1);
   expect(nextPodCidr(failed, { podCidr: '10.1.0.0/24', failure: failure('away', 2) }, 2)).toBe(failed);
   expect(nextPodCidr(failed, { podCidr: '10.1.0.0/24', failure: failure('refused', 2) }, 2)).not.toBe(failed);
@@ -13,6 +13,6 @@ test('a failure as before changes nothing; a different failure, other addresses 
   expect(nextPodCidr(applied, { podCidr: '10.1.0.0/24' }, 4)).toBe(applied);
 });
 
-test('a node without addresses for pods shows none', () => {
+test('a node without pod addresses shows none', () => {
   expect(podCidrViews(undefined)).toEqual([]);
 });

@@ -16,7 +16,7 @@ test.each([
     { ...reporting, processKills: Array.from({ length: 100 }).fill({}) as never },
     inContainer,
   ],
-])('a kill %s does not wait to be reported', (_title, from, each) => {
+])('a process kill %s is not queued for a report', (_title, from, each) => {
   expect(withProcessKill(from, each)).toBeUndefined();
 });
 

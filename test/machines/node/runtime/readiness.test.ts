@@ -81,7 +81,7 @@ describe('a node without a cluster', () => {
   });
 });
 
-test('leaves the event to the node status in a cluster, once its CSINode exists', () => {
+test('a node in a cluster leaves the event to its node status, once its CSINode exists', () => {
   const { told, context, away, tickAfter } = readyStory(CLUSTER);
   // The world of the test answers at once.
   expect(context().registration?.isInitialized).toBe(true);
@@ -93,6 +93,6 @@ test('leaves the event to the node status in a cluster, once its CSINode exists'
   expect(told()).toEqual(['Normal Starting: Starting kubelet.']);
 });
 
-test('drains in its state', () => {
+test('a draining node is reported as draining', () => {
   expect(nodeHealth(readyStory().context(), true).isDraining).toBe(true);
 });

@@ -59,7 +59,7 @@ describe('the garbage collection of a node', () => {
     expect(removed(story)).toEqual([['old']]);
   });
 
-  test('removes what an earlier run of the agent left at once', () => {
+  test('removes leftovers of an earlier run of the agent at once', () => {
     const story = nodeStory({ held: ['removeGarbage'] });
     for (const attempt of [0, 1, 2]) story.world.run(web, 'main', { id: `dead-${attempt}`, attempt, state: 'exited' });
     story.world.sandbox(web);

@@ -3,7 +3,7 @@ import { namedPod, nodeStory } from '../../support/nodeStory.ts';
 
 const web = namedPod('web');
 
-test('C23: checks the logs of running containers every 10 s', () => {
+test('C23: the logs of running containers are checked every 10 s', () => {
   const story = nodeStory({ held: ['rotateLogs'] });
   story.list();
   story.want([web]);
@@ -33,7 +33,7 @@ test('C23: checks the logs of running containers every 10 s', () => {
   expect(story.ports.asked('rotateLogs')).toHaveLength(2);
 });
 
-test('makes no call without running containers', () => {
+test('no call is made without running containers', () => {
   const story = nodeStory();
   story.list();
   story.want([]);

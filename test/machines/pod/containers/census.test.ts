@@ -72,7 +72,7 @@ describe('the census of a pod', () => {
     );
   });
 
-  test('has the first container of a list that is on its way, in any order of changes', () => {
+  test('finds the first container of a list that has yet to be created, in any order of changes', () => {
     const list = names.slice(6, -1);
     fc.assert(
       fc.property(fc.array(fc.array(change, { maxLength: 4 }), { maxLength: 12 }), (steps) => {

@@ -82,7 +82,7 @@ describe('a pod with many containers', () => {
     expect(story.state()).toBe('terminated');
   });
 
-  test('shows the wait for its turn to send the rest', () => {
+  test('shows that a pod waits for its turn to send more commands', () => {
     const story = podStory({ pod: large, held: ['findImage'] });
     expect(story.tree().children).toContainEqual(
       expect.objectContaining({

@@ -178,7 +178,7 @@ describe('init containers', () => {
     ['Always', 'running.steady'],
     ['OnFailure', 'running.steady'],
     ['Never', 'stopped'],
-  ] as const)('C3: one that was OOMKilled has failed also with exit code 0 (policy %s)', (restartPolicy, state) => {
+  ] as const)('C3: have failed if they were OOMKilled, even with exit code 0 (policy %s)', (restartPolicy, state) => {
     const pod = aPod({ restartPolicy, initContainers: [named('setup')] });
     const story = podStory({ pod });
     const ended = story.world.change('setup-0-0', { state: 'exited', exitCode: 0, reason: 'OOMKilled' });
@@ -203,7 +203,7 @@ describe('sidecars', () => {
     expect(story.containers()).toMatchObject({ proxy: 'ended.backingOff', a: 'launching.runningPostStart' });
   });
 
-  test('C4: nor does one that had started under an earlier agent and has no image now', () => {
+  test('C4: one that had started under an earlier agent and has no image now does not block either', () => {
     const story = podStory({
       pod: three({
         initContainers: [sidecar('proxy', { image: 'gone:1', imagePullPolicy: 'Always' }), named('setup')],

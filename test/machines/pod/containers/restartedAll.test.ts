@@ -60,7 +60,7 @@ describe('an exit that restarts all, found by a new agent', () => {
     expect(story.ports.asked('stopContainer')).toEqual([]);
   });
 
-  test('C5: nor if the exit code is known only after an inspection', () => {
+  test('C5: does not stop it either if the exit code is known only after an inspection', () => {
     const story = podStory({
       pod,
       held: ['inspectContainer'],
@@ -105,7 +105,7 @@ describe('an exit that restarts all, found by a new agent', () => {
   });
 });
 
-test('C5: restarts all in the next sandbox if its sandbox is lost', () => {
+test('C5: all containers restart in the next sandbox if the sandbox of the pod is lost', () => {
   const story = podStory({ pod });
   story.die('setup-0-0', 0);
   story.die('main-0-0', 0);
@@ -117,7 +117,7 @@ test('C5: restarts all in the next sandbox if its sandbox is lost', () => {
   expect(story.ports.asked('stopContainer')).toEqual([]);
 });
 
-test('C5: restarts all if running containers have to stop first because the sandbox is unusable', () => {
+test('C5: all containers restart if running ones have to stop first because the sandbox is unusable', () => {
   const beside = { ...pod, spec: { ...pod.spec, containers: [...pod.spec.containers, aContainer({ name: 'once' })] } };
   const story = podStory({
     pod: beside,

@@ -101,17 +101,20 @@ describe('C23: a pod whose containers the runtime has lost', () => {
   test.each([
     ['answer', 2],
     ['fail', 0],
-  ] as const)('that has to terminate meanwhile terminates after the count, or its failure: %s', (how, restarts) => {
-    const story = formerPod();
-    story.terminate(1, { reason: 'Preempting', message: 'Preempted in order to admit critical pod' });
-    expect(story.told()).toEqual(['Warning Preempting: Preempted in order to admit critical pod']);
-    expect(story.state()).toBe('countingRestarts');
-    expect(story.ports.asked('countRestarts').map(({ limitMs }) => limitMs)).toEqual([undefined, 5_000]);
-    if (how === 'answer') story.ports.answer('countRestarts', { restarts: { main: 3, helper: 0 } });
-    else story.ports.fail('countRestarts', 'RuntimeError');
-    expect(story.state()).toBe('terminated');
-    expect(told(story)).toContainEqual(['main', restarts, 'terminated', undefined]);
-  });
+  ] as const)(
+    'that is terminated during the restart count terminates once the count succeeds or fails: %s',
+    (how, restarts) => {
+      const story = formerPod();
+      story.terminate(1, { reason: 'Preempting', message: 'Preempted in order to admit critical pod' });
+      expect(story.told()).toEqual(['Warning Preempting: Preempted in order to admit critical pod']);
+      expect(story.state()).toBe('countingRestarts');
+      expect(story.ports.asked('countRestarts').map(({ limitMs }) => limitMs)).toEqual([undefined, 5_000]);
+      if (how === 'answer') story.ports.answer('countRestarts', { restarts: { main: 3, helper: 0 } });
+      else story.ports.fail('countRestarts', 'RuntimeError');
+      expect(story.state()).toBe('terminated');
+      expect(told(story)).toContainEqual(['main', restarts, 'terminated', undefined]);
+    },
+  );
 
   test('whose deadline passes meanwhile terminates with the count', () => {
     const story = formerPod({ pod: { ...two, spec: { ...two.spec, activeDeadlineSeconds: 10 } } });
@@ -126,7 +129,7 @@ describe('C23: a pod whose containers the runtime has lost', () => {
     ]);
   });
 
-  test('is updated meanwhile', () => {
+  test('accepts an update meanwhile', () => {
     const edited = formerPod();
     edited.send({ type: 'pod.update', pod: aPod() });
     edited.ports.answer('countRestarts', { restarts: { main: 1 } });

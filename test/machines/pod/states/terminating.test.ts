@@ -168,7 +168,7 @@ describe('termination', () => {
     expectGone(story);
   });
 
-  test('from the start stops what the runtime has of the pod', () => {
+  test('stops everything that the runtime has of a pod that only terminates', () => {
     const story = podStory({
       termination: { reason: 'Orphaned', graceSeconds: 1, at: 0 },
       before: (world, pod) => {
@@ -290,16 +290,19 @@ describe('a lost sandbox', () => {
     expect(story.ports.asked('runSandbox')).toHaveLength(1);
   });
 
-  test.each(['findImage', 'createContainer', 'startContainer'] as const)('C8: while a container is at %s', (port) => {
-    const story = podStory({ held: [port] });
-    story.observe();
-    lose(story);
-    if (port === 'findImage') expect(story.state()).toBe('active.running.steady');
-    expect(story.context().sandbox).toMatchObject({ attempt: 1 });
-    expect(story.ports.pending()).toEqual([port]);
-    story.ports.answer(port);
-    expect(story.containers()).toEqual({ main: 'running.steady' });
-  });
+  test.each(['findImage', 'createContainer', 'startContainer'] as const)(
+    'C8: is replaced while %s of a container is pending, and the container then runs',
+    (port) => {
+      const story = podStory({ held: [port] });
+      story.observe();
+      lose(story);
+      if (port === 'findImage') expect(story.state()).toBe('active.running.steady');
+      expect(story.context().sandbox).toMatchObject({ attempt: 1 });
+      expect(story.ports.pending()).toEqual([port]);
+      story.ports.answer(port);
+      expect(story.containers()).toEqual({ main: 'running.steady' });
+    },
+  );
 
   test('C8: while a container is in back-off, which continues', () => {
     const story = runningPod(aPod());

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { actorAt, actorPath } from '../../../../machines/shared/views/actorRefs.ts';
 import { asker, ear } from '../../support/stand.ts';
 
-test('finds an actor by its path from any actor of its system', () => {
+test('an actor is found by its path from any actor of its system', () => {
   const root = ear().ref;
   const [pod, limiter] = [ear(root, 'pod/uid').ref, ear(root, 'startLimiter').ref];
   const container = ear(pod, 'container/main').ref;
@@ -12,7 +12,7 @@ test('finds an actor by its path from any actor of its system', () => {
   expect(actorAt(container, actorPath(limiter))).toBe(limiter);
 });
 
-test('finds no actor at an incomplete path or at a name that every object has', () => {
+test('no actor is found at an incomplete path or at a name that every object has', () => {
   const root = ear().ref;
   const { ref: pod } = ear(root, 'pod/uid');
   for (const path of [['pod/other'], ['pod/uid', 'container/main'], ['constructor'], ['pod/uid', '__proto__']]) {
@@ -20,7 +20,7 @@ test('finds no actor at an incomplete path or at a name that every object has', 
   }
 });
 
-test('sends a response only to the path of the requesting actor', () => {
+test('a response is sent only to the path of the requesting actor', () => {
   const root = ear().ref;
   const pod = ear(root, 'pod/uid').ref;
   const [one, other] = [asker(pod), asker(pod)];

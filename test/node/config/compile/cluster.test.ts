@@ -12,11 +12,11 @@ const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfigurat
 const flags = (more: Record<string, string | boolean> = {}) => readFlags({ '--kubeconfig': '/etc/node.conf', ...more });
 const file = (yaml: string) => parseConfigFile('/etc/k.yaml', head + yaml).config;
 
-test('without a kubeconfig a node belongs to no cluster', () => {
+test('a node without a kubeconfig belongs to no cluster', () => {
   expect(clusterOf(readFlags({}), file('registerNode: true'))).toBeUndefined();
 });
 
-test("what nobody says is as a kubelet's", () => {
+test('the defaults are those of a kubelet', () => {
   expect(clusterOf(flags(), undefined)).toEqual({
     certificates: {
       directory: '/var/lib/node/pki',
@@ -38,7 +38,7 @@ test("what nobody says is as a kubelet's", () => {
   });
 });
 
-test('the file says it otherwise', () => {
+test('the file overrides the defaults', () => {
   const said = [
     'enableControllerAttachDetach: false',
     'registerNode: false',
@@ -70,7 +70,7 @@ test('the file says it otherwise', () => {
   });
 });
 
-test('the controller of a cloud hears which addresses the node was told', () => {
+test('the cloud controller receives the addresses that were configured for the node', () => {
   const ofCloud = (more: Record<string, string>) =>
     clusterOf(flags({ '--cloud-provider': 'external', ...more }), undefined)?.cloud;
   expect(ofCloud({})).toEqual({ providedIps: [], reportsAddress: false });
@@ -79,20 +79,20 @@ test('the controller of a cloud hears which addresses the node was told', () => 
   expect(ofCloud({ '--cloud-provider': '' })).toBeUndefined();
 });
 
-test('whoever says only how often the status is looked at says how often it is written too', () => {
+test('the report frequency of the status defaults to its configured update frequency', () => {
   expect(clusterOf(flags(), file('nodeStatusUpdateFrequency: 4s'))).toMatchObject({
     statusCheckMs: 4_000,
     statusReportMs: 4_000,
   });
 });
 
-test('a rate of 0 is that of client-go, and a burst of 0 the default, as in a kubelet', () => {
+test('a rate of 0 is the default of client-go and a burst of 0 the default of the kubelet, as in a kubelet', () => {
   expect(clusterOf(flags(), file('kubeAPIQPS: 0\nkubeAPIBurst: 0'))).toMatchObject({
     rateLimit: { qps: 5, burst: 100 },
   });
 });
 
-test('flags win over the file', () => {
+test('flags override the file', () => {
   const more = { '--register-node': false, '--provider-id': 'cloud://b' };
   expect(clusterOf(flags(more), file('registerNode: true\nproviderID: cloud://a'))).toMatchObject({
     registersNode: false,
@@ -109,12 +109,12 @@ test.each([
       { key: 'b', effect: 'PreferNoSchedule' },
     ],
   ],
-])('taints are read of a flag: %s', (text, taints) => {
+])('taints are read from a flag: %s', (text, taints) => {
   expect(readFlags({ '--register-with-taints': text })['--register-with-taints']).toEqual(taints);
 });
 
 test.each(['a', 'a:Never', '=b:NoExecute', 'a=b=c:NoExecute', 'a b:NoExecute', 'a:constructor'])(
-  'a taint that is none is refused: %s',
+  'an invalid taint is rejected: %s',
   (text) => {
     expect(() => readFlags({ '--register-with-taints': text })).toThrow(
       `--register-with-taints: expected taints such as "example.com/gpu=yes:NoSchedule,dedicated:NoExecute", got "${text}"`,
@@ -122,7 +122,7 @@ test.each(['a', 'a:Never', '=b:NoExecute', 'a=b=c:NoExecute', 'a b:NoExecute', '
   },
 );
 
-test('certificates are kept where a flag says, and as file and flags say', () => {
+test('the certificate directory is set by a flag, and certificate rotation by the file or flags', () => {
   const kept = file('rotateCertificates: true\nserverTLSBootstrap: true');
   const begun = flags({ '--bootstrap-kubeconfig': '/etc/bootstrap.conf', '--cert-dir': '/etc/pki' });
   expect(clusterOf(begun, kept)).toMatchObject({
@@ -136,7 +136,7 @@ test('certificates are kept where a flag says, and as file and flags say', () =>
   });
 });
 
-test('a kubeconfig to begin with needs a place for that of the node', () => {
+test('a bootstrap kubeconfig requires a path for the kubeconfig of the node', () => {
   const alone = readFlags({ '--bootstrap-kubeconfig': '/etc/bootstrap.conf' });
   expect(() => clusterOf(alone, undefined)).toThrow('--bootstrap-kubeconfig: requires --kubeconfig');
 });

@@ -9,7 +9,7 @@ const read = (yaml: string) => parseConfigFile('k.yaml', head + yaml);
 const compiled = (yaml: string, flags: Record<string, string> = {}) =>
   compileHousekeeping(settingValues({ flags: readFlags(flags), file: read(yaml).config }));
 
-test('log sizes are quantities, a negative one is no limit', () => {
+test('a log size is a quantity, and a negative one means no limit', () => {
   const fields =
     'containerLogMaxSize: 1.5Mi\ncontainerLogMaxFiles: 3\ncontainerLogMaxWorkers: 2\ncontainerLogMonitorInterval: 5s\n';
   expect(compiled(fields).logRotation).toEqual({ maxBytes: 1.5 * 2 ** 20, maxFiles: 3, workers: 2, checkMs: 5_000 });
@@ -26,11 +26,11 @@ test.each([
     'containerLogMonitorInterval: 1s',
     'containerLogMonitorInterval: expected a duration such as "30s" or "1m30s" of at',
   ],
-])('%s is refused', (yaml, message) => {
+])('the setting "%s" is rejected', (yaml, message) => {
   expect(() => compiled(yaml)).toThrow(message);
 });
 
-test('how many dead containers are kept is for flags to say', () => {
+test('the number of retained dead containers is set by flags', () => {
   const flags = { '--maximum-dead-containers-per-container': '2', '--maximum-dead-containers': '40' };
   expect(compiled('', flags).deadContainerLimits).toEqual({ perContainer: 2, total: 40, minAgeMs: 0 });
   expect(compiled('', { '--minimum-container-ttl-duration': '90s' }).deadContainerLimits.minAgeMs).toBe(90_000);
@@ -42,7 +42,7 @@ test('how many dead containers are kept is for flags to say', () => {
   );
 });
 
-test('C47: when unused images are removed is configurable', () => {
+test('C47: the removal of unused images is configurable', () => {
   expect(compiled('').imageGarbage).toEqual({
     highThresholdPercent: 85,
     lowThresholdPercent: 80,

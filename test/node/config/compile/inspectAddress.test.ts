@@ -17,8 +17,8 @@ const inspect = (address?: string, yaml = '') =>
 
 const TLS = 'tlsCertFile: cert.pem\ntlsPrivateKeyFile: /keys/key.pem';
 
-describe('where the page is served', () => {
-  test('is this host alone unless told otherwise, and nowhere with an empty word', () => {
+describe('the address of the page', () => {
+  test('is loopback by default, and absent if it is set to an empty string', () => {
     expect(inspect()).toEqual({ address: { host: '127.0.0.1', port: 10_270 }, isOpen: false });
     expect(inspect('[::1]:0', TLS)).toEqual({ address: { host: '::1', port: 0 }, isOpen: false });
     expect(inspect('')).toBeUndefined();
@@ -32,7 +32,7 @@ describe('where the page is served', () => {
     );
   });
 
-  test('is reached by others only with TLS, whose files the configuration names', () => {
+  test('is reachable from other hosts only with TLS, whose files the configuration names', () => {
     for (const address of ['0.0.0.0:10270', '[::]:10270', '192.0.2.1:10270', '[::ffff:192.0.2.1]:10270']) {
       for (const yaml of [
         '',

@@ -8,7 +8,7 @@ const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfigurat
 const compiled = (flags: Record<string, string>, yaml = '') =>
   compileManifestUrl(settingValues({ flags: readFlags(flags), file: parseConfigFile('k.yaml', head + yaml).config }));
 
-test('a URL, its headers and how often it is asked come from the file, and flags win', () => {
+test('the URL, its headers and its poll interval come from the file, and flags override them', () => {
   const file =
     'staticPodURL: http://a/pods\nstaticPodURLHeader: {X-A: [one, two], X-B: [three]}\nhttpCheckFrequency: 1m\n';
   const headers = [
@@ -37,7 +37,7 @@ test.each([
   [{}, 'staticPodURL: nowhere', 'staticPodURL: expected a URL'],
   [{}, 'staticPodURLHeader: {X-A: one}', 'staticPodURLHeader: expected a map of header names to lists of values'],
   [{}, 'staticPodUrl: http://a', 'staticPodUrl: unknown field; did you mean staticPodURL?'],
-])('%j %s is refused', (flags: Record<string, string>, yaml, message) => {
+])('the flags %j with the configuration "%s" are rejected', (flags: Record<string, string>, yaml, message) => {
   expect(() => compiled(flags, yaml)).toThrow(message);
 });
 
@@ -46,6 +46,9 @@ test.each([
   [{ '--manifest-url-header': 'Authorization hidden' }, ''],
   [{}, 'staticPodURL: htp://me:hidden@host'],
   [{}, 'staticPodURLHeader: {Authorization: Bearer hidden}'],
-])('the message about %j %s does not repeat what may be a secret', (flags: Record<string, string>, yaml) => {
-  expect(() => compiled(flags, yaml)).toThrow(/^(?!(.|\n)*hidden)/);
-});
+])(
+  'the error about the flags %j with the configuration "%s" contains no potential secret',
+  (flags: Record<string, string>, yaml) => {
+    expect(() => compiled(flags, yaml)).toThrow(/^(?!(.|\n)*hidden)/);
+  },
+);

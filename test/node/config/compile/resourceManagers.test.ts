@@ -144,6 +144,6 @@ test.each([
     'topologyManagerPolicyOptions: {max-allowable-numa-nodes: "4"}',
     'the minimum value of "max-allowable-numa-nodes" should not be less than 8',
   ],
-])('%s is rejected with the message of a kubelet', (yaml, message) => {
+])('the setting "%s" is rejected with the message of a kubelet', (yaml, message) => {
   expect(() => compiled(yaml)).toThrow(message);
 });

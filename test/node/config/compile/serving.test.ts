@@ -16,7 +16,7 @@ const served = (flags: Given = {}, yaml = '', hasCluster = true) =>
     '/var/lib/node',
   );
 
-test("of a cluster it is a kubelet's, closed", () => {
+test('a node in a cluster serves like a kubelet, and rejects anonymous requests', () => {
   expect(served()).toEqual({
     healthz: { host: '127.0.0.1', port: 10_248 },
     serving: {
@@ -35,7 +35,7 @@ test("of a cluster it is a kubelet's, closed", () => {
   });
 });
 
-test('without one it is on loopback, for who has its token', () => {
+test('a node without a cluster serves on loopback, for clients with its token', () => {
   expect(served({}, '', false).serving).toMatchObject({
     host: '127.0.0.1',
     authentication: { isAnonymousAllowed: false },
@@ -47,7 +47,7 @@ test('without one it is on loopback, for who has its token', () => {
   });
 });
 
-test('the file says it otherwise, its paths from where it lies', () => {
+test('the file overrides the defaults, and its paths are relative to its directory', () => {
   const yaml = `
 address: 192.0.2.1
 port: 10350
@@ -88,7 +88,7 @@ featureGates: {PodLogsQuerySplitStreams: true, ContainerCheckpoint: false}
   });
 });
 
-test('flags win over the file, and alone mean any port', () => {
+test('flags override the file, and only a flag can request an arbitrary port', () => {
   const flags = {
     '--port': '0',
     '--address': '::',
@@ -119,7 +119,7 @@ test('flags win over the file, and alone mean any port', () => {
   expect(served({}, 'enableServer: false').serving).toBeUndefined();
 });
 
-describe('one clear message', () => {
+describe('one clear message rejects', () => {
   test.each<readonly [string, Given, string, boolean, RegExp]>([
     [
       'another address without a cluster',

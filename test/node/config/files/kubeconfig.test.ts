@@ -42,7 +42,7 @@ const V1 = 'client.authentication.k8s.io/v1';
 const SERVER = { server: 'https://192.0.2.1' };
 
 describe('a kubeconfig', () => {
-  test('says of its current context where the server is and who asks, with paths from its own folder', () => {
+  test('provides the server and the user of its current context, with paths relative to its own directory', () => {
     expect(parse()).toEqual({
       cluster: { server: 'https://192.0.2.1:6443/prefix', 'certificate-authority-data': PEM },
       user: { 'client-certificate': '/etc/kubernetes/pki/node.crt', 'client-key': '/run/node.key' },
@@ -54,7 +54,7 @@ describe('a kubeconfig', () => {
     });
   });
 
-  test('reads a null, and a string that is missing, as an empty string, as client-go does', () => {
+  test('reads null and missing strings as empty strings, as client-go does', () => {
     const exec = {
       apiVersion: V1,
       command: 'login',
@@ -69,14 +69,14 @@ describe('a kubeconfig', () => {
     expect(problem({ 'current-context': null })).toContain('current-context: expected the name of a context');
   });
 
-  test('may ask as nobody, and of several of one name the first counts', () => {
+  test('may have no user, and the first of several entries with the same name counts', () => {
     const context = { name: 'own', context: { cluster: 'near', user: '' } };
     expect(parse({ contexts: [context], users: null }).user).toEqual({});
     const twice = [SERVER, { server: 'https://192.0.2.2' }].map((each) => ({ name: 'near', cluster: each }));
     expect(parse({ clusters: twice }).cluster).toMatchObject(SERVER);
   });
 
-  test('may say of nobody that they are another, and mix files with data', () => {
+  test('may have empty impersonation fields, and combine files with inline data', () => {
     const nobody = { as: '', 'as-groups': null, 'as-user-extra': {} };
     const mixed = { 'client-certificate-data': base64(PEM), 'client-key': '/k', ...nobody };
     expect(parse(user(mixed)).user).toMatchObject({ 'client-certificate-data': PEM, 'client-key': '/k' });
@@ -84,7 +84,7 @@ describe('a kubeconfig', () => {
     expect(parse(cluster(insecure)).cluster).toMatchObject({ 'insecure-skip-tls-verify': true });
   });
 
-  test('has names of any characters, which are told on one line, as a terminal may have them', () => {
+  test('may have names with any characters, which are escaped in messages', () => {
     const contexts = [{ name: 'own', context: { cluster: 'near', user: '\x1b[2J\nno' } }];
     expect(problem({ contexts })).toBe(`--kubeconfig: ${PATH}: contexts: "own": there is no user "^[[2J\\nno"`);
     const users = [{ name: '\x1b[2J\nno', user: {} }];
@@ -92,7 +92,7 @@ describe('a kubeconfig', () => {
   });
 
   test.each(['[]', '42', '"a"', 'contexts: [7]\ncurrent-context: a', 'clusters: 7\ncurrent-context: a'])(
-    'that is no map where one is expected says so: %s',
+    'with a wrong type in place of a map or list is rejected: %s',
     (text) => {
       expect(() => parseKubeconfig(PATH, text)).toThrow(/^--kubeconfig: .*: .*expected a (map of fields|list)/);
     },
@@ -170,25 +170,25 @@ describe('a kubeconfig', () => {
       user({ exec: { apiVersion: V1, command: 'aws', interactiveMode: 'Always' } }),
       'users: "node": exec: interactiveMode: expected "Never" or "IfAvailable", for nobody can be asked here',
     ],
-  ])('with a mistake is refused with the place of it, and no secret: %j', (more, said) => {
+  ])('with a mistake is rejected with its location and without secrets: %j', (more, said) => {
     expect(problem(more)).toBe(`--kubeconfig: ${PATH}: ${said}`);
   });
 });
 
-describe('the file', () => {
+describe('the kubeconfig file', () => {
   let folder = '';
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'kubeconfig-'));
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  test('is read from where it is', async () => {
+  test('is read with paths relative to its directory', async () => {
     const path = join(folder, 'good');
     await writeFile(path, JSON.stringify(kubeconfig()));
     expect((await readKubeconfig(path)).user['client-certificate']).toBe(join(folder, 'pki/node.crt'));
   });
 
-  test('is missed by its name, and may be no folder and no other text', async () => {
+  test('is named in the error if it is missing, a directory, or not a kubeconfig', async () => {
     const missing = join(folder, 'missing');
     await expect(readKubeconfig(missing)).rejects.toThrow(`--kubeconfig: ${missing}: no such file`);
     await expect(readKubeconfig(folder)).rejects.toThrow(`--kubeconfig: ${folder}: a directory, not a file`);

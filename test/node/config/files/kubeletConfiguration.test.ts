@@ -14,7 +14,7 @@ function mistakeOf(yaml: string): string {
   throw new Error('the configuration was accepted');
 }
 
-describe('a mistake gives one message with file, path, what was expected and the nearest name', () => {
+describe('a mistake is reported in one message with file, path, expected value and the nearest name', () => {
   test.each([
     ['maxPod: 5', '/etc/k.yaml: maxPod: unknown field; did you mean maxPods?'],
     ['MaxPods: 5', '/etc/k.yaml: MaxPods: unknown field; did you mean maxPods?'],
@@ -74,31 +74,31 @@ describe('a mistake gives one message with file, path, what was expected and the
     expect(mistakeOf(yaml)).toBe(message);
   });
 
-  test('each of several mistakes has its line', () => {
+  test('each of several mistakes has its own line', () => {
     expect(mistakeOf('maxPod: 5\nport: a').split('\n')).toHaveLength(2);
   });
 
-  test('kind and version must be there', () => {
+  test('kind and apiVersion are required', () => {
     expect(() => parseConfigFile('/k', 'kind: Pod')).toThrow(
       '/k: apiVersion: expected "kubelet.config.k8s.io/v1beta1", got nothing\n/k: kind: expected "KubeletConfiguration", got "Pod"',
     );
   });
 
-  test('text that is no YAML gives its line', () => {
+  test('invalid YAML is reported with its line', () => {
     expect(() => parseConfigFile('/k', 'a: [1')).toThrow(/^\/k: .* at line 2/);
     expect(() => parseConfigFile('/k', 'a: 1\na: 2')).toThrow(
       /^\/k: key "a" is already set in this mapping at line 2, column 1$/,
     );
   });
 
-  test('an empty file has no fields', () => {
+  test('an empty file has no fields, and is rejected', () => {
     expect(() => parseConfigFile('/k', '')).toThrow('/k: apiVersion: expected');
     expect(() => parseConfigFile('/k', '- a')).toThrow('/k: expected a map of fields');
   });
 });
 
-describe('what is right is read', () => {
-  test('JSON is as good as YAML', () => {
+describe('a valid configuration', () => {
+  test('may be JSON instead of YAML', () => {
     const json = JSON.stringify({
       apiVersion: 'kubelet.config.k8s.io/v1beta1',
       kind: 'KubeletConfiguration',
@@ -116,17 +116,17 @@ describe('what is right is read', () => {
     ['1h2m3s4ms', 3_723_004],
     ['0', 0],
     ['0s', 0],
-  ])('the duration %s', (text, milliseconds) => {
+  ])('may contain the duration %s', (text, milliseconds) => {
     expect(parseConfigFile('/k', `${head}syncFrequency: ${JSON.stringify(text)}`).config.syncFrequency).toBe(
       milliseconds,
     );
   });
 
-  test('a null is a field that is not set', () => {
+  test('leaves a field unset if it is null', () => {
     expect(parseConfigFile('/k', `${head}maxPods: null\nlogging:\n  format: ~`).config).not.toHaveProperty('maxPods');
   });
 
-  test('a null in a list or map is the zero value of its type, as for a kubelet', () => {
+  test('reads a null in a list or map as the zero value of its type, like a kubelet', () => {
     expect(parseConfigFile('/k', `${head}featureGates: {X: }\nallowedUnsafeSysctls: []`).config.featureGates).toEqual({
       X: false,
     });
@@ -140,13 +140,13 @@ describe('what is right is read', () => {
     expect(mistakes('clusterDNS: [~]')).toThrow('clusterDNS[0]: expected an IP address, got ""');
   });
 
-  test('relative paths are meant from the directory of the file', () => {
+  test('has paths relative to the directory of the file', () => {
     const { config } = parseConfigFile('/etc/kubernetes/k.yaml', `${head}staticPodPath: manifests\npodLogsDir: /logs`);
     expect(config.staticPodPath).toBe('/etc/kubernetes/manifests');
     expect(config.podLogsDir).toBe('/logs');
   });
 
-  test('known fields without effect are accepted and listed', () => {
+  test('may contain known fields without effect, which are listed', () => {
     const { ignoredFields } = parseConfigFile(
       '/k',
       `${head}maxPods: 5\nhairpinMode: none\nevictionHard: {memory.available: 100Mi}\niptablesDropBit: 3`,
@@ -154,7 +154,7 @@ describe('what is right is read', () => {
     expect(ignoredFields).toEqual(expect.arrayContaining(['hairpinMode', 'iptablesDropBit']));
   });
 
-  test('the file that kubeadm writes is accepted', () => {
+  test('may be the file that kubeadm writes', () => {
     const kubeadm = `${head}
 authentication: {anonymous: {enabled: false}, webhook: {cacheTTL: 0s, enabled: true}, x509: {clientCAFile: /etc/kubernetes/pki/ca.crt}}
 authorization: {mode: Webhook, webhook: {cacheAuthorizedTTL: 0s, cacheUnauthorizedTTL: 0s}}

@@ -21,15 +21,15 @@ const settingsIn = (settings: Settings, path = ''): readonly Entry[] =>
 const table: Settings = allSettings();
 const settings = settingsIn(table);
 
-describe('the table has everything that a kubelet 1.36 has', () => {
-  test('every field of a KubeletConfiguration; the others are marked as not of a kubelet', () => {
+describe('the table contains everything in a kubelet 1.36', () => {
+  test('every field of KubeletConfiguration, while additional fields are marked as such', () => {
     const fields = settings.map(({ path }) => path).filter(isField);
     expect(fields).toEqual(expect.arrayContaining([...KUBELET_FIELDS]));
     const own = fields.filter((path) => !KUBELET_FIELDS.includes(path));
     expect(own).toEqual(['imagePullTimeout', 'slowImagePullAfter', 'draManagerReconcilePeriod']);
   });
 
-  test('every flag, or why it is missing', () => {
+  test('every flag, or the reason why it is missing', () => {
     // commander adds these.
     const ofCommands = ['--help', '--version'];
     const named = [
@@ -45,11 +45,14 @@ describe('the table has everything that a kubelet 1.36 has', () => {
 });
 
 describe('each setting', () => {
-  test.each(settings.filter(({ path }) => isField(path)))('$path says its effect or why it has none', ({ path }) => {
-    const [name = ''] = path.split('.');
-    const texts = [table[name]?.effect, table[name]?.ignoredReason];
-    expect(texts.filter((text) => text !== undefined)).toHaveLength(1);
-  });
+  test.each(settings.filter(({ path }) => isField(path)))(
+    '$path documents its effect, or why it has none',
+    ({ path }) => {
+      const [name = ''] = path.split('.');
+      const texts = [table[name]?.effect, table[name]?.ignoredReason];
+      expect(texts.filter((text) => text !== undefined)).toHaveLength(1);
+    },
+  );
 
   test.each(settings)('$path has a default of its own type', ({ setting }) => {
     for (const standalone of [true, false]) expect(() => defaultValue(setting, standalone)).not.toThrow();
@@ -59,7 +62,7 @@ describe('each setting', () => {
 /** The settings whose values the compiled configuration does not contain, because the commands use the flags. */
 const OF_COMMANDS = ['--config', '--take-over', '--state-dir', 'apiVersion', 'kind'];
 
-test('those with an effect are the ones that are compiled', () => {
+test('the settings with an effect are exactly those that are compiled', () => {
   const values = settingValues({ flags: { '--kubeconfig': '/k', '--manifest-url': 'http://localhost/' } });
   const read = new Set<string>(OF_COMMANDS);
   const watched = new Proxy(values, {
@@ -102,7 +105,7 @@ const LITERAL = /'([^']*)'|(?<![\w.])(-?\d[\d_]*(?:\.\d+)?)(?![\w.])/g;
 const ofNode = productFiles.filter(({ file }) => /^(node|cli|scripts)\//.test(file));
 
 describe('a default is written once', () => {
-  test('its value is nowhere else in the code of the node and of the command line', () => {
+  test('so that its value occurs nowhere else in the code of the node and of the command line', () => {
     const repeated = ofNode
       .filter(({ file }) => !file.startsWith('node/config/settings/'))
       .flatMap(({ file, text }) =>
@@ -116,7 +119,7 @@ describe('a default is written once', () => {
     expect(repeated).toEqual([]);
   });
 
-  test('no value of a setting is replaced by a literal when it is compiled', () => {
+  test('so that no setting falls back to a literal when it is compiled', () => {
     const fallback = /\bvalues[.[][^?|]*(\?\?|\|\|) \(?('[^']+'|-?\d|true\b|[A-Z][A-Z_]+\b)/;
     const found = ofNode
       .filter(({ file }) => /^node\/config\/[^/]+$/.test(file))
@@ -128,7 +131,7 @@ describe('a default is written once', () => {
     expect(found).toEqual([]);
   });
 
-  test('no text of the help repeats it: a placeholder stands for it', () => {
+  test('so that help texts contain a placeholder instead of its value', () => {
     const repeated = settings.filter(({ setting: { default: byDefault, effect, flag } }) =>
       [effect, flag?.help].some((text) => byDefault !== undefined && text?.includes(`(default: ${byDefault}`)),
     );

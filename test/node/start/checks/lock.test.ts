@@ -14,7 +14,7 @@ afterEach(() => rm(root, { recursive: true }));
 
 const claims = async () => (await readdir(join(root, 'agents'))).sort();
 
-test('the claims of processes that are gone are removed, and nothing else that lies beside them', async () => {
+test('the lock files of processes that have exited are removed, and nothing else beside them', async () => {
   await writeFile(join(root, 'agents/4194000-1'), '');
   await writeFile(join(root, 'agents/4194001-1'), 'somebody wrote this');
   await writeFile(join(root, 'agents/report.txt'), '');

@@ -28,20 +28,23 @@ async function processWith(...args: string[]): Promise<string> {
   return proc;
 }
 
-test.each(['pod-resources', 'device-plugins'])('a root on which something listens in %s is refused', async (place) => {
-  const path = join(root, place, 'kubelet.sock');
-  const server = createServer().listen(path);
-  await new Promise((resolve) => server.once('listening', resolve));
-  await expect(assertNoKubelet(root)).rejects.toMatchObject({
-    reason: 'RootInUse',
-    message: `something listens on ${path}, as a kubelet does: stop the kubelet first, or use another root directory`,
-  });
-  await new Promise((resolve) => server.close(resolve));
-  await writeFile(path, '');
-  await expect(assertNoKubelet(root)).resolves.toBeUndefined();
-});
+test.each(['pod-resources', 'device-plugins'])(
+  'a root directory in which a kubelet listens in %s is rejected',
+  async (place) => {
+    const path = join(root, place, 'kubelet.sock');
+    const server = createServer().listen(path);
+    await new Promise((resolve) => server.once('listening', resolve));
+    await expect(assertNoKubelet(root)).rejects.toMatchObject({
+      reason: 'RootInUse',
+      message: `something listens on ${path}, as a kubelet does: stop the kubelet first, or use another root directory`,
+    });
+    await new Promise((resolve) => server.close(resolve));
+    await writeFile(path, '');
+    await expect(assertNoKubelet(root)).resolves.toBeUndefined();
+  },
+);
 
-test('who listens in pod-resources beside an agent is that agent, but not in device-plugins', async () => {
+test('a listener in pod-resources belongs to the agent that listens beside it, but one in device-plugins does not', async () => {
   const listen = async (path: string) => {
     const server = createServer().listen(path);
     await new Promise((resolve) => server.once('listening', resolve));
@@ -59,7 +62,7 @@ test('who listens in pod-resources beside an agent is that agent, but not in dev
   for (const close of closes) await close();
 });
 
-test('so is a root that the command line of a running kubelet names, however it does', async () => {
+test('a running kubelet is detected by the root directory in its command line, in any notation', async () => {
   const said = [`a kubelet (process 42) is running on ${root}`];
   await symlink(root, join(folder, 'link'));
   for (const args of [
@@ -74,7 +77,7 @@ test('so is a root that the command line of a running kubelet names, however it 
   }
 });
 
-test('another program, or a kubelet over another root, is no hindrance; without a root it has the default one', async () => {
+test('other programs and kubelets with a different root directory are ignored; without the flag the default one counts', async () => {
   for (const args of [['vi', `--root-dir=${root}`], ['kubelet', '--root-dir=/elsewhere'], ['kubelet'], ['']]) {
     expect(await describeRunningKubelets(root, await processWith(...args))).toEqual([]);
   }

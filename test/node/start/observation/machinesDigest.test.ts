@@ -10,7 +10,7 @@ const copy = mkdtempSync(join(tmpdir(), 'statelet-digest-'));
 
 afterAll(() => rmSync(copy, { recursive: true }));
 
-test('the digest changes with the machines and with xstate, and with nothing else', () => {
+test('the digest changes with the machines and with xstate, but with nothing else', () => {
   expect(machinesDigest()).toMatch(/^[0-9a-f]{16}$/);
   for (const folder of ['base', 'kubernetes', 'show', 'machines', 'actors'])
     cpSync(join(root, folder), join(copy, folder), { recursive: true });

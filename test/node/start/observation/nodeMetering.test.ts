@@ -44,7 +44,7 @@ async function servedAndCounted(flags: Readonly<Record<string, string>>) {
   return { directory, node, errors, served };
 }
 
-test('anybody may read them at the port that everybody may ask, where it is configured', async () => {
+test('metrics are readable without credentials at the read-only port, if that is configured', async () => {
   const port = await freePort();
   const { errors } = await servedAndCounted({ '--read-only-port': String(port), '--address': '127.0.0.1' });
   const get = async (path: string) => await (await fetch(`http://127.0.0.1:${port}${path}`)).text();
@@ -68,7 +68,7 @@ test('anybody may read them at the port that everybody may ask, where it is conf
   expect(errors).toEqual([]);
 });
 
-test('without a token nobody reads them where access is checked', async () => {
+test('metrics require a token if access is checked', async () => {
   const { directory, served } = await servedAndCounted({});
   await eventually('it is served', () => served?.port() || undefined);
   const token = readFileSync(join(directory, 'statelet', 'server-token'), 'utf8').trim();

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { createAudience } from '../../../../inspect/live/audience.ts';
 import { combineObservers, recorderAndPageObservers } from '../../../../node/start/observation/nodeObservers.ts';
 
-test('all are told, in their order', () => {
+test('all observers are notified in order', () => {
   const told: string[] = [];
   const { onStateChange: moves } = combineObservers([
     { onStateChange: ({ state }) => told.push(`first ${state}`) },
@@ -13,7 +13,7 @@ test('all are told, in their order', () => {
   expect(told).toEqual(['first running', 'second running']);
 });
 
-test('what nobody wants to know is not told at all: without a recording there are no entries, and no calls', () => {
+test('unobserved notifications are not sent: without a recording there are no inputs and no port calls', () => {
   const audience = createAudience((value) => value);
   const nothing = () => {};
   const observers = { onInput: nothing, onPortCall: nothing, onStateChange: nothing, events: nothing };
@@ -24,7 +24,7 @@ test('what nobody wants to know is not told at all: without a recording there ar
   expect(combineObservers([])).toEqual({});
 });
 
-test('passes on machine decisions and service actions, which only metrics count', () => {
+test('machine decisions and service actions are passed on to metrics', () => {
   const counts: string[] = [];
   const { onDecision: decisions, onServiceAction } = combineObservers([
     { onDecision: ({ decision }) => counts.push(decision), onServiceAction: ({ action }) => counts.push(action) },

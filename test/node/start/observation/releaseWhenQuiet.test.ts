@@ -41,7 +41,7 @@ function watched() {
   return { clock, change, grow, end, released: () => released, made: () => made };
 }
 
-test('memory is given back once, three seconds after the last change of a burst', async () => {
+test('memory is released once, three seconds after the last change of a burst', async () => {
   const { clock, change, released } = watched();
   change();
   await clock.advance(2_000);
@@ -54,7 +54,7 @@ test('memory is given back once, three seconds after the last change of a burst'
   expect(released()).toBe(1);
 });
 
-test('it is given back at most once a minute, however often something changes', async () => {
+test('memory is released at most once a minute, however often something changes', async () => {
   const { clock, change, released } = watched();
   for (let second = 0; second < 180; second += 10) {
     change(MIB);
@@ -64,7 +64,7 @@ test('it is given back at most once a minute, however often something changes', 
   expect(released()).toBeLessThanOrEqual(3);
 });
 
-test('after a burst that took much it is given back at once when that is over, be it that it just was', async () => {
+test('memory is released after a large burst even if it was released just before', async () => {
   const { clock, change, released } = watched();
   change();
   await clock.advance(5_000);
@@ -76,7 +76,7 @@ test('after a burst that took much it is given back at once when that is over, b
   expect(released()).toBe(2);
 });
 
-test('it is given back also where it has grown much and nothing has changed', async () => {
+test('memory is also released if it has grown a lot without a change', async () => {
   const { clock, grow, end, released } = watched();
   grow(15 * MIB);
   await clock.advance(60_000);
@@ -92,7 +92,7 @@ test('it is given back also where it has grown much and nothing has changed', as
   expect(released()).toBe(1);
 });
 
-test('it is given back also where it grows after a change that it need not be given back for', async () => {
+test('memory is also released if it grows after a change that did not require a release', async () => {
   const { clock, change, grow, released } = watched();
   change();
   await clock.advance(5_000);
@@ -104,7 +104,7 @@ test('it is given back also where it grows after a change that it need not be gi
   expect(released()).toBe(2);
 });
 
-test('where it grows all the time it is given back twice a minute', async () => {
+test('memory that grows continuously is released twice a minute', async () => {
   const { clock, grow, released } = watched();
   for (let second = 0; second < 120; second += 1) {
     grow(3 * MIB);
@@ -114,7 +114,7 @@ test('where it grows all the time it is given back twice a minute', async () => 
   expect(released()).toBeLessThanOrEqual(4);
 });
 
-test('where it cannot be read how much there is, nothing ends', async () => {
+test('a failure to read the memory size is tolerated', async () => {
   const rss = jest.spyOn(process.memoryUsage, 'rss').mockImplementation(() => {
     throw new Error('EMFILE: too many open files, uv_resident_set_memory');
   });
@@ -130,7 +130,7 @@ test('where it cannot be read how much there is, nothing ends', async () => {
   rss.mockRestore();
 });
 
-test('where something always changes it is given back all the same', async () => {
+test('memory is released despite continuous changes', async () => {
   const { clock, change, released } = watched();
   for (let second = 0; second < 100; second += 1) {
     change(MIB);
@@ -140,7 +140,7 @@ test('where something always changes it is given back all the same', async () =>
   expect(released()).toBeLessThanOrEqual(4);
 });
 
-test('after its end nothing is given back any more', async () => {
+test('no memory is released after the end of the watch', async () => {
   const { clock, change, end, released } = watched();
   change();
   end();
@@ -149,7 +149,7 @@ test('after its end nothing is given back any more', async () => {
   expect(clock.pending).toBe(0);
 });
 
-test('room is made with each change, also while memory was given back too lately for that to be done again', async () => {
+test('the young space grows with each change, even if memory was released too recently to be released again', async () => {
   const { clock, change, made, released } = watched();
   expect(made()).toBe(0);
   change();
@@ -173,7 +173,7 @@ describe('the heap of V8', () => {
     return { clock, heap, actions };
   }
 
-  test('grows its space for young objects from a change to the next release, but not before compiled code is stored', async () => {
+  test('grows its young space from a change to the next release, but not before compiled code is stored', async () => {
     const { clock, heap, actions } = recordedHeap();
     heap.growYoungSpace();
     heap.release();
@@ -186,7 +186,7 @@ describe('the heap of V8', () => {
     expect(actions).toEqual(['--semi-space-growth-factor=1', 'startCollection']);
   });
 
-  test('is collected in steps, which do not stop the event loop', async () => {
+  test('is collected incrementally, without blocking the event loop', async () => {
     const script = `
       import { v8Heap } from ${JSON.stringify(join(root, 'node/start/observation/releaseWhenQuiet.ts'))};
       import { getHeapStatistics, setFlagsFromString } from 'node:v8';

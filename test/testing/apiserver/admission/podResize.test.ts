@@ -35,7 +35,7 @@ test('C34: an API server resizes an init container only on a node that declares 
   expect((await resized(others, { restartPolicy: 'Always' }, more)).kind).toBe('Pod');
 });
 
-test('C25: an init container gets no other resources than cpu and memory by a resize', async () => {
+test('C25: a resize of an init container cannot change resources other than cpu and memory', async () => {
   const other = { requests: { cpu: '1', 'ephemeral-storage': '1Gi' } };
   await expect(resized(DECLARED_FEATURES, {}, other)).rejects.toThrow(
     'Pod "web" is invalid: spec.initContainers[0]: Forbidden: only cpu and memory resources for init or sidecar containers are mutable',

@@ -58,7 +58,7 @@ async function story() {
 
 const claimsOf = (token: string) => JSON.parse(String(Buffer.from(token.split('.')[1] ?? '', 'base64url')));
 
-test('a token says who it is for, whose it is and for how long', async () => {
+test('the claims of a token state its audience, subject, bound objects and lifetime', async () => {
   const { tokenOf, boundTo, made, clock } = await story();
   const iat = Math.floor(clock.now() / SECOND);
   expect(claimsOf(await tokenOf({ audiences: ['vault'], expirationSeconds: 600, ...boundTo('Pod') }))).toEqual({
@@ -78,7 +78,7 @@ test('a token says who it is for, whose it is and for how long', async () => {
   });
 });
 
-test('without an audience it is for the server, and holds for an hour', async () => {
+test('a token without an audience is for the API server and valid for an hour', async () => {
   const { request, clock } = await story();
   const { status, spec } = await request({});
   const { aud, exp, iat } = claimsOf(status.token);
@@ -86,7 +86,7 @@ test('without an audience it is for the server, and holds for an hour', async ()
   expect(Date.parse(status.expirationTimestamp)).toBe(clock.now() + 3_600 * SECOND);
 });
 
-test('that of a pod from admission holds for a year, but says otherwise', async () => {
+test('a pod token requested by admission is valid for a year, but reports the requested expiry', async () => {
   const { request, boundTo, clock } = await story();
   const { status } = await request({ expirationSeconds: 3_607, ...boundTo('Pod') });
   const { exp, iat, 'kubernetes.io': own } = claimsOf(status.token);
@@ -94,7 +94,7 @@ test('that of a pod from admission holds for a year, but says otherwise', async 
   expect(Date.parse(status.expirationTimestamp)).toBe(clock.now() + 3_607 * SECOND);
 });
 
-test('who it is for may be said, and is checked', async () => {
+test('the metadata of a token request must match the service account', async () => {
   const { ask, made } = await story();
   const { uid } = made.ServiceAccount.metadata;
   const request = (metadata: object) =>
@@ -114,13 +114,13 @@ test('who it is for may be said, and is checked', async () => {
   );
 });
 
-test('it holds for ten minutes at least', async () => {
+test('the lifetime of a token is at least ten minutes and at most 2^32 seconds', async () => {
   const { request } = await story();
   await expect(request({ expirationSeconds: 599 })).rejects.toThrow('may not specify a duration less than 10 minutes');
   await expect(request({ expirationSeconds: 2 ** 33 })).rejects.toThrow('larger than 2^32 seconds');
 });
 
-test('it is taken from a minute before it begins to a minute after it ends', async () => {
+test('a token is accepted from one minute before its start to one minute after its expiry', async () => {
   const { tokenOf, isTaken, clock } = await story();
   const token = await tokenOf({ expirationSeconds: 600 });
   expect(await isTaken(token)).toBe(true);
@@ -134,7 +134,7 @@ test('it is taken from a minute before it begins to a minute after it ends', asy
   expect(await isTaken(token)).toBe(false);
 });
 
-test('one for others, or that somebody has changed, is not taken', async () => {
+test('a token for a different audience or with modified claims is rejected', async () => {
   const { tokenOf, isTaken } = await story();
   expect(await isTaken(await tokenOf({ audiences: ['vault'] }))).toBe(false);
   const [header, , signature] = (await tokenOf({})).split('.');
@@ -143,12 +143,12 @@ test('one for others, or that somebody has changed, is not taken', async () => {
   expect(await isTaken('a.b')).toBe(false);
 });
 
-describe('what it is bound to', () => {
+describe('the object that a token is bound to', () => {
   test.each([
     ['Pod', `${BASE}/pods/web`],
     ['Secret', `${BASE}/secrets/key`],
     ['Node', '/api/v1/nodes/node-1'],
-  ] as const)('is there as long as it is taken: %s', async (kind, path) => {
+  ] as const)('invalidates the token when it is deleted: %s', async (kind, path) => {
     const { tokenOf, boundTo, isTaken, ask } = await story();
     const token = await tokenOf(boundTo(kind));
     expect(await isTaken(token)).toBe(true);
@@ -156,7 +156,7 @@ describe('what it is bound to', () => {
     expect(await isTaken(token)).toBe(false);
   });
 
-  test('is the service account in any case', async () => {
+  test('is always the service account with its UID', async () => {
     const { tokenOf, isTaken, ask } = await story();
     const token = await tokenOf({});
     await ask('DELETE', `${BASE}/serviceaccounts/builder`);
@@ -164,7 +164,7 @@ describe('what it is bound to', () => {
     expect(await isTaken(token)).toBe(false);
   });
 
-  test('may end for as long as it is given, and a minute more', async () => {
+  test('may be terminating until one minute after its grace period', async () => {
     const { tokenOf, boundTo, isTaken, ask, clock } = await story();
     const token = await tokenOf(boundTo('Pod'));
     await ask('DELETE', `${BASE}/pods/web`, { gracePeriodSeconds: 30 });
@@ -174,14 +174,14 @@ describe('what it is bound to', () => {
     expect(await isTaken(token)).toBe(false);
   });
 
-  test('is a node only in words, for a token of a pod', async () => {
+  test('is not the node if the token is bound to a pod, whose node is only a claim', async () => {
     const { tokenOf, boundTo, isTaken, ask } = await story();
     const token = await tokenOf(boundTo('Pod'));
     await ask('DELETE', '/api/v1/nodes/node-1');
     expect(await isTaken(token)).toBe(true);
   });
 
-  test('is the one that is meant', async () => {
+  test('must match the name and the UID in the request', async () => {
     const { request, boundTo } = await story();
     const { boundObjectRef } = boundTo('Pod');
     await expect(request({ boundObjectRef: { ...boundObjectRef, uid: 'other' } })).rejects.toThrow(

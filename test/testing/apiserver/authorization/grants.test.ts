@@ -25,13 +25,13 @@ test.each([
   [{ verbs: ['get'], paths: ['/metrics', '/debug/*'] }, 'GET', '/debug/pprof', true],
   [{ verbs: ['get'], paths: ['/metrics', '/debug/*'] }, 'GET', '/metrics/more', false],
   [{ verbs: ['get'], paths: ['/metrics'] }, 'POST', '/metrics', false],
-] as const)('by %j may %s %s: %s', (grant, method, path, isAllowed) => {
+] as const)('the grant %j allows %s %s: %s', (grant, method, path, isAllowed) => {
   expect(may(grant, method, path)).toBe(isAllowed);
   expect(may(grant, method, path, 'alice')).toBe(isAllowed);
   expect(may(grant, method, path, 'others')).toBe(false);
 });
 
-test('by default one user may use the servers of nodes, and only that', () => {
+test('by default, only the user kubelet-api-admin has access to the node API, and may not delete nodes', () => {
   const admin = { name: 'system:kubelet-api-admin', groups: [] };
   const node = { group: '', resource: 'nodes', namespace: '', name: 'n1', fieldSelector: new Map<string, string>() };
   const mayDo = (verb: string, subresource: string) =>

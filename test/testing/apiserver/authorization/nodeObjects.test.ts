@@ -15,6 +15,6 @@ test.each([
   ['shop', 'constructor', false],
   // No pod is there without a namespace.
   ['', 'web', false],
-])('whether a pod of namespace "%s" named %s is of the node: %s', (namespace, name, isIts) => {
+])('a pod in namespace "%s" named %s belongs to the node: %s', (namespace, name, isIts) => {
   expect(isRelatedToNode('n1', { resource: 'pods', namespace, name }, store)).toBe(isIts);
 });

@@ -10,7 +10,7 @@ const made = (...args: readonly string[]): string =>
     { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] },
   );
 
-test('a request of OpenSSL is read', () => {
+test('a certificate request of OpenSSL is parsed', () => {
   const request = made(
     '-subj',
     '/O=system:nodes/O=others/CN=system:node:n1',
@@ -26,13 +26,16 @@ test('a request of OpenSSL is read', () => {
   });
 });
 
-test('one that somebody has changed is not signed', () => {
+test('a modified certificate request has no valid signature', () => {
   const der = Buffer.from(made('-subj', '/CN=good').replaceAll(/-----.*-----|\n/g, ''), 'base64');
   der[der.indexOf('good')] = 'w'.charCodeAt(0);
   const request = `-----BEGIN CERTIFICATE REQUEST-----\n${der.toString('base64')}\n-----END CERTIFICATE REQUEST-----\n`;
   expect(readSigningRequest(base64(request))).toMatchObject({ commonName: 'wood', isSigned: false });
 });
 
-test.each(['', 'text', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'])('%p is none', (text) => {
-  expect(() => readSigningRequest(base64(text))).toThrow('PEM block type must be CERTIFICATE REQUEST');
-});
+test.each(['', 'text', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'])(
+  '%p is not a valid certificate signing request',
+  (text) => {
+    expect(() => readSigningRequest(base64(text))).toThrow('PEM block type must be CERTIFICATE REQUEST');
+  },
+);

@@ -76,7 +76,7 @@ async function ask(path: string, { method = 'GET', body = '' } = {}) {
 
 const POD = '/api/v1/namespaces/default/pods/near';
 
-test('a log is asked for by what the query means', async () => {
+test('a log request is forwarded to the node with the options of the query', async () => {
   const { code, said, type } = await ask(`${POD}/log?container=side&follow=true&previous=false&limitBytes=3`);
   expect([code, type, said]).toEqual([
     200,
@@ -89,7 +89,7 @@ test.each([
   [400, 'BadRequest', /^GET \/containerLogs/],
   [500, 'InternalError', /^Internal error occurred: GET \/containerLogs/],
   [404, 'NotFound', /^the server could not find the requested resource/],
-])('a log that the node refuses with %s', async (code, reason, message) => {
+])('a log request that the node rejects with %s returns a Status', async (code, reason, message) => {
   const told = await ask(`${POD}/log?container=main&tailLines=${code}`);
   expect(told.code).toBe(code);
   expect(JSON.parse(told.said)).toMatchObject({ kind: 'Status', reason, message: expect.stringMatching(message) });
@@ -101,18 +101,18 @@ test.each([
   ['/api/v1/namespaces/default/pods/none/log', 404, 'pods "none" not found'],
   [`${POD}/exec?container=main&command=true`, 400, 'Upgrade request required'],
   ['/api/v1/nodes/none/proxy/metrics', 404, 'nodes "none" not found'],
-])('%s is refused with %s', async (path, code, message) => {
+])('%s is rejected with %s', async (path, code, message) => {
   const told = await ask(path);
   expect([told.code, JSON.parse(told.said).message]).toEqual([code, message]);
 });
 
-test('a node that is not there is told of', async () => {
+test('an unreachable node is reported', async () => {
   const { code, said } = await ask('/api/v1/nodes/far/proxy/metrics');
   expect(code).toBe(503);
   expect(JSON.parse(said).message).toMatch(/^error trying to reach service: .*ECONNREFUSED/);
 });
 
-test('any path of a node is reached, in the name of the server', async () => {
+test('any path of a node can be reached through the proxy, without the credentials of the client', async () => {
   const { code, said, type, response } = await ask('/api/v1/nodes/near/proxy/metrics/x?a=b', {
     method: 'POST',
     body: 'in',
@@ -121,6 +121,6 @@ test('any path of a node is reached, in the name of the server', async () => {
   expect(response.headers['x-own']).toBe('kept');
 });
 
-test('in memory a node is not reached', async () => {
+test('an in-memory API server cannot reach a node', async () => {
   await expect(server.request('GET', `${POD}/log?container=main`)).rejects.toMatchObject({ code: 503 });
 });

@@ -44,7 +44,7 @@ async function emptyCluster() {
   return { server, clock, ask, condition, taints, addNode, addPod, nodeOf };
 }
 
-test('a pod waits for a node that takes pods', async () => {
+test('a pod is scheduled once a schedulable node exists', async () => {
   const { addPod, addNode, ask, condition, nodeOf } = await emptyCluster();
   await addPod('early');
   await ask('POST', '/api/v1/nodes', { metadata: { name: 'n1' } });
@@ -58,7 +58,7 @@ test('a pod waits for a node that takes pods', async () => {
   expect([await nodeOf('early'), await nodeOf('late')]).toEqual(['n1', 'n2']);
 });
 
-test('of pods that come while others are put on a node none is overlooked', async () => {
+test('pods created while others are being scheduled are not missed', async () => {
   const { addPod, addNode, nodeOf } = await emptyCluster();
   await addNode('n1');
   const names = Array.from({ length: 20 }, (_, index) => `pod-${index}`);
@@ -72,7 +72,7 @@ test('of pods that come while others are put on a node none is overlooked', asyn
   expect(new Set(await Promise.all(names.map(nodeOf)))).toEqual(new Set(['n1']));
 });
 
-test('a pod with scheduling gates, or on its way out, is left alone', async () => {
+test('pods with scheduling gates and terminating pods are not scheduled', async () => {
   const { addPod, addNode, ask, nodeOf } = await emptyCluster();
   await addPod('gated', { schedulingGates: [{ name: 'example.org/later' }] });
   await addPod('going');
@@ -82,7 +82,7 @@ test('a pod with scheduling gates, or on its way out, is left alone', async () =
   expect([await nodeOf('gated'), await nodeOf('going')]).toEqual([undefined, undefined]);
 });
 
-test('a node is tainted by its conditions and by a cordon, and other taints stay', async () => {
+test('a node is tainted by its conditions and by a cordon, and its other taints remain', async () => {
   const { ask, condition, taints } = await emptyCluster();
   await ask('POST', '/api/v1/nodes', {
     metadata: { name: 'n1' },
@@ -104,7 +104,7 @@ test('a node is tainted by its conditions and by a cordon, and other taints stay
   expect(await taints('n1')).toEqual(['own:NoExecute', 'node.kubernetes.io/unreachable:NoSchedule']);
 });
 
-test('every namespace has a service account, and the certificate that the server is checked by', async () => {
+test('every namespace has a service account and the CA certificate of the server', async () => {
   const { ask } = await emptyCluster();
   await ask('POST', '/api/v1/namespaces', { metadata: { name: 'new' } });
   for (const namespace of ['default', 'kube-system', 'new']) {
@@ -119,7 +119,7 @@ test('every namespace has a service account, and the certificate that the server
   });
 });
 
-test('a namespace that is deleted goes once all in it is gone', async () => {
+test('a deleted namespace is removed once all its objects are gone', async () => {
   const { ask } = await emptyCluster();
   await ask('POST', '/api/v1/namespaces', { metadata: { name: 'old' } });
   const held = { metadata: { name: 'held', finalizers: ['example.org/held'] } };
@@ -132,7 +132,7 @@ test('a namespace that is deleted goes once all in it is gone', async () => {
   await expect(ask('GET', '/api/v1/namespaces/old')).rejects.toThrow('404: namespaces "old" not found');
 });
 
-test('faults that a test asks for do not keep it from that, and nothing is done any more once it is closed', async () => {
+test('controllers are not affected by injected faults, and stop when the server is closed', async () => {
   const { server, addPod, addNode, nodeOf } = await emptyCluster();
   server.faults.add({ fault: { kind: 'refused', code: 500 } });
   await addNode('n1');

@@ -27,7 +27,7 @@ async function stand() {
   return { clock, server, ask, status };
 }
 
-test('clients of nodes get theirs at once, for as long as the policy says', async () => {
+test('client certificates of nodes are issued at once with the configured lifetime', async () => {
   const { clock, server, ask, status } = await stand();
   server.signing.lifeMs = 120_000;
   await ask('one', CLIENT);
@@ -42,7 +42,7 @@ test('clients of nodes get theirs at once, for as long as the policy says', asyn
   ]);
 });
 
-test('what servers ask for waits for somebody; what others sign is not touched', async () => {
+test('serving certificates wait for approval, and requests to other signers are ignored', async () => {
   const { server, ask, status } = await stand();
   await ask('serving', SERVING);
   expect((await status('serving')).types).toEqual([]);
@@ -54,7 +54,7 @@ test('what servers ask for waits for somebody; what others sign is not touched',
   expect([subjectAltName, keyUsage]).toEqual(['DNS:n, IP Address:192.0.2.1', ['1.3.6.1.5.5.7.3.1']]);
 });
 
-test('it may take its time, deny, or fail', async () => {
+test('the signer can delay, deny or fail a request', async () => {
   const { clock, server, ask, status } = await stand();
   server.signing.delayMs = 60_000;
   await ask('slow', CLIENT);

@@ -11,8 +11,8 @@ function typeOf(kind: string) {
 }
 const read = (kind: string, value: Json) => decode(value, typeOf(kind)).object;
 
-describe('what Go would write', () => {
-  test('of a Node without anything, as recorded', () => {
+describe('decoding adds the zero values that Go serializes', () => {
+  test('of an empty Node, as recorded', () => {
     expect(read('Node', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n', labels: {}, uid: '' } })).toEqual({
       apiVersion: 'v1',
       kind: 'Node',
@@ -36,7 +36,7 @@ describe('what Go would write', () => {
     });
   });
 
-  test('of a Pod: structs that are empty, pointers that are set, and nothing of null', () => {
+  test('of a Pod: empty structs and set pointers, but no null values', () => {
     const container = { name: 'c', image: 'i', command: [], tty: false, livenessProbe: null };
     const spec = { containers: [container], automountServiceAccountToken: false, nodeName: '' };
     const status = { conditions: [{ type: 'Ready', status: 'True' }] };
@@ -48,7 +48,7 @@ describe('what Go would write', () => {
   });
 });
 
-test('what no field is for is told, in its order, and left out', () => {
+test('unknown fields are reported in order and dropped', () => {
   const given = {
     metadata: { name: 'a', strange: true },
     spec: { containers: [{ name: 'c', comand: ['x'] }], hostnetwork: true, nodeSelector: { comand: 'x' } },
@@ -76,6 +76,6 @@ test.each<[string, string, Json]>([
   ['string into Go struct field PodSpec.spec.containers of type v1.Container', 'Pod', { spec: { containers: ['x'] } }],
   ['array into Go value of type v1.Pod', 'Pod', []],
   ['null into Go value of type v1.Node', 'Node', null],
-])('what is of another type is refused: cannot unmarshal %s', (message, kind, value) => {
+])('a value of the wrong type is rejected: cannot unmarshal %s', (message, kind, value) => {
   expect(() => read(kind, value)).toThrow(`json: cannot unmarshal ${message}`);
 });

@@ -78,18 +78,18 @@ test.each([
       status: { conditions: [{ type: 'Approved', status: 'True', lastUpdateTime: '2026-11-27T13:08:39Z' }] },
     },
   ],
-])('%s of kubectl is read as if it were JSON', (command, group, expected) => {
+])('the protobuf of kubectl %s is read like JSON', (command, group, expected) => {
   const { object, unknown } = read(sent(command), group);
   expect(object).toMatchObject(expected);
   expect(unknown).toEqual([]);
 });
 
-test('what kubectl did not say is not there', () => {
+test('fields that kubectl did not set are absent', () => {
   const { object } = read(sent('create secret'), '');
   expect(Object.keys(object)).toEqual(['apiVersion', 'data', 'kind', 'metadata', 'type']);
 });
 
-test('the options of a deletion are of no group', () => {
+test('DeleteOptions have version v1 without an API group', () => {
   const options = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 5 };
   expect(readProtobuf(sent('drain'), types)).toEqual(options);
 });
@@ -123,7 +123,7 @@ const objectOf = (apiVersion: string, kind: string, raw: Part[1]): Buffer =>
     ]),
   ]);
 
-test('times have microseconds where their type has them, numbers a sign, and maps any key', () => {
+test('times have microseconds if their type has them, integers may be negative, and map keys are arbitrary', () => {
   const time: Part[1] = [
     [1, 1_700_000_000],
     [2, 123_456_789],
@@ -161,7 +161,7 @@ test('times have microseconds where their type has them, numbers a sign, and map
   expect(JSON.stringify(object)).toContain('"labels":{"__proto__":"x"}');
 });
 
-test('a kind that nobody knows has nothing but that', () => {
+test('an object of an unknown kind has only its kind and version', () => {
   expect(readProtobuf(objectOf('apps/v1', 'Deployment', [[1, 'x']]), types)).toEqual({
     apiVersion: 'apps/v1',
     kind: 'Deployment',
@@ -181,11 +181,11 @@ test.each([
   [objectOf('v1', 'Pod', [[2, [[5, 'x']]]]), /wrong wireType = 2/],
   [objectOf('v1', 'Pod', [[1, [[8, [[1, 1e15]]]]]]), /a time is out of range/],
   [objectOf('v1', 'Secret', Buffer.from([0x0a, 0x7f])), /\(must be of type Secret\): .* \(6b3873/],
-])('a broken body is refused', (body, why) => {
+])('a malformed body is rejected', (body, why) => {
   const asked = () => bodyOf(request(body), { kind: 'Secret' }, types);
   expect(asked).toThrow(why);
 });
 
-test('no body is none', () => {
+test('an empty body is read as empty text', () => {
   expect(bodyOf(request(Buffer.alloc(0)), { kind: 'Secret' }, types).text).toBe('');
 });

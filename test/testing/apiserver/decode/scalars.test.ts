@@ -16,13 +16,13 @@ test.each<[Json, string]>([
   ['-2', '-2'],
   ['0Mi', '0'],
   [2, '2'],
-])('the quantity %j is %s', (given, expected) => expect(quantityOf(given)).toBe(expected));
+])('the quantity %j is serialized as %s', (given, expected) => expect(quantityOf(given)).toBe(expected));
 
-test.each<Json>(['lots', '', null, true, [1], '1 Gi'])('%j is no quantity', (given) => {
+test.each<Json>(['lots', '', null, true, [1], '1 Gi'])('%j is not a valid quantity', (given) => {
   expect(() => quantityOf(given)).toThrow('quantities must match the regular expression');
 });
 
-test('a time is in UTC, of seconds or of microseconds', () => {
+test('a time is converted to UTC in seconds or microseconds', () => {
   expect(timeOf('2026-01-02T03:04:05.678+01:00', false)).toBe('2026-01-02T02:04:05Z');
   expect(() => timeOf('2026-01-02T03:04:05Z', true)).toThrow('cannot parse "Z" as ".000000"');
   expect(timeOf('2026-01-02T03:04:05.123456789Z', true)).toBe('2026-01-02T03:04:05.123456Z');

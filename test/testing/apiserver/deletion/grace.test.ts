@@ -18,7 +18,7 @@ function later(pod: JsonObject, asked?: number, now = NOW) {
   return deletion.when === 'later' ? deletion.object.metadata : deletion.when;
 }
 
-test('a pod on a node is given its own grace period, and a new generation', () => {
+test('a deleted pod on a node gets its own grace period and a new generation', () => {
   expect(later(POD)).toEqual({
     name: 'a',
     generation: 2,
@@ -32,7 +32,7 @@ test.each([
   [60, '2026-01-01T00:01:00Z', 60],
   [-3, '2026-01-01T00:00:01Z', 1],
   [0, '2026-01-01T00:00:00Z', 0],
-])('a client may give it %d s', (asked, deletionTimestamp, deletionGracePeriodSeconds) => {
+])('a client may request a grace period of %d s', (asked, deletionTimestamp, deletionGracePeriodSeconds) => {
   expect(later(POD, asked)).toMatchObject({ deletionTimestamp, deletionGracePeriodSeconds });
 });
 
@@ -41,17 +41,17 @@ test.each([
   ['that has ended', { ...POD, status: { phase: 'Succeeded' } }],
   ['that has failed', { ...POD, status: { phase: 'Failed' } }],
   ['without a grace period', { ...POD, spec: { nodeName: 'node1' } }],
-])('a pod %s needs no time', (_, pod) => {
+])('the grace period of a pod %s is 0', (_, pod) => {
   expect(later(pod)).toMatchObject({ deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 0 });
 });
 
-test('a negative grace period of its own is a second', () => {
+test('a negative grace period of a pod becomes one second', () => {
   expect(later({ ...POD, spec: { ...SPEC, terminationGracePeriodSeconds: -5 } })).toMatchObject({
     deletionGracePeriodSeconds: 1,
   });
 });
 
-test('what is being deleted can only be deleted sooner', () => {
+test('a second deletion can only shorten the grace period', () => {
   expect([later(DELETED), later(DELETED, 30), later(DELETED, 60)]).toEqual(['pending', 'pending', 'pending']);
   expect(later(DELETED, 10)).toEqual({
     name: 'a',
@@ -61,20 +61,23 @@ test('what is being deleted can only be deleted sooner', () => {
   });
 });
 
-test('whose time is over goes at once', () => {
+test('a pod whose grace period is 0 is removed at once', () => {
   expect(later(withMetadata(DELETED, { deletionGracePeriodSeconds: 0 }))).toBe('now');
 });
 
 test.each([
   [5, 1],
   [0, 0],
-])('a time of %d s that is over already is %d s from now', (asked, deletionGracePeriodSeconds) => {
-  expect(later(DELETED, asked, NOW + 20_000)).toMatchObject({
-    deletionTimestamp: '2026-01-01T00:00:20Z',
-    deletionGracePeriodSeconds,
-  });
-});
+])(
+  'a shortened grace period of %d s that has already passed lasts %d s from now',
+  (asked, deletionGracePeriodSeconds) => {
+    expect(later(DELETED, asked, NOW + 20_000)).toMatchObject({
+      deletionTimestamp: '2026-01-01T00:00:20Z',
+      deletionGracePeriodSeconds,
+    });
+  },
+);
 
-test('a time beyond what a date can be ends with the last one', () => {
+test('a deletion time beyond the latest valid date is that date', () => {
   expect(later(POD, Number.MAX_SAFE_INTEGER)).toMatchObject({ deletionTimestamp: '9999-12-31T23:59:59Z' });
 });

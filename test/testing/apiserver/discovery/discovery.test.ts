@@ -4,7 +4,7 @@ import { discovery } from '../../../../testing/apiserver/discovery/discovery.ts'
 const at = (path: string) => discovery(path, '127.0.0.1:6443');
 
 /** As recorded of a kube-apiserver. */
-test('the core has its versions, a group its own', () => {
+test('discovery lists the versions of the core API and of each group', () => {
   expect(at('/api')).toEqual({
     kind: 'APIVersions',
     versions: ['v1'],
@@ -16,7 +16,7 @@ test('the core has its versions, a group its own', () => {
   expect(at('/apis')).toMatchObject({ kind: 'APIGroupList', groups: expect.arrayContaining([group]) });
 });
 
-test('the resources of a version are told with their verbs, and subresources with those of their own', () => {
+test('discovery lists the resources of a version with their verbs, and subresources with their own', () => {
   const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
   expect(at('/apis/coordination.k8s.io/v1')).toEqual({
     kind: 'APIResourceList',
@@ -54,6 +54,6 @@ test('the resources of a version are told with their verbs, and subresources wit
 });
 
 test.each(['/', '/api/v2', '/apis/nothing.example', '/apis/apps/v1', '/apis/constructor', '/api/v1/pods', '/healthz'])(
-  'nothing is told of %s',
+  'discovery serves nothing at %s',
   (path) => expect(at(path)).toBeUndefined(),
 );

@@ -7,7 +7,7 @@ import {
   tooLong,
 } from '../../../../testing/apiserver/failures/causes.ts';
 
-test('tells what is wrong with a field', () => {
+test('a cause describes the problem of a field', () => {
   expect(notSupported('fieldValidation', 'May"be', ['', 'Warn'])).toEqual({
     reason: 'FieldValueNotSupported',
     message: 'Unsupported value: "May\\"be": supported values: "", "Warn"',

@@ -16,7 +16,7 @@ const leases = { group: 'coordination.k8s.io', name: 'leases', kind: 'Lease' };
 const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure' };
 
 /** As recorded of a kube-apiserver. */
-test('a failure is told as a kube-apiserver tells it', () => {
+test('a failure has the Status of a kube-apiserver', () => {
   expect(notFound(pods, 'absent').status).toEqual({
     ...status,
     message: 'pods "absent" not found',
@@ -40,7 +40,7 @@ test('a failure is told as a kube-apiserver tells it', () => {
   expect(expired('too old resource version: 1 (2)').status).toMatchObject({ code: 410, reason: 'Expired' });
 });
 
-test('what is of a group is told with it', () => {
+test('a failure includes the API group of its resource', () => {
   expect(alreadyExists(leases, 'n').status).toMatchObject({
     message: 'leases.coordination.k8s.io "n" already exists',
     details: { name: 'n', group: 'coordination.k8s.io', kind: 'leases' },
@@ -50,7 +50,7 @@ test('what is of a group is told with it', () => {
   );
 });
 
-test('an invalid object is told with all that is wrong with it', () => {
+test('an Invalid failure lists all problems of the object', () => {
   const required = { reason: 'FieldValueRequired', message: 'Required value', field: 'spec.containers' };
   const other = { reason: 'FieldValueInvalid', message: 'Invalid value: 7', field: 'spec.x' };
   expect(invalid(pods, 'bad', [required]).status).toMatchObject({

@@ -57,7 +57,7 @@ beforeEach(async () => {
     api.usages.store(batchOf(told(second, cpu, ...CONTAINERS), 'n1', 0), 15_000);
 });
 
-test('a node has its use, by the last two scrapes', async () => {
+test('NodeMetrics has the usage between the last two scrapes', async () => {
   const { code, told: node } = await ask(`${ROOT}/nodes/n1`);
   expect(code).toBe(200);
   expect(node).toEqual({
@@ -70,7 +70,7 @@ test('a node has its use, by the last two scrapes', async () => {
   });
 });
 
-test('a pod has that of each container', async () => {
+test('PodMetrics has the usage of each container', async () => {
   const { told: pod } = await ask(`${ROOT}/namespaces/default/pods/web`);
   expect(pod).toMatchObject({ kind: 'PodMetrics', metadata: { name: 'web', namespace: 'default' }, window: '15s' });
   const usage = { cpu: '100n', memory: '3Mi' };
@@ -80,7 +80,7 @@ test('a pod has that of each container', async () => {
   ]);
 });
 
-test('a list has those that are selected and have been scraped', async () => {
+test('a list contains the selected objects that have been scraped', async () => {
   const names = async (path: string) => {
     const { told: list } = await ask(path);
     expect(list).toMatchObject({ apiVersion: 'metrics.k8s.io/v1beta1', metadata: {} });
@@ -97,11 +97,11 @@ test.each([
   ['nodes/n2', 'nodes "n2" not found'],
   ['namespaces/default/pods/none', 'pods "none" not found'],
   ['namespaces/default/pods/new', 'podmetrics.metrics.k8s.io "default/new" not found'],
-])('there is none of %s', async (path, message) => {
+])('metrics of %s are not found', async (path, message) => {
   expect(await ask(`${ROOT}/${path}`)).toMatchObject({ code: 404, told: { reason: 'NotFound', message } });
 });
 
-test('it is a table for who asks for one', async () => {
+test('metrics are returned as a table on request', async () => {
   const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
   const { told: table } = await ask(`${ROOT}/pods`, { accept });
   expect(table.columnDefinitions.map(({ name }: { name: string }) => name)).toEqual([
@@ -116,13 +116,13 @@ test('it is a table for who asks for one', async () => {
   ]);
 });
 
-test('it can be read and nothing else, and not by everybody', async () => {
+test('metrics are read-only and require permission', async () => {
   expect((await ask(`${ROOT}/nodes/n1`, { method: 'DELETE' })).code).toBe(405);
   expect((await ask(`${ROOT}/nodes?watch=true`)).code).toBe(405);
   expect((await ask(`${ROOT}/nodes/n1`, { user: { name: 'someone', groups: [] } })).code).toBe(403);
 });
 
-test('discovery tells of it', async () => {
+test('discovery includes the metrics API', async () => {
   expect((await ask('/apis')).told.groups.map(({ name }: { name: string }) => name)).toContain('metrics.k8s.io');
   const { told: list } = await ask(ROOT);
   expect(list.resources).toEqual([

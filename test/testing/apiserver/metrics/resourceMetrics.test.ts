@@ -27,7 +27,7 @@ pod_cpu_usage_seconds_total{namespace="default",pod="web"} 1.6 1700000000100
 resource_scrape_error 0
 `;
 
-test('the node and its containers are read, each with the time of its sample', () => {
+test('the usage of the node and its containers is parsed with the time of each sample', () => {
   const { nodes, pods } = batchOf(told, 'n1', NOW);
   expect([...nodes]).toEqual([
     ['n1', { at: 1_700_000_000_200, startedAt: 0, cpuNanos: 1_000_250_000_000, memory: 2_000_000_000 }],
@@ -36,12 +36,12 @@ test('the node and its containers are read, each with the time of its sample', (
   expect([...pods]).toEqual([['default/web', new Map([['main', main]])]]);
 });
 
-test('a sample without a time is of now', () => {
+test('a sample without a timestamp has the current time', () => {
   const { nodes } = batchOf('node_cpu_usage_seconds_total 1\nnode_memory_working_set_bytes 1\n', 'n1', NOW);
   expect(nodes.get('n1')?.at).toBe(NOW);
 });
 
-test('a pod with a container that tells nothing, or not all, is left out; so is such a node', () => {
+test('a pod with incomplete metrics of a container is omitted, and so is a node with incomplete metrics', () => {
   const labels = (container: string) => `{container="${container}",namespace="default",pod="web"}`;
   const more = `container_cpu_usage_seconds_total${labels('idle')} 0 1700000000100
 container_memory_working_set_bytes${labels('idle')} 5 1700000000100
@@ -50,7 +50,7 @@ container_memory_working_set_bytes${labels('idle')} 5 1700000000100
   expect(batchOf('node_cpu_usage_seconds_total 1 1\n', 'n1', NOW).nodes.size).toBe(0);
 });
 
-test('names are read as they are meant', () => {
+test('escaped label values are unescaped', () => {
   const labels = String.raw`{container="a\"b\\c\nd",namespace="x,y=\"z\"",pod="__proto__"}`;
   const text = `container_cpu_usage_seconds_total${labels} 1 5\ncontainer_memory_working_set_bytes${labels} 1 5\n`;
   const { pods } = batchOf(text, 'n1', NOW);
@@ -59,6 +59,6 @@ test('names are read as they are meant', () => {
   ]);
 });
 
-test('what is no text of metrics is none', () => {
+test('a response that is not in the metrics format is rejected', () => {
   expect(() => batchOf('<html>sign in</html>\n', 'n1', NOW)).toThrow('failed parsing metrics');
 });

@@ -29,32 +29,32 @@ function historyOf(
   return history;
 }
 
-describe('of a node', () => {
-  test('what it used between the last two points', () => {
+describe('the usage of a node', () => {
+  test('is measured between the last two samples', () => {
     const history = historyOf({ node: point(1_000, CORE) }, { node: point(16_000, 4 * CORE, { memory: 7 }) });
     expect(history.ofNode('n1')).toEqual({ cpuNanos: 0.2 * CORE, memory: 7, at: 16_000, windowMs: 15_000 });
   });
 
-  test('nothing after one point, of another node, or of one that has told nothing since', () => {
+  test('is unknown after one sample, for an unknown node, and if the latest scrape lacks the node', () => {
     expect(historyOf({ node: point(1_000, CORE) }).ofNode('n1')).toBeUndefined();
     const both = [{ node: point(1_000, CORE) }, { node: point(16_000, CORE) }];
     expect(historyOf(...both).ofNode('n2')).toBeUndefined();
     expect(historyOf(...both, {}).ofNode('n1')).toBeUndefined();
   });
 
-  test('the same point once more changes nothing', () => {
+  test('is not changed by a repeated sample', () => {
     const [first, second] = [{ node: point(1_000, CORE) }, { node: point(16_000, 2 * CORE) }];
     expect(historyOf(first, second, second).ofNode('n1')).toEqual(historyOf(first, second).ofNode('n1'));
   });
 
-  test('nothing where it counts from the beginning again', () => {
+  test('is unknown after a counter reset', () => {
     const all = [{ node: point(1_000, 5 * CORE) }, { node: point(16_000, CORE) }];
     expect(historyOf(...all).ofNode('n1')).toBeUndefined();
   });
 });
 
-describe('of a pod', () => {
-  test('each container, if all have told twice', () => {
+describe('the usage of a pod', () => {
+  test('contains each container if all have two samples', () => {
     const before = { a: point(101_000, CORE), b: point(102_000, CORE) };
     const after = { a: point(111_000, 2 * CORE), b: point(112_000, CORE) };
     const usages = historyOf({ containers: before }, { containers: after }).ofPod('default', 'web');
@@ -66,7 +66,7 @@ describe('of a pod', () => {
     expect(fewer.ofPod('default', 'web')).toBeUndefined();
   });
 
-  test('one that has been started since tells nothing, unless it is old enough to be compared with its start', () => {
+  test('is unknown after a restart of a container until it is old enough to be compared with its start', () => {
     const restarted = (age: number) =>
       historyOf(
         { containers: { a: point(100_000, 50 * CORE) } },

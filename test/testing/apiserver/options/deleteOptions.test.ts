@@ -6,13 +6,13 @@ const types = readTypes();
 const graceOf = (query: string) =>
   deleteOptions(new URLSearchParams(query), { text: '', contentType: undefined }, types).gracePeriodSeconds;
 
-test('a grace in the query is a whole number, or none', () => {
+test('the grace period in the query is an integer or absent', () => {
   expect(graceOf('gracePeriodSeconds=0')).toBe(0);
   expect(graceOf('gracePeriodSeconds=')).toBeUndefined();
   expect(graceOf('')).toBeUndefined();
 });
 
-test.each(['soon', '1.5', '1e3', '0x10'])('a grace of %j is refused', (grace) => {
+test.each(['soon', '1.5', '1e3', '0x10'])('a grace period of %j is rejected', (grace) => {
   expect(() => graceOf(`gracePeriodSeconds=${grace}`)).toThrow(
     expect.objectContaining({
       message: expect.stringContaining(`strconv.ParseInt: parsing "${grace}": invalid syntax`),

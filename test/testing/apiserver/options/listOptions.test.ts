@@ -4,7 +4,7 @@ import { listOptions } from '../../../../testing/apiserver/options/listOptions.t
 
 const read = (query: string) => listOptions(new URLSearchParams(query));
 
-test('reads what a watch asks for', () => {
+test('the options of a watch are read from the query', () => {
   const query = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
   expect(read(`${query}&fieldSelector=a%3Db&labelSelector=c&timeoutSeconds=4`)).toEqual({
     isWatch: true,
@@ -20,7 +20,7 @@ test('reads what a watch asks for', () => {
   });
 });
 
-test('reads what a list asks for', () => {
+test('the options of a list are read from the query', () => {
   expect(read('limit=2&continue=abc&resourceVersion=5')).toMatchObject({
     isWatch: false,
     limit: 2,
@@ -52,7 +52,7 @@ test.each([
     'watch=true&resourceVersionMatch=NotOlderThan',
     'resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
   ],
-])('refuses %s', (query, why) => {
+])('list options reject %s', (query, why) => {
   expect(() => read(query)).toThrow(Failure);
   expect(() => read(query)).toThrow(`ListOptions.meta.k8s.io "" is invalid: ${why}`);
 });
@@ -60,11 +60,11 @@ test.each([
 test.each([
   'resourceVersionMatch=Exact&resourceVersion=2&continue=x',
   'watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&continue=x',
-])('a page cannot be asked for with a match: %s', (query) => {
+])('resourceVersionMatch cannot be combined with continue: %s', (query) => {
   expect(() => read(query)).toThrow('resourceVersionMatch is forbidden when continue is provided');
 });
 
-test('a watch knows one match alone', () => {
+test('a watch supports only NotOlderThan as resourceVersionMatch', () => {
   expect(() => read('watch=true&sendInitialEvents=true&resourceVersionMatch=Exact')).toThrow(
     'Unsupported value: "Exact": supported values: "NotOlderThan"',
   );
@@ -73,6 +73,6 @@ test('a watch knows one match alone', () => {
 test.each([
   ['timeoutSeconds=x', 'strconv.ParseInt: parsing "x": invalid syntax'],
   ['limit=99999999999999999999', 'strconv.ParseInt: parsing "99999999999999999999": value out of range'],
-])('refuses %s, which is no number', (query, message) => {
+])('list options reject %s, which is not a number', (query, message) => {
   expect(() => read(query)).toThrow(message);
 });

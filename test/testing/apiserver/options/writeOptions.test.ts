@@ -4,12 +4,12 @@ import { isTrue, writeOptions } from '../../../../testing/apiserver/options/writ
 
 const read = (query: string, isApply = false) => writeOptions(new URLSearchParams(query), 'PatchOptions', isApply);
 
-test('a client that asks for nothing writes, and is warned of unknown fields', () => {
+test('by default, a write is no dry run and warns about unknown fields', () => {
   const nothing = { isDryRun: false, fieldValidation: 'Warn', fieldManager: undefined, isForced: false };
   expect(read('')).toEqual(nothing);
 });
 
-test('reads what a client asks for', () => {
+test('write options are read from the query', () => {
   expect(read('dryRun=All&fieldValidation=Strict&fieldManager=me&force=true', true)).toEqual({
     isDryRun: true,
     fieldValidation: 'Strict',
@@ -27,15 +27,15 @@ test.each([
   ['dryRun=Some', 'dryRun: Unsupported value: "Some": supported values: "All"'],
   ['force=true', 'force: Forbidden: may not be specified for non-apply patch'],
   [`fieldManager=${'x'.repeat(129)}`, 'fieldManager: Too long: may not be more than 128 bytes'],
-])('refuses %s', (query, why) => {
+])('write options reject %s', (query, why) => {
   expect(() => read(query)).toThrow(Failure);
   expect(() => read(query)).toThrow(`PatchOptions.meta.k8s.io "" is invalid: ${why}`);
 });
 
-test('only a patch is forced', () => {
+test('force applies only to a patch', () => {
   expect(writeOptions(new URLSearchParams('force=true'), 'CreateOptions').isForced).toBe(false);
 });
 
-test('a switch is on with any value but false and 0', () => {
+test('a boolean option is true for any value but false and 0', () => {
   expect([null, 'false', '0', '', '1', 'true'].map(isTrue)).toEqual([false, false, false, true, true, true]);
 });

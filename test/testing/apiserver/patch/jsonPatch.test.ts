@@ -61,14 +61,14 @@ test.each([
   ['odd'],
   [{ op: 'remove' }],
   [null],
-])('%j is rejected', (operation) => {
+])('the operation %j is rejected', (operation) => {
   const message = 'the server rejected our request due to an error in our request';
   expect(() => jsonPatch(before, [op('remove', '/data/l'), operation])).toThrow(
     expect.objectContaining({ code: 422, message }),
   );
 });
 
-test('what is no list of operations, or too long a one, is told so', () => {
+test('a patch that is not a list of operations, or is too long, is rejected', () => {
   const message = 'error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp';
   expect(() => jsonPatch(before, {})).toThrow(expect.objectContaining({ code: 400, message }));
   expect(() => jsonPatch(before, 'x')).toThrow(/cannot unmarshal string/);

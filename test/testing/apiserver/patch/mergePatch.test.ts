@@ -22,7 +22,7 @@ test.each<[Json, Json, Json]>([
   [{ e: null }, { a: 1 }, { e: null, a: 1 }],
   [[1, 2], { a: 'b', c: null }, { a: 'b' }],
   [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
-])('%j with %j is %j', (value, patch, expected) => expect(mergePatch(value, patch)).toEqual(expected));
+])('%j patched with %j is %j', (value, patch, expected) => expect(mergePatch(value, patch)).toEqual(expected));
 
 test('a field may have any name', () => {
   const patch: Json = JSON.parse('{"__proto__":{"a":"b"},"constructor":"x"}');

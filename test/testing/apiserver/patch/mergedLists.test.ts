@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { checkOrder, indexOf, keyOf, sortMergedList } from '../../../../testing/apiserver/patch/mergedLists.ts';
 
-test('an entry is known by its key, or by itself', () => {
+test('an entry is identified by its merge key, or by its value if it has none', () => {
   expect(keyOf({ name: 'a', image: 'b' }, 'name')).toBe('a');
   expect(keyOf('a', undefined)).toBe('a');
   expect(indexOf([{ name: 'a' }, { name: 'b' }], 'b', 'name')).toBe(1);
@@ -17,12 +17,12 @@ test.each([
   [['a', 'b'], ['new'], 'new a b'],
   [['a', 'b', 'c', 'd'], ['d', 'new'], 'a b c d new'],
   [[], ['b', 'a'], 'b a'],
-])('%j with %j in order is %s', (known, asked, expected) => {
+])('%j merged with %j is ordered as %s', (known, asked, expected) => {
   const merged = [...known, ...asked.filter((each) => !known.includes(each))];
   expect(sortMergedList(merged, { asked, known, mergeKey: undefined }).join(' ')).toBe(expected);
 });
 
-test('the entries of a patch come in the order that it asks for, but for those that are to go', () => {
+test('the entries of a patch must have the requested order, except for deleted ones', () => {
   const asked = [{ name: 'a' }, { name: 'b' }, { name: 'c' }];
   expect(checkOrder([{ name: 'a' }, { $patch: 'delete', name: 'x' }, { name: 'c' }], asked, 'name')).toBeUndefined();
   expect(checkOrder([], asked, 'name')).toBeUndefined();

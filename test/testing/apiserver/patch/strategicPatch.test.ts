@@ -12,8 +12,8 @@ const containers = (...names: string[]) => ({
   spec: { containers: names.map((name) => ({ name, image: `${name}:1` })) },
 });
 
-describe('a list that is merged', () => {
-  test('takes changes of its entries by their key, and what is new before what it alone has', () => {
+describe('a merged list', () => {
+  test('changes entries by their merge key, and adds new ones before the rest that only the server has', () => {
     const patch = { spec: { containers: [{ name: 'b', image: 'b:2' }, { name: 'new' }] } };
     expect(ofPod(containers('a', 'b', 'c'), patch)).toEqual({
       spec: {
@@ -32,7 +32,7 @@ describe('a list that is merged', () => {
     });
   });
 
-  test('loses the entries that are to go, or all, and primitive ones by name', () => {
+  test('removes entries by key, all entries, or primitive entries by value', () => {
     const one = { spec: { containers: [{ $patch: 'delete', name: 'a' }] } };
     expect(ofPod(containers('a', 'b'), one)).toEqual(containers('b'));
     const address = (type: string, at: string) => ({ type, address: at });
@@ -51,7 +51,7 @@ describe('a list that is merged', () => {
     ).toEqual({ metadata: { finalizers: ['b'] } });
   });
 
-  test('has the order that is asked for', () => {
+  test('has the order that the patch requests', () => {
     const order = { '$setElementOrder/containers': [{ name: 'c' }, { name: 'a' }] };
     expect(ofPod(containers('a', 'b', 'c'), { spec: order })).toEqual(containers('b', 'c', 'a'));
     const patch = { spec: { ...order, containers: [{ name: 'c', image: 'c:2' }] } };
@@ -66,13 +66,13 @@ describe('a list that is merged', () => {
   });
 });
 
-test('a list that is not merged, and anything of another type, takes the place of what was there', () => {
+test('a list that is not merged, or a value of a different type, replaces the existing value', () => {
   const before = { spec: { tolerations: [{ key: 'a' }], nodeName: 'n' }, status: { phase: 'Running' } };
   const patch = { spec: { tolerations: [{ key: 'b' }], nodeName: null }, status: 'odd' };
   expect(ofPod(before, patch)).toEqual({ spec: { tolerations: [{ key: 'b' }] }, status: 'odd' });
 });
 
-test('what is new has neither directives nor fields without a value', () => {
+test('null fields are dropped from a new object, and a new object with a delete directive is not created', () => {
   const patch = {
     metadata: { labels: { a: null, b: '1' } },
     spec: { $patch: 'delete' },
@@ -81,7 +81,7 @@ test('what is new has neither directives nor fields without a value', () => {
   expect(ofPod({}, patch)).toEqual({ metadata: { labels: { b: '1' } }, status: { $retainKeys: ['a'] } });
 });
 
-test('an object is emptied, replaced, or keeps the fields that are named', () => {
+test('an object can be emptied, replaced, or reduced to retained keys', () => {
   const before = { metadata: { labels: { a: '1' } } };
   expect(ofPod(before, { metadata: { labels: { $patch: 'delete' } } })).toEqual({ metadata: { labels: {} } });
   expect(ofPod(before, { metadata: { labels: { $patch: 'replace', b: '2' } } })).toEqual({
@@ -109,7 +109,7 @@ test.each<[string, number, JsonObject]>([
   ['invalid patch format of setElementOrder list', 400, { '$setElementOrder/conditions': 'x' }],
   ['invalid patch format of primitive list', 400, { '$deleteFromPrimitiveList/volumesInUse': 'x' }],
   ['invalid patch format of retainKeys', 400, { nodeInfo: { $retainKeys: ['a'], b: 1 } }],
-])('what cannot be applied is refused as a kube-apiserver does: %s', (message, code, status) => {
+])('a patch that cannot be applied is rejected with the message of a kube-apiserver: %s', (message, code, status) => {
   const before = { status: { conditions: [{ type: 'Ready' }], nodeInfo: { machineID: '' } } };
   expect(() => ofNode(before, { status })).toThrow(expect.objectContaining({ message, code }));
 });

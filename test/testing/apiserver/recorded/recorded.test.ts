@@ -6,7 +6,7 @@ import { groups, vectorsOf } from './vector.ts';
 
 const exceptionOf = (id: string): string | undefined => [...exceptions.keys()].find((each) => id.startsWith(each));
 
-test('there is a recording to compare with', () => {
+test('there are recorded responses to compare with', () => {
   expect(groups).toHaveLength(10);
   expect(groups.flatMap(vectorsOf).filter(({ setup }) => !setup).length).toBeGreaterThan(700);
 });
@@ -26,6 +26,6 @@ test.each(groups)('%s', async (group) => {
   expect(wrong).toEqual([]);
 });
 
-test('each exception is one', () => {
+test('every listed exception is needed', () => {
   expect([...exceptions.keys()].filter((each) => !used.has(each))).toEqual([]);
 });

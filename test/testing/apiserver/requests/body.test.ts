@@ -7,14 +7,14 @@ const CONFIG_MAP = { group: '', version: 'v1', kind: 'ConfigMap' };
 const read = (text: string, validation: FieldValidation = 'Warn') =>
   readObject({ text, contentType: undefined }, CONFIG_MAP, types, validation);
 
-test('reads an object of the expected kind, also where it does not say which it is', () => {
+test('a body is read as an object of the expected kind, even if it does not state its kind', () => {
   const { object, warnings } = read('{"metadata":{"name":"a"},"data":{"constructor":"x"}}');
   expect(object).toMatchObject({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'a' } });
   expect(object.data).toEqual({ constructor: 'x' });
   expect(warnings).toEqual([]);
 });
 
-test('leaves unknown fields out: with a warning, without, or not at all', () => {
+test('unknown fields are dropped with or without a warning, or rejected', () => {
   const text = '{"metadata":{"name":"s","strange":true},"bogus":1}';
   expect(read(text).warnings).toEqual(['unknown field "metadata.strange"', 'unknown field "bogus"']);
   expect(read(text).object).not.toHaveProperty('bogus');
@@ -46,10 +46,10 @@ test.each([
     'ConfigMap in version "v1" cannot be handled as a ConfigMap: json: cannot unmarshal number into Go struct field ' +
       'ConfigMap.data of type string',
   ],
-])('refuses %j', (text, message) => {
+])('the body %j is rejected', (text, message) => {
   expect(() => read(text)).toThrow(message);
 });
 
-test('shows the beginning of a long body', () => {
+test('the error shows the start of a long body', () => {
   expect(() => read(`{${' '.repeat(40)}`)).toThrow(`({${' '.repeat(29)} ...)`);
 });

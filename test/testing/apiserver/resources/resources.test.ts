@@ -8,7 +8,7 @@ const types = readTypes();
 const own = resources.filter(({ group }) => group !== 'metrics.k8s.io');
 
 test.each(own.map((each) => [each.name, each] as const))(
-  '%s has types for its kinds, and names of its own',
+  '%s has types for all its kinds, and a unique name',
   (_, each) => {
     const { group, version, kind, singular, subresources } = each;
     expect(types.kind(group, version, kind)).toBeDefined();
@@ -21,7 +21,7 @@ test.each(own.map((each) => [each.name, each] as const))(
   },
 );
 
-test('a resource is found by its name in its group', () => {
+test('a resource is found by its group, version and name', () => {
   expect(resourceNamed('', 'v1', 'pods')?.kind).toBe('Pod');
   for (const [group, version, name] of [
     ['', 'v2', 'pods'],

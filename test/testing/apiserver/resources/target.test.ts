@@ -12,7 +12,7 @@ test.each([
   ['/api/v1/namespaces/default/status', 'namespaces: default, status'],
   ['/api/v1/nodes/n1/status', 'nodes: n1, status'],
   ['/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n1', 'leases in kube-node-lease: n1'],
-])('%s is %s', (path, expected) => {
+])('%s addresses %s', (path, expected) => {
   const { resource, namespace, name, subresource } = targetOf(path) ?? {};
   const below = subresource ? `, ${subresource.name}` : '';
   const within = namespace === undefined ? '' : ` in ${namespace}`;

@@ -4,7 +4,7 @@ import { readTypes, Types } from '../../../../testing/apiserver/schema/types.ts'
 const types = readTypes();
 const pod = types.kind('', 'v1', 'Pod');
 
-test('a kind is found by its group and version, and no other is', () => {
+test('a kind is found only by its own group, version and name', () => {
   expect(pod?.name).toBe('io.k8s.api.core.v1.Pod');
   expect(types.kind('coordination.k8s.io', 'v1', 'Lease')?.fields).toContain('spec');
   expect(types.kind('', 'v1', 'Event')).not.toBe(types.kind('events.k8s.io', 'v1', 'Event'));
@@ -12,7 +12,7 @@ test('a kind is found by its group and version, and no other is', () => {
   expect(types.kind('apps', 'v1', 'Deployment')).toBeUndefined();
 });
 
-test('lists of a pod are merged by what they are told apart by', () => {
+test('lists of a pod are merged by their merge keys', () => {
   const spec = pod?.field('spec')?.type;
   const of = spec?.kind === 'object' ? spec.of : undefined;
   const keys = ['containers', 'volumes', 'tolerations', 'hostAliases'].map((name) => {
@@ -29,7 +29,7 @@ test('lists of a pod are merged by what they are told apart by', () => {
   expect(of?.field('containers')).toBe(of?.field('containers'));
 });
 
-test('a type is known for what it holds', () => {
+test('a type describes the types of its fields', () => {
   const made = new Types(
     new Map([
       [

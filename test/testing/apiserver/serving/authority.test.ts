@@ -10,20 +10,20 @@ const authority = new Authority();
 const pair = authority.issue({ name: 'system:node:n1', groups: ['system:nodes', 'others'] });
 const cert = new X509Certificate(pair.cert);
 
-test('a certificate is of its key, of whom it names, and good for loopback', () => {
+test('a certificate has its key and subject, and is valid for loopback', () => {
   expect(cert.subject).toBe('O=system:nodes\nO=others\nCN=system:node:n1');
   expect(cert.checkPrivateKey(createPrivateKey(pair.key))).toBe(true);
   expect([cert.checkIP('127.0.0.1'), cert.checkHost('localhost')]).toEqual(['127.0.0.1', 'localhost']);
   expect([cert.checkIP('127.0.0.2'), cert.checkHost('example.org')]).toEqual([undefined, undefined]);
 });
 
-test('it is signed by its authority and by no other', () => {
+test('a certificate is signed by its authority and by no other', () => {
   const own = new X509Certificate(authority.cert);
   expect([own.ca, cert.ca, cert.checkIssued(own), cert.verify(own.publicKey)]).toEqual([true, false, true, true]);
   expect(cert.verify(new X509Certificate(new Authority().cert).publicKey)).toBe(false);
 });
 
-test('OpenSSL finds nothing wrong with it where it is strict, for servers and for clients', () => {
+test('OpenSSL accepts a certificate in strict mode, for servers and for clients', () => {
   const directory = mkdtempSync(join(tmpdir(), 'authority-'));
   try {
     const [ca, leaf] = [join(directory, 'ca'), join(directory, 'leaf')];

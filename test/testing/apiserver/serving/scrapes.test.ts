@@ -47,7 +47,7 @@ afterAll(async () => {
   for (const node of nodes) await node.close();
 });
 
-test('one that answers has metrics, whatever the others do', async () => {
+test('a node that responds has metrics, whatever the other nodes do', async () => {
   const { items } = await eventually('there are some', async () => {
     const list = await server.request('GET', `${METRICS}/nodes`);
     return Array.isArray(list.items) && list.items.length > 0 && { items: list.items };
@@ -58,7 +58,7 @@ test('one that answers has metrics, whatever the others do', async () => {
   for (const { asked } of nodes) expect(asked.every((each) => each === 'GET /metrics/resource')).toBe(true);
 });
 
-test('it ends with the server', async () => {
+test('scraping stops when the server is closed', async () => {
   await served.close();
   const before = nodes.map(({ asked }) => asked.length);
   await new Promise((resolve) => setTimeout(resolve, 3 * EVERY_MS));

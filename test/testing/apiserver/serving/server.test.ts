@@ -59,7 +59,7 @@ async function ask(path: string, { method = 'GET', body = '', headers = {} } = {
 const json = { 'content-type': 'application/json' };
 const configMap = (name: string) => JSON.stringify({ metadata: { name }, data: { a: 'b' } });
 
-test('over HTTP/2 objects are made and read', async () => {
+test('objects are created and read over HTTP/2', async () => {
   const path = '/api/v1/namespaces/default/configmaps';
   expect(await ask(path, { method: 'POST', body: configMap('one'), headers: json })).toMatchObject({ code: 201 });
   const { code, text } = await ask(`${path}/one`);
@@ -67,7 +67,7 @@ test('over HTTP/2 objects are made and read', async () => {
   expect(JSON.parse(text)).toMatchObject({ kind: 'ConfigMap', data: { a: 'b' } });
 });
 
-test('what a connection has shown is read once, however many requests it carries', async () => {
+test('the client certificate of a connection is read once, however many requests it carries', async () => {
   await ask('/version');
   const read = jest.spyOn(TLSSocket.prototype, 'getPeerCertificate');
   await Promise.all([ask('/version'), ask('/version')]);
@@ -75,7 +75,7 @@ test('what a connection has shown is read once, however many requests it carries
   read.mockRestore();
 });
 
-test('over HTTP/1.1 too, and HEAD has no body', async () => {
+test('HTTP/1.1 is served over TLS as well, including HEAD', async () => {
   const options = { port: serving.port, host: '127.0.0.1', ca: authority.cert, headers: { authorization } };
   const asked = request({ ...options, path: '/healthz', method: 'HEAD' });
   asked.end();
@@ -85,7 +85,7 @@ test('over HTTP/1.1 too, and HEAD has no body', async () => {
   await once(answer, 'end');
 });
 
-test('a watch tells what happens while it is open', async () => {
+test('a watch streams changes while it is open', async () => {
   const stream = session.request({ ':path': '/api/v1/namespaces/kube-system/secrets?watch=true', authorization });
   await once(stream, 'response');
   stream.setEncoding('utf8');
@@ -96,7 +96,7 @@ test('a watch tells what happens while it is open', async () => {
   stream.close();
 });
 
-test('no watch is begun for a client that has gone before the answer', async () => {
+test('no watch is started for a client that disconnects before the response', async () => {
   const begun = jest.fn(() => () => undefined);
   const asked = Promise.withResolvers<void>();
   const answered = Promise.withResolvers<ApiResponse>();
@@ -119,7 +119,7 @@ test('no watch is begun for a client that has gone before the answer', async () 
   }
 });
 
-test('a client is who its certificate says', async () => {
+test('a client is authenticated by its certificate', async () => {
   const pair = authority.issue('/O=system:nodes/CN=system:node:n1');
   const own = connect(`https://127.0.0.1:${serving.port}`, { ca: authority.cert, ...pair });
   const stream = own.request({ ':path': '/api/v1/nodes/n2' });
@@ -130,7 +130,7 @@ test('a client is who its certificate says', async () => {
   own.close();
 });
 
-test('a certificate of nobody known, or that has expired while it is connected, is refused; a token counts beside it', async () => {
+test('a client certificate that is untrusted or expires during the connection is rejected, unless the request has a token', async () => {
   const clock = { ...systemClock, offset: 0, now: () => systemClock.now() + clock.offset };
   const tls = { ...authority.issue('/CN=kube-apiserver'), clientCa: authority.cert };
   const other = await serve(new Api({ clock, tokens, address: '127.0.0.1' }), { tls });
@@ -156,18 +156,18 @@ test('a certificate of nobody known, or that has expired while it is connected, 
   await other.close();
 });
 
-test('a connection carries as many streams as the server says', async () => {
+test('a connection advertises the configured number of concurrent streams', async () => {
   expect(session.remoteSettings.maxConcurrentStreams).toBe(5);
 });
 
-test('an answer that is lost finds the connection cut, and the object made', async () => {
+test('a lost response cuts the connection, and the object is created', async () => {
   api.faults.add({ fault: { kind: 'lost' }, times: 1 });
   const path = '/api/v1/namespaces/default/configmaps';
   await expect(ask(path, { method: 'POST', body: configMap('lost'), headers: json })).rejects.toThrow();
   expect(await ask(`${path}/lost`)).toMatchObject({ code: 200 });
 });
 
-test('without TLS it speaks plain HTTP/1.1', async () => {
+test('plain HTTP/1.1 is served without TLS', async () => {
   const plain = await serve(api);
   const answer = await fetch(`http://127.0.0.1:${plain.port}/readyz`);
   expect(await answer.text()).toBe('ok');

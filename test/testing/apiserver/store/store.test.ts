@@ -4,7 +4,7 @@ import { type Change, Store } from '../../../../testing/apiserver/store/store.ts
 const object = (name: string, more: object = {}) => ({ metadata: { name, namespace: 'default' }, ...more });
 const names = (store: Store, revision?: number) => store.list('/configmaps', revision).map(([key]) => key);
 
-test('each write has a revision of the whole, and one that changes nothing is none', () => {
+test('each write increments the global revision, unless it changes nothing', () => {
   const store = new Store();
   const before = store.revision;
   const made = store.put('/configmaps', object('a', { data: { k: 'v' } }));
@@ -23,7 +23,7 @@ test('each write has a revision of the whole, and one that changes nothing is no
   expect(store.revision).toBe(before + 3);
 });
 
-test('a list is in order, and can be that of an earlier revision', () => {
+test('a list is sorted, and can be read at an earlier revision', () => {
   const store = new Store();
   for (const name of ['b', 'a']) store.put('/configmaps', object(name));
   const then = store.revision;
@@ -35,7 +35,7 @@ test('a list is in order, and can be that of an earlier revision', () => {
   expect(store.list('/configmaps', then)[1]?.[1]).not.toHaveProperty('data');
 });
 
-test('whoever watches hears of each change of its resource, until it leaves', () => {
+test('a watch receives every change of its resource until it is closed', () => {
   const store = new Store();
   const heard: Change[] = [];
   const leave = store.watch('/pods', (change) => heard.push(change));
@@ -58,7 +58,7 @@ test('whoever watches hears of each change of its resource, until it leaves', ()
   expect(gone.metadata).toMatchObject({ resourceVersion: '5' });
 });
 
-test('what happened since a revision is known until it is forgotten', () => {
+test('the changes since a revision are known until they are compacted', () => {
   const store = new Store();
   store.put('/pods', object('a'));
   const then = store.revision;

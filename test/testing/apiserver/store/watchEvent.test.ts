@@ -12,7 +12,7 @@ function selects({ metadata }: JsonObject): boolean {
 }
 
 /** As recorded of a kube-apiserver. */
-test('a watch hears of what it selects, and of what it selected before', () => {
+test('a watch receives events for objects that it selects or used to select', () => {
   const store = new Store();
   const heard: unknown[] = [];
   store.watch('/configmaps', (change) => {

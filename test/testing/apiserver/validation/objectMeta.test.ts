@@ -21,7 +21,7 @@ const updated = (change: JsonObject, before: JsonObject = {}) =>
     ({ field, message }) => `${field}: ${message}`,
   );
 
-test('an object that is made has a name, and a namespace where its kind has one', () => {
+test('a new object must have a name, and a namespace if its kind is namespaced', () => {
   expect(created({})).toEqual([]);
   expect(created({ name: '' })).toEqual(['metadata.name: Required value: name or generateName is required']);
   expect(created({ name: 'A' })[0]).toMatch(/^metadata\.name: Invalid value: "A": a lowercase RFC 1123 subdomain/);
@@ -30,7 +30,7 @@ test('an object that is made has a name, and a namespace where its kind has one'
   expect(created({}, false)).toEqual(['metadata.namespace: Forbidden: not allowed on this type']);
 });
 
-test('labels and annotations are checked with their keys', () => {
+test('labels and annotations are validated with their keys', () => {
   const [key, value] = ['l'.repeat(64), 'v'.repeat(64)];
   expect(created({ labels: { [key]: value } })).toEqual([
     `metadata.labels: Invalid value: "${key}": name part must be no more than 63 bytes`,
@@ -42,13 +42,13 @@ test('labels and annotations are checked with their keys', () => {
   ]);
 });
 
-test('finalizers are names, and those of a deletion do not go together', () => {
+test('finalizers must be valid names, and the two finalizers of a deletion exclude each other', () => {
   expect(created({ finalizers: ['example.com/hold'] })).toEqual([]);
   expect(created({ finalizers: ['a b'] })[0]).toMatch(/^metadata\.finalizers: Invalid value: "a b": name part/);
   expect(created({ finalizers: ['orphan', 'foregroundDeletion'] })[0]).toMatch(/cannot be both set$/);
 });
 
-test('an object that is written again keeps what the server wrote', () => {
+test('an update cannot change the fields that the server has set', () => {
   expect(updated({ labels: { a: 'b' } })).toEqual([]);
   expect(updated({ uid: '2' })).toEqual(['metadata.uid: Invalid value: "2": field is immutable']);
   expect(updated({ deletionTimestamp: '2020-01-01T00:00:00Z', deletionGracePeriodSeconds: 3 })).toEqual([
@@ -61,7 +61,7 @@ test('an object that is written again keeps what the server wrote', () => {
   ]);
 });
 
-test('nobody holds up an object that is being deleted', () => {
+test('no finalizer can be added to an object that is being deleted', () => {
   const deleted = { deletionTimestamp: '2020-01-01T00:00:00Z', finalizers: ['example.com/hold'] };
   expect(updated({ finalizers: [] }, deleted)).toEqual([]);
   expect(updated({ finalizers: ['example.com/hold', 'example.com/more'] }, deleted)).toEqual([

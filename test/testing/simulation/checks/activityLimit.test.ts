@@ -39,19 +39,19 @@ const rearming = (ms: number): Invariant => ({
   },
 });
 
-test('a timer that is set again at the moment at which it elapses', async () => {
+test('a timer that is rearmed without a delay is reported as endless activity', async () => {
   expect(await endless({ invariants: [rearming(0)] })).toMatchObject(
     restless('\\d+ calls, steps and timers at one moment, of late a timer \\(\\d+ times\\)'),
   );
 });
 
-test('a timer of less than a millisecond', async () => {
+test('a timer that is rearmed with less than a millisecond is reported as endless activity', async () => {
   expect(await endless({ invariants: [rearming(0.5)] })).toMatchObject(
     restless('\\d+ calls, steps and timers within a minute, of late a timer \\(\\d+ times\\)'),
   );
 });
 
-test('actors that send each other events without end, in one step', async () => {
+test('an actor that sends itself events without end in one step is reported as endless activity', async () => {
   let left = OFTEN;
   const inspect: SimulationOptions['inspect'] = ({ type, actorRef }) => {
     // Every actor here is one of xstate's own.

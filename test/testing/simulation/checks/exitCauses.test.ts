@@ -27,7 +27,7 @@ function story() {
   };
 }
 
-test('what ends that no agent has asked to end was ended by others', () => {
+test('an exit that no agent has requested is attributed to others', () => {
   const { start, end } = story();
   start();
   expect(end()).toBe(true);
@@ -36,14 +36,14 @@ test('what ends that no agent has asked to end was ended by others', () => {
 test.each([
   ['stopContainer', 'main'],
   ['stopPodSandbox', 'sandbox'],
-])('what ends after a %s was ended by an agent', (name, about) => {
+])('an exit after a %s is attributed to the agent', (name, about) => {
   const { asks, start, end } = story();
   start();
   asks(name, about);
   expect(end()).toBe(false);
 });
 
-test('what was asked to end is so under another id, too', () => {
+test('an exit requested by the agent is attributed to it under a new container ID as well', () => {
   const { asks, start, rename, end } = story();
   start();
   asks('stopContainer', 'main');
@@ -51,7 +51,7 @@ test('what was asked to end is so under another id, too', () => {
   expect(end()).toBe(false);
 });
 
-test('what an agent starts in a sandbox that it could not stop before ends without that', () => {
+test('the exit of a container that starts after a stop of its sandbox is not attributed to that stop', () => {
   const { asks, start, end } = story();
   asks('stopPodSandbox', 'sandbox');
   start();
@@ -61,7 +61,7 @@ test('what an agent starts in a sandbox that it could not stop before ends witho
 test.each([
   [5, false],
   [6, true],
-])('what ends %i minutes after a stop that had no effect was ended by others: %s', (minutes, expected) => {
+])('an exit %i minutes after a stop that had no effect is attributed to others: %s', (minutes, expected) => {
   const { asks, start, wait, end } = story();
   start();
   asks('stopContainer', 'main');
@@ -69,14 +69,14 @@ test.each([
   expect(end()).toBe(expected);
 });
 
-test('what starts although it was to be removed ends without that', () => {
+test('the exit of a container that starts after a request to remove it is attributed to others', () => {
   const { asks, start, end } = story();
   asks('removeContainer', 'main');
   start();
   expect(end()).toBe(true);
 });
 
-test('what was to be removed, and what was to be stopped before it has started, was ended by an agent', () => {
+test('an exit after a request to remove the container, or to stop it before its start, is attributed to the agent', () => {
   const removed = story();
   removed.start();
   removed.asks('removeContainer', 'main');
@@ -87,7 +87,7 @@ test('what was to be removed, and what was to be stopped before it has started, 
   expect(stopped.end()).toBe(false);
 });
 
-test('a sandbox that comes late, as an earlier agent had asked for it, comes from others', () => {
+test('a sandbox that appears late for a request of an earlier agent is attributed to others', () => {
   const { asks, restart, startSandbox } = story();
   asks('runPodSandbox', 'pod');
   expect(startSandbox()).toBe(false);

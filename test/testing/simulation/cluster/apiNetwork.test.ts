@@ -37,7 +37,7 @@ function network() {
   return { way, ask, watch, make };
 }
 
-test('a server that is away refuses connections, and its watches break', async () => {
+test('an API server that is down refuses connections, and its watches break', async () => {
   const { way, ask, watch, make } = network();
   const { heard, ended } = await watch();
   await make('one');
@@ -51,7 +51,7 @@ test('a server that is away refuses connections, and its watches break', async (
   expect(heard).toEqual(['one']);
 });
 
-test('where nothing comes through requests hang until they are given up, or lost, and watches tell nothing', async () => {
+test('requests to a hanging API server hang until they are aborted or lost, and watches report nothing', async () => {
   const { way, ask, watch, make } = network();
   const { heard, ended } = await watch();
   way.goAway('hanging');
@@ -70,7 +70,7 @@ test('where nothing comes through requests hang until they are given up, or lost
   expect(kept.code).toBe(200);
 });
 
-test('watches may go silent, those that begin then too, until that is noticed', async () => {
+test('watches can become silent, including new ones, until their connections break', async () => {
   const { way, watch, make } = network();
   const before = await watch();
   way.silence();
@@ -89,7 +89,7 @@ test('watches may go silent, those that begin then too, until that is noticed', 
   ]);
 });
 
-test('a patch of a status that changes nothing is told', async () => {
+test('a status patch that changes nothing is reported', async () => {
   const { way, ask } = network();
   const idle: string[] = [];
   way.onIdlePatch = (path) => idle.push(path);

@@ -6,13 +6,20 @@ import { play } from '../../../../testing/simulation/stories/play.ts';
 import { clusterStory } from '../../../../testing/simulation/stories/scenarios/clusterStory.ts';
 
 /** Small ones; `npm run soak -- --cluster` tells more, and larger ones. */
-test.each([0, 1, 5, 6, 10, 11])('every invariant holds in the drawn story %i, which has a replay', async (seed) => {
-  const { violation, calls } = await play(clusterStory(seed), { invariants, replays: true, cluster: simulatedCluster });
-  expect(violation).toBeUndefined();
-  expect(calls).toBeGreaterThan(500);
-});
+test.each([0, 1, 5, 6, 10, 11])(
+  'every invariant holds in the random cluster story %i, which is also replayed',
+  async (seed) => {
+    const { violation, calls } = await play(clusterStory(seed), {
+      invariants,
+      replays: true,
+      cluster: simulatedCluster,
+    });
+    expect(violation).toBeUndefined();
+    expect(calls).toBeGreaterThan(500);
+  },
+);
 
-test('a seed gives one story, and that one trace', async () => {
+test('a seed produces the same story with the same trace', async () => {
   expect(clusterStory(10)).toEqual(clusterStory(10));
   const told = async (seed: number) => {
     const { simulation } = await play(clusterStory(seed), { invariants: [], traces: true, cluster: simulatedCluster });
@@ -23,6 +30,6 @@ test('a seed gives one story, and that one trace', async () => {
   expect(other).not.toBe(first);
 });
 
-test('without a cluster nothing can be done to one', async () => {
+test('a node without a cluster rejects a story about a cluster', async () => {
   await expect(play(clusterStory(0), { invariants })).rejects.toThrow('this node belongs to no cluster');
 });

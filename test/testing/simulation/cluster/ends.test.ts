@@ -70,8 +70,8 @@ const ORDERS: Readonly<Record<string, (node: Node) => Promise<void>>> = {
   },
 };
 
-describe.each(Object.entries(ORDERS))('a terminal status is never lost: %s', (_, happens) => {
-  test('of a pod that stays', async () => {
+describe.each(Object.entries(ORDERS))('if %s, a terminal status is never lost', (_, happens) => {
+  test('of a pod that is not deleted', async () => {
     const { node, pod, runs } = await clusterNode();
     node.perform({ kind: 'createPod', pod: failing(20) });
     await happens(node);
@@ -82,7 +82,7 @@ describe.each(Object.entries(ORDERS))('a terminal status is never lost: %s', (_,
     node.kill();
   });
 
-  test('of a pod that was deleted meanwhile', async () => {
+  test('of a pod that is deleted meanwhile', async () => {
     const { node, cluster } = await clusterNode();
     const writes: PodWrite[] = [];
     cluster.watchPods((write) => writes.push(write));
@@ -108,27 +108,30 @@ const FATES: readonly CallFault[] = [
 ];
 const REQUESTS = ['get pods', 'patch pods/status', 'delete pods', 'watch pods', 'create nodes', 'update leases'];
 
-test.each(REQUESTS)('each request may be lost, before or after it took effect: %s', async (name) => {
-  for (const [index, fault] of FATES.entries()) {
-    // One of the first ones.
-    const lostRequest: TargetedFault = { call: { target: 'api', name }, fault, skip: index % 3, times: 1 };
-    const { node, pod, runs } = await clusterNode({ faults: planTargetedFaults([lostRequest]) });
-    node.perform({ kind: 'createPod', pod: manifest('web') });
-    node.perform({ kind: 'createPod', pod: failing(5) });
-    await node.advance(MINUTE);
-    expect(pod('web')).toMatchObject({ phase: 'Running' });
-    expect(runs('web').length).toBe(1);
-    node.perform({ kind: 'deletePod', pod: 'default/web' });
-    node.perform({ kind: 'deletePod', pod: 'default/once' });
-    await node.advance(2 * MINUTE);
-    expect([pod('web'), pod('once')]).toEqual([undefined, undefined]);
-    node.endFaults();
-    expect(await node.settle(MINUTE)).toBe(true);
-    node.kill();
-  }
-});
+test.each(REQUESTS)(
+  'pods run and are deleted even if a request is lost before or after it takes effect: %s',
+  async (name) => {
+    for (const [index, fault] of FATES.entries()) {
+      // One of the first ones.
+      const lostRequest: TargetedFault = { call: { target: 'api', name }, fault, skip: index % 3, times: 1 };
+      const { node, pod, runs } = await clusterNode({ faults: planTargetedFaults([lostRequest]) });
+      node.perform({ kind: 'createPod', pod: manifest('web') });
+      node.perform({ kind: 'createPod', pod: failing(5) });
+      await node.advance(MINUTE);
+      expect(pod('web')).toMatchObject({ phase: 'Running' });
+      expect(runs('web').length).toBe(1);
+      node.perform({ kind: 'deletePod', pod: 'default/web' });
+      node.perform({ kind: 'deletePod', pod: 'default/once' });
+      await node.advance(2 * MINUTE);
+      expect([pod('web'), pod('once')]).toEqual([undefined, undefined]);
+      node.endFaults();
+      expect(await node.settle(MINUTE)).toBe(true);
+      node.kill();
+    }
+  },
+);
 
-test('of a pod that others have ended while the agent was away it is told how its containers end', async () => {
+test('a pod that others marked as failed while the agent was down is reported with the exits of its containers', async () => {
   const { node, pod, runs } = await clusterNode();
   node.perform({ kind: 'createPod', pod: manifest('web') });
   await node.advance(10 * SECOND);
@@ -150,7 +153,7 @@ function forget({ host: { files, disk } }: Node, directory: string): void {
   for (const file of files.readdirSync(directory)) disk.unlink(`${directory}/${file}`);
 }
 
-test('what the API already says is terminal never runs again, whatever else is forgotten', async () => {
+test('a pod that is terminal at the API server never runs again, even if all other state is lost', async () => {
   const { node, pod, runs } = await clusterNode();
   node.perform({ kind: 'createPod', pod: failing(5) });
   await node.advance(20 * SECOND);
@@ -165,13 +168,13 @@ test('what the API already says is terminal never runs again, whatever else is f
   node.kill();
 });
 
-describe('a pod that is deleted', () => {
+describe('a deleted pod', () => {
   const stubborn = manifest('web', {
     terminationGracePeriodSeconds: 120,
     containers: [container('main', { command: STUBBORN })],
   });
 
-  test('ends sooner when its grace gets shorter, and then goes', async () => {
+  test('terminates sooner if its grace period is shortened, and is then gone', async () => {
     const { node, pod } = await clusterNode();
     node.perform({ kind: 'createPod', pod: stubborn });
     await node.advance(10 * SECOND);
@@ -185,7 +188,7 @@ describe('a pod that is deleted', () => {
     node.kill();
   });
 
-  test('and changed while nobody could tell the node ends in the grace of the deletion', async () => {
+  test('that was also changed during an outage of the API server terminates within the grace period of the deletion', async () => {
     const { node, runs } = await clusterNode();
     node.perform({
       kind: 'createPod',
@@ -203,7 +206,7 @@ describe('a pod that is deleted', () => {
     node.kill();
   });
 
-  test('by force is gone at once, and what runs of it ends in its own grace', async () => {
+  test('is gone at once if the deletion is forced, and its containers stop within its own grace period', async () => {
     const { node, pod, runs } = await clusterNode();
     node.perform({ kind: 'createPod', pod: stubborn });
     await node.advance(10 * SECOND);
@@ -217,7 +220,7 @@ describe('a pod that is deleted', () => {
     node.kill();
   });
 
-  test('lets its name be used again at once: two UIDs of one name run side by side', async () => {
+  test('releases its name at once, so that two pods with the same name run side by side', async () => {
     const { node, pod, runs } = await clusterNode();
     node.perform({ kind: 'createPod', pod: stubborn });
     await node.advance(10 * SECOND);
@@ -232,7 +235,7 @@ describe('a pod that is deleted', () => {
     node.kill();
   });
 
-  test('that is static keeps its name until it has ended: the next one waits', async () => {
+  test('that is static reserves its name until it has terminated, while its successor waits', async () => {
     const { node, runs } = await clusterNode();
     node.apply(stubborn);
     await node.advance(10 * SECOND);

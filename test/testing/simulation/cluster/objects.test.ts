@@ -46,7 +46,7 @@ async function story() {
   return { ...made, putAll, breakAll, shown, token };
 }
 
-test('a pod waits for what there is not, and shows what there is', async () => {
+test('a pod waits for missing objects, and exposes existing ones', async () => {
   const { node, putAll, shown, pod, runs } = await story();
   node.perform({ kind: 'createPod', pod: web });
   await node.advance(MINUTE);
@@ -63,27 +63,30 @@ test('a pod waits for what there is not, and shows what there is', async () => {
   node.kill();
 });
 
-test.each(API_PART_FAULTS)('a pod goes on as it was, and catches up, when all of it suffers: %s', async (how) => {
-  const { node, putAll, breakAll, shown, token, runs } = await story();
-  putAll('1');
-  node.perform({ kind: 'createPod', pod: web });
-  await node.advance(20 * SECOND);
-  const first = token();
-  expect(shown()).toEqual(['1', '1', '1']);
-  breakAll(how, 9 * MINUTE);
-  await node.advance(SECOND);
-  putAll('2');
-  await node.advance(9 * MINUTE - 2 * SECOND);
-  expect(runs('web')).toMatchObject([{ attempt: 0, state: 'running' }]);
-  await node.advance(2 * MINUTE);
-  expect(shown()).toEqual(['2', '2', '2']);
-  expect(token()).not.toBe(first);
-  expect(runs('web')).toMatchObject([{ attempt: 0, state: 'running' }]);
-  expect(await node.settle(MINUTE)).toBe(true);
-  node.kill();
-});
+test.each(API_PART_FAULTS)(
+  'a pod continues unchanged while all requests for its objects have the fault %s, and catches up afterwards',
+  async (how) => {
+    const { node, putAll, breakAll, shown, token, runs } = await story();
+    putAll('1');
+    node.perform({ kind: 'createPod', pod: web });
+    await node.advance(20 * SECOND);
+    const first = token();
+    expect(shown()).toEqual(['1', '1', '1']);
+    breakAll(how, 9 * MINUTE);
+    await node.advance(SECOND);
+    putAll('2');
+    await node.advance(9 * MINUTE - 2 * SECOND);
+    expect(runs('web')).toMatchObject([{ attempt: 0, state: 'running' }]);
+    await node.advance(2 * MINUTE);
+    expect(shown()).toEqual(['2', '2', '2']);
+    expect(token()).not.toBe(first);
+    expect(runs('web')).toMatchObject([{ attempt: 0, state: 'running' }]);
+    expect(await node.settle(MINUTE)).toBe(true);
+    node.kill();
+  },
+);
 
-test('of the faults of a part only that part knows', async () => {
+test('a fault of one resource affects only that resource', async () => {
   const { node, putAll, shown } = await story();
   putAll('1');
   node.perform({ kind: 'createPod', pod: web });

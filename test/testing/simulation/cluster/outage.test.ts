@@ -15,8 +15,8 @@ const OUTAGES = [
   ['hanging', 5 * MINUTE],
 ] as const;
 
-describe.each(OUTAGES)('the API server away (%s) for %i ms', (how, forMs) => {
-  test('pods, restarts, probes and static pods go on', async () => {
+describe.each(OUTAGES)('while the API server is away (%s) for %i ms', (how, forMs) => {
+  test('pods, restarts, probes and static pods continue', async () => {
     const { node, host, runs, pod } = await clusterNode();
     for (const each of [web, crashing, probed]) node.perform({ kind: 'createPod', pod: each });
     await node.advance(20 * SECOND);
@@ -39,7 +39,7 @@ describe.each(OUTAGES)('the API server away (%s) for %i ms', (how, forMs) => {
     node.kill();
   });
 
-  test('the agent restarted meanwhile keeps what runs running and starts nothing', async () => {
+  test('an agent that restarts meanwhile leaves running pods alone and starts none', async () => {
     const { node, runs, pod } = await clusterNode();
     node.perform({ kind: 'createPod', pod: web });
     node.perform({ kind: 'createPod', pod: manifest('other') });
@@ -63,7 +63,7 @@ describe.each(OUTAGES)('the API server away (%s) for %i ms', (how, forMs) => {
     node.kill();
   });
 
-  test('on return statuses and events catch up without a storm', async () => {
+  test('statuses and events catch up without a storm when it returns', async () => {
     const { node, asked, pod, cluster } = await clusterNode();
     const names = Array.from({ length: 8 }, (_, index) => `crashing-${index}`);
     for (const name of names) node.perform({ kind: 'createPod', pod: { ...crashing, metadata: { name } } });

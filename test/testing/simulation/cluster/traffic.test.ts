@@ -22,7 +22,7 @@ describe.each([
     return made;
   };
 
-  test('nothing but that the node is alive', async () => {
+  test('nothing but the heartbeats of the node', async () => {
     const { node, asked, pod } = await idle();
     expect(pod('web-19')).toMatchObject({ phase: 'Running' });
     await node.advance(20 * MINUTE);
@@ -38,7 +38,7 @@ describe.each([
     node.kill();
   });
 
-  test('nothing more from a new agent than from the one before', async () => {
+  test('nothing more after a restart of the agent', async () => {
     const { node, asked } = await idle();
     node.kill();
     await node.startAgent();

@@ -25,7 +25,7 @@ const lamp = createMachine({
   },
 });
 
-test('what was not entered and not taken is told by its name, also among several for one event', () => {
+test('states that were not entered and transitions that were not taken are listed by name, even among several for one event', () => {
   const coverage = new Coverage();
   const actor = createActor(lamp, { inspect: coverage.note }).start();
   actor.send({ type: 'press' });
@@ -39,7 +39,7 @@ test('what was not entered and not taken is told by its name, also among several
   expect(page).toContain('## lamp\n\nNever entered: `broken`.\n');
 });
 
-test('a state that is left as soon as the machine begins was entered', () => {
+test('a state that the machine leaves immediately after its start counts as entered', () => {
   const quick = createMachine({
     id: 'quick',
     initial: 'new',
@@ -50,7 +50,7 @@ test('a state that is left as soon as the machine begins was entered', () => {
   expect(coverage.of(quick)).toMatchObject({ missedStates: [], missed: [] });
 });
 
-test('a simulation takes transitions of the machines that run in it', async () => {
+test('a simulation records the transitions of its machines', async () => {
   const coverage = new Coverage();
   const [story] = Object.values(shortStories);
   if (story !== undefined) await play(story, { invariants: [], inspect: coverage.note });
@@ -63,7 +63,7 @@ test('a simulation takes transitions of the machines that run in it', async () =
   for (const id of ['nodeAgent', 'pod', 'container', 'volume', 'limiter']) expect(reached[id]).toBeGreaterThan(0);
 });
 
-test('what is not taken without a reason, and what is taken although there is one, are told by their names', () => {
+test('untaken transitions without a reason, and taken ones with a reason, are reported by name', () => {
   const [probe] = machines.filter(({ id }) => id === 'probe');
   if (probe === undefined) throw new Error('there is no machine of probes');
   const untaken = coverageProblems(new Coverage(), [probe]);
@@ -98,7 +98,7 @@ test.each(Object.keys(pointedStories))('every invariant holds: %s', async (title
   expect(await brokenBy(title)).toBeUndefined();
 });
 
-describe('the page', () => {
+describe('the coverage page', () => {
   const page = readFileSync(join(root, 'docs/simulation-coverage.md'), 'utf8');
   const rowOf = (machine: AnyStateMachine) => {
     const { id } = machine;
@@ -115,14 +115,17 @@ describe('the page', () => {
       .slice(1);
   const all = machines.map((machine) => [machine.id, machine] as const);
 
-  test.each(all)('has all states and transitions of %s, and for each that was not taken a reason', (_, machine) => {
-    const lines = linesOf(machine);
-    expect(lines).toHaveLength(transitionsOf(machine).length - rowOf(machine).taken);
-    const known = transitionsOf(machine).filter(({ coverageGap }) => coverageGap !== undefined);
-    expect(known.map(formatTransition)).toEqual(expect.arrayContaining(lines));
-  });
+  test.each(all)(
+    'counts all states and transitions of %s, and has a reason for each transition that was not taken',
+    (_, machine) => {
+      const lines = linesOf(machine);
+      expect(lines).toHaveLength(transitionsOf(machine).length - rowOf(machine).taken);
+      const known = transitionsOf(machine).filter(({ coverageGap }) => coverageGap !== undefined);
+      expect(known.map(formatTransition)).toEqual(expect.arrayContaining(lines));
+    },
+  );
 
-  test.each(all)('says nothing of %s that pointed stories show to be otherwise', async (_, machine) => {
+  test.each(all)('agrees with the coverage of %s by the pointed stories', async (_, machine) => {
     for (const title of Object.keys(pointedStories)) await brokenBy(title);
     const { missed, missedStates, transitions } = byPointed.of(machine);
     // What it says they reach they still do: else write it anew (`npm run soak -- --coverage`), or mend the story.

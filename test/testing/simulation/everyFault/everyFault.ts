@@ -42,18 +42,18 @@ export function withEveryFault(title: string): void {
     story = await tellStory(title, seed);
   }, LIMIT_MS);
 
-  test(`every invariant holds whatever fails at one call: ${title}`, () => {
+  test(`every invariant holds with a fault at one call: ${title}`, () => {
     const { calls, ofOne } = story;
     expect(calls).toBeGreaterThan(150);
     // Each call fails or is slow, and with many of them the agent dies.
     expect(toldOf(ofOne)).toBeGreaterThan(1.5 * calls);
   });
 
-  test(`every invariant holds whatever fails at two calls: ${title}`, () => {
+  test(`every invariant holds with faults at two calls: ${title}`, () => {
     expect(toldOf(story.ofTwo)).toBe(15);
   });
 
-  test(`every invariant holds whatever is done to the host: ${title}`, () => {
+  test(`every invariant holds with actions on the host: ${title}`, () => {
     expect(toldOf(story.ofDeeds)).toBe(30);
   });
 }

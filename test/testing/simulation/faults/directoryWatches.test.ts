@@ -22,7 +22,7 @@ async function node(): Promise<Simulation> {
 
 const sourceOf = (it: Simulation) => JSON.stringify(it.explainNode());
 
-test('a pod is heard of at once, late where changes are told late, and with the next list where they are lost', async () => {
+test('a new pod is noticed at once, late if file events are delayed, and by the next list if they are dropped', async () => {
   const it = await node();
   expect(await heardAfter(it, 'well')).toBeLessThan(SECOND);
   it.perform({ kind: 'watches', fault: 'doubled', forMs: SECOND });
@@ -38,7 +38,7 @@ test('a pod is heard of at once, late where changes are told late, and with the 
   it.kill();
 });
 
-test('a watch that breaks, and cannot begin again for a while, is made up for by lists until it is there again', async () => {
+test('lists make up for a directory watch that has failed, until it can be restarted', async () => {
   const it = await node();
   it.perform({ kind: 'watches', fault: 'exhausted', forMs: 15 * SECOND });
   await it.advance(2 * SECOND);
@@ -51,7 +51,7 @@ test('a watch that breaks, and cannot begin again for a while, is made up for by
 });
 
 test.each(['ENOSPC', 'EMFILE'])(
-  'a watch that fails with %s when the agent starts begins with a later list',
+  'a directory watch that fails with %s when the agent starts is retried with a later list',
   async (code) => {
     let struck = 0;
     const it = await simulateNode({

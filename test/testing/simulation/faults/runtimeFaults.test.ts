@@ -8,7 +8,7 @@ import { Schedule } from '../../../../testing/simulation/run/schedule.ts';
 import { simulateNode } from '../../../../testing/simulation/simulateNode.ts';
 import { manifest } from '../../../../testing/simulation/stories/manifests.ts';
 
-test('what would have ended an outage that a power cut ended before does not end the next', async () => {
+test('the end of an outage that a power cut ended early does not end the next outage', async () => {
   const node = await simulateNode({ seed: 1 });
   const { host } = node;
   node.apply(manifest('web'));
@@ -44,14 +44,14 @@ async function heard(fault: EventFault, forMs: number) {
 
 const all = Array.from({ length: 10 }, (_, id) => [id, id * 1_000] as const);
 
-test('events are lost, doubled, late, or kept until the fault ends', async () => {
+test('runtime events can be dropped, duplicated, delayed, or paused until the fault ends', async () => {
   expect(await heard('dropped', 4_500)).toEqual(all.slice(5));
   expect(await heard('doubled', 60_000)).toEqual(all.flatMap((each) => [each, each]));
   expect(await heard('late', 60_000)).toEqual(all.map(([id, at]) => [id, at + 5_000]));
   expect(await heard('paused', 4_500)).toEqual([...all.slice(0, 5).map(([id]) => [id, 4_500]), ...all.slice(5)]);
 });
 
-test('events come in another order, and some not at all', async () => {
+test('runtime events can be reordered or partially dropped', async () => {
   const ids = (told: readonly (readonly [number, number])[]) => told.map(([id]) => id);
   const reordered = ids(await heard('reordered', 60_000));
   expect(reordered).not.toEqual(ids(all));

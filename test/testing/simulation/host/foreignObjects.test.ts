@@ -18,7 +18,7 @@ async function shared(): Promise<Simulation> {
 
 const others = (node: Simulation) => [...node.host.runtime.containers()].filter(({ id }) => node.host.isForeign(id));
 
-test('pods of others run beside the own, and go on when the agent does not', async () => {
+test('pods of other agents run beside the pods of the node, and continue while its agent is down', async () => {
   const node = await shared();
   expect(others(node).map(({ podName, state }) => `${podName} ${state}`)).toEqual([
     'by-hand running',
@@ -46,14 +46,14 @@ test.each<readonly [string, (node: Simulation) => void, RegExp]>([
   ],
   ['a sandbox of theirs', (node) => node.host.runtime.removeSandbox(others(node)[0]?.sandbox.id ?? ''), /is gone/],
   ['a container of theirs', (node) => node.host.runtime.exitContainer(others(node)[1]?.id ?? '', 0), /was ended/],
-])('%s that goes breaks an invariant', async (_, remove, expected) => {
+])('%s that disappears violates an invariant', async (_, remove, expected) => {
   const node = await shared();
   remove(node);
   expect(() => node.check()).toThrow(expected);
   node.kill();
 });
 
-test('a mount of theirs over which a volume is mounted is hidden, and goes when they take it away', async () => {
+test('a foreign mount below the mount of a volume is hidden, and is gone when its owner removes it', async () => {
   let fails = true;
   const node = await simulateNode({
     seed: 1,
@@ -76,7 +76,7 @@ test('a mount of theirs over which a volume is mounted is hidden, and goes when 
   node.kill();
 });
 
-describe('a pod of another agent that comes', () => {
+describe('a temporary pod of another agent', () => {
   const VISITOR = TEMPORARY_UIDS[0] ?? '';
   const names = (node: Simulation) => others(node).map(({ podName }) => podName);
   const cgroup = `/sys/fs/cgroup/kubepods/besteffort/pod${VISITOR}`;
@@ -89,7 +89,7 @@ describe('a pod of another agent that comes', () => {
     return node;
   }
 
-  test('is theirs until it goes, with all that is there of it', async () => {
+  test('is foreign until it leaves, and so is its cgroup', async () => {
     const node = await visited();
     expect(names(node)).toContain(`visitor-${VISITOR}`);
     expect(node.host.isForeign(cgroup)).toBe(true);
@@ -101,7 +101,7 @@ describe('a pod of another agent that comes', () => {
     node.kill();
   });
 
-  test('is not touched for a manifest of its UID, which waits until it has gone', async () => {
+  test('is not touched for a manifest with its UID, which waits until the pod has left', async () => {
     const node = await visited();
     const web = manifest('late');
     node.apply({ ...web, metadata: { ...web.metadata, uid: VISITOR } });
@@ -112,7 +112,7 @@ describe('a pod of another agent that comes', () => {
     node.kill();
   });
 
-  test('is not missed where it has left while its container was starting', async () => {
+  test('violates no invariant if it leaves while its container is starting', async () => {
     const node = await shared();
     for (let forMs = 0; forMs < 2_000; forMs += 20) {
       perform(node, { kind: 'stall', forMs });
@@ -124,7 +124,7 @@ describe('a pod of another agent that comes', () => {
     node.kill();
   });
 
-  test('breaks an invariant where something of it goes sooner', async () => {
+  test('violates an invariant if a part of it disappears sooner', async () => {
     const [stopped, removed, unmade] = [await visited(), await visited(), await visited()];
     const theirs = (node: Simulation) => others(node).find(({ podUid }) => podUid === VISITOR);
     stopped.host.runtime.exitContainer(theirs(stopped)?.id ?? '', 0);
@@ -139,7 +139,7 @@ describe('a pod of another agent that comes', () => {
   });
 });
 
-test('a pod whose UID is that of one that stays waits for good, and nothing of that one is touched', async () => {
+test('a pod with the UID of a permanent foreign pod waits forever, and the foreign pod is not touched', async () => {
   const node = await shared();
   const web = manifest('late');
   node.apply({ ...web, metadata: { ...web.metadata, uid: NEIGHBOUR_POD_UID } });
@@ -150,7 +150,7 @@ test('a pod whose UID is that of one that stays waits for good, and nothing of t
   node.kill();
 });
 
-test('what the agent cannot do with cgroups is an option of its host', async () => {
+test('read-only and unused cgroups are options of the host', async () => {
   for (const cgroups of ['readOnly', 'unused'] as const) {
     const node = await simulateNode({ seed: 1, invariants, cgroups });
     node.apply(manifest('web'));

@@ -51,7 +51,7 @@ const PARTS: readonly (readonly [string, (gated: Gated) => Promise<unknown>, (fi
 ];
 
 test.each(PARTS)(
-  'of %s there is a part where the disk has no more room, or its agent dies',
+  'a call on %s is left half done if the disk is full or the agent dies during the call',
   async (_, act, found, expected) => {
     const full = withFate({ kind: 'fail', code: 'ENOSPC', inPart: true });
     await begin(full.files);
@@ -65,7 +65,7 @@ test.each(PARTS)(
   },
 );
 
-test('a tree with something mounted in it loses no part', async () => {
+test('a removal that fails halfway removes no files below a mount', async () => {
   const { disk, files, gated } = withFate({ kind: 'fail', code: 'EIO', inPart: true });
   await begin(files);
   disk.mount('tmpfs', '/d/of/it');

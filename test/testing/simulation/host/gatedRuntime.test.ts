@@ -22,7 +22,7 @@ test.each([
   expect(node.host.containers()).toMatchObject([{ state, exitCode }]);
 });
 
-test('a container whose start fails has ended for whoever looks on', async () => {
+test('a container whose start fails is reported as exited to an observer', async () => {
   const effects: string[] = [];
   const onEffect = ({ kind, container }: RuntimeEffect) => {
     if (container?.podName.startsWith('web-')) effects.push(kind);
@@ -36,7 +36,7 @@ test('a container whose start fails has ended for whoever looks on', async () =>
   expect(effects).toEqual(['created', 'ended']);
 });
 
-test('an agent that cannot follow the events of its runtime finds an end with its next list, and follows them again', async () => {
+test('an agent whose event stream fails notices an exit by its next list, and reopens the stream', async () => {
   const { call, ...struck } = { call: { target: 'runtime', name: 'getContainerEvents' } as const, times: 1 };
   const faults = planTargetedFaults([{ call, fault: { kind: 'fail', code: 'UNAVAILABLE' }, ...struck }]);
   const asked: number[] = [];

@@ -6,7 +6,7 @@ import { container, manifest } from '../../../../testing/simulation/stories/mani
 const SECOND = 1_000;
 const hidden = manifest('hidden', { containers: [container('main', { image: PRIVATE_IMAGE })] });
 
-test('an image that its registry gives only to those it knows is pulled with the credentials of the node', async () => {
+test('an image that requires authentication is pulled with the credentials of the node', async () => {
   const node = await simulateNode({ seed: 1 });
   node.apply(hidden);
   await node.advance(20 * SECOND);
@@ -14,7 +14,7 @@ test('an image that its registry gives only to those it knows is pulled with the
   node.kill();
 });
 
-test('without them it is refused, until they can be read', async () => {
+test('an image that requires authentication is denied until the credentials can be read', async () => {
   const node = await simulateNode({
     seed: 1,
     faults: ({ about }) => (about.endsWith('/config.json') ? { kind: 'fail', code: 'EIO' } : undefined),
@@ -28,7 +28,7 @@ test('without them it is refused, until they can be read', async () => {
   node.kill();
 });
 
-test('a pod has what its RuntimeClass gives it, and one whose class is not there is not admitted', async () => {
+test('a pod gets the overhead of its RuntimeClass, and a pod whose RuntimeClass is missing is not admitted', async () => {
   const node = await simulateNode({ seed: 1 });
   node.apply(manifest('roomy', { runtimeClassName: RUNTIME_CLASS }));
   const lost = manifest('lost', { runtimeClassName: 'not-there' });

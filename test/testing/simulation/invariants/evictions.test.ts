@@ -50,7 +50,7 @@ const phases = (simulated: Awaited<ReturnType<typeof node>>) =>
 
 describe('C28: a simulated node of a cluster', () => {
   test.each(['memory', 'processes', 'disk'] as const)(
-    'evicts all pods but critical ones, one at a time, while its %s is used up',
+    'evicts all non-critical pods, one at a time, under pressure on %s',
     async (resource) => {
       const simulated = await node();
       expect(phases(simulated)).toEqual({ critical: 'Running', a: 'Running', b: 'Running', c: 'Running' });
@@ -62,7 +62,7 @@ describe('C28: a simulated node of a cluster', () => {
     },
   );
 
-  test('evicts no more pods than it needs to', async () => {
+  test('evicts no more pods than necessary', async () => {
     const simulated = await node();
     // 9 % are left with four containers of 64 MiB of 4 GiB, so one has to go.
     simulated.perform({ kind: 'pressure', resource: 'memory', share: 0.848, forMs: 60 * SECOND });
@@ -90,7 +90,7 @@ function violationsOf(invariant: Invariant, { available = 50, measured = 50, pri
   return violations.length;
 }
 
-test('an eviction of a critical pod is a violation, but not its refusal', () => {
+test('the eviction of a critical pod is a violation, but not its rejection', () => {
   const priority = 2_000_000_000;
   expect(violationsOf(noCriticalEviction)).toBe(0);
   expect(violationsOf(noCriticalEviction, { priority })).toBe(1);
@@ -105,7 +105,7 @@ test('an eviction without a shortage is a violation', () => {
   );
 });
 
-test('an eviction after relief is a violation', () => {
+test('an eviction after the shortage has ended is a violation', () => {
   expect(violationsOf(noEvictionAfterRelief)).toBe(0);
   expect(violationsOf(noEvictionAfterRelief, { measured: 100 })).toBe(1);
 });

@@ -18,7 +18,7 @@ const gateOf = (fault?: CallFault, parts: Partial<GateParts> = {}) =>
 const write: OutsideCall = { target: 'disk', name: 'writeFile', about: '/pods', writes: true };
 const turn = () => new Promise<void>((resolve) => void setImmediate(resolve));
 
-test('what has begun is taken back where the reply to it is lost: nobody could end it', () => {
+test('a watch whose reply is lost is closed, because its caller could not close it', () => {
   const undo = jest.fn();
   const call = { target: 'disk', name: 'watch', about: '/pods', writes: false } as const;
   const passing = { act: () => 'watching', failure: () => new Error('lost'), undo };
@@ -67,7 +67,7 @@ test.each<[string, CallFault | undefined, string[]]>([
   expect(await comesOf(fault)).toEqual(comes);
 });
 
-test('a call that hangs ends where its caller gives up', async () => {
+test('a call that hangs ends when its caller aborts', async () => {
   const giving = new AbortController();
   const faultsEnded = () => new Promise<void>(() => {});
   const act = jest.fn(() => 'done');
@@ -78,7 +78,7 @@ test('a call that hangs ends where its caller gives up', async () => {
   expect(act).not.toHaveBeenCalled();
 });
 
-test('the order in which calls are answered is drawn', async () => {
+test('the order in which calls are answered is random', async () => {
   const orderOf = async (seed: number, target: OutsideCall['target']) => {
     const clock = new Schedule(0);
     const gate = gateOf(undefined, { clock, overtakes: new Random(seed) });

@@ -11,7 +11,7 @@ import type { Action } from '../../../../testing/simulation/stories/story.ts';
 const SIZE = { pods: 3, actions: 15, faults: 8, lastsMs: 120_000 };
 
 test.each([1, 2, 3])(
-  'each life of the agents of a drawn story replays to the same pods, trees and node: seed %i',
+  'each agent run of a random story replays to the same pods, actor trees and node: seed %i',
   async (seed) => {
     const { violation } = await play(randomStory(seed, SIZE), { invariants: [], replays: true });
     expect(violation).toBeUndefined();
@@ -26,7 +26,7 @@ async function recorded() {
   return node;
 }
 
-test('a recording is plain JSON, all of which a replay takes', async () => {
+test('a recording is plain JSON, and can be replayed completely', async () => {
   const node = await recorded();
   const { input, entries } = JSON.parse(JSON.stringify(node.recording()));
   const { agent, playEntries: replay } = createReplay(input, entries);
@@ -35,7 +35,7 @@ test('a recording is plain JSON, all of which a replay takes', async () => {
   node.kill();
 });
 
-test('a replay that comes to something else breaks invariant 8', async () => {
+test('a replay with a different result violates invariant 8', async () => {
   const node = await recorded();
   await node.checkReplay();
   const entries = [...(node.recording()?.entries ?? [])];
@@ -50,7 +50,7 @@ test('a replay that comes to something else breaks invariant 8', async () => {
   node.kill();
 });
 
-test('an agent that has stopped, and waits for its disk, has no actors to compare with', async () => {
+test('a stopped agent that waits for its disk has no actors to compare with', async () => {
   const node = await simulateNode({
     seed: 1,
     records: true,
@@ -74,26 +74,29 @@ test('an agent that has stopped, and waits for its disk, has no actors to compar
 test.each([
   ['that is told once it is on disk', { call: 'rename', about: '/statuses/' }],
   ['that cannot be saved', { call: 'writeFile', about: '/statuses/' }],
-])('a replay waits for no disk: a node with a status %s replays to the same', async (_, { call, about }) => {
-  const node = await simulateNode({
-    seed: 1,
-    records: true,
-    faults: ({ name, about: path }) =>
-      name === call && path.includes(about) ? { kind: call === 'rename' ? 'hang' : 'fail' } : undefined,
-  });
-  const once = {
-    restartPolicy: 'Never',
-    containers: [container('main', { command: ['sh', '-c', 'sleep 3; exit 1'] })],
-  };
-  node.apply(manifest('web', once));
-  for (let second = 0; second < 8; second += 1) {
-    await node.advance(1_000);
-    await node.checkReplay();
-  }
-  node.kill();
-});
+])(
+  'a replay does not wait for the disk: a node with a status %s replays to the same state',
+  async (_, { call, about }) => {
+    const node = await simulateNode({
+      seed: 1,
+      records: true,
+      faults: ({ name, about: path }) =>
+        name === call && path.includes(about) ? { kind: call === 'rename' ? 'hang' : 'fail' } : undefined,
+    });
+    const once = {
+      restartPolicy: 'Never',
+      containers: [container('main', { command: ['sh', '-c', 'sleep 3; exit 1'] })],
+    };
+    node.apply(manifest('web', once));
+    for (let second = 0; second < 8; second += 1) {
+      await node.advance(1_000);
+      await node.checkReplay();
+    }
+    node.kill();
+  },
+);
 
-test('values that may be secret are not recorded, and change nothing of what a node replays to', async () => {
+test('values that may be secret are not recorded, and do not affect the replay', async () => {
   const node = await simulateNode({ seed: 1, records: true });
   const lifecycle = { postStart: { exec: { command: ['sh', '-c', 'login hunter2-of-it'] } } };
   const env = [{ name: 'PASSWORD', value: 'hunter2-of-it' }];
@@ -105,7 +108,7 @@ test('values that may be secret are not recorded, and change nothing of what a n
   node.kill();
 });
 
-test('what turns out to be secret after it was recorded changes nothing either', async () => {
+test('a value that turns out to be secret after it was recorded does not affect the replay', async () => {
   const node = await simulateNode({ seed: 1, records: true });
   const command = ['sh', '-c', 'sleep 1d; exit 1'];
   node.apply(manifest('web', { containers: [container('main', { command })] }));
@@ -130,7 +133,7 @@ const warnItself = (event: InspectionEvent): void => {
   Object.assign(root.getSnapshot().context.warnings, { own: [{ reason: 'Own', message: 'of nobody', at: 0 }] });
 };
 
-describe('the life of an agent is replayed however it ends', () => {
+describe('the life of an agent is replayed, however the agent exits', () => {
   const deaths = (['before', 'during', 'after'] as const).map((when): CallFault => ({ kind: 'death', when }));
   const differs = /invariant 8.*the recording replays to something else: \.overview\.warnings/;
 
@@ -146,7 +149,7 @@ describe('the life of an agent is replayed however it ends', () => {
     node.kill();
   });
 
-  test('by giving up, here for a reason that was not recorded', async () => {
+  test('by a failure whose reason was not recorded', async () => {
     const giveUp = (event: InspectionEvent) =>
       queueMicrotask(() => rootOf(event)?.send({ type: 'feed.ended', feed: 'ticker', at: 0 }));
     await expect(simulateNode({ seed: 1, replays: true, inspect: giveUp })).rejects.toThrow(
@@ -168,7 +171,7 @@ describe('the life of an agent is replayed however it ends', () => {
   });
 });
 
-test('what happens is the same with replays as without', async () => {
+test('a simulation has the same trace with and without replays', async () => {
   const digests = [true, false].map(async (replays) => {
     const { simulation } = await play(randomStory(5, SIZE), { invariants: [], replays, traces: true, records: true });
     return simulation.digest();

@@ -27,7 +27,7 @@ function counted() {
   return { steps, actor, enter, nextTask };
 }
 
-test('each thing that enters and changes a snapshot is a step, also of those that enter at one moment', async () => {
+test('each input that changes a snapshot is a step, even if several arrive at the same time', async () => {
   const { steps, enter, nextTask } = counted();
   enter(1);
   enter(2);
@@ -36,7 +36,7 @@ test('each thing that enters and changes a snapshot is a step, also of those tha
   expect(steps.count).toBe(3);
 });
 
-test('what changes no snapshot is none, and what changes several is one', async () => {
+test('an input that changes no snapshot is not a step, and one that changes several is one step', async () => {
   const { steps, actor, enter, nextTask } = counted();
   enter(0);
   await nextTask();

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { playNumbered } from '../../../../testing/simulation/soak/playNumbered.ts';
 
-test('each story that is asked for is told: a short one, the one of many pods, one that is drawn', async () => {
+test('each requested story is played: a short one, the one with many pods, and a random one', async () => {
   const told = [];
   for await (const { number, violation } of playNumbered([0, 7, 20]))
     told.push({ number, violation: violation?.message });

@@ -21,7 +21,7 @@ async function soaked(options: SoakOptions) {
 
 afterEach(() => void jest.restoreAllMocks());
 
-test('a soak tells which seeds it has used, and what it has come to', async () => {
+test('a soak reports its seeds and its result', async () => {
   // Each story takes its six seconds, on every machine.
   let stories = 0;
   jest.spyOn(performance, 'now').mockImplementation(() => stories * 6_000);
@@ -40,7 +40,7 @@ test('a soak tells which seeds it has used, and what it has come to', async () =
   ]);
 });
 
-test('a soak that is stopped tells how far it has come', async () => {
+test('a soak that is stopped reports its progress', async () => {
   const asked = new AbortController();
   setImmediate(() => asked.abort('SIGINT'));
   const { hasHeld, said } = await soaked({ minutes: 60, seed: 5, signal: asked.signal });
@@ -73,7 +73,7 @@ test('a soak that is stopped during a story reports no progress after its result
   expect(lines.at(-1)).toMatch(/no story told, stopped by SIGINT$/);
 });
 
-test('a soak goes on after the last seed with the first', async () => {
+test('a soak continues with the first seed after the last one', async () => {
   const asked = new AbortController();
   const hosts = new Set<unknown>();
   const follow: Invariant['follow'] = ({ host }) => {
@@ -85,7 +85,7 @@ test('a soak goes on after the last seed with the first', async () => {
   expect(said.at(-1)).toMatch(/^2 stories, .*, no violation with seeds 4294967295 to 0, stopped by SIGINT$/);
 });
 
-describe('a soak that finds something', () => {
+describe('a soak that finds a violation', () => {
   let directory: string;
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'statelet-soak-'));
@@ -94,7 +94,7 @@ describe('a soak that finds something', () => {
 
   const options = () => ({ minutes: 1, seed: 5, invariants: [noSandbox], directory });
 
-  test('shows it, and keeps it in a file of its own', async () => {
+  test('reports it, and saves it in a new file', async () => {
     await writeFile(join(directory, 'soak-5.json'), "somebody else's");
     const { hasHeld, said } = await soaked(options());
     expect(hasHeld).toBe(false);
@@ -109,7 +109,7 @@ describe('a soak that finds something', () => {
     expect(end).toMatch(/, an invariant was broken with seed 5$/);
   });
 
-  test('shows it also where it cannot be kept', async () => {
+  test('reports it even if it cannot be saved', async () => {
     const { hasHeld, said } = await soaked({ ...options(), directory: join(directory, 'nowhere') });
     expect(hasHeld).toBe(false);
     expect(said.at(-2)).toMatch(/^it could not be kept in a file: ENOENT: /);
@@ -117,7 +117,7 @@ describe('a soak that finds something', () => {
     expect(await readdir(directory)).toEqual([]);
   });
 
-  test('keeps the shortest story so far where it is stopped while it makes it shorter', async () => {
+  test('saves the shortest story so far if it is stopped during the reduction', async () => {
     const asked = new AbortController();
     let stories = 0;
     const follow: Invariant['follow'] = (watched, violated) => {
@@ -141,7 +141,7 @@ describe('a soak that finds something', () => {
     expect(story.actions.length + story.faults.length).toBeLessThan(drawn.actions.length + drawn.faults.length);
   });
 
-  test('keeps the story as it was drawn where it is stopped at once', async () => {
+  test('saves the original story if it is stopped at once', async () => {
     const asked = new AbortController();
     let stories = 0;
     const follow: Invariant['follow'] = (watched, violated) => {
@@ -156,7 +156,7 @@ describe('a soak that finds something', () => {
     expect(story).toEqual(JSON.parse(JSON.stringify(storyOfAnySize(5))));
   });
 
-  test('says with which seed the simulation itself has failed, and keeps that', async () => {
+  test('reports and saves the seed with which the simulation itself failed', async () => {
     const follow = () => ({
       onCall: () => {
         throw new TypeError('of my own');

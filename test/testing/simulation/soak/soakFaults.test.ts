@@ -8,7 +8,7 @@ import { shortStories } from '../../../../testing/simulation/stories/scenarios/s
 import { noSandbox } from '../noSandbox.ts';
 
 test.each(['each', 'pairs'] as const)(
-  'a soak with %s of the faults tells its part of every short story',
+  'a soak with the fault mode "%s" plays its part of every short story',
   async (faults) => {
     const said: string[] = [];
     const log = jest.spyOn(console, 'log').mockImplementation((line: string) => void said.push(line));
@@ -26,7 +26,7 @@ test.each(['each', 'pairs'] as const)(
   },
 );
 
-test('a soak of faults that is stopped tells how far it has come', async () => {
+test('a soak of faults that is stopped reports its progress', async () => {
   const said: string[] = [];
   const log = jest.spyOn(console, 'log').mockImplementation((line: string) => void said.push(line));
   try {
@@ -40,7 +40,7 @@ test('a soak of faults that is stopped tells how far it has come', async () => {
   ]);
 });
 
-test('what a soak of faults finds is shown with its seed, and kept with a recording', async () => {
+test('a violation found by a soak of faults is reported with its seed, and saved with a recording', async () => {
   const said: string[] = [];
   const log = jest.spyOn(console, 'log').mockImplementation((line: string) => void said.push(line));
   const directory = mkdtempSync(join(tmpdir(), 'statelet-soak-'));
@@ -64,7 +64,7 @@ test('what a soak of faults finds is shown with its seed, and kept with a record
   expect(said[3]).toMatch(/^kept in .*: `createReplay` plays /);
 }, 60_000);
 
-test('what cannot be told to its end is named and kept, and the next story is told', async () => {
+test('a story that cannot be completed is reported and saved, and the next story is played', async () => {
   const said: string[] = [];
   const log = jest.spyOn(console, 'log').mockImplementation((line: string) => void said.push(line));
   const directory = mkdtempSync(join(tmpdir(), 'statelet-soak-'));

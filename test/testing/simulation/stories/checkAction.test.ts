@@ -8,7 +8,7 @@ import type { Action } from '../../../../testing/simulation/stories/story.ts';
 /** What a program without types may give. */
 const untyped = (value: unknown): Action => value as Action;
 
-test('what stories tell of are actions', () => {
+test('all stories contain only valid actions', () => {
   const drawn = Array.from({ length: 100 }, (_, seed) => storyOfAnySize(seed));
   const all = [...drawn, ...Object.values(shortStories)].flatMap(({ actions }) => actions);
   for (const { action } of all) checkAction(action);
@@ -30,7 +30,7 @@ test.each([
   { kind: ['exit'] },
   { kind: 5n },
   { kind: Symbol('exit') },
-])('%p is no action', (action) => {
+])('%p is not an action', (action) => {
   expect(() => checkAction(untyped(action))).toThrow('there is no such action: ');
 });
 
@@ -57,10 +57,10 @@ test.each([
   [{ kind: 'oom', which: 0 }, 'oom: child: Required value'],
   [{ kind: 'flaky', target: 'bath', share: 1, forMs: 5 }, 'flaky: target: '],
   [{ kind: 'loseImage', image: 5 }, 'loseImage: image: '],
-])('of the kind of %p there are others', (action, message) => {
+])('%p is not a valid action of its kind', (action, message) => {
   expect(() => checkAction(untyped(action))).toThrow(`there is no such action of the kind ${message}`);
 });
 
-test.each(['x', 'volumes/x\n/y', '...', 'x/..y'])('%j is below the directory', (at) => {
+test.each(['x', 'volumes/x\n/y', '...', 'x/..y'])('the mount path %j is below the directory of the pod', (at) => {
   expect(() => checkAction({ kind: 'mountForeign', which: 0, at, forMs: 5 })).not.toThrow();
 });

@@ -12,7 +12,7 @@ const size = { pods: 1, actions: 1, faults: 1, lastsMs: 10 };
 /** What a program without types may give. */
 const untyped = <T>(value: unknown): T => value as T;
 
-test('what is drawn and told here are stories', () => {
+test('all random and predefined stories are valid', () => {
   const drawn = Array.from({ length: 40 }, (_, seed) => storyOfAnySize(seed));
   for (const each of [...drawn, ...Object.values(shortStories), manyKinds])
     expect(() => checkStory(each)).not.toThrow();
@@ -41,11 +41,11 @@ test.each([
   ['faults[0].fault: Required value', { ...story, faults: [{ call: 5 }] }],
   ['cgroups: Unsupported value: "none"', { ...story, cgroups: 'none' }],
   ['speed: unknown field', { ...story, speed: 2 }],
-])('no story is told of which is said: %s', async (message, given) => {
+])('an invalid story is rejected: %s', async (message, given) => {
   await expect(findViolation(untyped(given), { invariants: [] })).rejects.toThrow(`findViolation: ${message}`);
 });
 
-test('a story is told with options', async () => {
+test('invalid options and seeds of a story are rejected', async () => {
   await expect(findViolation(story, untyped(undefined))).rejects.toThrow('findViolation: its options: Required value');
   await expect(findViolation({ ...story, seed: -1 }, { invariants: [] })).rejects.toThrow('a seed is a whole number');
 });
@@ -59,11 +59,11 @@ test.each([
   ['lastsMs: Invalid value: the number is too large: ', { ...size, lastsMs: 1e300 }],
   ['crowdedShare: Invalid value: 5: ', { ...size, crowdedShare: 5 }],
   ['speed: unknown field', { ...size, speed: 2 }],
-])('no story is drawn of which is said: %s', (message, given) => {
+])('an invalid size of a random story is rejected: %s', (message, given) => {
   expect(() => randomStory(1, untyped(given))).toThrow(`randomStory: ${message}`);
 });
 
-test('no story is drawn from a seed that is none', () => {
+test('an invalid seed of a random story is rejected', () => {
   expect(() => randomStory(1.5, size)).toThrow('a seed is a whole number from 0 to 4294967295');
 });
 
@@ -81,6 +81,6 @@ test.each([
       story: { seed: 1, lastsMs: 5, faults: [] },
     },
   ],
-])('no text is made of what was not found: %s', (message, given) => {
+])('an invalid finding is rejected: %s', (message, given) => {
   expect(() => formatFinding(untyped(given))).toThrow(`formatFinding: ${message}`);
 });

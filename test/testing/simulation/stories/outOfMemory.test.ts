@@ -6,7 +6,7 @@ import { playPointed } from '../../../../testing/simulation/stories/pointed/play
 
 const stories = Object.entries(unusualHosts).filter(([title]) => title.includes('runs out of memory'));
 
-describe('each kill is reported once, and only to its container, when', () => {
+describe('each OOM kill is reported once, and only to its container, when', () => {
   test.each(stories)('%s', async (_, story) => {
     const kinds = new Set<string>();
     const onEvent = ({ reason }: { readonly reason: string }) => void kinds.add(reason);

@@ -25,7 +25,7 @@ async function running(): Promise<Simulation> {
 const phases = (node: Simulation) => node.pods().map(({ status }) => status?.phase);
 const uids = (node: Simulation) => node.pods().map(({ metadata }) => metadata.uid);
 
-test('a manifest that is half-written changes nothing until the rest is there', async () => {
+test('a partially written manifest changes nothing until it is complete', async () => {
   const node = await running();
   const [uid] = uids(node);
   const changed = { ...web, metadata: { ...web.metadata, labels: { changed: 'yes' } } };
@@ -38,7 +38,7 @@ test('a manifest that is half-written changes nothing until the rest is there', 
 });
 
 test.each(['empty', 'cut', 'noise', 'refused'] as const)(
-  'a pod whose file is %s for minutes goes on as it was, also with the next agent, and is the same when it is whole',
+  'a pod whose manifest is %s for minutes continues unchanged, under the next agent and after the manifest is restored',
   async (how) => {
     const node = await running();
     const before = node.host.running().map(({ id }) => id);
@@ -60,7 +60,7 @@ test.each(['empty', 'cut', 'noise', 'refused'] as const)(
   },
 );
 
-test('what is spoiled is whole again when faults end, and stays away where its pod is not wanted', async () => {
+test('a spoiled manifest is restored when faults end, unless its pod was removed', async () => {
   const node = await running();
   perform(node, { kind: 'spoil', pod: WEB, how: 'cut', forMs: 200 * SECOND });
   node.endFaults();
@@ -73,7 +73,7 @@ test('what is spoiled is whole again when faults end, and stays away where its p
   node.kill();
 });
 
-test('nothing is scribbled into the file of a manifest', async () => {
+test('garbage is not written into the file of a manifest', async () => {
   const node = await running();
   perform(node, { kind: 'renameManifest', pod: WEB, file: 'a b.json' });
   perform(node, { kind: 'scribble', file: 'a b.json', text: '{' });
@@ -81,7 +81,7 @@ test('nothing is scribbled into the file of a manifest', async () => {
   node.kill();
 });
 
-test('pods go with the directory of their manifests, and come back with it', async () => {
+test('pods are removed with the manifest directory, and return with it', async () => {
   const node = await running();
   perform(node, { kind: 'manifestsGone', forMs: 60 * SECOND });
   await node.advance(50 * SECOND);
@@ -91,7 +91,7 @@ test('pods go with the directory of their manifests, and come back with it', asy
   node.kill();
 });
 
-test('of two files with the same pod one runs, until both are gone', async () => {
+test('only one of two files with the same pod runs, until both are removed', async () => {
   const node = await running();
   perform(node, { kind: 'copyManifest', pod: WEB, file: 'again.json' });
   await node.advance(5 * SECOND);
@@ -102,7 +102,7 @@ test('of two files with the same pod one runs, until both are gone', async () =>
   node.kill();
 });
 
-test('a manifest that gets another name is another pod', async () => {
+test('a manifest under a new file name is a different pod', async () => {
   const node = await running();
   const before = uids(node);
   perform(node, { kind: 'renameManifest', pod: WEB, file: 'renamed.json' });
@@ -113,7 +113,7 @@ test('a manifest that gets another name is another pod', async () => {
 });
 
 test.each(['volumes/kubernetes.io~csi/theirs', 'theirs', 'volumes/kubernetes.io~empty-dir/scratch/theirs'])(
-  'what somebody else has mounted in the directory of a pod keeps it there until it is gone: %s',
+  'a foreign mount in the directory of a removed pod remains until it is unmounted: %s',
   async (at) => {
     const node = await simulateNode({ seed: 1, invariants });
     const volumes = [{ name: 'scratch', emptyDir: {} }];
@@ -138,7 +138,7 @@ test.each(['volumes/kubernetes.io~csi/theirs', 'theirs', 'volumes/kubernetes.io~
   },
 );
 
-test('a mount of somebody else that is taken away, or emptied, breaks an invariant', async () => {
+test('a foreign mount that is unmounted or emptied violates an invariant', async () => {
   const mounted = async () => {
     const node = await running();
     perform(node, { kind: 'mountForeign', which: 0, at: 'theirs', forMs: 100 * SECOND });
@@ -153,7 +153,7 @@ test('a mount of somebody else that is taken away, or emptied, breaks an invaria
   for (const { node } of [taken, emptied]) node.kill();
 });
 
-test('a pod that a URL lists by another name is another pod', async () => {
+test('a pod that a URL lists under a new name is a different pod', async () => {
   const config = { manifestUrl: { url: MANIFEST_URL, headers: [], everyMs: 5 * SECOND } };
   const node = await simulateNode({ seed: 1, invariants, config });
   perform(node, { kind: 'apply', pod: web, by: 'url' });
@@ -191,7 +191,7 @@ describe('probes over TLS', () => {
   });
 });
 
-test.each(HOST_TARGETS)('some or all of the calls to a room fail for a while, and to no other: %s', async (target) => {
+test.each(HOST_TARGETS)('some or all calls to %s fail for a while, but no other calls', async (target) => {
   const { host } = await simulateNode({ seed: 1 });
   const faults = (name: CallTarget, count = 100) =>
     Array.from({ length: count }, () => host.faultOf({ target: name, name: 'mkdir', about: '/a', writes: true }));
@@ -208,7 +208,7 @@ test.each(HOST_TARGETS)('some or all of the calls to a room fail for a while, an
   expect(faults(target)).toEqual(Array(100).fill(undefined));
 });
 
-test('a pod comes up when its runtime, of which all calls have failed, answers again', async () => {
+test('a pod starts when its runtime responds again after all calls have failed', async () => {
   const node = await simulateNode({ seed: 1, invariants });
   perform(node, { kind: 'flaky', target: 'runtime', share: 1, forMs: 20 * SECOND });
   perform(node, { kind: 'apply', pod: web });
@@ -219,7 +219,7 @@ test('a pod comes up when its runtime, of which all calls have failed, answers a
   node.kill();
 });
 
-test('an image that is lost and that nobody may pull is there again when all is well', async () => {
+test('a lost image that must not be pulled is present again when the faults have ended', async () => {
   const node = await simulateNode({ seed: 1, invariants });
   perform(node, { kind: 'loseImage', image: PRESENT_IMAGE });
   perform(node, {
@@ -235,7 +235,7 @@ test('an image that is lost and that nobody may pull is there again when all is 
   node.kill();
 });
 
-describe('what a container, the runtime or the disk suffers', () => {
+describe('faults of a container, the runtime or the disk', () => {
   const restarts = (node: Simulation) => node.pods()[0]?.status?.containerStatuses?.map((each) => each.restartCount);
 
   test.each<readonly [string, Action, readonly number[]]>([
@@ -262,7 +262,7 @@ describe('what a container, the runtime or the disk suffers', () => {
     node.kill();
   });
 
-  test('a runtime that has forgotten its pods gets them anew', async () => {
+  test('a runtime that has lost its pods gets new ones', async () => {
     const node = await running();
     const before = node.host.containers().map(({ id }) => id);
     perform(node, { kind: 'runtimeDown', downMs: SECOND, keepContainers: true, forgets: 1 });
@@ -275,7 +275,7 @@ describe('what a container, the runtime or the disk suffers', () => {
   });
 });
 
-test('an agent that stops leaves its pods to the next one, unless it is to end them', async () => {
+test('an agent leaves its pods to the next one when it stops, unless it drains', async () => {
   const node = await running();
   const before = node.host.containers().map(({ id }) => id);
   perform(node, { kind: 'stopAgent', drains: false, downMs: 5 * SECOND });
@@ -291,7 +291,7 @@ test('an agent that stops leaves its pods to the next one, unless it is to end t
   node.kill();
 });
 
-test('what is applied of a pod that a URL lists is listed there; it is in no file', async () => {
+test('a change of a pod from a URL is applied to the list of the URL, and to no file', async () => {
   const config = { manifestUrl: { url: MANIFEST_URL, headers: [], everyMs: 5 * SECOND } };
   const node = await simulateNode({ seed: 1, invariants, config });
   perform(node, { kind: 'apply', pod: web, by: 'url' });
@@ -309,7 +309,7 @@ test('what is applied of a pod that a URL lists is listed there; it is in no fil
   node.kill();
 });
 
-test('a URL gives pods, and what ails it changes none of them', async () => {
+test('a URL provides pods, and none of its faults changes them', async () => {
   const apply = { kind: 'apply', pod: web, by: 'url' } as const;
   const faults = ['refused', 'silent', 'hanging', 'half', 'garbage', 'failing', 'slow'] as const;
   const ailing = faults.map((fault, index) => ({
@@ -321,7 +321,7 @@ test('a URL gives pods, and what ails it changes none of them', async () => {
   expect(violation).toBeUndefined();
 });
 
-test('whatever is drawn can be done', async () => {
+test('all random actions can be performed', async () => {
   const drawn = Array.from({ length: 60 }, (_, seed) => storyOfAnySize(seed)).flatMap(({ actions }) =>
     actions.map(({ action }) => action),
   );

@@ -4,7 +4,7 @@ import { shortRunInvariants } from '../../../../testing/simulation/invariants/in
 import { playPointed } from '../../../../testing/simulation/stories/pointed/playPointed.ts';
 import { recreations } from '../../../../testing/simulation/stories/pointed/resources.ts';
 
-describe('C9: the next pod of a Deployment whose pod fills the node is not refused', () => {
+describe('C9: the next pod of a Deployment whose pod fills the node is not rejected', () => {
   test.each(Object.entries(recreations))('%s', async (_, story) => {
     expect((await playPointed(story, { invariants: shortRunInvariants })).violation).toBeUndefined();
   });

@@ -94,7 +94,7 @@ async function exceededAfter(
   return seconds;
 }
 
-test('a pod is active until the clock shows that its deadline is over, wherever that was set meanwhile', async () => {
+test('a pod is active until the wall clock shows that its deadline has passed, however the clock was set meanwhile', async () => {
   const ahead: TimedAction = { at: 20 * SECOND, action: { kind: 'jump', ms: 600 * SECOND } };
   const back: TimedAction = { at: 40 * SECOND, action: { kind: 'jump', ms: -600 * SECOND } };
   expect(await exceededAfter(650, [ahead])).toBe(50);

@@ -4,7 +4,7 @@ import { shortRunInvariants } from '../../../../testing/simulation/invariants/in
 import { runtimeRestarts } from '../../../../testing/simulation/stories/pointed/coincidences.ts';
 import { playPointed } from '../../../../testing/simulation/stories/pointed/playPointed.ts';
 
-describe('no status goes back when', () => {
+describe('no status regresses when', () => {
   test.each(Object.entries(runtimeRestarts))('%s', async (_, story) => {
     expect((await playPointed(story, { invariants: shortRunInvariants })).violation).toBeUndefined();
   });

@@ -33,31 +33,37 @@ test.each([
   ['all there is', told({ type: 'config.podsListed', pods: [] }), true],
   ['of another pod', removed('another'), false],
   ['that it gets on', told({ type: 'config.sourceChanged' }), false],
-])('what is changed may have its consequences when a source tells: %s', async (_, entry, isTouched) => {
-  const node = new Simulation({ seed: 1, config: CONFIG });
-  node.users.apply(web('1', { uid: 'of-the-user' }), 'url');
-  expect(await touches(node, entry)).toBe(isTouched);
-});
+])(
+  'a change may take effect when its source reports the pod, and on no other report: %s',
+  async (_, entry, isTouched) => {
+    const node = new Simulation({ seed: 1, config: CONFIG });
+    node.users.apply(web('1', { uid: 'of-the-user' }), 'url');
+    expect(await touches(node, entry)).toBe(isTouched);
+  },
+);
 
 test.each([
   ['of its manifest', {}],
   ['of the user', { uid: 'of-the-user' }],
-])('a change is heard of once, after what there was before it: with a UID %s', async (_, metadata) => {
-  const node = new Simulation({ seed: 1 });
-  for (const version of ['1', '2']) node.apply(web(version, metadata));
-  const [before, changed] = ['1', '2'].map((version) => updated(podOfManifest(web(version, metadata))));
-  for (const entry of [before, changed]) expect(await touches(node, entry as RecordedInput)).toBe(true);
-  expect(await touches(node, changed as RecordedInput)).toBe(false);
-});
+])(
+  'the reports of the previous and of the new version each let a change take effect once: with a UID %s',
+  async (_, metadata) => {
+    const node = new Simulation({ seed: 1 });
+    for (const version of ['1', '2']) node.apply(web(version, metadata));
+    const [before, changed] = ['1', '2'].map((version) => updated(podOfManifest(web(version, metadata))));
+    for (const entry of [before, changed]) expect(await touches(node, entry as RecordedInput)).toBe(true);
+    expect(await touches(node, changed as RecordedInput)).toBe(false);
+  },
+);
 
-test('that a pod is gone that was changed is not all that is to be heard of it', async () => {
+test('a change may take effect after the removal of the pod was reported', async () => {
   const node = new Simulation({ seed: 1 });
   node.apply(web('1'));
   expect(await touches(node, removed('0'.repeat(32)))).toBe(true);
   expect(await touches(node, updated(podOfManifest(web('1'))))).toBe(true);
 });
 
-test('of a pod in another file a source may tell first where it was', async () => {
+test('after a manifest was renamed, its source may report the pod twice, first for the old file', async () => {
   const node = await simulateNode({ seed: 1 });
   node.apply(web('1'));
   await node.advance(30_000);
@@ -67,7 +73,7 @@ test('of a pod in another file a source may tell first where it was', async () =
   node.kill();
 });
 
-test.each([undefined, 'url'] as const)('a node tells of a pod as its manifest description: %s', async (by) => {
+test.each([undefined, 'url'] as const)('a node reports a pod as its manifest describes it (source: %s)', async (by) => {
   const node = await simulateNode({ seed: 1, config: CONFIG });
   // A list is told of no single pod.
   await node.advance(1_000);
@@ -79,7 +85,7 @@ test.each([undefined, 'url'] as const)('a node tells of a pod as its manifest de
   node.kill();
 });
 
-test('a change that no source tells of is no reason for ever', async () => {
+test('a change that no source reports is a reason for a limited time only', async () => {
   const node = new Simulation({ seed: 1 });
   node.apply(web('2'));
   const entry = updated(podOfManifest(web('1')));

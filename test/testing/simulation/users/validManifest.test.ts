@@ -6,7 +6,7 @@ import { validManifest } from '../../../../testing/simulation/users/validManifes
 
 const named = (name: string, namespace = 'default') => ({ ...manifest('web'), metadata: { name, namespace } });
 
-test('a manifest that the node takes is given as it is', () => {
+test('a valid manifest is returned unchanged', () => {
   const web = manifest('web');
   expect(validManifest(web)).toEqual(web);
 });
@@ -20,18 +20,18 @@ test.each([
   [named('a\u001bb'), 'metadata.name: Invalid value: "a\\u001bb'],
   [named('x'.repeat(247)), 'metadata.name: '],
   [manifest('web', { volumes: [{ name: 'key', secret: { secretName: 'key' } }] }), 'spec.volumes[0]'],
-])('%# the node refuses others, and says why', (pod, message) => {
+])('an invalid manifest is rejected with the reason (%#)', (pod, message) => {
   expect(() => validManifest(pod)).toThrow(TypeError);
   expect(() => validManifest(pod)).toThrow(message);
 });
 
-test('what a lenient node ignores is no reason to refuse a manifest', () => {
+test('a manifest is valid if a lenient node ignores its problems', () => {
   const pod = manifest('web', { volumes: [{ name: 'key', secret: { secretName: 'key', optional: true } }] });
   expect(() => validManifest(pod)).toThrow('spec.volumes[0]');
   expect(validManifest(pod, { isLenient: true })).toEqual(pod);
 });
 
-test('a node has pods of one name in two namespaces', async () => {
+test('a node can run pods with the same name in two namespaces', async () => {
   const node = await simulateNode({ seed: 1, invariants });
   for (const namespace of ['default', 'other']) node.apply(named('web', namespace));
   await node.settle(60_000);
@@ -45,7 +45,7 @@ test('a node has pods of one name in two namespaces', async () => {
   expect(names()).toEqual([]);
 });
 
-test('the longest name that a pod may have fits into the directory of manifests', async () => {
+test('a manifest with the longest pod name fits into the manifest directory', async () => {
   const node = await simulateNode({ seed: 1 });
   const name = 'x'.repeat(246);
   node.apply(named(name));
@@ -54,7 +54,7 @@ test('the longest name that a pod may have fits into the directory of manifests'
   expect(node.explain(name)?.answer).toMatch(/name too long/);
 });
 
-test('a manifest that the node refuses is not put there', async () => {
+test('a manifest that the node rejects is not written', async () => {
   const node = await simulateNode({ seed: 1, invariants });
   expect(() => node.apply(named('UPPER'))).toThrow('metadata.name');
   expect(await node.settle(60_000)).toBe(true);
@@ -74,6 +74,6 @@ test.each([
   ['self[0]: contains itself', circular],
   ['inner: is nested deeper than 500 levels', deep],
   ['expected JSON, got bigint', 5n],
-])('what is no JSON is refused with its field: %s', (message, pod) => {
+])('a value that is not JSON is rejected with its field: %s', (message, pod) => {
   expect(() => validManifest(pod)).toThrow(new TypeError(`the node takes no such manifest: ${message}`));
 });

@@ -30,7 +30,7 @@ test('the view follows the actor until the user moves it, and again after a chan
   expect(chart.describedState.value).toBeUndefined();
 });
 
-test('toggles between the whole drawing and the default view', () => {
+test('the chart toggles between the whole drawing and the default view', () => {
   const chart = inPanel(200, 150);
   toggleWholeView(chart, drawn);
   expect(cameraOf(chart, drawn, choosing).scale).toBeCloseTo(0.4);
@@ -38,7 +38,7 @@ test('toggles between the whole drawing and the default view', () => {
   expect(cameraOf(chart, drawn, choosing).scale).toBe(0.85);
 });
 
-test('zooms around the center', () => {
+test('the chart zooms around its center', () => {
   const chart = inPanel(200, 100);
   zoom(chart, { x: 0, y: 0, scale: 1 }, 2);
   expect(chart.userCamera.value).toEqual({ x: -100, y: -50, scale: 2 });

@@ -30,7 +30,7 @@ function follows(answer?: (path: string) => Promise<ActorDetail>, isSeen = false
   return { page, asked, change, rest, leave };
 }
 
-test('is requested when an actor is selected or an actor of its pod has changed, at most every half second', async () => {
+test('the details of an actor are requested when it is selected or an actor of its pod has changed, at most every half second', async () => {
   const { page, asked, change, rest } = follows();
   await until(() => page.detail.value !== undefined);
   change('pod/uid-checkout-api/container/proxy');
@@ -43,7 +43,7 @@ test('is requested when an actor is selected or an actor of its pod has changed,
   expect(asked).toEqual([API, API]);
 });
 
-test('is requested at once for a new selection, and a late response is ignored', async () => {
+test('the details are requested at once for a new selection, and a late response is ignored', async () => {
   const late: (() => void)[] = [];
   const { page, asked } = follows((path) => new Promise((resolve) => late.push(() => resolve({ ...apiDetail, path }))));
   select(page, 'pod/uid-auth');
@@ -55,7 +55,7 @@ test('is requested at once for a new selection, and a late response is ignored',
   await until(() => page.detail.value?.path === 'pod/uid-auth');
 });
 
-test('shows the answer before the history, whose runs and transitions are added later', async () => {
+test('the details show the answer before the history, whose runs and transitions are added later', async () => {
   let read: (() => void) | undefined;
   const { page } = pageModel({
     url: '/pod/shop/checkout-api/container/api',
@@ -71,7 +71,7 @@ test('shows the answer before the history, whose runs and transitions are added 
   expect(earlierDetailOf(page, API)).toMatchObject({ answer: apiDetail.answer, tried: apiHistory.tried });
 });
 
-test('is requested for the displayed time, but not during a drag on the rail', async () => {
+test('the details are requested for the displayed time, but not during a drag on the rail', async () => {
   const { page, asked, rest } = follows();
   await rest();
   goToTime(page, NOW - 5_000, { isMoving: true });
@@ -81,7 +81,7 @@ test('is requested for the displayed time, but not during a drag on the rail', a
   expect(asked).toEqual([API, `${API} 5000ms ago`]);
 });
 
-test('reports a failure until a retry succeeds', async () => {
+test('a failure to load the details is reported until a retry succeeds', async () => {
   let isAway = true;
   const { page, asked, rest } = follows(async (path) => {
     if (isAway) throw new Error('the agent is away');
@@ -96,7 +96,7 @@ test('reports a failure until a retry succeeds', async () => {
   expect(page.detailError.value).toBeUndefined();
 });
 
-test('is not requested after the subscription has ended', async () => {
+test('the details are not requested after the subscription has ended', async () => {
   const { asked, change, rest, leave } = follows();
   leave();
   await rest();
@@ -104,7 +104,7 @@ test('is not requested after the subscription has ended', async () => {
   expect(asked).toEqual([API]);
 });
 
-test('is requested every five seconds while its log and events are visible, because they change without transitions', async () => {
+test('the details are requested every five seconds while the log and the events are visible, because they change without transitions', async () => {
   for (const isSeen of [true, false]) {
     const { page, asked, rest } = follows(undefined, isSeen);
     await rest();
@@ -127,7 +127,7 @@ test('a failure belongs to the actor of the request', async () => {
   expect(page.detailError.value).toEqual({ path: API, message: 'away' });
 });
 
-test('is only shown for the time that it belongs to', async () => {
+test('the details are only shown for the time that they belong to', async () => {
   const { page } = follows();
   await until(() => page.detail.value !== undefined);
   const api = actor({ ...page.world.value.actors.get(API), path: API, since: NOW - 1_000 });

@@ -23,7 +23,7 @@ function textsIn(value: unknown): string[] {
 const answering = (body: unknown, status = 200) =>
   createClient(async () => new Response(JSON.stringify(body), { status }));
 
-test('a world contains no control or bidirectional characters', () => {
+test('the data of the page contains no control or bidirectional characters', () => {
   const texts = textsIn(worldOf(escapeTexts(hostile(designSnapshot))));
   expect(texts.length).toBeGreaterThan(20);
   expect(texts.filter((text) => !isPrintable(text) || text.includes('\n'))).toEqual([]);

@@ -165,7 +165,7 @@ describe('parses a time', () => {
   });
 
   test.each(['', ' ', '25:00', 'soon', '7', `${'9'.repeat(12)}h`, `${'9'.repeat(400)}s ago`, '2026-13-01'])(
-    '%j names none',
+    'and rejects %j',
     (text) => {
       expect(parseTime(text, now)).toBeUndefined();
     },

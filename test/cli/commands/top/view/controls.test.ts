@@ -40,7 +40,7 @@ describe('moving', () => {
     ['up', ''],
   ])('%s selects %s', (keys, path) => expect(selectedBy(keys)).toBe(path));
 
-  test('the selection stays where it is on the screen when rows come before it', () => {
+  test('preserves the screen position of the selection when rows are inserted above it', () => {
     const controls = pressed('down down');
     expect([controls.selectedPath, controls.line]).toEqual(['pod/a', 2]);
     const tree = treeOf({ ...controls, sortOrder: 'name' });
@@ -48,7 +48,7 @@ describe('moving', () => {
   });
 });
 
-describe('opening and closing', () => {
+describe('expanding and collapsing', () => {
   test.each([
     ['down right right', 'pod/b/container/app'],
     ['down l l', 'pod/b/container/app'],
@@ -57,7 +57,7 @@ describe('opening and closing', () => {
     ['down right right right', 'pod/b/container/app'],
   ])('%s selects %s', (keys, path) => expect(selectedBy(keys)).toBe(path));
 
-  test('all that is shown is opened, and all closed: what is hidden then is stood for by what is above it', () => {
+  test('o expands all visible rows, and c collapses them and selects the visible ancestor of a hidden selection', () => {
     expect(treeOf(pressed('o')).rows.length).toBeGreaterThan(7);
     const controls = pressed('down right right c');
     expect(treeOf(controls).rows).toHaveLength(4);
@@ -67,20 +67,20 @@ describe('opening and closing', () => {
 });
 
 describe('choosing', () => {
-  test('an order, and another way round', () => {
+  test('s selects the sort order, and R reverses it', () => {
     expect(pressed('s')).toMatchObject({ sortOrder: 'name', isReversed: false });
     expect(pressed('s s R')).toMatchObject({ sortOrder: 'age', isReversed: true });
     expect(pressed('s s s s')).toMatchObject({ sortOrder: 'worst' });
   });
 
-  test('a filter is typed, kept or given up; keys are no commands meanwhile', () => {
+  test('/ edits a filter that Enter applies and Esc clears, and other keys are text meanwhile', () => {
     expect(pressed('/ w e b')).toMatchObject({ draftFilter: 'web', filter: '', isQuitting: false });
     expect(pressed('/ w q backspace return')).toMatchObject({ filter: 'w', isQuitting: false });
     expect(pressed('/ w return')).not.toHaveProperty('draftFilter');
     expect(pressed('/ w return escape')).toMatchObject({ filter: '' });
   });
 
-  test('Esc goes back from the innermost', () => {
+  test('Esc closes the innermost view first', () => {
     const controls = pressed('return ?', initialControls('web'));
     expect(controls).toMatchObject({ page: 'help', showsDetail: true, filter: 'web' });
     expect(pressed('escape', controls)).toMatchObject({ page: 'tree', showsDetail: true });
@@ -88,12 +88,12 @@ describe('choosing', () => {
     expect(pressed('escape escape escape', controls)).toMatchObject({ filter: '' });
   });
 
-  test('the story goes back and forth, and is another one when the selection moves', () => {
+  test('[ and ] scroll the history, which restarts at the end when the selection moves', () => {
     expect(pressed('return [ [ ]').offset).toBe(1);
     expect(pressed('return [ [ down').offset).toBe(0);
   });
 
-  test('q leaves; a key without a meaning, whatever it is called, does nothing', () => {
+  test('q quits, and a key without a meaning does nothing, whatever its name is', () => {
     expect(pressed('q').isQuitting).toBe(true);
     expect(pressed('constructor x')).toEqual(initialControls(''));
   });

@@ -3,7 +3,7 @@ import { SimulatedClock } from '../../../../../actors/simulated/simulatedClock.t
 import { type ActorsSnapshot, pollActors } from '../../../../../cli/commands/top/view/pollActors.ts';
 import { actorsOf } from './scenes.ts';
 
-test('it is looked once a second; a lost connection is tried again every two, with the last look kept', async () => {
+test('actors are polled every second, and every two seconds after a lost connection, with the last result retained', async () => {
   const clock = new SimulatedClock();
   const [first, later] = [actorsOf([], { at: 1 }), actorsOf([], { at: 2 })];
   const looks: ActorsSnapshot[] = [];

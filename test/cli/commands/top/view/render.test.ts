@@ -22,7 +22,7 @@ const surface = (width: number, height: number, colour = false) => ({ width, hei
 const drawn = (scene: TopScene, width = 80, height = 8) =>
   `\n${renderTop(scene, surface(width, height)).lines.join('\n')}\n`;
 
-test('the tree stands below a line about the node; the selected row is marked, also without colours', () => {
+test('the tree is below a line about the node, and the selected row is marked even without colors', () => {
   expect(drawn(sceneOf({ expandedPaths: new Set(['pod/db']) }))).toBe(`
 12:02:56 node host running · 2 pods, 11 actors · 1 retrying · start 1/4 · pull …
  ▸ ● host                        node                                        60s
@@ -35,7 +35,7 @@ test('the tree stands below a line about the node; the selected row is marked, a
 `);
 });
 
-test('on a narrow terminal names, what is wrong and the time are left', () => {
+test('a narrow terminal shows names, problems and times', () => {
   expect(drawn(sceneOf(), 40, 5)).toBe(`
 12:02:56 node host running · 2 pods, 11…
  ▸ ● host                            60s
@@ -45,14 +45,14 @@ test('on a narrow terminal names, what is wrong and the time are left', () => {
 `);
 });
 
-test('a lost connection is told, and the ages stand still', () => {
+test('a lost connection is reported, and the ages stop', () => {
   const lostConnection = { since: NOW + 5_000, retryAt: NOW + 11_000, reason: 'the agent has gone' };
   const text = drawn(sceneOf({}, { lostConnection, now: NOW + 9_000 }));
   expect(text).toContain('\nConnection lost 4s ago, retrying in 2s: the agent has gone\n');
   expect(text).toMatch(/>▸ ↻ db .* in 48s\n/);
 });
 
-describe('what is known of the selected actor', () => {
+describe('the details of the selected actor', () => {
   const row = sceneOf({ expandedPaths: new Set(['pod/db']) }).rows[2] as ActorRow; // it is there
   const detail = {
     row,
@@ -71,7 +71,7 @@ describe('what is known of the selected actor', () => {
       .split('\n')
       .slice(13, 24);
 
-  test('is why it is so, the end of its log, and its story up to the latest', () => {
+  test('contain the explanation, the end of the log, and the history up to the latest transition', () => {
     expect(told()).toEqual([
       `── container app of default/db-host ${'─'.repeat(44)}`,
       'container app keeps failing',
@@ -83,19 +83,19 @@ describe('what is known of the selected actor', () => {
     ]);
   });
 
-  test('the story goes back to its beginning', () => {
+  test('scroll the history back to its start', () => {
     expect(told(1).at(-1)).toBe('  12:02:56 move 5');
     expect(told(99).slice(6, 8)).toEqual(['  12:02:56 warning BackOff: again', '  12:02:56 move 1']);
   });
 });
 
-test('a filter without hits says what it hides, one that cannot be read what is wrong', () => {
+test('a filter without matches shows how many actors it hides, and an invalid one shows the error', () => {
   const text = drawn(sceneOf({ filter: 'nowhere' }, { rows: [] }));
   expect(text).toContain('the filter hides all 11 actors; Esc clears it');
   expect(drawn(sceneOf({ filter: '', draftFilter: 'is:x' }))).toContain('filter: is:x█  is:x: expected one of broken');
 });
 
-test('of thousands of actors only the rows that are seen are made, around the selected one', () => {
+test('only the visible rows around the selection are rendered, even with thousands of actors', () => {
   const many = actorsOf(Array.from({ length: 3_000 }, (_, index) => seen(`p${index}`)));
   const scene = sceneOf({ selectedPath: 'pod/p500', line: 2 }, { actors: many });
   let looked = 0;
@@ -112,7 +112,7 @@ test('of thousands of actors only the rows that are seen are made, around the se
   expect(looked).toBeLessThan(20);
 });
 
-describe.each([false, true])('with colours: %s', (colour) => {
+describe.each([false, true])('with colors: %s', (colour) => {
   test.each([
     [240, 40],
     [80, 24],
@@ -120,7 +120,7 @@ describe.each([false, true])('with colours: %s', (colour) => {
     [20, 4],
     [7, 3],
     [1, 1],
-  ])('hostile names fill %d columns and %d lines, and no more', (width, height) => {
+  ])('renders hostile names within %d columns and %d lines', (width, height) => {
     const lastFailure = { reason: 'InternalError', message: HOSTILE, at: NOW } as const;
     const hostile = actorsOf([seen('x', { ...crashed, name: HOSTILE, state: HOSTILE, lastFailure }, HOSTILE)]);
     for (const page of ['tree', 'help'] as const) {
@@ -143,7 +143,7 @@ describe.each([false, true])('with colours: %s', (colour) => {
   });
 });
 
-test('without a screen all is printed, or what a filter lets through', () => {
+test('without a screen all actors are printed, or those that match the filter', () => {
   const lines = renderPlainTop({ actors, filter: 'is:retrying', now: NOW }, 60);
   expect(lines.slice(1)).toEqual([
     ' ▾ ● db                       0/1                        60s',

@@ -20,8 +20,8 @@ function toldOf(...looks: ReturnType<typeof actorsOf>[]): string[] {
   return story.entriesOf(seen('a').tree).map(({ at, description }) => `${(at - NOW) / 1_000} ${description}`);
 }
 
-describe('the moves of an actor and those below it', () => {
-  test('are told from the second look on: from which state to which, and why', () => {
+describe('the transitions of an actor and its descendants', () => {
+  test('are recorded from the second poll on, with both states and the reason', () => {
     expect(toldOf(actorsOf([seen('a')]), actorsOf([seen('a', crashed)]))).toEqual([
       '-2 container/app running.steady → ended.backingOff: RunContainerError: no such file',
     ]);
@@ -31,20 +31,20 @@ describe('the moves of an actor and those below it', () => {
     ]);
   });
 
-  test('a new run in the same state is one', () => {
+  test('include a new run in the same state', () => {
     expect(toldOf(actorsOf([seen('a')]), actorsOf([seen('a', { since: NOW - 1_000 })]))).toEqual([
       '-1 container/app running.steady → running.steady',
     ]);
   });
 
-  test('the tries of a probe are none', () => {
+  test('do not include probe attempts', () => {
     const looks = ['passing.waiting', 'passing.probing'].map((state, index) =>
       actorsOf([seen('a', { children: [readiness(state, index === 0 ? 'steady' : 'working')] })]),
     );
     expect(toldOf(...looks)).toEqual([]);
   });
 
-  test('what comes and goes is told, of no other pod, and not of the node', () => {
+  test('include added and removed actors, but not those of other pods or the node', () => {
     const [none, both] = [actorsOf([]), actorsOf([seen('a'), seen('ab')])];
     expect(toldOf(none, both, { ...none, at: NOW + 1_000 })).toEqual([
       '-60 running',
@@ -57,7 +57,7 @@ describe('the moves of an actor and those below it', () => {
     expect(story.entriesOf(none.node)).toEqual([]);
   });
 
-  test('only so many are kept', () => {
+  test('are limited in number', () => {
     const story = createStory();
     for (let at = 0; at < 6_000; at += 1) story.observe(actorsOf([seen('a', { since: NOW - 10_000 + at })]));
     expect(story.entriesOf(seen('a').tree)).toHaveLength(5_000);
@@ -65,7 +65,7 @@ describe('the moves of an actor and those below it', () => {
   });
 });
 
-test('the events are those of the pod or, for a container, of that one', () => {
+test('the events of an actor are those of its pod or of its container', () => {
   const view = podView({ main: { app: running() } });
   const agent = fakeAgent({ now: NOW, views: [view] });
   const about = (container: string) => involvedPod(view.pod, { name: container, role: 'regular' });

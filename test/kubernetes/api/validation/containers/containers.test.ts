@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { aContainer, aPod, problemsIn } from '../../../fixtures.ts';
 
-test('accepts a stopSignal with and without an operating system, like an API server', () => {
+test('a stopSignal is valid with and without an operating system, as in an API server', () => {
   const containers = [aContainer({ lifecycle: { stopSignal: 'SIGUSR1' } })];
   expect(problemsIn(aPod({ containers }))).toEqual([]);
   expect(problemsIn(aPod({ containers, os: { name: 'linux' } }))).toEqual([]);
 });
 
-test('requires an ephemeral container to target a container of its pod, without probes, ports or resources', () => {
+test('an ephemeral container must target a container of its pod, without probes, ports or resources', () => {
   const ephemeral = {
     ...aContainer({ name: 'shell', ports: [{ containerPort: 1 }], resources: { limits: { cpu: '1' } } }),
     targetContainerName: 'nobody',
@@ -22,7 +22,7 @@ test('requires an ephemeral container to target a container of its pod, without 
   ]);
 });
 
-test('does not validate the rules of an init container without a policy', () => {
+test('the restart rules of an init container without a policy are not validated', () => {
   const rule = { action: 'Restart' as const };
   const init = aContainer({ name: 'init', restartPolicyRules: [rule] });
   expect(problemsIn(aPod({ initContainers: [init] })).map(({ path }) => path)).toEqual([

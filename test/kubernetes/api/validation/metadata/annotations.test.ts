@@ -14,7 +14,7 @@ function problems(annotations: Record<string, string>, type?: 'RuntimeDefault' |
   return problemsIn(pod).map(({ path, message }) => `${path}: ${message}`);
 }
 
-test('requires a seccomp annotation to be a profile', () => {
+test('a seccomp annotation must be a profile', () => {
   expect(problems({ [POD]: 'runtime/default', [CONTAINER]: 'localhost/a.json' })).toEqual([]);
   expect(problems({ [POD]: 'mine' })).toEqual([
     `metadata.annotations.${POD}: Invalid value: "mine": must be a valid seccomp profile`,
@@ -24,7 +24,7 @@ test('requires a seccomp annotation to be a profile', () => {
   ]);
 });
 
-test('requires a seccomp annotation to match the field', () => {
+test('a seccomp annotation must match the field', () => {
   const at = 'spec.containers[0].securityContext.seccompProfile';
   expect(problems({ [CONTAINER]: 'docker/default' }, 'RuntimeDefault')).toEqual([]);
   expect(problems({ [CONTAINER]: 'unconfined' }, 'RuntimeDefault')).toEqual([
@@ -35,7 +35,7 @@ test('requires a seccomp annotation to match the field', () => {
   ]);
 });
 
-test('requires the deletion cost to be a 32-bit integer', () => {
+test('the deletion cost must be a 32-bit integer', () => {
   const key = 'controller.kubernetes.io/pod-deletion-cost';
   expect(problems({ [key]: '-2147483648' })).toEqual([]);
   for (const cost of ['2147483648', '+1', '01', ''])

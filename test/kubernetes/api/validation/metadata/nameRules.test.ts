@@ -11,14 +11,14 @@ const SUBDOMAIN =
   "end with an alphanumeric character (e.g. 'example.com', regex used for validation is " +
   "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
-test('validates subdomains', () => {
+test('subdomains are validated', () => {
   expect(dnsSubdomainProblems('a.b-c')).toEqual([]);
   expect(dnsSubdomainProblems('Bad_Name')).toEqual([SUBDOMAIN]);
   expect(dnsSubdomainProblems('x\ny')).toEqual([SUBDOMAIN]);
   expect(dnsSubdomainProblems('x'.repeat(254))).toEqual(['must be no more than 253 characters']);
 });
 
-test('validates labels', () => {
+test('DNS labels are validated', () => {
   expect(dnsLabelProblems('a-b')).toEqual([]);
   expect(dnsLabelProblems('a.b')).toEqual(['must not contain dots']);
   expect(dnsLabelProblems('x'.repeat(64))).toEqual(['must be no more than 63 characters']);
@@ -29,7 +29,7 @@ test('validates labels', () => {
   );
 });
 
-test('validates label keys', () => {
+test('label keys are validated', () => {
   expect(['constructor', 'example.com/My_Name', '__proto__x'.slice(2)].flatMap(labelKeyProblems)).toEqual([]);
   expect(labelKeyProblems('l'.repeat(64))).toEqual(['name part must be no more than 63 bytes']);
   expect(labelKeyProblems('/x')).toEqual(['prefix part must be non-empty']);
@@ -43,7 +43,7 @@ test('validates label keys', () => {
   );
 });
 
-test('validates label values', () => {
+test('label values are validated', () => {
   expect(['', 'a_b', '9'].flatMap(labelValueProblems)).toEqual([]);
   expect(labelValueProblems('v'.repeat(64))).toEqual(['must be no more than 63 bytes']);
   expect(labelValueProblems('-')[0]).toMatch(

@@ -9,7 +9,7 @@ const problems = (over: Partial<ObjectMeta>) =>
     { isNamespaced: true, name: dnsSubdomainProblems },
   ).map(({ path, message }) => `${path}: ${message}`);
 
-test('allows at most one controller among the owners', () => {
+test('at most one of the owners may be a controller', () => {
   expect(problems({ ownerReferences: [owner, { ...owner, name: 'b', controller: false }] })).toEqual([]);
   const both = [owner, { ...owner, name: 'b' }];
   expect(problems({ ownerReferences: both })).toEqual([
@@ -18,14 +18,14 @@ test('allows at most one controller among the owners', () => {
   ]);
 });
 
-test('requires complete owner references', () => {
+test('owner references must be complete', () => {
   expect(problems({ ownerReferences: [{ apiVersion: 'apps/', kind: '', name: '', uid: '' }] })).toEqual([
     'metadata.ownerReferences.apiVersion: Invalid value: "apps/": version must not be empty',
     ...['kind', 'name', 'uid'].map((name) => `metadata.ownerReferences.${name}: Invalid value: "": must not be empty`),
   ]);
 });
 
-test('limits annotations to 256 KiB, including their keys', () => {
+test('annotations are limited to 256 KiB, including their keys', () => {
   const annotations = (bytes: number) => ({ a: 'x'.repeat(bytes - 1) });
   expect(problems({ annotations: annotations(262_144) })).toEqual([]);
   expect(problems({ annotations: annotations(262_145) })).toEqual([
@@ -33,12 +33,12 @@ test('limits annotations to 256 KiB, including their keys', () => {
   ]);
 });
 
-test('validates the prefix of a generated name, which may end with a dash', () => {
+test('the prefix of a generated name is validated, and may end with a dash', () => {
   expect(problems({ generateName: 'web-' })).toEqual([]);
   expect(problems({ generateName: '-web' })[0]).toMatch(/^metadata\.generateName: Invalid value: "-web": a lowercase/);
 });
 
-test('requires an operation in managed fields', () => {
+test('managed fields must have an operation', () => {
   expect(
     problems({ managedFields: [{ operation: 'Apply', manager: 'm'.repeat(129) }, { operation: 'Patch' }] }),
   ).toEqual([

@@ -50,7 +50,7 @@ test.each<[string, Partial<PodSpec>, string[]]>([
   expect(problemsOf(spec)).toEqual(problems.map((problem) => `spec.dnsConfig.${problem}`));
 });
 
-test('C20: limits search domains to what the C library supports', () => {
+test('C20: search domains are limited to what the C library supports', () => {
   const rule = (searches: string[]) =>
     problemsOf({ dnsConfig: { searches } }).map((problem) => problem.split(': ').at(-1));
   expect(rule(names(33, 3))).toEqual(['must not have more than 32 search paths']);
@@ -59,14 +59,14 @@ test('C20: limits search domains to what the C library supports', () => {
   ]);
 });
 
-test('C18: validates the address and names of host aliases', () => {
+test('C18: the address and the names of host aliases are validated', () => {
   expect(problemsOf({ hostAliases: [{ ip: 'host', hostnames: ['A'] }] })).toEqual([
     'spec.hostAliases[0].ip: Invalid value: "host": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
     `spec.hostAliases[0].hostnames[0]: Invalid value: "A": ${subdomain}`,
   ]);
 });
 
-test("C19: limits a hostname override to the kernel's length, and excludes other hostname settings", () => {
+test('C19: a hostname override is limited to the length that the kernel supports, and excludes other hostname settings', () => {
   const hostnameOverride = 'a'.repeat(63);
   const at = 'spec.hostnameOverride: Forbidden: may not be specified when';
   expect(problemsOf({ hostnameOverride: `${hostnameOverride}.b` })).toEqual([
@@ -78,7 +78,7 @@ test("C19: limits a hostname override to the kernel's length, and excludes other
   ]);
 });
 
-test.each([0, 2 ** 31])('rejects activeDeadlineSeconds: %d', (activeDeadlineSeconds) => {
+test.each([0, 2 ** 31])('an activeDeadlineSeconds of %d is rejected', (activeDeadlineSeconds) => {
   const message = `Invalid value: ${activeDeadlineSeconds}: must be between 1 and 2147483647, inclusive`;
   expect(problemsIn(aPod({ activeDeadlineSeconds }))).toEqual([{ path: 'spec.activeDeadlineSeconds', message }]);
 });

@@ -9,7 +9,7 @@ const problems = (spec: Partial<PodSpec>) =>
     ({ path, message }) => `${path}: ${message.replace(/ name part.*/, ' …')}`,
   );
 
-test('requires as many values in a node requirement as its operator needs', () => {
+test('a node requirement must have as many values as its operator needs', () => {
   const withExpressions = (...matchExpressions: object[]) => {
     const required = { nodeSelectorTerms: [{ matchExpressions }] };
     const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: required };
@@ -31,7 +31,7 @@ test('requires as many values in a node requirement as its operator needs', () =
   );
 });
 
-test('requires weights from 1 to 100', () => {
+test('weights must be from 1 to 100', () => {
   const preferred = (weight: number) => [{ weight, preference: {} }];
   const withWeight = (weight: number) =>
     problems({ affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: preferred(weight) } } });
@@ -41,7 +41,7 @@ test('requires weights from 1 to 100', () => {
   ]);
 });
 
-test('requires the operator Exists in a toleration without a key', () => {
+test('a toleration without a key must have the operator Exists', () => {
   expect(problems({ tolerations: [{ operator: 'Exists' }] })).toEqual([]);
   expect(problems({ tolerations: [{ operator: 'Equal' }, { key: 'a', operator: 'Exists', value: 'b' }] })).toEqual([
     'spec.tolerations[0].operator: Invalid value: "Equal": operator must be Exists when `key` is empty, which means "match all values and all keys"',
@@ -52,7 +52,7 @@ test('requires the operator Exists in a toleration without a key', () => {
   ]);
 });
 
-test('allows one spread constraint per key and action', () => {
+test('only one spread constraint is allowed per key and action', () => {
   const spread = { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway' as const };
   expect(problems({ topologySpreadConstraints: [{ ...spread, maxSkew: 0, minDomains: 2 }, spread] })).toEqual([
     'spec.topologySpreadConstraints[0].maxSkew: Invalid value: 0: must be greater than zero',
@@ -61,7 +61,7 @@ test('allows one spread constraint per key and action', () => {
   ]);
 });
 
-test('validates matchLabelKeys and mismatchLabelKeys together with a label selector', () => {
+test('matchLabelKeys and mismatchLabelKeys are validated together with a label selector', () => {
   const term = { topologyKey: 'zone', matchLabelKeys: ['a'], mismatchLabelKeys: ['a'] };
   const withTerm = (over: object) =>
     problems({ affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ ...term, ...over }] } } });
@@ -75,14 +75,14 @@ test('validates matchLabelKeys and mismatchLabelKeys together with a label selec
   ]);
 });
 
-test('C46: rejects scheduling gates of a static pod, which already has a node', () => {
+test('C46: scheduling gates of a static pod, which already has a node, are rejected', () => {
   expect(problems({ nodeName: 'node', schedulingGates: [{ name: 'a' }, { name: 'a' }] })).toEqual([
     'spec.schedulingGates[1]: Duplicate value: "a"',
     'spec.nodeName: Forbidden: cannot be set until all schedulingGates have been cleared',
   ]);
 });
 
-test('C46: warns about fields of a static pod that only a scheduler uses', () => {
+test('C46: fields of a static pod that only a scheduler uses cause a warning', () => {
   const topologySpreadConstraints = [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' as const }];
   const affinity = {
     podAffinity: {},

@@ -75,7 +75,7 @@ test.each<[PodSecurityContext, string[]]>([
     },
     ['spec.securityContext.sysctls[1].name: Duplicate value: "a.b"'],
   ],
-])('validates the pod-level context %j', (securityContext, expected) => {
+])('the pod-level security context %j is validated', (securityContext, expected) => {
   expect(wrong({ securityContext })).toEqual(expected);
 });
 
@@ -115,7 +115,7 @@ test.each<[SecurityContext, string[]]>([
     { appArmorProfile: { type: 'Unconfined', localhostProfile: 'a' } },
     [`${own}.appArmorProfile.localhostProfile: Invalid value: "a": can only be set when AppArmor type is Localhost`],
   ],
-])("validates the container's context %j", (securityContext, expected) => {
+])('the security context %j of a container is validated', (securityContext, expected) => {
   expect(wrong({ containers: [aContainer({ securityContext })] })).toEqual(expected);
 });
 
@@ -152,11 +152,11 @@ test.each<[Partial<PodSpec>, string[]]>([
     { os: { name: 'linux' }, securityContext: { windowsOptions: {} } },
     ['spec.securityContext.windowsOptions: Forbidden: windows options cannot be set for a linux pod'],
   ],
-])('validates a pod with %j', (spec, expected) => {
+])('a pod with %j is validated', (spec, expected) => {
   expect(wrongInFile(spec)).toEqual(expected);
 });
 
-test('requires valid names of sysctls', () => {
+test('names of sysctls must be valid', () => {
   expect(wrong(sysctl('Net.Core'))).toEqual([
     expect.stringContaining(
       'sysctls[0].name: Invalid value: "Net.Core": must have at most 253 characters and match regex',
@@ -176,11 +176,11 @@ test.each<[string, string, string[]]>([
     'mine',
     [`metadata.annotations[${annotation}main]: Invalid value: "mine": invalid AppArmor profile name: "mine"`],
   ],
-])("AppArmor's annotation of %s: %s", (name, value, expected) => {
+])('the AppArmor annotation of container %s is validated: %s', (name, value, expected) => {
   expect(wrongInFile({}, { [`${annotation}${name}`]: value })).toEqual(expected);
 });
 
-test('requires the AppArmor annotation to match the field', () => {
+test('the AppArmor annotation must match the field', () => {
   const containers = [aContainer({ securityContext: { appArmorProfile: { type: 'Unconfined' } } })];
   expect(wrongInFile({ containers }, { [`${annotation}main`]: 'unconfined' })).toEqual([]);
   expect(wrongInFile({ containers }, { [`${annotation}main`]: 'runtime/default' })).toEqual([

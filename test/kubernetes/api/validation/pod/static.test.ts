@@ -42,7 +42,7 @@ describe('C24: a static pod must not reference API objects', () => {
       'configmaps',
       { containers: [aContainer({ envFrom: [{ configMapRef: { name: 'c' } }] })] },
     ],
-  ])('%s, lenient or not', (path, resource, over) => {
+  ])('in %s, even if the node is lenient', (path, resource, over) => {
     expect(forStatic(over)).toEqual([`${path}: static pods may not reference ${resource}`]);
     expect(forStatic(over, true)).toEqual([`${path}: static pods may not reference ${resource}`]);
     expect(problemsIn(aPod(over))).toEqual([]);
@@ -90,7 +90,7 @@ describe('C24: a static pod must not reference API objects', () => {
       'secrets',
       { containers: [aContainer({ envFrom: [{ secretRef: { name, optional } }] })] },
     ],
-  ])('%s, unless the node is lenient', (path, resource, over) => {
+  ])('in %s, unless the node is lenient', (path, resource, over) => {
     const hint = '(accepted with --lenient-manifests)';
     expect(forStatic(over)).toEqual([`${path}: static pods may not reference ${resource} ${hint}`]);
     expect(forStatic(over, true)).toEqual([]);

@@ -8,7 +8,7 @@ const problems = (spec: Partial<PodSpec>) =>
   );
 const named = (runAsUserName: string) => problems({ securityContext: { windowsOptions: { runAsUserName } } });
 
-test('rejects Linux fields in a Windows pod', () => {
+test('Linux fields in a Windows pod are rejected', () => {
   const why = 'Forbidden: cannot be set for a windows pod';
   const spec = {
     os: { name: 'windows' as const },
@@ -23,13 +23,13 @@ test('rejects Linux fields in a Windows pod', () => {
   ]);
 });
 
-test('accepts two operating systems', () => {
+test('an operating system other than linux and windows is rejected', () => {
   // The schema accepts any string, although its type has only these two.
   const os: NonNullable<PodSpec['os']> = JSON.parse('{ "name": "plan9" }');
   expect(problems({ os })).toEqual(['spec.os: Unsupported value: "plan9": supported values: "linux", "windows"']);
 });
 
-test('validates the name of a Windows user with an optional domain', () => {
+test('the name of a Windows user is validated with an optional domain', () => {
   expect(named('EXAMPLE\\user')).toEqual([]);
   const at = 'spec.securityContext.windowsOptions.runAsUserName: Invalid value';
   expect(named('')).toEqual([`${at}: "": runAsUserName cannot be an empty string`]);
@@ -38,7 +38,7 @@ test('validates the name of a Windows user with an optional domain', () => {
   expect(named('..')).toEqual([`${at}: "..": runAsUserName's User cannot contain only periods or spaces`]);
 });
 
-test('requires all containers or none to be host processes', () => {
+test('either all containers or none must be host processes', () => {
   const containers = [
     aContainer({ securityContext: { windowsOptions: { hostProcess: true } } }),
     aContainer({ name: 'b' }),

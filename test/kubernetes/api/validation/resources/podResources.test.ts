@@ -39,7 +39,7 @@ describe('C25: pod-level resources', () => {
   ])('must not have %s', (_, spec, message) => expect(problems(spec)).toContain(message));
 });
 
-test('C46: requires claims of a container to be claims of its pod', () => {
+test('C46: claims of a container must be claims of its pod', () => {
   const claims = [{ name: 'gpu' }, { name: 'nic' }, { name: '' }, { name: 'gpu', request: 'a' }];
   const resourceClaims = [{ name: 'gpu', resourceClaimName: 'a' }];
   const at = 'spec.containers[0].resources.claims';

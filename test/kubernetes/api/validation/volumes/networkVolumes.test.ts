@@ -22,24 +22,24 @@ test.each<[Omit<Volume, 'name'>, string[]]>([
   [{ scaleIO: { gateway: '', system: '', secretRef: {} } }, required('scaleIO', 'gateway', 'system', 'volumeName')],
   [{ storageos: { secretRef: {} } }, required('storageos', 'volumeName', 'secretRef.name')],
   [{ csi: { driver: '', nodePublishSecretRef: {} } }, required('csi', 'driver', 'nodePublishSecretRef.name')],
-])('rejects a volume without required fields: %j', (source, expected) => {
+])('a volume without required fields is rejected: %j', (source, expected) => {
   expect(problems(source)).toEqual(expected);
 });
 
-test('limits a partition to 255, where 0 means none', () => {
+test('a partition is limited to 255, where 0 means none', () => {
   expect(problems({ awsElasticBlockStore: { volumeID: 'a', partition: 0 } })).toEqual([]);
   expect(problems({ awsElasticBlockStore: { volumeID: 'a', partition: 256 } })).toEqual([
     `${at}.awsElasticBlockStore.partition: Invalid value: 256: must be between 1 and 255, inclusive`,
   ]);
 });
 
-test('requires an absolute path of an NFS export', () => {
+test('an NFS export must have an absolute path', () => {
   expect(problems({ nfs: { server: 's', path: 'a' } })).toEqual([
     `${at}.nfs.path: Invalid value: "a": must be an absolute path`,
   ]);
 });
 
-test('accepts three forms of iSCSI names, and requires a secret for authentication', () => {
+test('three forms of iSCSI names are accepted, and authentication requires a secret', () => {
   const iscsi = { targetPortal: 'p', iqn: 'iqn.2001-04.com.example:a', lun: 0 };
   expect(problems({ iscsi })).toEqual([]);
   expect(problems({ iscsi: { ...iscsi, iqn: 'iqn.x', lun: 256, chapAuthSession: true, initiatorName: 'a' } })).toEqual([
@@ -50,7 +50,7 @@ test('accepts three forms of iSCSI names, and requires a secret for authenticati
   ]);
 });
 
-test('requires Fibre Channel targets with a lun, or device IDs', () => {
+test('a Fibre Channel volume must have targets with a lun, or device IDs', () => {
   expect(problems({ fc: { wwids: ['a'] } })).toEqual([]);
   expect(problems({ fc: {} })).toEqual([
     `${at}.fc.targetWWNs: Required value: must specify either targetWWNs or wwids, but not both`,
@@ -60,27 +60,27 @@ test('requires Fibre Channel targets with a lun, or device IDs', () => {
   ]);
 });
 
-test('requires exactly one name of a Flocker dataset', () => {
+test('a Flocker dataset must have exactly one name', () => {
   expect(problems({ flocker: { datasetName: 'a/b', datasetUUID: 'c' } })).toEqual([
     `${at}.flocker: Invalid value: "resource": datasetName and datasetUUID can not be specified simultaneously`,
     `${at}.flocker.datasetName: Invalid value: "a/b": must not contain '/'`,
   ]);
 });
 
-test('rejects driver options in the domain of Kubernetes', () => {
+test('driver options in the domain of Kubernetes are rejected', () => {
   expect(problems({ flexVolume: { driver: 'a/b', options: { 'x.k8s.io/a': '', 'example.com/a': '' } } })).toEqual([
     `${at}.flexVolume.options[x.k8s.io/a]: Invalid value: "x.k8s.io/a": kubernetes.io and k8s.io namespaces are reserved`,
   ]);
 });
 
-test('requires host:port pairs for a Quobyte registry', () => {
+test('a Quobyte registry must consist of host:port pairs', () => {
   expect(problems({ quobyte: { registry: '[::1]:1,a:2', volume: 'v' } })).toEqual([]);
   expect(problems({ quobyte: { registry: 'a', volume: 'v' } })[0]).toMatch(
     /must be a host:port pair or multiple pairs/,
   );
 });
 
-test('requires the URI of an Azure disk to match its kind', () => {
+test('the URI of an Azure disk must match its kind', () => {
   const azureDisk = { diskName: 'a', diskURI: 'b' };
   expect(problems({ azureDisk })).toEqual([
     `${at}.azureDisk.diskURI: Unsupported value: "b": supported values: "https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd"`,

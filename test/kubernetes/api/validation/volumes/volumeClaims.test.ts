@@ -13,7 +13,7 @@ function problems(spec: ClaimTemplate['spec'], metadata: NonNullable<ClaimTempla
   return problemsIn(aPod({ volumes })).map(({ path, message }) => `${path}: ${message}`);
 }
 
-test('requires an access mode and a size', () => {
+test('a claim must have an access mode and a size', () => {
   expect(problems(good, { labels: { a: 'b' }, annotations: { c: 'd' } })).toEqual([]);
   expect(problems({})).toEqual([
     `${at}.spec.accessModes: Required value: at least 1 access mode is required`,
@@ -24,13 +24,13 @@ test('requires an access mode and a size', () => {
   ]);
 });
 
-test('rejects ReadWriteOncePod together with other modes', () => {
+test('ReadWriteOncePod is rejected together with other modes', () => {
   expect(problems({ ...good, accessModes: ['ReadWriteOncePod', 'ReadOnlyMany'] })).toEqual([
     `${at}.spec.accessModes: Forbidden: may not use ReadWriteOncePod with other access modes`,
   ]);
 });
 
-test('rejects metadata other than labels and annotations', () => {
+test('metadata other than labels and annotations is rejected', () => {
   expect(problems(good, { name: 'a' })).toEqual([`${at}.metadata.name: Forbidden: cannot be set`]);
   const volumes = [
     { name: 'v', ephemeral: { volumeClaimTemplate: { spec: good } } },
@@ -41,7 +41,7 @@ test('rejects metadata other than labels and annotations', () => {
   ]);
 });
 
-test('requires a data source to be a claim or to have an API group', () => {
+test('a data source must be a claim or have an API group', () => {
   const dataSource = { kind: 'Other', name: '' };
   expect(problems({ ...good, dataSource })).toEqual([
     `${at}.spec.dataSource.name: Required value`,

@@ -41,13 +41,13 @@ describe('a downwardAPI item with', () => {
   });
 });
 
-test('validates a default mode like other modes', () => {
+test('a default mode is validated like other modes', () => {
   const at = (kind: string) => `spec.volumes[0].${kind}.defaultMode: Invalid value: -1: ${mode}`;
   expect(problemsOf({ downwardAPI: { defaultMode: -1 } })).toEqual([at('downwardAPI')]);
   expect(problemsOf({ projected: { defaultMode: -1 } })).toEqual([at('projected')]);
 });
 
-test('rejects duplicate paths in a projected volume, and sources of several types', () => {
+test('duplicate paths in a projected volume are rejected, and so are sources of several types', () => {
   const downwardAPI = { items: [{ path: 'a', ...name }] };
   const sources = [{ downwardAPI }, { downwardAPI, configMap: { name: 'c' } }];
   expect(problemsOf({ projected: { sources } })).toEqual([
@@ -128,7 +128,7 @@ describe('C37: volumes of objects', () => {
   });
 });
 
-test('C37: requires names and keys in variables of objects', () => {
+test('C37: variables from objects must have names and keys', () => {
   const container = aContainer({
     envFrom: [{ prefix: 'a=', configMapRef: { name: 'c' } }, {}, { configMapRef: {}, secretRef: { name: 'S' } }],
     env: [
@@ -151,12 +151,12 @@ test('C37: requires names and keys in variables of objects', () => {
   ]);
 });
 
-test('requires a reference in an image volume', () => {
+test('an image volume must have a reference', () => {
   expect(problemsOf({ image: {} })).toEqual(['spec.volumes[0].image.reference: Required value']);
   expect(problemsOf({ image: { reference: 'site:1' } })).toEqual([]);
 });
 
-test('requires block devices to be claims', () => {
+test('block devices must be claims', () => {
   const volumeDevices = [
     { name: 'v', devicePath: '/dev/a' },
     { name: 'w', devicePath: '/dev/b' },
@@ -168,7 +168,7 @@ test('requires block devices to be claims', () => {
   ]);
 });
 
-test('rejects mount propagation of a recursively read-only mount', () => {
+test('mount propagation of a recursively read-only mount is rejected', () => {
   const mount = { name: 'v', mountPath: '/a', readOnly: true, recursiveReadOnly: 'Enabled' as const };
   const container = (mountPropagation: 'None' | 'HostToContainer') =>
     aContainer({ volumeMounts: [{ ...mount, mountPropagation }] });
@@ -180,7 +180,7 @@ test('rejects mount propagation of a recursively read-only mount', () => {
   ]);
 });
 
-test('C21: requires a volume, a relative path and a key in a variable from a file', () => {
+test('C21: a variable from a file must have a volume, a relative path and a key', () => {
   const fileKeyRef = { volumeName: '', path: '../a', key: '' };
   const pod = aPod({ containers: [aContainer({ env: [{ name: 'A', valueFrom: { fileKeyRef } }] })] });
   const at = 'spec.containers[0].env[0].valueFrom.fileKeyRef';

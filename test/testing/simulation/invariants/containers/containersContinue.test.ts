@@ -65,7 +65,7 @@ function story(uid: string) {
 test.each([
   ['web:1', [`${POD} main was ended, and nothing had touched it`]],
   ['web:2', []],
-])('what was made of web:1 may end where its pod wants another image: %s', (image, violated) => {
+])('a container of image web:1 may stop if its pod requests a different image: %s', (image, violated) => {
   const { sandbox, ask, start, end, show, violations } = story('of-the-user');
   sandbox(1);
   ask(1);
@@ -75,33 +75,39 @@ test.each([
   expect(violations).toEqual(violated);
 });
 
-test.each([OF_ITS_MANIFEST, 'of-the-user'])('what ends that nobody has touched is told, of the UID %s', (uid) => {
-  const { sandbox, start, end, touch, violations } = story(uid);
-  touch(0);
-  sandbox(1);
-  start(2);
-  end(3);
-  expect(violations).toEqual([`${POD} main was ended, and nothing had touched it`]);
-});
+test.each([OF_ITS_MANIFEST, 'of-the-user'])(
+  'a container that exits without a cause is reported for a pod with the UID %s',
+  (uid) => {
+    const { sandbox, start, end, touch, violations } = story(uid);
+    touch(0);
+    sandbox(1);
+    start(2);
+    end(3);
+    expect(violations).toEqual([`${POD} main was ended, and nothing had touched it`]);
+  },
+);
 
 test.each([
   ['tells of a pod first is no reason', 0, 1],
   ['comes thereafter is one', 0.01, 0],
-])('what %s for a pod of its manifest to end', (_, seconds, violated) => {
-  const { show, touch, sandbox, ask, start, end, violations } = story(OF_ITS_MANIFEST);
-  show({ containers: [NAMED] });
-  touch(seconds);
-  sandbox(1);
-  ask(2);
-  start(3);
-  end(4);
-  expect(violations).toHaveLength(violated);
-});
+])(
+  'a change of the manifest may stop a static pod, unless it is the one that created the pod: a change that %s',
+  (_, seconds, violated) => {
+    const { show, touch, sandbox, ask, start, end, violations } = story(OF_ITS_MANIFEST);
+    show({ containers: [NAMED] });
+    touch(seconds);
+    sandbox(1);
+    ask(2);
+    start(3);
+    end(4);
+    expect(violations).toHaveLength(violated);
+  },
+);
 
 test.each([
   ['a pod of its manifest', {}],
   ['a pod with a UID of the user', { uid: 'of-the-user' }],
-])('what ends in a whole node, and nobody says that they have ended it, is told at once: of %s', async (_, named) => {
+])('an exit without a cause on a complete node is reported immediately: %s', async (_, named) => {
   const node = await simulateNode({ seed: 1, invariants: [containersContinue] });
   const web = manifest('web');
   node.apply({ ...web, metadata: { ...web.metadata, ...named } });
@@ -115,18 +121,21 @@ test.each([
 test.each([
   [OF_ITS_MANIFEST, 0],
   ['00000000-0000-4000-8000-000000000001', 1],
-])('a pod of a manifest that was replaced before its sandbox was made ends once that is read: %s', (uid, violated) => {
-  const { show, touch, sandbox, ask, start, end, violations } = story(uid);
-  show({ containers: [NAMED] });
-  touch(5);
-  sandbox(9);
-  ask(10);
-  start(11);
-  end(20);
-  expect(violations).toHaveLength(violated);
-});
+])(
+  'a pod whose manifest was replaced before its sandbox was created may stop once the new manifest is read: %s',
+  (uid, violated) => {
+    const { show, touch, sandbox, ask, start, end, violations } = story(uid);
+    show({ containers: [NAMED] });
+    touch(5);
+    sandbox(9);
+    ask(10);
+    start(11);
+    end(20);
+    expect(violations).toHaveLength(violated);
+  },
+);
 
-test('a container that gets another id goes on, and is not to end under that either', () => {
+test('a container that gets a new ID continues, and must not stop under the new ID either', () => {
   const { sandbox, start, rename, end, violations } = story('of-the-user');
   sandbox(1);
   start(2);
@@ -136,7 +145,7 @@ test('a container that gets another id goes on, and is not to end under that eit
   expect(violations).toEqual([`${POD} main was ended, and nothing had touched it`]);
 });
 
-test('what was started of a manifest from before a change ends as its agent hears of that', async () => {
+test('a pod started from an outdated manifest may stop when its agent reads the change', async () => {
   const manifestUrl = { url: MANIFEST_URL, headers: [], everyMs: 20_000 };
   const node = await simulateNode({ seed: 1, invariants: [containersContinue], config: { manifestUrl } });
   const version = (label: string) => ({
@@ -155,7 +164,7 @@ test('what was started of a manifest from before a change ends as its agent hear
   node.kill();
 });
 
-test('a pod is touched by a manifest that is whole, not by a part of one', async () => {
+test('a pod is affected by a complete manifest, not by a partially written one', async () => {
   const node = new Simulation({ seed: 1 });
   const isTouchedSince = (ms: number) => node.actionLog.hasCauseSince(POD, ms, node.elapsed);
   node.apply(manifest('web'));
@@ -170,7 +179,7 @@ test('a pod is touched by a manifest that is whole, not by a part of one', async
   expect(node.actionLog.mayBeWanted(POD, 'another')).toBe(true);
 });
 
-test('a manifest that is half-written when its pod is removed, or another written, is never whole', async () => {
+test('a partially written manifest is not completed after its pod was removed or its file replaced', async () => {
   const node = new Simulation({ seed: 1 });
   node.perform({ kind: 'writeInParts', pod: manifest('web'), share: 0.5, restMs: 1_000 });
   node.remove('web');
@@ -186,13 +195,13 @@ test.each([
   [{ keepContainers: true, renames: 1 }, false],
   [{ keepContainers: true, forgets: 1 }, true],
   [{ keepContainers: false }, true],
-])('a runtime that goes away is a reason to end only where it comes back with less: %j', (how, mayEnd) => {
+])('an outage of the runtime is a reason to stop only if the runtime has lost something: %j', (how, mayEnd) => {
   const node = new Simulation({ seed: 1 });
   node.perform({ kind: 'runtimeDown', downMs: 1, ...how });
   expect(node.actionLog.hasCauseSince(POD, 0, 0)).toBe(mayEnd);
 });
 
-test('what has to make room for a pod of a higher priority may end', () => {
+test('a container of a preempted pod may stop', () => {
   const { sandbox, start, end, tell, violations } = story('of-the-user');
   sandbox(1);
   start(2);
@@ -201,7 +210,7 @@ test('what has to make room for a pod of a higher priority may end', () => {
   expect(violations).toEqual([]);
 });
 
-test('what was touched while its start was under way may end', () => {
+test('a container may stop if its pod was changed while the container was starting', () => {
   const { sandbox, ask, start, end, touch, violations } = story('of-the-user');
   sandbox(1);
   ask(2);
@@ -211,7 +220,7 @@ test('what was touched while its start was under way may end', () => {
   expect(violations).toEqual([]);
 });
 
-test('what was touched while it ran may end', () => {
+test('a container may stop if its pod was changed while the container ran', () => {
   const { sandbox, start, end, touch, violations } = story('of-the-user');
   sandbox(1);
   start(2);
@@ -223,16 +232,19 @@ test('what was touched while it ran may end', () => {
 test.each([
   [OF_ITS_MANIFEST, 0],
   ['of-the-user', 1],
-])('what starts after its pod was touched may end where that made it another pod: %s', (uid, told) => {
-  const { sandbox, start, end, touch, violations } = story(uid);
-  sandbox(1);
-  touch(2);
-  start(3);
-  end(4);
-  expect(violations).toHaveLength(told);
-});
+])(
+  'a container that starts after a change of its pod may stop if the change created a different pod: %s',
+  (uid, told) => {
+    const { sandbox, start, end, touch, violations } = story(uid);
+    sandbox(1);
+    touch(2);
+    start(3);
+    end(4);
+    expect(violations).toHaveLength(told);
+  },
+);
 
-test('a pod with a UID of the user ends in whichever run it is when its agent hears that another has its name', () => {
+test('a pod with a UID from the user may stop in any run once the agent reads that its name belongs to a different pod', () => {
   const { sandbox, start, end, touch, want, violations } = story('of-the-user');
   sandbox(1);
   touch(2);
@@ -242,7 +254,7 @@ test('a pod with a UID of the user ends in whichever run it is when its agent he
   expect(violations).toEqual([]);
 });
 
-test('what has touched a pod is no reason for ever', () => {
+test('a change of a pod is a reason to stop only for a limited time', () => {
   const { sandbox, start, end, touch, show, violations } = story('of-the-user');
   sandbox(1);
   start(2);
@@ -256,21 +268,24 @@ test.each([
   ['a minute after it has heard of it', { left: 4, heard: 540 }, 0],
   ['long after it has heard of it', { left: 4, heard: 10 }, 1],
   ['when the touch was no reason any more as the one before left', { left: 310, heard: 540 }, 1],
-])('what has touched a pod is one for the next agent, %s', (_, { left, heard }, expected) => {
-  const { sandbox, start, ask, end, touch, begin, show, setClock, violations } = story('of-the-user');
-  sandbox(1);
-  start(2);
-  show({ containers: [] });
-  touch(3);
-  ask(left);
-  begin();
-  setClock(heard, 0);
-  show({ containers: [] });
-  end(600);
-  expect(violations).toHaveLength(expected);
-});
+])(
+  'a change of a pod remains a reason to stop under the next agent for a limited time: %s',
+  (_, { left, heard }, expected) => {
+    const { sandbox, start, ask, end, touch, begin, show, setClock, violations } = story('of-the-user');
+    sandbox(1);
+    start(2);
+    show({ containers: [] });
+    touch(3);
+    ask(left);
+    begin();
+    setClock(heard, 0);
+    show({ containers: [] });
+    end(600);
+    expect(violations).toHaveLength(expected);
+  },
+);
 
-test('the end of a container is a reason for it alone', () => {
+test('the exit of a container is a reason to stop only for that container', () => {
   const { sandbox, start, end, touchContainer, violations } = story('of-the-user');
   sandbox(1);
   start(2);
@@ -288,7 +303,7 @@ const ENDS_ALL = {
   exitCodes: { operator: 'In' as const, values: [1] },
 };
 
-test('which containers a pod has says its manifest until the pod is told of', () => {
+test('the manifest determines the containers of a pod until its status is published', () => {
   const { sandbox, start, end, touchContainer, write, violations } = story('of-the-user');
   write({ initContainers: [{ ...NAMED, restartPolicy: 'Always' }], containers: [OTHER] });
   sandbox(1);
@@ -301,7 +316,7 @@ test('which containers a pod has says its manifest until the pod is told of', ()
 test.each<[string, Partial<PodSpec>]>([
   ['where all restart with it', { containers: [{ ...NAMED, restartPolicyRules: [ENDS_ALL] }, OTHER] }],
   ['of a sidecar', { initContainers: [{ ...NAMED, restartPolicy: 'Always' }], containers: [OTHER] }],
-])('the end of another container is a reason %s, also before this one began', (_, spec) => {
+])('the exit of another container is a reason for a stop %s, even before the container started', (_, spec) => {
   const { sandbox, start, end, touchContainer, show, violations } = story('of-the-user');
   sandbox(1);
   show({ containers: [], ...spec });
@@ -317,54 +332,57 @@ test.each([
   ['Unhealthy', 'Readiness probe failed: no', 1],
   ['FailedPostStartHook', 'PostStartHook failed', 0],
   ['Pulled', 'Liveness probe failed: no', 1],
-])('a container may be ended for what was seen of it: %s, %s', (reason, message, broken) => {
-  const { sandbox, start, end, tell, violations } = story('of-the-user');
-  sandbox(1);
-  start(2);
-  tell(3, reason, message);
-  end(4);
-  expect(violations).toHaveLength(broken);
-});
+])(
+  'a container may be stopped for a failed liveness or startup probe or postStart hook, but for no other event: %s, %s',
+  (reason, message, broken) => {
+    const { sandbox, start, end, tell, violations } = story('of-the-user');
+    sandbox(1);
+    start(2);
+    tell(3, reason, message);
+    end(4);
+    expect(violations).toHaveLength(broken);
+  },
+);
 
 const BEGAN = '1970-01-01T00:00:00Z';
 
 test.each([
   [7, 1],
   [8, 0],
-])('a pod with a deadline of ten seconds that has run for %i may end', (second, broken) => {
-  const { sandbox, start, end, show, violations } = story('of-the-user');
-  sandbox(0);
-  start(0);
-  show({ containers: [NAMED], activeDeadlineSeconds: 10 }, BEGAN);
-  end(second);
-  expect(violations).toHaveLength(broken);
-});
-
-test.each([
-  ['the start of which another agent tells', 0, 20, 0],
-  ['no time before that', 0, 17, 1],
-  ['no clock that was ahead then', 5, 17, 1],
 ])(
-  'a deadline of twenty seconds counts from %s, also when the clock was set back since',
-  (_, ahead, second, broken) => {
-    const { sandbox, start, end, show, setClock, violations } = story('of-the-user');
-    const spec = { containers: [NAMED], activeDeadlineSeconds: 20 };
+  'a pod with a deadline of ten seconds may stop shortly before the deadline but no sooner, e.g. after %i s',
+  (second, broken) => {
+    const { sandbox, start, end, show, violations } = story('of-the-user');
     sandbox(0);
     start(0);
-    show(spec, BEGAN);
-    setClock(10, ahead);
-    show(spec, '1970-01-01T00:00:01Z');
-    setClock(11, -3_600);
+    show({ containers: [NAMED], activeDeadlineSeconds: 10 }, BEGAN);
     end(second);
     expect(violations).toHaveLength(broken);
   },
 );
 
 test.each([
+  ['the start of which another agent tells', 0, 20, 0],
+  ['no time before that', 0, 17, 1],
+  ['no clock that was ahead then', 5, 17, 1],
+])('a deadline of twenty seconds counts from %s, even if the clock was set back since', (_, ahead, second, broken) => {
+  const { sandbox, start, end, show, setClock, violations } = story('of-the-user');
+  const spec = { containers: [NAMED], activeDeadlineSeconds: 20 };
+  sandbox(0);
+  start(0);
+  show(spec, BEGAN);
+  setClock(10, ahead);
+  show(spec, '1970-01-01T00:00:01Z');
+  setClock(11, -3_600);
+  end(second);
+  expect(violations).toHaveLength(broken);
+});
+
+test.each([
   ['is told of', true, 1],
   ['is not told of yet', false, 0],
 ])(
-  'that its deadline has passed is no reason by itself once the start of the pod is told: one that %s',
+  'a passed deadline is no reason to stop by itself once the status of the pod is published: a start that %s',
   (_, isTold, broken) => {
     const { sandbox, start, end, show, tell, violations } = story('of-the-user');
     sandbox(0);
@@ -376,7 +394,7 @@ test.each([
   },
 );
 
-test('a deadline that its agent has read and not yet told of may end a pod', () => {
+test('a deadline that the agent has read and not yet published may terminate a pod', () => {
   const { sandbox, start, end, show, write, violations } = story('of-the-user');
   sandbox(0);
   start(0);

@@ -19,20 +19,20 @@ function said(termination: object, meanwhile: 'beforeJump' | 'onAgentStarted' | 
   return broken;
 }
 
-test.each([89_999, 90_001])('the end of a pod for its deadline has its grace from then: not from %i', (at) => {
+test.each([89_999, 90_001])('the grace period of a pod whose deadline passes at 90000 must not start at %i', (at) => {
   expect(said({ at })).toEqual([expect.stringContaining(`its grace counts from ${at}, but its end began at 90000`)]);
 });
 
-test('from then it may have it', () => {
+test('the grace period of a pod whose deadline has passed may start with its termination', () => {
   expect(said({ at: 90_000 })).toEqual([]);
 });
 
-test('one that ends for another reason, or has a shorter grace by now, has that', () => {
+test('a pod that terminates for a different reason or with a shorter grace period is exempt', () => {
   expect(said({ at: 60_000, reason: 'Removed' })).toEqual([]);
   expect(said({ at: 91_000, graceSeconds: 1 })).toEqual([]);
 });
 
-test('a pod that starts again may show its first end after its second one began', () => {
+test('a pod that restarts may report its first termination after its second one has started', () => {
   const broken: string[] = [];
   const following = deadlineGrace.follow({} as Watched, (message) => void broken.push(message));
   const begin = (at: number) => following.onEvent?.({ reason: 'DeadlineExceeded', involved: { uid }, at } as never);
@@ -53,7 +53,7 @@ test('a pod that starts again may show its first end after its second one began'
 });
 
 test.each(['beforeJump', 'onAgentStarted'] as const)(
-  'what is told after %s is not compared with what was before',
+  'after %s, a termination is not compared with an earlier deadline event',
   (each) => {
     expect(said({ at: 60_000 }, each)).toEqual([]);
   },

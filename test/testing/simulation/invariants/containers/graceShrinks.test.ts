@@ -41,7 +41,7 @@ async function watchedNode() {
   return { node, ends, goesOn, call, stop, said, restart, trees, uid: pod.metadata.uid };
 }
 
-test('neither the grace of a pod nor the moment by which it ends grows', async () => {
+test('neither the grace period of a pod nor the deadline of its termination is extended', async () => {
   const { ends, said, restart } = await watchedNode();
   ends(30, 100_000);
   ends(5, 90_000);
@@ -55,7 +55,7 @@ test('neither the grace of a pod nor the moment by which it ends grows', async (
   expect(said()).toEqual([]);
 });
 
-test('what an earlier agent had given a pod does not bind the next one, whatever else is told of it first', async () => {
+test('the grace period under an earlier agent does not bind the next one, whatever else is published first', async () => {
   const { ends, goesOn, said, restart } = await watchedNode();
   ends(5, 90_000);
   restart();
@@ -64,7 +64,7 @@ test('what an earlier agent had given a pod does not bind the next one, whatever
   expect(said()).toEqual([]);
 });
 
-test('a container that runs is not removed before it was stopped', async () => {
+test('a running container is not removed before it was stopped', async () => {
   const { node, call, said } = await watchedNode();
   const [container] = node.host.containers();
   call('removeContainer', container?.id ?? '');
@@ -75,7 +75,7 @@ test('a container that runs is not removed before it was stopped', async () => {
   node.kill();
 });
 
-test('the grace of a container does not grow either, whatever agent stops it, unless its pod is wanted again', async () => {
+test('the grace period of a container is not extended under any agent, unless its pod is wanted again', async () => {
   const { node, stop, said, restart } = await watchedNode();
   const [{ id = '' } = {}] = node.host.containers();
   stop(id, 30);
@@ -92,7 +92,7 @@ test('the grace of a container does not grow either, whatever agent stops it, un
   expect(said()).toEqual([`container ${id}: its grace grew from 30 to 31 s`]);
 });
 
-test('a sandbox is not stopped before its containers have ended or had their time', async () => {
+test('a sandbox is not stopped before its containers have exited or their grace period is over', async () => {
   const { node, call, stop, said } = await watchedNode();
   const [{ id = '', sandbox } = {}] = node.host.containers();
   const stopSandbox = () => call('stopPodSandbox', sandbox?.id ?? '');
@@ -108,7 +108,7 @@ test('a sandbox is not stopped before its containers have ended or had their tim
   node.kill();
 });
 
-test('what is told to end for the first time has the grace of its pod, or what is left of that', async () => {
+test('the first stop of a container has the grace period of its pod, or what is left of it', async () => {
   const { node, stop, said } = await watchedNode();
   const [{ id = '' } = {}] = node.host.containers();
   stop(id, 4);

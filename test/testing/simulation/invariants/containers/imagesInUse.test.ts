@@ -43,7 +43,7 @@ function said(
 
 const IN_USE = 'image sha256:1 is removed while main of default/web uses it';
 
-test('a removed image is neither in a container nor mounted', () => {
+test('a removed image is neither used by a container nor mounted', () => {
   expect(said([{ ...main, imageId: 'sha256:2' }])).toEqual([]);
   expect(said([main])).toEqual([IN_USE]);
   const mounts = [{ image: { image: 'sha256:1' } }] as unknown as Container['mounts'];
@@ -54,7 +54,7 @@ test('a removed image is not pinned', () => {
   expect(said([], { pinned: true })).toEqual(['the pinned image sha256:1 is removed']);
 });
 
-test("an agent need not know other agents' containers that are newer than its list, or that no list has shown", () => {
+test('an agent need not know foreign containers that are newer than its last list or in no list', () => {
   expect(said([{ ...main, createdAt: 20 }], { own: [] })).toEqual([]);
   expect(said([{ ...main, createdAt: 20 }])).toEqual([IN_USE]);
   expect(said([main], { hidden: ['a'] })).toEqual([]);

@@ -23,18 +23,18 @@ function said(all: readonly Runs[], strayed: readonly string[] = []) {
   return atOnce;
 }
 
-test('one container of a pod never runs twice', () => {
+test('no container of a pod runs twice', () => {
   expect(said([main, { ...main, id: 'b', containerName: 'helper' }])).toEqual([]);
   expect(said([main, { ...main, id: 'b', podName: 'db', podUid: 'uid-2' }])).toEqual([]);
   expect(said([main, { ...main, id: 'b' }])).toEqual(['more than one live container: default/web uid-1 main (2)']);
 });
 
-test('no two pods of one full name run', () => {
+test('no two pods with the same full name run', () => {
   const other = { ...main, id: 'b', podUid: 'uid-2' };
   expect(said([main, other])).toEqual(['two pods of one full name run: default/web (uid-1, uid-2)']);
   expect(said([main, { ...other, namespace: 'test' }])).toEqual([]);
 });
 
-test('nothing is held against an agent to which the runtime has not shown what runs', () => {
+test('an agent is not blamed for running containers that the runtime has not listed', () => {
   expect(said([main, { ...main, id: 'b' }], ['a'])).toEqual([]);
 });

@@ -22,10 +22,13 @@ test.each([
   ['Never', { ...main, restartPolicyRules: rules('Restart') }, 42, false],
   ['Never', { ...main, restartPolicyRules: rules('RestartAllContainers') }, 42, false],
   ['Never', { ...main, restartPolicyRules: rules('Restart') }, 41, true],
-] as const)('under %s a container %j that ended with %s stays so: %s', (restartPolicy, container, exitCode, stays) => {
-  const spec = { restartPolicy, containers: [main] } as unknown as PodSpec;
-  expect(mayStayEnded(spec, container as unknown as PodSpec['containers'][number], end(exitCode))).toBe(stays);
-});
+] as const)(
+  'with policy %s, a container %j that exited with %s may stay terminated: %s',
+  (restartPolicy, container, exitCode, stays) => {
+    const spec = { restartPolicy, containers: [main] } as unknown as PodSpec;
+    expect(mayStayEnded(spec, container as unknown as PodSpec['containers'][number], end(exitCode))).toBe(stays);
+  },
+);
 
 /** Pods whose containers end, as a runtime and a node tell of them. */
 function history() {
@@ -62,7 +65,7 @@ function history() {
   return { ends, effect, note, pod, tell, reportNotFound, setClock, tellLate, forget: () => known.splice(0) };
 }
 
-test('the last end of a container is known until its pod is gone, also of one that is removed while it runs', () => {
+test('the last exit of a container is known until its pod is gone, even if the container is removed while it runs', () => {
   const { ends, effect, tell } = history();
   expect(ends.lastEndOf('uid', 'main')).toBeUndefined();
   effect('ended', 'main', { exitCode: 3 });
@@ -74,7 +77,7 @@ test('the last end of a container is known until its pod is gone, also of one th
   expect(ends.lastEndOf('uid', 'main')).toBeUndefined();
 });
 
-test('a run that the runtime had forgotten, and that ends late, is not the last one', () => {
+test('the late exit of a run that the runtime had lost is not the last one', () => {
   const { ends, note } = history();
   const exitCode = () => ends.lastEndOf('uid', 'main')?.exitCode;
   // Numbered anew, and made after the clock was set back, it is the last one all the same.
@@ -86,7 +89,7 @@ test('a run that the runtime had forgotten, and that ends late, is not the last 
   expect(exitCode()).toBe(0);
 });
 
-test('how a container ended that the runtime forgot at once nobody knows: what is told of it counts', () => {
+test('the reported exit counts for a container that the runtime lost immediately', () => {
   const { ends, effect, reportNotFound, forget } = history();
   const exitCode = () => ends.lastEndOf('uid', 'main')?.exitCode;
   effect('ended', 'main', { exitCode: 1 });
@@ -105,7 +108,7 @@ test.each([
   ['the node removes another', 'removeContainer', 'id-of-another', 137],
   ['the node has only stopped it', 'stopContainer', 'id-of-main', 137],
 ] as const)(
-  'how a container ended that is removed at once a node knows that removes it: %s',
+  'the exit of a container that is removed immediately is known only to the node that removed it: %s',
   (_, name, about, code) => {
     const { ends, effect, reportNotFound } = history();
     effect('ended', 'main', { exitCode: 1 });
@@ -117,7 +120,7 @@ test.each([
   },
 );
 
-test('a container that others remove while it runs has ended as the node tells', () => {
+test('the exit of a container that others removed while it ran is the one that the node reports', () => {
   const { ends, effect, reportNotFound } = history();
   effect('removed', 'main', { state: 'running' });
   expect(ends.lastEndOf('uid', 'main')?.exitCode).toBeUndefined();
@@ -125,7 +128,7 @@ test('a container that others remove while it runs has ended as the node tells',
   expect(ends.lastEndOf('uid', 'main')?.exitCode).toBe(137);
 });
 
-test('a pod has ended as its containers have, where none of them is to run again', () => {
+test('the terminal phase of a pod follows from its containers if none of them will restart', () => {
   const { ends, effect, pod } = history();
   const containers = [main, { ...main, name: 'helper' }];
   const never = { restartPolicy: 'Never', containers };
@@ -162,7 +165,7 @@ test.each([
     ],
     true,
   ],
-] as const)('a pod may have ended by a deadline that it ever had: one %s', (_, times, isExplained) => {
+] as const)('a pod may have failed because of a deadline that it once had: one %s', (_, times, isExplained) => {
   const { ends, pod, setClock, tellLate } = history();
   for (const [elapsed, now] of times) setClock(elapsed, now);
   const late = tellLate(BEGAN);
@@ -174,7 +177,7 @@ test.each([
   expect(ends.explain(late, [late])).toBe(isExplained);
 });
 
-test('a pod may also have ended for one of a higher priority', () => {
+test('a pod may also have failed because a pod of higher priority preempted it', () => {
   const { ends, pod, tell } = history();
   const spec = { restartPolicy: 'Always', containers: [main], priority: 5 };
   const outdone = pod(spec, { phase: 'Failed', reason: 'Preempting' });

@@ -47,7 +47,7 @@ async function watchedNode({ faults, pods = 500 }: { readonly faults?: FaultPlan
   return { node, said, offerMore };
 }
 
-test('a pod is wanted until the node has it, and its containers until they run', async () => {
+test('a pod is reported until it exists, and then its containers until they have run', async () => {
   const failing: FaultPlan = ({ name, about }) =>
     name === 'createContainer' && about !== '' ? { kind: 'fail' } : undefined;
   const { node, said } = await watchedNode({ faults: failing });
@@ -72,7 +72,7 @@ test.each([
     { containers: [container('main', { resources: { requests: { cpu: '200m' } } })] },
     'main has another size than is asked for',
   ],
-])('what runs has the %s that its manifest has by now', async (_, changed, wrong) => {
+])('a running container has the current %s of its manifest', async (_, changed, wrong) => {
   const { node, said } = await watchedNode();
   node.apply(web({ containers: [container('main', { resources: { requests: { cpu: '100m' } } })] }));
   await node.advance(20_000);
@@ -86,7 +86,7 @@ test.each([
   node.kill();
 });
 
-test('a resize that is refused leaves a container as it was', async () => {
+test('a rejected resize leaves a container unchanged', async () => {
   const { node, said } = await watchedNode();
   const ofSize = (cpu: string) => web({ containers: [container('main', { resources: { requests: { cpu } } })] });
   node.apply(ofSize('100m'));
@@ -97,7 +97,7 @@ test('a resize that is refused leaves a container as it was', async () => {
   node.kill();
 });
 
-test('a pod that was wanted otherwise while no agent was there may keep the size that no resize can change', async () => {
+test('a pod that was changed while no agent was running may retain resources that no resize can change', async () => {
   const { node, said } = await watchedNode();
   const ofSize = (resources: object) => web({ containers: [container('main', { resources })] });
   const resources = () => node.host.containers()[0]?.config.linux?.resources;
@@ -120,7 +120,7 @@ test('a pod that was wanted otherwise while no agent was there may keep the size
   node.kill();
 });
 
-test('what runs has the command, the user and the mounts that its manifest asks for', async () => {
+test('a running container has the command, the user and the mounts of its manifest', async () => {
   const { node, said } = await watchedNode();
   const volumes = [{ name: 'cache', emptyDir: {} }];
   const volumeMounts = [{ name: 'cache', mountPath: '/cache' }];
@@ -154,7 +154,7 @@ test.each([
     { containers: [container('main'), container('helper', { command: shell('exit 1') })] },
     'helper',
   ],
-])('%s that ends again and again runs again within its back-off', async (_, spec, name) => {
+])('%s that exits repeatedly restarts within its back-off', async (_, spec, name) => {
   let fails = false;
   const failing: FaultPlan = ({ name: called, about }) =>
     fails && called === 'createContainer' && about !== '' ? { kind: 'fail' } : undefined;
@@ -168,7 +168,7 @@ test.each([
   node.kill();
 });
 
-test('a pod is refused only where there is no room for it', async () => {
+test('a pod is rejected only if there is no room for it', async () => {
   const { node, said, offerMore } = await watchedNode({ pods: 1 });
   node.apply(manifest('first'));
   await node.advance(20_000);
@@ -180,7 +180,7 @@ test('a pod is refused only where there is no room for it', async () => {
   node.kill();
 });
 
-test('a pod is over only where it may be, and nothing of it runs then', async () => {
+test('a pod is terminal only if it may be, and then none of its containers is running', async () => {
   const { node, said } = await watchedNode();
   node.apply(web({ restartPolicy: 'Never', containers: [container('main', { command: shell('exit 1') })] }));
   await node.advance(20_000);

@@ -61,7 +61,7 @@ const statusChange = (pod: Pod, initContainerStatuses: readonly unknown[]) =>
     pod: { ...pod, status: { ...pod.status, initContainerStatuses } },
   }) as unknown as PodChange;
 
-test('no sandbox is made before the volumes of its pod', async () => {
+test('no sandbox is created before the volumes of its pod are mounted', async () => {
   const { node, pod, sandbox, onEffect, said } = await watchedNode({ volumes: volumes.slice(0, 1) });
   onEffect?.({ kind: 'created', sandbox });
   expect(said()).toEqual([]);
@@ -71,7 +71,7 @@ test('no sandbox is made before the volumes of its pod', async () => {
   node.kill();
 });
 
-test('no container starts after its stop was asked for, or that of its sandbox', async () => {
+test('no container starts after a request to stop it or its sandbox', async () => {
   const { node, sandbox, found, call, start, onAgentStarted, said } = await watchedNode();
   start('main');
   expect(said()).toEqual([]);
@@ -89,7 +89,7 @@ test('no container starts after its stop was asked for, or that of its sandbox',
   node.kill();
 });
 
-test('no container starts before its init containers have succeeded, and its sidecars have started up', async () => {
+test('no container starts before its init containers have succeeded and its sidecars have started', async () => {
   const { node, pod, sandbox, found, onEffect, onStatus, start, said } = await watchedNode({
     initContainers: [
       container('setup', { command: ['sh', '-c', 'exit 0'] }),
@@ -120,7 +120,7 @@ test('no container starts before its init containers have succeeded, and its sid
   node.kill();
 });
 
-test('that a sidecar has started up is seen by its actor while its status is withheld', async () => {
+test('the actor of a sidecar shows that it has started while its status is withheld', async () => {
   const { node, pod, watched, afterStep, start, said } = await watchedNode({
     initContainers: [container('sidecar', { restartPolicy: 'Always' })],
   });
@@ -139,7 +139,7 @@ test('that a sidecar has started up is seen by its actor while its status is wit
   node.kill();
 });
 
-test('no container starts before those that come before it have had their turn', async () => {
+test('no container starts before the containers that precede it have had their turn', async () => {
   const { node, pod, onCall, start, said } = await watchedNode({
     containers: [container('main'), container('helper')],
   });
@@ -166,26 +166,29 @@ test('no container starts before those that come before it have had their turn',
 test.each([
   ['creatingContainer', []],
   ['readyToCreate', ['helper: started before main']],
-])('who has failed when the turn of another comes is not passed over by it: it was %s', async (tag, says) => {
-  const { node, pod, watched, onCall, onStatus, start, said } = await watchedNode({
-    containers: [container('main'), container('helper')],
-  });
-  const first = pod.status?.containerStatuses?.find(({ name }) => name === 'main');
-  if (first === undefined) throw new Error('it has no status');
-  const { uid } = pod.metadata;
-  const tree = { id: `pod/${uid}`, children: [{ id: 'container/helper', tags: [tag], children: [] }] };
-  Object.assign(watched, { agent: { trees: () => new Map([[uid, tree]]) } });
-  first.state = { waiting: { reason: 'ImageInspectError' } };
-  onStatus?.({ uid, pod, removed: false } as unknown as PodChange);
-  first.state = { waiting: { reason: 'ContainerCreating' } };
-  const about = `${PATHS.root}/pods/${uid}/containers/helper`;
-  onCall?.({ target: 'disk', name: 'mkdir', writes: true, about });
-  start('helper');
-  expect(said()).toEqual(says);
-  node.kill();
-});
+])(
+  'a container that has failed may be overtaken only by a container whose turn had come before: it was %s',
+  async (tag, says) => {
+    const { node, pod, watched, onCall, onStatus, start, said } = await watchedNode({
+      containers: [container('main'), container('helper')],
+    });
+    const first = pod.status?.containerStatuses?.find(({ name }) => name === 'main');
+    if (first === undefined) throw new Error('it has no status');
+    const { uid } = pod.metadata;
+    const tree = { id: `pod/${uid}`, children: [{ id: 'container/helper', tags: [tag], children: [] }] };
+    Object.assign(watched, { agent: { trees: () => new Map([[uid, tree]]) } });
+    first.state = { waiting: { reason: 'ImageInspectError' } };
+    onStatus?.({ uid, pod, removed: false } as unknown as PodChange);
+    first.state = { waiting: { reason: 'ContainerCreating' } };
+    const about = `${PATHS.root}/pods/${uid}/containers/helper`;
+    onCall?.({ target: 'disk', name: 'mkdir', writes: true, about });
+    start('helper');
+    expect(said()).toEqual(says);
+    node.kill();
+  },
+);
 
-test('a container starts with what it asks for mounted, and with nothing else', async () => {
+test('a container starts with exactly the mounts that it requests', async () => {
   const { node, pod, found, start, said } = await watchedNode({
     volumes,
     containers: [container('main', { volumeMounts })],

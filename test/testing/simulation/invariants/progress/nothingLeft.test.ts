@@ -29,7 +29,7 @@ async function afterAnother() {
   return { node, said, gone };
 }
 
-test('while a pod ends what it has is left, and when it has ended nothing, while others run', async () => {
+test('a terminating pod may have resources left, and a terminated one none, while other pods run', async () => {
   const { node, said, gone } = await afterAnother();
   expect(said()).toContain('default/gone-node-1 is not wanted and is there');
   await node.advance(60_000);
@@ -38,7 +38,7 @@ test('while a pod ends what it has is left, and when it has ended nothing, while
   node.kill();
 });
 
-test('what is left of a pod that is gone is found while others run', async () => {
+test('leftovers of a removed pod are detected while other pods run', async () => {
   const { node, said, gone } = await afterAnother();
   await node.advance(60_000);
   const { disk, files } = node.host;

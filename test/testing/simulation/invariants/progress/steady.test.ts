@@ -40,7 +40,7 @@ function told(frameAfter: (minute: number) => object, before: (minute: number, l
 
 const entries = (count: number) => ({ kept: Array.from({ length: count }, () => 0) });
 
-test('a list that grows with each restart of a pod that lives on is told once it cannot be by chance', () => {
+test('a list that grows with each restart of a pod is reported once the growth cannot be chance', () => {
   const [first] = told((minute) => entries(minute));
   expect(first).toMatch(/^\d+ entries in keyframe\.kept: more and more for as long as 8 spans of two minutes$/);
   expect(told((minute) => entries(Math.floor(minute / 2)))).not.toEqual([]);
@@ -51,11 +51,11 @@ test.each<[string, (minute: number) => number]>([
   ['goes up and down', (minute) => minute % 7],
   ['comes to no more than it may be', (minute) => Math.min(minute, 12)],
   ['grows now and then', (minute) => Math.floor(minute / 10)],
-])('what %s is no leak', (_, count) => {
+])('a count that %s is not a leak', (_, count) => {
   expect(told((minute) => entries(count(minute)))).toEqual([]);
 });
 
-test('the same pod with something else in its manifest is no reason to grow', () => {
+test('an edited manifest of the same pod is no reason to grow', () => {
   const change = (minute: number, log: ActionLog) => {
     const resources = { limits: { cpu: minute % 2 === 0 ? '100m' : '200m' } };
     log.want(POD, {
@@ -66,7 +66,7 @@ test('the same pod with something else in its manifest is no reason to grow', ()
   expect(told(entries, change)).not.toEqual([]);
 });
 
-test('where there is more and more an agent has more in it', () => {
+test('an agent may grow with the number of pods and containers', () => {
   const another = (minute: number, log: ActionLog) => log.want(`default/web-${minute}`, { manifest: web });
   expect(told(entries, another)).toEqual([]);
   const containers = (minute: number) => Array.from({ length: minute + 1 }, (_, at) => container(`main-${at}`));

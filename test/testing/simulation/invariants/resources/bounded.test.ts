@@ -44,22 +44,22 @@ const leaking = (kept: Kept): Invariant => ({
 
 const brokenBy = async (invariant: Invariant) => (await play(story, { invariants: [invariant] })).violation;
 
-test('one entry that is kept for each restart of a container is found when the pod is gone', async () => {
+test('an entry that is retained for each restart of a container is detected when the pod is gone', async () => {
   const leaked = await brokenBy(leaking((starts) => ({ kept: Array.from({ length: starts }, () => 0) })));
   expect(leaked).toMatchObject({ number: 9, message: expect.stringContaining(' entries in keyframe.kept, where ') });
 });
 
-test('a text that grows is found', async () => {
+test('a growing string is detected', async () => {
   const leaked = await brokenBy(leaking((starts) => ({ kept: '0'.repeat(starts * 1_000) })));
   expect(leaked).toMatchObject({ number: 9, message: expect.stringContaining('characters in keyframe.kept, where ') });
 });
 
-test('what a call that is just under way was given is no leak', async () => {
+test('the input of a call in progress is not a leak', async () => {
   const kept = (starts: number) => ({ snapshot: { input: Array.from({ length: starts }, () => 0) } });
   expect(await brokenBy(leaking(kept))).toBeUndefined();
 });
 
-test('what does not grow with the run is no leak', async () => {
+test('values that do not grow with the duration of the run are not a leak', async () => {
   expect(await brokenBy(bounded)).toBeUndefined();
   expect(
     await brokenBy(leaking(() => ({ kept: ['a', 'few', 'names', 'that', 'are', 'always', 'there'] }))),
@@ -67,7 +67,7 @@ test('what does not grow with the run is no leak', async () => {
   expect(await brokenBy(leaking((starts) => ({ count: 10 ** starts })))).toBeUndefined();
 });
 
-test('the last failure is no leak, but what it keeps besides is', async () => {
+test('the last failure is not a leak, but additional data in it is', async () => {
   const failure = { reason: 'StoreFailed', message: '0'.repeat(200), at: 0 };
   const after = (more: object) =>
     brokenBy(leaking((starts) => (starts > 0 ? { failure: { ...failure, ...more } } : {})));
@@ -126,7 +126,7 @@ function withOneMore(value: unknown, [key, ...below]: readonly string[]): unknow
   return Array.isArray(value) ? value.with(Number(key), changed) : { ...(value as object), [key]: changed };
 }
 
-test('one entry more is found in each list and each map of the context of each actor', async () => {
+test('an additional entry is detected in every list and map in the context of every actor', async () => {
   const frame = await writtenDown();
   const places = kept(frame);
   const actors = ['admission', 'cgroups', 'garbage', 'logRotation', 'pullLimiter', 'startLimiter', 'statusSink/api'];
@@ -136,7 +136,7 @@ test('one entry more is found in each list and each map of the context of each a
   for (const by of ['itself', 'another'] as const) expect(toldOf(frame, structuredClone(frame), by)).toEqual([]);
 });
 
-test('a warning that comes again is no leak, but one that a new agent does not have is', () => {
+test('a repeated warning is not a leak, but a warning that a new agent does not have is', () => {
   const [without, warned] = [{ warnings: [] }, { warnings: ['other cgroups'] }];
   expect(toldOf(without, warned, 'itself')).toEqual([]);
   expect(toldOf({ kept: [] }, { kept: [0] }, 'itself')).toHaveLength(1);
@@ -145,7 +145,7 @@ test('a warning that comes again is no leak, but one that a new agent does not h
   ]);
 });
 
-test('an actor and timers that are left over are found', () => {
+test('leftover actors and timers are detected', () => {
   const told: string[] = [];
   const now = { actors: 1, timers: 7, agentNumber: 1 };
   const leaf = { getSnapshot: () => ({}) };
@@ -176,7 +176,7 @@ test('an actor and timers that are left over are found', () => {
   expect(told).toHaveLength(4);
 });
 
-test.each(['itself', 'another'] as const)('a state with states below it is no leak: in %s', (by) => {
+test.each(['itself', 'another'] as const)('a nested state is not a leak: compared with %s', (by) => {
   const inState = (value: unknown, ...kept: readonly number[]) => ({
     cgroups: { snapshot: { value, context: { kept } } },
   });
@@ -187,7 +187,7 @@ test.each(['itself', 'another'] as const)('a state with states below it is no le
   expect(by === 'itself' ? toldOf(less, more, by) : toldOf(more, less, by)).toHaveLength(1);
 });
 
-test('an agent that has yet to read one of its sources is not compared with one that has read all', async () => {
+test('an agent that has not read all of its sources is not compared with one that has', async () => {
   const late: Story = {
     seed: 3_005_894,
     faults: [],

@@ -33,16 +33,16 @@ function violationsOf(work: {
   return violations;
 }
 
-test('a fact about one container that costs a few transitions and a status now and then violates nothing', () => {
+test('a fact about one container may cost a few transitions and an occasional status', () => {
   expect(violationsOf({ transitions: 10, statuses: 0 })).toEqual([]);
   expect(violationsOf({ transitions: 10, statuses: 1, elapsedMs: PARTS })).toEqual([]);
 });
 
-test('a fact about one container that moves all of them is found', () => {
+test('a fact about one container that causes transitions of all containers is a violation', () => {
   expect(violationsOf({ transitions: PARTS, statuses: 0 })).toEqual([expect.stringContaining('10000 transitions')]);
 });
 
-test('a step that moves all containers of a large pod is found, though it is the only one', () => {
+test('a single step that causes transitions of all containers of a large pod is a violation', () => {
   const violations: string[] = [];
   // The invariant reads nothing else of what it watches.
   const watched = { host: { clock: { elapsed: 0 } } } as unknown as Watched;
@@ -59,6 +59,6 @@ test('a step that moves all containers of a large pod is found, though it is the
   expect(violations).toEqual([expect.stringContaining('600 transitions after one entry for pod/large-uid/')]);
 });
 
-test('a look at all containers for each fact about one of them is found', () => {
+test('inspecting all containers for each fact about one of them is a violation', () => {
   expect(violationsOf({ transitions: 1, statuses: 1 })).toEqual([expect.stringContaining('looks at parts of pods')]);
 });

@@ -50,7 +50,7 @@ function watching(requested = HALF_MORE_THAN_A_CORE) {
 
 const ends = { reason: 'Deleted', at: 0, graceSeconds: 30 };
 
-test('a refusal for what a stopped or completed pod holds is a violation, once', () => {
+test('a rejection for resources that only a stopped or completed pod holds is reported once', () => {
   const { show, refuse, said } = watching();
   show('old', { phase: 'Running' }, { termination: ends, container: 'rests' });
   show('job', { phase: 'Succeeded' });
@@ -59,7 +59,7 @@ test('a refusal for what a stopped or completed pod holds is a violation, once',
   expect(said()).toEqual([expect.stringContaining('default/new: refused although only terminated pods hold')]);
 });
 
-test('a refusal for what a pod holds that runs, or still stops, is none', () => {
+test('a rejection for resources of a running or stopping pod is no violation', () => {
   const { show, refuse, said } = watching();
   show('web', { phase: 'Running' });
   refuse('new');
@@ -68,7 +68,7 @@ test('a refusal for what a pod holds that runs, or still stops, is none', () => 
   expect(said()).toEqual([]);
 });
 
-test('nothing is said of a node on which pods run that it has not reported yet', () => {
+test('a rejection is not judged while running pods have not been reported', () => {
   const { refuse, running, restart, said } = watching();
   running.add('unreported');
   refuse('new');
@@ -79,7 +79,7 @@ test('nothing is said of a node on which pods run that it has not reported yet',
   expect(said()).toHaveLength(1);
 });
 
-test('a refusal is judged once the pods that were admitted before it are published', () => {
+test('a rejection is judged once the pods that were admitted before it are published', () => {
   const { show, refuse, unpublished, said } = watching();
   unpublished.add('older-uid');
   refuse('new');
@@ -113,7 +113,7 @@ test.each<[string, Partial<Container>]>([
   ['OutOfephemeral-storage', { resources: { requests: { 'ephemeral-storage': '600Mi' } } }],
   ['OutOfhugepages-2Mi', { resources: { requests: { 'hugepages-2Mi': '4Mi' } } }],
   ['NodePorts', { ports: [{ containerPort: 80, hostPort: 8080 }] }],
-])('a refusal with %s is judged by what the other pods hold of that', (reason, requested) => {
+])('a rejection with %s is judged by the usage of that resource by other pods', (reason, requested) => {
   const { show, refuse, said } = watching(requested);
   show('web', { phase: 'Running' });
   refuse('new', reason);

@@ -64,7 +64,7 @@ async function nodeOf() {
   return { node, liveUntil, peaksOf };
 }
 
-test('a pod that has crashed, was probed and was changed for four hours takes up what it did in the second', async () => {
+test('a pod that crashed, was probed and was changed for four hours uses no more memory than in its second hour', async () => {
   const { node, liveUntil, peaksOf } = await nodeOf();
   await liveUntil(1);
   // An hour, so that both dead containers are present at once at least once before the collection removes them.

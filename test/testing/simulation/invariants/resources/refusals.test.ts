@@ -23,7 +23,7 @@ function watchedNode() {
 
 const refusedFor = (reason: string) => ({ phase: 'Failed', reason, message: 'Pod was rejected: no' });
 
-test('a refusal needs a shortage: of all that others asked for by then', () => {
+test('a rejection requires a shortage of the resource, given all requests up to then', () => {
   const { refusals, pod, tell } = watchedNode();
   const refused = pod('refused', '2', refusedFor('OutOfcpu'));
   tell(pod('first', '2'));
@@ -36,7 +36,7 @@ test('a refusal needs a shortage: of all that others asked for by then', () => {
   expect(refusals.explain(pod('first', '2'))).toBe(false);
 });
 
-test('what others had for as long as they ran counts, and what is refused counts for nobody', () => {
+test('the requests of a terminated pod count while it runs, and those of a rejected pod never count', () => {
   const { clock, running, refusals, pod, tell } = watchedNode();
   tell(pod('over', '3'));
   tell(pod('over', '3', { phase: 'Failed' }));
@@ -51,7 +51,7 @@ test('what others had for as long as they ran counts, and what is refused counts
   expect(refusals.explain(refused)).toBe(false);
 });
 
-test('a port of the host may be taken; what else is wrong stands in the manifest', () => {
+test('a rejection for a host port requires that the port is taken, and other reasons follow from the manifest', () => {
   const { refusals, pod, tell } = watchedNode();
   const refused = pod('refused', '1', refusedFor('NodePorts'), 80);
   tell(refused);

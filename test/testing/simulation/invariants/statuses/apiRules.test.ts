@@ -32,7 +32,7 @@ const spec: PodSpec = {
   containers: [{ name: 'main', image: 'i' }],
 };
 
-test('a sound status is taken, first and after itself', () => {
+test('a valid status is accepted, first and after itself', () => {
   expect(refusals(sound)).toEqual([]);
   expect(refusals(sound, sound, spec)).toEqual([]);
 });
@@ -54,25 +54,25 @@ const bad: Readonly<Record<string, Partial<PodStatus>>> = {
   'a node is nominated for a pod that has one': { nominatedNodeName: 'node-2' },
 };
 
-test.each(Object.entries(bad))('refused: %s', (message, over) => {
+test.each(Object.entries(bad))('a status is rejected with the message: %s', (message, over) => {
   expect(refusals({ ...sound, ...over }, sound, spec)).toEqual([message]);
 });
 
-describe('a container that has ended', () => {
+describe('a terminated container', () => {
   const rerun = (exitCode: number, own: Partial<PodSpec> = {}) => {
     const before = { ...sound, containerStatuses: [status('main', { state: { terminated: { exitCode } } })] };
     return refusals(sound, before, { ...spec, ...own });
   };
   const left = ['main: left the terminated state'];
 
-  test('runs again only where it could restart by itself', () => {
+  test('runs again only if its restart policy allows it', () => {
     expect([rerun(1), rerun(0)]).toEqual([[], left]);
     expect([rerun(0, { restartPolicy: 'Always' }), rerun(1, { restartPolicy: 'Never' })]).toEqual([[], left]);
     expect(rerun(0, { containers: [{ name: 'main', image: 'i', restartPolicy: 'Always' }] })).toEqual([]);
     expect(rerun(0, { containers: [] })).toEqual(left);
   });
 
-  test('runs again by a rule for its exit code, or where another may restart all', () => {
+  test('runs again by a rule for its exit code, or if another container may restart all', () => {
     const rule = (action: 'Restart' | 'RestartAllContainers') => ({
       restartPolicyRules: [{ action, exitCodes: { operator: 'In' as const, values: [7] } }],
     });
@@ -85,7 +85,7 @@ describe('a container that has ended', () => {
     expect(rerun(0, { initContainers: [{ name: 'setup', image: 'i', ...rule('RestartAllContainers') }] })).toEqual([]);
   });
 
-  test('an init container in a new sandbox, too', () => {
+  test('that is an init container runs again in a new sandbox', () => {
     const again = { ...sound, initContainerStatuses: [status('setup')] };
     expect(refusals(again, sound, spec)).toEqual(['setup: left the terminated state']);
     expect(refusals(again, sound, { ...spec, restartPolicy: 'Always' })).toEqual([]);

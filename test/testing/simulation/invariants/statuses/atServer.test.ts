@@ -111,7 +111,7 @@ function watchedServer() {
 
 const phase = (value: string): ApiPod => ({ ...web, phase: value });
 
-test('a phase only goes on while a regular container runs, and a terminal one stays', () => {
+test('a phase does not go back while a regular container runs, and a terminal phase is final', () => {
   const { write, state } = watchedServer();
   expect(write('MODIFIED', phase('Pending'), phase('Running'))).toEqual([]);
   expect(write('MODIFIED', phase('Running'), phase('Failed'))).toEqual([]);
@@ -131,7 +131,7 @@ test('a phase only goes on while a regular container runs, and a terminal one st
   ]);
 });
 
-test('a pod that the node lets go has ended, and nothing of it runs', () => {
+test('a pod that the node deletes at the API server has terminated, and none of its containers is running', () => {
   const { write, state } = watchedServer();
   expect(write('DELETED', web, web)).toEqual(['default/web: it is gone from the API server, which had it Running']);
   expect(write('DELETED', phase('Failed'), phase('Failed'))).toEqual([]);
@@ -145,7 +145,7 @@ test('a pod that the node lets go has ended, and nothing of it runs', () => {
   expect(write('DELETED', web, web)).toEqual([]);
 });
 
-test('at rest the server has what the node has', () => {
+test('at rest, the API server has the pods and statuses of the node', () => {
   const { state, atRest } = watchedServer();
   expect(atRest()).toEqual([]);
   state.pods = [{ ...web, isDeleted: true }];
@@ -159,7 +159,7 @@ test('at rest the server has what the node has', () => {
   expect(atRest()).toEqual(['the API server has yet to hear of default/web: {"phase":"Failed"}']);
 });
 
-test('at rest a static pod has its mirror, and each mirror its static pod', () => {
+test('at rest, each static pod has its mirror pod, and each mirror pod its static pod', () => {
   const { state, atRest } = watchedServer();
   state.pods = [{ ...web, uid: 'mirror', mirroredUid: 'uid-1' }];
   expect(atRest()).toEqual([]);
@@ -173,13 +173,13 @@ test('at rest a static pod has its mirror, and each mirror its static pod', () =
   ]);
 });
 
-test('no patch changes nothing', () => {
+test('a patch that changes nothing is reported', () => {
   const { idlePatch, said } = watchedServer();
   idlePatch();
   expect(said()).toEqual(['a patch of /web/status has changed nothing: {}']);
 });
 
-test('while nothing happens nothing is asked but that the node is alive', () => {
+test('while nothing happens, only heartbeats are sent to the API server', () => {
   const { ask, state, following } = watchedServer();
   expect(ask('get pods', MINUTE)).toEqual([]);
   expect(ask('get pods', 1)).toEqual(['nothing has happened, and the API server is asked to get pods /web']);
@@ -197,11 +197,11 @@ test('while nothing happens nothing is asked but that the node is alive', () => 
   expect(ask('create events', 1).length).toBe(1);
 });
 
-test('of a node without a cluster nothing is said', () => {
+test('nothing is checked for a node without a cluster', () => {
   expect(atServer.follow({ cluster: undefined } as unknown as Watched, () => {})).toEqual({});
 });
 
-test('another token is asked for when the last one gets old, or is lost', () => {
+test('a new token is requested only when the last one gets old or is lost', () => {
   const { askToken, following } = watchedServer();
   const tooSoon = ['another token is asked for web, whose last one holds for 600 s'];
   expect(askToken(1)).toEqual([]);
@@ -221,7 +221,7 @@ test('another token is asked for when the last one gets old, or is lost', () => 
   expect(askToken(1_000)).toEqual(tooSoon);
 });
 
-test('no token is asked for a pod of which the node has heard that it is gone', () => {
+test('no token is requested for a pod that the node knows to be deleted', () => {
   const { askToken, write } = watchedServer();
   write('DELETED', web, phase('Failed'));
   expect(askToken(MINUTE, { isIssued: false })).toEqual([]);

@@ -13,7 +13,7 @@ const said = (over: Partial<Pod>, told = explanation) =>
   contradictions(told, text, { ...seen.pod, ...over }).map((each) => each.replace(`: ${text}`, ''));
 const withStatus = (status: Pod['status']): Partial<Pod> => ({ status: { ...seen.pod.status, ...status } });
 
-test('an explanation says what its pod is', () => {
+test('an explanation matches its pod', () => {
   expect(said({})).toEqual([]);
   expect(contradictions(explanation, text, undefined)).toEqual([]);
 });
@@ -21,12 +21,12 @@ test('an explanation says what its pod is', () => {
 test.each([
   [' 1/1 ready', ' 7/1 ready', 'the title is another one'],
   [' is running, with ', ' is walking, with ', 'the answer is another one'],
-])('a text that says something else is found: %s', (says, other, problem) => {
+])('a text with different content is detected: %s', (says, other, problem) => {
   const wrong = text.replace(says, other);
   expect(contradictions(explanation, wrong, undefined)).toEqual([`${problem}: ${wrong}`]);
 });
 
-test('an explanation without an answer is found', () => {
+test('an explanation without an answer is detected', () => {
   expect(said({}, { ...explanation, answer: ' ' })).toContain('there is no answer');
 });
 
@@ -39,11 +39,11 @@ test.each<[string, Partial<Pod>, readonly string[]]>([
     ['whether it is being removed is not what Running says'],
   ],
   ['has no container that is ready', withStatus({ containerStatuses: [] }), ['0 of 1 containers are ready, not 1/1']],
-])('a pod that %s is told from one that runs', (_, over, problems) => {
+])('a pod that %s is distinguished from a running one', (_, over, problems) => {
   expect(said(over)).toEqual(expect.arrayContaining([...problems]));
 });
 
-test('a container that was restarted, and is not ready, is shown so', () => {
+test('wrong readiness and restart counts of a container are detected', () => {
   const [status] = seen.pod.status?.containerStatuses ?? [];
   if (status === undefined) throw new Error('the pod has no container');
   const [child] = explanation.pod.children;
@@ -56,7 +56,7 @@ test('a container that was restarted, and is not ready, is shown so', () => {
 
 const NOT_READY = '1 of 1 containers are ready, not 0/1';
 
-test('a pod keeps its status until all of its containers are known', () => {
+test('a pod may retain its status until all of its containers are known', () => {
   const [child] = explanation.pod.children;
   if (child === undefined) throw new Error('the pod has no actor of its container');
   const shown = { ...child, id: 'container/app', machine: 'container', facts: ['3 restarts'] };
@@ -75,16 +75,19 @@ test.each([
   ['volume', ['retrying', 'mounted'], true],
   ['volume', ['retrying'], false],
   ['activeDeadline', ['waiting'], true],
-])('a pod that is ready is to be said to run, unless it waits for a part of it: %s, %j', (part, tags, isFound) => {
-  const ready = { type: 'Ready', status: 'True' } as const;
-  const [main] = explanation.pod.children;
-  if (main === undefined) throw new Error('the pod has no actor of its container');
-  const children = [
-    { ...main, tags: ['steady'] },
-    { ...main, id: `${part}/c1`, tags },
-  ];
-  const told = { ...explanation, answer: 'c1 is waiting', pod: { ...explanation.pod, children } };
-  expect(
-    said(withStatus({ phase: 'Running', conditions: [ready] }), told).includes('it runs, and that is not said'),
-  ).toBe(isFound);
-});
+])(
+  'the explanation of a ready pod must say that it runs, unless the pod waits for a part: %s, %j',
+  (part, tags, isFound) => {
+    const ready = { type: 'Ready', status: 'True' } as const;
+    const [main] = explanation.pod.children;
+    if (main === undefined) throw new Error('the pod has no actor of its container');
+    const children = [
+      { ...main, tags: ['steady'] },
+      { ...main, id: `${part}/c1`, tags },
+    ];
+    const told = { ...explanation, answer: 'c1 is waiting', pod: { ...explanation.pod, children } };
+    expect(
+      said(withStatus({ phase: 'Running', conditions: [ready] }), told).includes('it runs, and that is not said'),
+    ).toBe(isFound);
+  },
+);

@@ -54,7 +54,7 @@ function story() {
   };
 }
 
-test('each creation is told once, however much later', () => {
+test('each creation may be reported once, however late', () => {
   const { begin, make, tell, violations } = story();
   begin();
   make();
@@ -66,7 +66,7 @@ test('each creation is told once, however much later', () => {
   expect(violations).toEqual(['told twice: default/web Created: Container created']);
 });
 
-test('what an earlier agent had made the next one may tell once more', () => {
+test('the next agent may report a container that an earlier agent created once more', () => {
   const { begin, make, tell, violations } = story();
   begin();
   make();
@@ -78,7 +78,7 @@ test('what an earlier agent had made the next one may tell once more', () => {
   expect(violations).toHaveLength(1);
 });
 
-test.each(['Killing', 'BackOff', 'FailedPostStartHook'])('of each run %s is told once', (reason) => {
+test.each(['Killing', 'BackOff', 'FailedPostStartHook'])('%s may be reported once for each run', (reason) => {
   const { begin, make, tell, violations } = story();
   begin();
   make();
@@ -90,7 +90,7 @@ test.each(['Killing', 'BackOff', 'FailedPostStartHook'])('of each run %s is told
   expect(violations).toEqual([`told twice: default/web ${reason}: main`]);
 });
 
-test('of each of two that ran beside each other it is told that it is to end', () => {
+test('the stop of each of two concurrent runs may be reported', () => {
   const { begin, make, end, tell, violations } = story();
   begin();
   make();
@@ -116,7 +116,7 @@ test.each([
   ['Failed', 'Failed to pull image "registry.local/web": Failed to record image pull intent: EIO', 'imageStatus'],
   ['Failed', 'Failed to pull image "registry.local/web": secret "pull": no configuration', 'imageStatus'],
   ['BackOff', 'Back-off pulling image "registry.local/web"', 'imageStatus'],
-])('%s is told once of each attempt to get an image: %s', (reason, message, name) => {
+])('%s may be reported once for each attempt to get an image: %s', (reason, message, name) => {
   const { begin, call, tell, pass, violations } = story();
   begin();
   for (let attempt = 0; attempt < 2; attempt += 1) {
@@ -129,7 +129,7 @@ test.each([
   expect(violations).toEqual([`told twice: default/web ${reason}: ${message}`]);
 });
 
-test('what two attempts would have been needed for is not told twice at one moment', () => {
+test('an event that requires two attempts must not be reported twice at the same time', () => {
   const { begin, call, tell, violations } = story();
   begin();
   call('imageStatus', 'web:1');
@@ -139,7 +139,7 @@ test('what two attempts would have been needed for is not told twice at one mome
   expect(violations).toHaveLength(1);
 });
 
-test('of each attempt to mount a volume a failure is told once', () => {
+test('a failure may be reported once for each attempt to mount a volume', () => {
   const { begin, tell, pass, violations } = story();
   const fail = (volume: string) => tell('FailedMount', `MountVolume.SetUp failed for volume "${volume}" : no room`);
   begin();
@@ -153,7 +153,7 @@ test('of each attempt to mount a volume a failure is told once', () => {
   expect(violations).toHaveLength(1);
 });
 
-test('at one moment nothing is told twice in the same words of the same object', () => {
+test('no event may be reported twice with the same message for the same object at the same time', () => {
   const { begin, tell, pass, violations } = story();
   begin();
   const fail = () => tell('Failed', 'Error: failed to create containerd task');
@@ -166,7 +166,7 @@ test('at one moment nothing is told twice in the same words of the same object',
   expect(violations).toEqual(['told twice: default/web Failed: Error: failed to create containerd task']);
 });
 
-test('the store may recover twice at one moment, from two failures', () => {
+test('the store may recover twice at the same time from two failures', () => {
   const { begin, tell, violations } = story();
   begin();
   const recover = () => tell('StoreRecovered', 'The state of the node is being saved again');
@@ -179,7 +179,7 @@ test('the store may recover twice at one moment, from two failures', () => {
   expect(violations).toHaveLength(1);
 });
 
-test('a container may wait for several images, and is told of each in the same words', () => {
+test('a container that waits for several images may report each with the same message', () => {
   const { begin, tell, call, violations } = story();
   begin();
   for (const image of ['a:1', 'b:1']) {
@@ -192,7 +192,7 @@ test('a container may wait for several images, and is told of each in the same w
   expect(violations).toHaveLength(1);
 });
 
-test('that the runtime does not answer is told at most once of each container of a pod, and of its sandbox', () => {
+test('an unresponsive runtime may be reported at most once for each container of a pod and for its sandbox', () => {
   const { begin, show, tell, pass, violations } = story();
   begin();
   show('main', 'helper');
@@ -205,20 +205,23 @@ test('that the runtime does not answer is told at most once of each container of
   expect(violations).toHaveLength(1);
 });
 
-test.each(['DeadlineExceeded', 'Preempting'])('of a pod %s is told once, until it is gone', (reason) => {
-  const { begin, remove, tell, pass, violations } = story();
-  begin();
-  tell(reason, 'why');
-  remove();
-  pass(1);
-  tell(reason, 'why');
-  expect(violations).toEqual([]);
-  pass(1);
-  tell(reason, 'why');
-  expect(violations).toHaveLength(1);
-});
+test.each(['DeadlineExceeded', 'Preempting'])(
+  '%s may be reported once for each pod until the pod is gone',
+  (reason) => {
+    const { begin, remove, tell, pass, violations } = story();
+    begin();
+    tell(reason, 'why');
+    remove();
+    pass(1);
+    tell(reason, 'why');
+    expect(violations).toEqual([]);
+    pass(1);
+    tell(reason, 'why');
+    expect(violations).toHaveLength(1);
+  },
+);
 
-test.each(['DeadlineExceeded', 'Preempting'])('%s is told again of a pod that has started again', (reason) => {
+test.each(['DeadlineExceeded', 'Preempting'])('%s may be reported again for a pod that has started again', (reason) => {
   const { begin, make, tell, pass, violations } = story();
   begin();
   tell(reason, 'why');
@@ -231,7 +234,7 @@ test.each(['DeadlineExceeded', 'Preempting'])('%s is told again of a pod that ha
   expect(violations).toHaveLength(1);
 });
 
-test('SandboxChanged is told once of each sandbox, and of each attempt to stop it', () => {
+test('SandboxChanged may be reported once for each sandbox, and for each attempt to stop it', () => {
   const { begin, makeSandbox, tell, call, pass, violations } = story();
   const change = () => {
     pass(1);
@@ -248,7 +251,7 @@ test('SandboxChanged is told once of each sandbox, and of each attempt to stop i
   expect(violations).toHaveLength(1);
 });
 
-test('SandboxChanged is told again when the runtime was asked to stop a sandbox that it has lost', () => {
+test('SandboxChanged may be reported again after a request to stop a sandbox that the runtime has lost', () => {
   const { begin, loseSandbox, tell, call, pass, violations } = story();
   begin();
   tell('SandboxChanged', 'changed');
@@ -259,7 +262,7 @@ test('SandboxChanged is told again when the runtime was asked to stop a sandbox 
   expect(violations).toEqual([]);
 });
 
-test('a resize is told once, and again when there was another', () => {
+test('a resize may be reported once, and again after a different one', () => {
   const { begin, tell, pass, violations } = story();
   const resize = (words: string) => {
     pass(1);
@@ -272,26 +275,29 @@ test('a resize is told once, and again when there was another', () => {
   expect(violations).toHaveLength(1);
 });
 
-test.each(['failed', 'warning'])('what a probe has found (%s) is told once of each try, whatever it was', (word) => {
-  const { begin, make, tell, call, pass, violations } = story();
-  const told = (kind: string, found: string) => tell('Unhealthy', `${kind} probe ${word}: ${found}`);
-  begin();
-  make();
-  call('execSync', 'main-id');
-  told('Liveness', 'no');
-  told('Readiness', 'no');
-  call('execSync', 'main-id');
-  told('Liveness', 'no');
-  call('dial', '10.0.0.1:80', 'network');
-  told('Liveness', 'no');
-  expect(violations).toEqual([]);
-  call('execSync', 'another-id');
-  pass(10_000);
-  told('Liveness', 'not at all');
-  expect(violations).toHaveLength(1);
-});
+test.each(['failed', 'warning'])(
+  'a probe result (%s) may be reported once for each attempt, whatever its message',
+  (word) => {
+    const { begin, make, tell, call, pass, violations } = story();
+    const told = (kind: string, found: string) => tell('Unhealthy', `${kind} probe ${word}: ${found}`);
+    begin();
+    make();
+    call('execSync', 'main-id');
+    told('Liveness', 'no');
+    told('Readiness', 'no');
+    call('execSync', 'main-id');
+    told('Liveness', 'no');
+    call('dial', '10.0.0.1:80', 'network');
+    told('Liveness', 'no');
+    expect(violations).toEqual([]);
+    call('execSync', 'another-id');
+    pass(10_000);
+    told('Liveness', 'not at all');
+    expect(violations).toHaveLength(1);
+  },
+);
 
-test('a probe that cannot be tried calls nobody, but has its time', () => {
+test('a probe that cannot be attempted makes no call, but may be reported once per period', () => {
   const { begin, tell, pass, violations } = story();
   const told = () => tell('Unhealthy', 'Liveness probe errored and resulted in unknown state: no such port');
   begin();
@@ -303,7 +309,7 @@ test('a probe that cannot be tried calls nobody, but has its time', () => {
   expect(violations).toHaveLength(1);
 });
 
-test('a container may be asked for under the id that a runtime gave it before', () => {
+test('a probe may use the previous ID of a container that has a new one', () => {
   const { begin, make, rename, tell, call, violations } = story();
   const told = () => tell('Unhealthy', 'Liveness probe errored and resulted in unknown state: not found');
   begin();

@@ -60,13 +60,13 @@ function waiting() {
   };
 }
 
-test("an actor of the node's own that waits for nothing with a name is found", () => {
+test('an actor of the node that waits for nothing named is detected', () => {
   const { show, said } = waiting();
   show({ tags: ['waiting'], waitingFor: undefined });
   expect(said()).toEqual(['garbage in waiting (waiting) waits for nothing that has a name']);
 });
 
-test('what is said of the node itself has an answer, and no line that is odd', () => {
+test('the explanation of the node has an answer and no malformed line', () => {
   const { explain, said } = waiting();
   expect(said()).toEqual([]);
   explain({ answer: ' ' });
@@ -76,7 +76,7 @@ test('what is said of the node itself has an answer, and no line that is odd', (
 });
 
 test.each([0, 3_600_000, -3_600_000, 10_000])(
-  'a wait is over when its time has passed, wherever the wall clock was set meanwhile: %i ms',
+  'a wait must not exceed its time, even if the wall clock is set by %i ms meanwhile',
   async (ms) => {
     const { wait, pass, jump, said } = waiting();
     wait(10_000);
@@ -94,7 +94,7 @@ test.each([0, 3_600_000, -3_600_000, 10_000])(
   },
 );
 
-test('a wait of what has failed once more is another one, although a clock that was set back shows its end again', async () => {
+test('a wait after another failure is a new wait, although a clock that was set back shows the same end', async () => {
   const { show, pass, jump, said } = waiting();
   const retry = (at: number) =>
     show({ since: START, until: START + 25_000, lastFailure: { at, reason: 'ENOSPC', message: 'full' } });
@@ -110,7 +110,7 @@ test('a wait of what has failed once more is another one, although a clock that 
   expect(said()).toEqual(['garbage in waiting waits until 100 ms ago']);
 });
 
-test('a wait for what the clock shows is over a second later at most, wherever that was set meanwhile', async () => {
+test('a wait by the wall clock ends at most a second late, however the clock was set meanwhile', async () => {
   const { show, pass, jump, said } = waiting();
   show({ tags: ['waiting', 'byWallClock'], since: START, until: START + 10_000 });
   expect(said()).toEqual([]);
@@ -124,7 +124,7 @@ test('a wait for what the clock shows is over a second later at most, wherever t
   expect(said()).toEqual(['garbage in waiting waits until 100 ms ago']);
 });
 
-test('what fails once more while the store waits moves no wait, also where the clock went ahead meanwhile', async () => {
+test('another failure during a wait does not extend it, even if the clock was set ahead', async () => {
   const { show, pass, jump, said } = waiting();
   const failed = (at: number) =>
     show({ since: START, until: START + 5_000, lastFailure: { at, reason: 'ENOSPC', message: 'full' } });
@@ -137,7 +137,7 @@ test('what fails once more while the store waits moves no wait, also where the c
   expect(said()).toEqual(['garbage in waiting waits until 100 ms ago']);
 });
 
-test('a wait that looks like one from before the clock was set back has its own time', async () => {
+test('a wait that looks like one from before the clock was set back has its own duration', async () => {
   const { wait, pass, jump, said } = waiting();
   wait(10_000);
   await pass(9_000);
@@ -150,7 +150,7 @@ test('a wait that looks like one from before the clock was set back has its own 
   expect(said()).toEqual(['garbage in waiting waits until 1000 ms ago']);
 });
 
-test('a state may wait for a timer that was set in another, before the clock went ahead, until that is over', async () => {
+test('a state may wait for a timer that an earlier state set before the clock was set ahead', async () => {
   const { show, pass, jump, said } = waiting();
   const until = START + 10_000;
   show({ state: 'sending', waitingFor: 'an answer' });

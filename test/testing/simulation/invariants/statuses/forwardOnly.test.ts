@@ -17,7 +17,7 @@ const counted = ({ containerStatuses = [] }: PodStatus, restartCount: number): P
   containerStatuses: containerStatuses.map((each): ContainerStatus => ({ ...each, restartCount })),
 });
 
-test('a pod that was ended before its containers were made may begin anew under the next agent', async () => {
+test('a pod that terminated before its containers were created may start over under the next agent', async () => {
   const { status, report, said, restart } = await watchedNode();
   const terminated = { exitCode: 0, reason: 'Completed', startedAt: null, finishedAt: null };
   const ended = { state: { terminated }, containerID: '' };
@@ -34,7 +34,7 @@ test('a pod that was ended before its containers were made may begin anew under 
   expect(afterEnd('Failed', restart)).toEqual(['setup: left the terminated state']);
 });
 
-test('a report that an API server refuses, or that takes back an earlier one, breaks it', async () => {
+test('a status that an API server would reject, or that reverts an earlier one, is a violation', async () => {
   const { status, report, said, restart } = await watchedNode();
   report({});
   report({});
@@ -47,7 +47,7 @@ test('a report that an API server refuses, or that takes back an earlier one, br
   expect(said()).toEqual(['phase Failed became Pending']);
 });
 
-test('an agent tells on what the runtime or the logs still know after a restart', async () => {
+test('after a restart, an agent reports what the runtime and the logs still know', async () => {
   const { node, status, following, report, said, restart } = await watchedNode();
   const [main] = node.host.containers().filter(({ containerName }) => containerName === 'main');
   report(counted(status, 1));
@@ -70,7 +70,7 @@ test('an agent tells on what the runtime or the logs still know after a restart'
   expect(said()).toEqual([]);
 });
 
-test('what an agent makes tells nothing of what it has found', async () => {
+test('the attempt number of a container that the agent itself created proves no earlier restarts', async () => {
   const { node, status, following, report, said, restart } = await watchedNode();
   const [first] = node.host.containers().filter(({ containerName }) => containerName === 'main');
   if (first === undefined) throw new Error('the pod has no container');
@@ -94,7 +94,7 @@ test('what an agent makes tells nothing of what it has found', async () => {
   node.kill();
 });
 
-test('how a container had ended no later agent knows once somebody else has removed it', async () => {
+test('no later agent can know the exit of a container that others have removed', async () => {
   const { node, status, following, report, said, restart } = await watchedNode();
   const [sandbox] = node.host.sandboxes();
   report({});
@@ -109,7 +109,7 @@ test('how a container had ended no later agent knows once somebody else has remo
   expect(said()).toEqual([]);
 });
 
-test('what an agent has removed itself it has to know, unless the whole pod has ended with that', async () => {
+test('an agent must know the exit of a container that it removed itself, unless it removed the whole pod', async () => {
   const { node, dropAll, status, following, report, said, restart } = await watchedNode();
   const ended = node.host.containers().find(({ containerName }) => containerName === 'setup');
   report({});
@@ -120,7 +120,7 @@ test('what an agent has removed itself it has to know, unless the whole pod has 
   expect(said()).toEqual(['setup: left the terminated state']);
 });
 
-test('what it asked to remove in vain, and what the runtime has forgotten since, it need not know', async () => {
+test('an agent need not know containers that it failed to remove and that the runtime has lost since', async () => {
   const { node, status, following, report, said, restart } = await watchedNode();
   report({});
   for (const { id } of node.host.containers())
@@ -131,7 +131,7 @@ test('what it asked to remove in vain, and what the runtime has forgotten since,
   expect(said()).toEqual([]);
 });
 
-test('a pod that was removed to its last sandbox may begin anew under the next agent', async () => {
+test('a pod that was removed up to its last sandbox may start over under the next agent', async () => {
   const { node, dropAll, status, following, report, said, restart } = await watchedNode();
   const [sandbox] = node.host.sandboxes();
   report({});
@@ -146,7 +146,7 @@ test('a pod that was removed to its last sandbox may begin anew under the next a
   expect(said()).toEqual(['setup: left the terminated state']);
 });
 
-test('a pod that was removed and is wanted once more may begin anew', async () => {
+test('a pod that was removed and is wanted again may start over', async () => {
   const { report, remove, said } = await watchedNode();
   report({ phase: 'Succeeded' });
   remove();
@@ -155,7 +155,7 @@ test('a pod that was removed and is wanted once more may begin anew', async () =
   expect(said()).toEqual([]);
 });
 
-test('also under the next agent, to which an old list still shows the sandbox that was removed', async () => {
+test('a removed pod may start over under the next agent, to which an outdated list still shows its sandbox', async () => {
   const { status, report, remove, leaveEnd, said, nextLife } = await watchedNode();
   report({});
   remove();
@@ -175,7 +175,7 @@ test('also under the next agent, to which an old list still shows the sandbox th
   expect(said()).toEqual([]);
 });
 
-test('also within the second in which it was removed, once something is told of the new one', async () => {
+test('a removed pod may start over within the second of its removal once the new pod is reported', async () => {
   const { status, report, remove, beginAnew, said } = await watchedNode();
   report({});
   remove();
@@ -191,7 +191,7 @@ test('also within the second in which it was removed, once something is told of 
   expect(said()).toEqual(['setup: left the terminated state']);
 });
 
-test('a new agent begins a pod anew that was not wanted for a while, which none has heard of', async () => {
+test('a new agent may start over a pod that was unwanted for a while without the knowledge of any agent', async () => {
   const { node, status, report, said, nextLife } = await watchedNode();
   const startTime = '2026-01-01T00:00:30Z';
   report({});
@@ -206,7 +206,7 @@ test('a new agent begins a pod anew that was not wanted for a while, which none 
   expect(said()).toEqual(['setup: left the terminated state']);
 });
 
-test('an end that was told, and that neither the disk nor the runtime has, no later agent has to know', async () => {
+test('a reported terminal phase that neither the disk nor the runtime has may be lost by a later agent', async () => {
   const { node, report, said, nextLife } = await watchedNode();
   const [pod] = node.pods();
   const saved = `${PATHS.root}/statelet/statuses/${pod?.metadata.uid}.json`;
@@ -226,18 +226,21 @@ test('an end that was told, and that neither the disk nor the runtime has, no la
 test.each([
   ['somebody else', false, []],
   ['itself', true, ['phase Failed became Pending']],
-])('nor one of which %s has removed what the runtime had before it told of the pod', async (_, isOwn, told) => {
-  const { node, dropAll, following, report, said, nextLife } = await watchedNode();
-  report({ phase: 'Failed' });
-  nextLife();
-  for (const { id: about } of node.host.sandboxes())
-    if (isOwn) following.onCall?.({ target: 'runtime', name: 'removePodSandbox', about, writes: true });
-  dropAll();
-  report({ phase: 'Pending' });
-  expect(said()).toEqual(told);
-});
+])(
+  'a terminal phase may be lost after others, but not the agent, removed its sandboxes before the first report: by %s',
+  async (_, isOwn, told) => {
+    const { node, dropAll, following, report, said, nextLife } = await watchedNode();
+    report({ phase: 'Failed' });
+    nextLife();
+    for (const { id: about } of node.host.sandboxes())
+      if (isOwn) following.onCall?.({ target: 'runtime', name: 'removePodSandbox', about, writes: true });
+    dropAll();
+    report({ phase: 'Pending' });
+    expect(said()).toEqual(told);
+  },
+);
 
-test('nor one of which the runtime has forgotten what it had when the agent began', async () => {
+test('a terminal phase may be lost if the runtime loses the pod after the start of the agent', async () => {
   const { node, report, said, nextLife } = await watchedNode();
   report({ phase: 'Failed' });
   nextLife();
@@ -246,7 +249,7 @@ test('nor one of which the runtime has forgotten what it had when the agent bega
   expect(said()).toEqual([]);
 });
 
-test('nor that a container had ended which the runtime shows as one that was never started', async () => {
+test('an exit may be lost if the runtime shows the container as never started', async () => {
   const { node, status, report, said, nextLife } = await watchedNode();
   const state = { waiting: { reason: 'PodInitializing' } };
   const initContainerStatuses = (status.initContainerStatuses ?? []).map((each) => ({ ...each, ready: false, state }));
@@ -263,7 +266,7 @@ test('nor that a container had ended which the runtime shows as one that was nev
   node.kill();
 });
 
-test('nor that it had its deadline, which the runtime does not tell of; but all else that this has', async () => {
+test('DeadlineExceeded may be lost by a restart because the runtime does not know it, but nothing else', async () => {
   const { node, status, report, said, nextLife } = await watchedNode();
   report({ phase: 'Failed', reason: 'DeadlineExceeded', ...counted(status, 1) });
   const [main] = node.host.containers().filter(({ containerName }) => containerName === 'main');
@@ -273,7 +276,7 @@ test('nor that it had its deadline, which the runtime does not tell of; but all 
   expect(said()).toEqual(['setup: left the terminated state', 'main: restartCount 1 became 0']);
 });
 
-test('what is left of a pod that is gone may end otherwise under the next agent, which knows nothing of its end', async () => {
+test('the rest of a removed pod may terminate differently under the next agent, which does not know its phase', async () => {
   const { node, report, remove, said, restart } = await watchedNode();
   report({ phase: 'Succeeded' });
   remove();
@@ -289,7 +292,7 @@ test('what is left of a pod that is gone may end otherwise under the next agent,
   node.kill();
 });
 
-test('the end of a pod that is told before it is on disk is told too soon, where nothing keeps it from there', async () => {
+test('a terminal status must be on disk before it is reported, except for a rejection', async () => {
   const { node, hooks, report, said, restart } = await watchedNode();
   restart();
   hooks.onAgentStarted?.();
@@ -300,7 +303,7 @@ test('the end of a pod that is told before it is on disk is told too soon, where
   node.kill();
 });
 
-test('a pod that a node would not take the next agent may take, but no later one of what it has taken', async () => {
+test('a rejected pod may be accepted by the next agent, but not by the agent that rejected it', async () => {
   const { node, following, report, said, restart } = await watchedNode();
   const rejected = { phase: 'Failed', message: 'Pod was rejected: no room' } as const;
   report(rejected);
@@ -320,13 +323,16 @@ test('a pod that a node would not take the next agent may take, but no later one
 test.each([
   [{}, ['qosClass Guaranteed became Burstable']],
   [{ priority: 1 }, []],
-])('it takes it with the class of its manifest, if that was edited meanwhile: %j', async (edit, told) => {
-  const { node, apply, following, report, said, restart } = await watchedNode('3d1f7c60-0000-4000-8000-000000000001');
-  report({ phase: 'Failed', message: 'Pod was rejected: no room', qosClass: 'Guaranteed' });
-  if (Object.keys(edit).length > 0) apply(edit);
-  restart();
-  following.onAgentStarted();
-  report({ phase: 'Running', qosClass: 'Burstable' });
-  expect(said()).toEqual(told);
-  node.kill();
-});
+])(
+  'the QoS class of a rejected pod may change on acceptance only if its manifest was edited meanwhile: %j',
+  async (edit, told) => {
+    const { node, apply, following, report, said, restart } = await watchedNode('3d1f7c60-0000-4000-8000-000000000001');
+    report({ phase: 'Failed', message: 'Pod was rejected: no room', qosClass: 'Guaranteed' });
+    if (Object.keys(edit).length > 0) apply(edit);
+    restart();
+    following.onAgentStarted();
+    report({ phase: 'Running', qosClass: 'Burstable' });
+    expect(said()).toEqual(told);
+    node.kill();
+  },
+);

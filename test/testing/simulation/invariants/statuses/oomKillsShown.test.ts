@@ -30,7 +30,7 @@ async function killedNode() {
   return { node, hooks, event, status, said: () => broken.splice(0) };
 }
 
-test('each agent tells of each system OOM kill once', async () => {
+test('each agent reports each system OOM kill once', async () => {
   const { node, hooks, event, said } = await killedNode();
   const [pid = 0] = node.host.oomKills.map((kill) => kill.pid);
   hooks.atRest?.();
@@ -50,7 +50,7 @@ test('each agent tells of each system OOM kill once', async () => {
   node.kill();
 });
 
-test('a container has the message of its own kill', async () => {
+test('a container has the message of its own OOM kill', async () => {
   const { node, status, said } = await killedNode();
   const [pid = 0] = node.host.oomKills.map((kill) => kill.pid);
   const isKilled = (id: string) => node.host.oomKills.some(({ cgroup }) => cgroup.includes(id));
@@ -64,7 +64,7 @@ test('a container has the message of its own kill', async () => {
   node.kill();
 });
 
-test('a node that runs out of memory while it cannot read its log tells of the kill later', async () => {
+test('a system OOM kill is reported later if the kernel log cannot be read at first', async () => {
   const node = await simulateNode({ seed: 1 });
   node.apply(manifest('web'));
   await node.advance(10_000);

@@ -8,7 +8,7 @@ const told = (uid: string, state: object) =>
   ({ uid, removed: false, pod: { status: { containerStatuses: [{ state }] } } }) as unknown as PodChange;
 const [runs, waits] = [{ running: { startedAt: null } }, { waiting: { reason: 'ContainerCreating' } }];
 
-test('a reason must be one now, unless the agent has just heard how the pod runs', () => {
+test('a cause must be current, unless the agent has just learned how the pod runs', () => {
   const attention = new PodKnowledge();
   attention.noteStatus(told('a', runs), 1_000);
   attention.noteStatus(told('a', runs), 500_000);
@@ -21,7 +21,7 @@ test('a reason must be one now, unless the agent has just heard how the pod runs
   expect(attention.causeTimeFor('a', 950_000 + MAX_EFFECT_DELAY_MS)).toBe(600_000);
 });
 
-test('an agent that never knew how a pod runs has let no time pass for it', () => {
+test('the lifetime of an agent that never knew how a pod runs does not count for that pod', () => {
   const attention = new PodKnowledge();
   attention.noteStatus(told('a', runs), 1_000);
   attention.noteCall(2_000);

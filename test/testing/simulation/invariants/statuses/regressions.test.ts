@@ -51,7 +51,7 @@ test.each(cases)('%s', (message, over, between) => {
   expect(regressions(before, { ...before, ...over }, between)).toEqual([message]);
 });
 
-test('a container is gone that its pod has not any more, or that never ran in a pod that is rejected', () => {
+test('a container may be missing from the status if it left the pod, or never ran in a rejected pod', () => {
   const without: PodStatus = { ...before, containerStatuses: [] };
   const withMain = { containers: [{ name: 'main', image: 'i' }] };
   const withHelper = { containers: [{ name: 'helper', image: 'i' }] };
@@ -71,7 +71,7 @@ test('a terminal phase never changes', () => {
   expect(regressions(before, ended, overRestart)).toEqual([]);
 });
 
-test('a later agent need not tell what nobody knows any more, nor over a clock that was set when something was', () => {
+test('a later agent need not report what nobody knows any more, nor times from before the clock was set', () => {
   const lower = { ...before, ...of({ restartCount: 1 }), startTime: LATER };
   expect(regressions(before, lower, { ...overRestart, knownRestarts: () => 1 })).toEqual([]);
   const conditions = [{ type: 'Ready', status: 'False' as const, lastTransitionTime: AT }];
@@ -93,7 +93,7 @@ const status = (over: Partial<ContainerStatus>): PodStatus => ({ ...before, ...o
 const ended = status({ state: { terminated: second }, lastState: { terminated: first } });
 const waiting = { waiting: { reason: 'CrashLoopBackOff' } };
 
-test('what has ended does not run again, under any agent', () => {
+test('a container that has exited does not run again, under any agent', () => {
   const again = status({ state: running, lastState: { terminated: second } });
   for (const between of [inOneLife, overRestart])
     expect(regressions(ended, again, between)).toEqual(['main: containerd://1 had ended and runs']);
@@ -103,7 +103,7 @@ test('what has ended does not run again, under any agent', () => {
 });
 
 test.each<Partial<End>>([{ exitCode: 137 }, { finishedAt: AT }, { startedAt: LATER }, { reason: 'OOMKilled' }])(
-  'how a run ended stays as it was: not %j',
+  'the exit of a run must not change to %j',
   (over) => {
     const other = end('containerd://1', over);
     const [told] = regressions(
@@ -118,7 +118,7 @@ test.each<Partial<End>>([{ exitCode: 137 }, { finishedAt: AT }, { startedAt: LAT
   },
 );
 
-test('what an agent only took for the end a later one may know better', () => {
+test('a later agent may correct an exit that an earlier one only assumed', () => {
   const refused = status({ state: { terminated: end('containerd://1', { exitCode: 128, reason: 'StartError' }) } });
   expect(regressions(refused, ended, inOneLife)).toHaveLength(1);
   expect(regressions(refused, ended, overRestart)).toEqual([]);
@@ -127,7 +127,7 @@ test('what an agent only took for the end a later one may know better', () => {
   expect(regressions(status({ state: { terminated: unknown } }), ended, inOneLife)).toEqual([]);
 });
 
-test('a run that has ended began when it did', () => {
+test('a terminated run has the start time that it had while it ran', () => {
   const begun = status({ state: { running: { startedAt: AT } } });
   expect(regressions(begun, status({ state: { terminated: second } }), inOneLife)).toEqual([]);
   const other = end('containerd://1', { startedAt: LATER });
@@ -142,7 +142,7 @@ test('a runtime that has lost the start time of a run may report a later one', (
   expect(regressions(before, restarted, { ...inOneLife, hasLostStart: (id) => id === '2' })).toHaveLength(1);
 });
 
-test('the last end is told until there is a later one, by one agent', () => {
+test('the same agent reports the last exit until there is a later one', () => {
   const next = { state: running, containerID: 'containerd://2' };
   const gone = ['main: it is not told any more how it ended'];
   expect(regressions(ended, status({ ...next, lastState: {} }), inOneLife)).toEqual(gone);
@@ -162,7 +162,7 @@ test('the last end is told until there is a later one, by one agent', () => {
   ).toEqual([]);
 });
 
-test('a later end is not one of before, unless the clock was set', () => {
+test('a later exit is not earlier than the previous one, unless the clock was set', () => {
   const next = status({
     state: waiting,
     lastState: { terminated: end('containerd://2', { exitCode: 2, finishedAt: AT }) },
@@ -171,7 +171,7 @@ test('a later end is not one of before, unless the clock was set', () => {
   expect(regressions(ended, next, { ...inOneLife, mayPrecede: () => true })).toEqual([]);
 });
 
-test('a later run may have ended as one before did, in the same second', () => {
+test('a later run may have exited like the previous one in the same second', () => {
   const alike = { state: waiting, lastState: { terminated: end('containerd://2', { finishedAt: AT }) } };
   const between = { ...inOneLife, mayPrecede: () => true };
   expect(regressions(ended, status(alike), between)).toHaveLength(1);
@@ -180,7 +180,7 @@ test('a later run may have ended as one before did, in the same second', () => {
   expect(regressions(ended, status(same), between)).toHaveLength(1);
 });
 
-test('another id for the same run, and the removal for a restart of all, take back nothing', () => {
+test('neither a new ID of the same run nor a removal for a restart of all containers is a regression', () => {
   const renamed = status({ state: { terminated: end('containerd://8') }, lastState: {} });
   expect(regressions(status({ state: { terminated: second } }), renamed, inOneLife)).toEqual([]);
   const { containerID: _, ...removed } = end('', { exitCode: 137, reason: 'RestartingAllContainers' });

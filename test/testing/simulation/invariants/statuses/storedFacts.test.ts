@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { PodStatus } from '../../../../../kubernetes/api/schema/status.ts';
 import { watchedNode } from '../watchedNode.ts';
 
-test('an end that an agent has left to be told is not compared as what the next has found out', async () => {
+test('a terminal status that an earlier agent left unreported is not compared with what the next agent observes', async () => {
   const { node, status, report, leaveEnd, said, nextLife } = await watchedNode();
   const since = (lastTransitionTime: string): Partial<PodStatus> => ({
     phase: 'Failed',
@@ -24,7 +24,7 @@ test('an end that an agent has left to be told is not compared as what the next 
   node.kill();
 });
 
-test('a pod whose end was left to be told is gone, too, although another was before it', async () => {
+test('a pod whose terminal status was left unreported is gone, even if another pod preceded it', async () => {
   const { node, report, remove, leaveEnd, said, nextLife } = await watchedNode();
   report({ phase: 'Failed' });
   remove();
@@ -38,7 +38,7 @@ test('a pod whose end was left to be told is gone, too, although another was bef
   node.kill();
 });
 
-test('a pod of which nothing was told before its end, which was left, is gone, unless it has ended by itself', async () => {
+test('a pod that was reported only by a leftover terminal status is gone, unless it completed by itself', async () => {
   for (const isFinal of [false, true]) {
     const { node, report, leaveEnd, said, nextLife } = await watchedNode();
     await leaveEnd({ isFinal });
@@ -53,7 +53,7 @@ test('a pod of which nothing was told before its end, which was left, is gone, u
   }
 });
 
-test('a pod that goes on is not gone for an end that an earlier one of its uid has left', async () => {
+test('a pod that continues is not gone because of a leftover terminal status of an earlier pod with its UID', async () => {
   const { node, report, leaveEnd, said, nextLife } = await watchedNode();
   await leaveEnd();
   nextLife();
@@ -62,7 +62,7 @@ test('a pod that goes on is not gone for an end that an earlier one of its uid h
   node.kill();
 });
 
-test('an end that was left to be told is on disk no more once it was told, and may be told again', async () => {
+test('a leftover terminal status is removed from disk once it is reported, and may be reported again', async () => {
   const { node, hooks, report, leaveEnd, said, restart } = await watchedNode();
   const left = await leaveEnd();
   restart();

@@ -41,7 +41,7 @@ async function tampered() {
   return { ...made, fileOf, read, write, said };
 }
 
-test('a volume shows what its object is, and nothing else', async () => {
+test('a volume exposes exactly the content of its object', async () => {
   const { node, write, fileOf, said } = await tampered();
   expect(said()).toBe('');
   write(fileOf('web', 'configmap/config/a'), Buffer.from('0'));
@@ -52,7 +52,7 @@ test('a volume shows what its object is, and nothing else', async () => {
   node.kill();
 });
 
-test('a token is good, and that of its pod', async () => {
+test('a token in a volume is valid and bound to its pod', async () => {
   const { node, cluster, read, write, fileOf, said } = await tampered();
   const path = 'projected/token/token';
   const own = read(fileOf('web', path));
@@ -66,7 +66,7 @@ test('a token is good, and that of its pod', async () => {
   node.kill();
 });
 
-test('a token that has expired is noticed while the node goes on, if nothing has gone wrong', async () => {
+test('an expired token is detected while the node runs, if nothing has failed', async () => {
   const { node, read, write, fileOf } = await tampered();
   const path = fileOf('web', 'projected/token/token');
   const first = read(path);

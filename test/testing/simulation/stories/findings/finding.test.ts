@@ -7,7 +7,7 @@ import { noSandbox } from '../../noSandbox.ts';
 
 const story = randomStory(3, { pods: 2, actions: 6, faults: 2, lastsMs: 30_000 });
 
-test('a story that breaks an invariant is told with no more than it takes, and can be replayed', async () => {
+test('a story that violates an invariant is reduced to the minimum, and can be replayed', async () => {
   const found = await findViolation(story, { invariants: [noSandbox] });
   expect(found).toMatchObject({ number: 5, message: 'a sandbox was made' });
   expect(found?.story.actions.map(({ action }) => action.kind)).toEqual(['apply']);
@@ -18,7 +18,7 @@ test('a story that breaks an invariant is told with no more than it takes, and c
   expect(found && formatFinding(found)).toMatch(/^seed 3: invariant 5, step \d+, [1-9]\d* ms: a sandbox was made/);
 });
 
-test('a story that is made shorter keeps the URL that its node asks', async () => {
+test('a reduced story retains the URL that its node polls', async () => {
   const asksUrl: Invariant = {
     number: 5,
     description: 'No URL is ever asked.',
@@ -33,7 +33,7 @@ test('a story that is made shorter keeps the URL that its node asks', async () =
   expect(found).toMatchObject({ message: 'a URL was asked', story: { actions: [], hasUrl: true } });
 });
 
-test('of a story that breaks nothing there is nothing to tell', async () => {
+test('a story without a violation has no finding', async () => {
   expect(
     await findViolation({ ...story, faults: [] }, { invariants: [{ ...noSandbox, follow: () => ({}) }] }),
   ).toBeUndefined();

@@ -3,7 +3,7 @@ import { HOST_TARGETS } from '../../../../../testing/simulation/run/gate.ts';
 import { richStories } from '../../../../../testing/simulation/stories/scenarios/richStories.ts';
 import { recordCalls } from '../../../../../testing/simulation/stories/variants/everyFault.ts';
 
-test('rich stories ask for something in every room, and for what plain pods never ask for', async () => {
+test('rich stories use every target of the host, and calls that plain pods never make', async () => {
   const calls = (await Promise.all(Object.values(richStories).map(recordCalls))).flat();
   expect(new Set(calls.map(({ target }) => target))).toEqual(new Set(HOST_TARGETS));
   const names = ['fetch', 'connect', 'pullImage', 'execSync', 'mount', 'mountAt', 'bind', 'unmount', 'setOwnership'];

@@ -18,14 +18,14 @@ const added = (times: readonly number[]) =>
     return actions.at(-1);
   });
 
-test('each action is done at each moment, once where several calls are made then, and none when faults have ended', () => {
+test('each action occurs at the time of each call, once for simultaneous calls, and not after the faults have ended', () => {
   const at = added([10, 10, 30, 100, 200]).map((moment) => moment?.at);
   expect(new Set(at)).toEqual(new Set([10, 30]));
   const actions = added([10]).map((moment) => JSON.stringify(moment?.action));
   expect(new Set(actions).size).toBe(actions.length);
 });
 
-test('containers, the runtime, its lists and events, the clock, the disk, manifests, the host and the agent are struck', () => {
+test('actions target containers, the runtime, its lists and events, the clock, the disk, manifests, the host and the agent', () => {
   const kinds = new Set(added([30]).map((moment) => moment?.action.kind));
   expect([...kinds].toSorted()).toEqual(
     [
@@ -56,7 +56,7 @@ test('containers, the runtime, its lists and events, the clock, the disk, manife
   );
 });
 
-test('what a URL lists is changed in its list, and in no file', () => {
+test('a pod from a URL is changed in the list of the URL, and in no file', () => {
   const listed: Story = {
     seed: 1,
     faults: [],
@@ -69,7 +69,7 @@ test('what a URL lists is changed in its list, and in no file', () => {
   expect(actions.filter(({ kind }) => kind === 'apply')).toMatchObject([{ by: 'url' }]);
 });
 
-test('a manifest is half-written only while it is there', () => {
+test('a manifest is partially written only while it exists', () => {
   const isWritten = (at: number) => added([at]).some((moment) => moment?.action.kind === 'writeInParts');
   expect([10, 20, 59, 60].map(isWritten)).toEqual([false, true, true, false]);
 });

@@ -15,7 +15,7 @@ import {
   withRandomPair,
 } from '../../../../../testing/simulation/stories/variants/everyFault.ts';
 
-test('each call fails as its room does, and only what changes something can lose its reply or die half-way', () => {
+test('each call fails like its target, and only a write can lose its reply or die halfway', () => {
   const at = { about: '/a', target: 'disk' } as const;
   const kinds = (name: string, writes: boolean) =>
     faultsOf({ ...at, name, writes }).map((fault) => ('code' in fault ? fault.code : fault.kind));
@@ -51,7 +51,7 @@ const calls = [
   { target: 'runtime', name: 'version', about: '', writes: false, at: 3 },
 ] as const;
 
-test('a story is told with every fault at every call, with every error that the call gives, or with what has its turn', () => {
+test('the variants of a story have every fault at every call, every error of each call, or the fault whose turn it is', () => {
   const all = [...withEveryFault(story, calls)].flatMap(({ faults }) => faults);
   expect(all).toEqual(calls.flatMap((each, call) => faultsOf(each).map((fault) => ({ call, fault }))));
   const isOfTurns = ({ fault }: StoryFault) => ['fail', 'hang', 'late'].includes(fault.kind);
@@ -75,28 +75,28 @@ test('a story is told with every fault at every call, with every error that the 
   expect(kinds.filter((each) => !isOfTurns(each))).toEqual(all.filter((each) => !isOfTurns(each)));
 });
 
-test('what is answered on the spot fails in every turn', () => {
+test('a synchronous call fails in every turn', () => {
   const look = { target: 'disk', name: 'lstatSync', about: '/a', writes: false, at: 1 } as const;
   const told = [0, 1, 2].map((turn) => [...withEveryKindOfFault(story, [look], turn)].flatMap(({ faults }) => faults));
   const fault = { call: 0, fault: { kind: 'fail', code: 'EIO' } };
   for (const faults of told) expect(faults).toContainEqual(fault);
 });
 
-test('in turns each call meets each of its errors, hangs and is late', () => {
+test('over all turns, each call has each of its errors, hangs and is late', () => {
   const turns = Array.from({ length: 36 }, (_, turn) => turn);
   const told = turns.flatMap((turn) => [...withEveryKindOfFault(story, calls, turn)].flatMap(({ faults }) => faults));
   const all = [...withEveryFault(story, calls)].flatMap(({ faults }) => faults);
   expect(told).toEqual(expect.arrayContaining(all));
 });
 
-test('stories begin alike with the calls that are the same up to the first that is not', () => {
+test('stories have the calls up to their first difference in common', () => {
   const [one, two, three] = calls;
   expect(commonCallCount([[one, two, three], [one, two, one], calls])).toBe(2);
   expect(commonCallCount([[one], [one, two]])).toBe(1);
   expect(commonCallCount([[], [one]])).toBe(0);
 });
 
-test('of deaths that leave the same, with only looks at the host between them, the last is told', () => {
+test('of several crashes with only reads between them, only the last is played', () => {
   const look = { target: 'disk', name: 'stat', about: '/a', writes: false } as const;
   const version = { target: 'runtime', name: 'version', about: '', writes: false } as const;
   const all: StoryCall[] = [
@@ -119,7 +119,7 @@ test('of deaths that leave the same, with only looks at the host between them, t
   ]);
 });
 
-test('what is left out comes to the same as what is told instead', async () => {
+test('an omitted variant has the same result as the one that is played instead', async () => {
   const short = shortStories['a pod comes, runs and goes'] ?? story;
   const all = await recordCalls(short);
   const kept = new Set([...withEveryKindOfFault(short, all, 0)].map(({ faults }) => JSON.stringify(faults)));
@@ -140,7 +140,7 @@ test('what is left out comes to the same as what is told instead', async () => {
   for (const call of looked) expect(await comesTo(call)).toEqual(await comesTo(call + 1));
 });
 
-test('a story is told with a fault at each pair of its calls, or at one that is drawn', () => {
+test('the variants of a story have faults at each pair of calls, or at a random pair', () => {
   const at = ({ faults }: Story) => faults.map(({ call }) => call);
   expect([...withEveryPair(story, calls, new Random(1))].map(at)).toEqual([
     [0, 1],

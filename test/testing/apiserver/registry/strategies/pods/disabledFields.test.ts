@@ -19,7 +19,7 @@ const pod = {
 };
 const ALL = ['ClusterTrustBundleProjection', 'ContainerStopSignals', 'GenericWorkload', 'PodCertificateRequest'];
 
-describe('the fields of features that are off in 1.36', () => {
+describe('fields of features that are disabled in 1.36', () => {
   test('are dropped from a new pod', () => {
     expect(withoutDisabledFields(pod, undefined, new Set())).toEqual({
       spec: {
@@ -33,7 +33,7 @@ describe('the fields of features that are off in 1.36', () => {
     });
   });
 
-  test('stay if the feature is on, or if the pod had the field before', () => {
+  test('are retained if the feature is enabled, or if the pod already had the field', () => {
     expect(withoutDisabledFields(pod, undefined, new Set(ALL))).toBe(pod);
     expect(withoutDisabledFields(pod, pod, new Set())).toBe(pod);
     const before = { spec: { containers: [{ name: 'c', lifecycle: { stopSignal: 'SIGINT' } }] } };

@@ -23,6 +23,6 @@ async function answerTo(pod: object): Promise<string> {
   }
 }
 
-test.each(answers)('a new pod is answered as by a kube-apiserver: $case', async ({ pod, answer }) => {
+test.each(answers)('a new pod receives the response of a kube-apiserver: $case', async ({ pod, answer }) => {
   expect(await answerTo(pod)).toBe(answer);
 });

@@ -36,12 +36,12 @@ async function mayRunAgain(...containers: readonly Json[]): Promise<boolean> {
   }
 }
 
-test('a container that has ended for good does not run again', async () => {
+test('a container that has terminated for good must not run again', async () => {
   expect(await mayRunAgain(NEVER)).toBe(false);
   expect(await mayRunAgain({ ...NEVER, restartPolicy: 'Always' })).toBe(true);
 });
 
-test('where the end of one may restart all containers, any may run again, whatever its exit code', async () => {
+test('any container may run again, whatever its exit code, if an exit may restart all containers', async () => {
   expect(await mayRunAgain({ ...NEVER, restartPolicyRules: [restartsAll] })).toBe(true);
   const helper = { name: 'helper', image: 'busybox:1', restartPolicy: 'Never', restartPolicyRules: [restartsAll] };
   expect(await mayRunAgain(NEVER, helper)).toBe(true);
