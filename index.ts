@@ -56,6 +56,9 @@ export type { CoreEvent } from './kubernetes/events/event.ts';
 export { admissionMachine } from './machines/admission/chart.ts';
 export { certificateMachine } from './machines/certificate/chart.ts';
 export { cgroupsMachine } from './machines/cgroups/chart.ts';
+export { claimsMachine } from './machines/claims/chart.ts';
+export { driverMachine } from './machines/claims/driver.ts';
+export { slicesMachine } from './machines/claims/slices.ts';
 export { containerMachine } from './machines/container/chart.ts';
 export { cpusMachine } from './machines/cpus/chart.ts';
 export { deviceAllocationMachine } from './machines/devices/allocation.ts';
@@ -100,7 +103,9 @@ export type { EvictionEvent } from './machines/shared/events/evictionEvents.ts';
 export type { ShutdownEvent } from './machines/shared/events/shutdownEvents.ts';
 export type { LimiterEvent, TimerEvent } from './machines/shared/events/slots.ts';
 export type {
+  ClaimsEvent,
   CpusEvent,
+  DriverEvent,
   GarbageEvent,
   ImageGarbageEvent,
   LogsEvent,

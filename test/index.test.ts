@@ -135,6 +135,9 @@ test('the events of every machine have an exported type', () => {
       EventFromLogic<typeof library.memoryManagerMachine>,
       library.MemoryManagerEvent
     >,
+    claims: true satisfies IsSame<EventFromLogic<typeof library.claimsMachine>, library.ClaimsEvent>,
+    driver: true satisfies IsSame<EventFromLogic<typeof library.driverMachine>, library.DriverEvent>,
+    slices: true satisfies IsSame<EventFromLogic<typeof library.slicesMachine>, library.TimerEvent>,
     devices: true satisfies IsSame<EventFromLogic<typeof library.devicesMachine>, library.DevicesEvent>,
     devicePlugin: true satisfies IsSame<EventFromLogic<typeof library.devicePluginMachine>, library.DevicePluginEvent>,
     deviceAllocation: true satisfies IsSame<

@@ -3,7 +3,7 @@
  * pods are scheduled to its devices (`pkg/kubelet/cm/dra/plugin/dra_plugin_manager.go`).
  */
 import { assertEvent, setup } from 'xstate';
-import { NO_ACTOR_FAILS } from '../shared/coverageGaps.ts';
+import { NO_ACTOR_FAILS, RARELY_TAKEN } from '../shared/coverageGaps.ts';
 import type { DriverEvent } from '../shared/events/upkeepEvents.ts';
 import { timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
@@ -41,7 +41,9 @@ export const driverMachine = setup({
     connected: {
       description: 'A plugin of the driver is connected.',
       tags: 'steady',
-      on: { 'driver.changed': [{ guard: 'isConnected' }, { target: 'disconnected' }] },
+      on: {
+        'driver.changed': [{ guard: 'isConnected', meta: { coverageGap: RARELY_TAKEN } }, { target: 'disconnected' }],
+      },
     },
     disconnected: {
       description: 'No plugin of the driver is connected. The driver has some time for coming back.',

@@ -1,14 +1,16 @@
 /** Registers the node in its cluster by creating or updating its Node object and then its CSINode. */
+
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import { involvedNode, type RecordedEvent, recordedEvents } from '../../kubernetes/events/recordedEvent.ts';
+import { RARELY_TAKEN } from '../shared/coverageGaps.ts';
 import type { RegistrationEvent } from '../shared/events/clusterFacts.ts';
 import type { RegistrationReport } from '../shared/events/events.ts';
 import { type PortTypes, port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { parent } from '../shared/views/actorRefs.ts';
 import { failureOf } from '../shared/waiting/failure.ts';
-import { after, retryState } from '../shared/waiting/waits.ts';
+import { after, retryState, retryWaitState } from '../shared/waiting/waits.ts';
 
 /** Initial delay in milliseconds of the exponential back-off between attempts to register the node, as in a kubelet. */
 const INITIAL_RETRY_MS = 200;
@@ -111,14 +113,17 @@ export const registrationMachine = registrationSetup.createMachine({
         src: 'ensureCsiNode',
         input: ({ context: { uid } }) => ({ uid }),
         onDone: { target: 'registered', actions: ['recordCsiNode', 'reportInitialized'] },
-        onError: { target: 'awaitingCsiNode', actions: 'recordFailure' },
+        onError: { target: 'awaitingCsiNode', actions: 'recordFailure', meta: { coverageGap: RARELY_TAKEN } },
       },
     },
-    awaitingCsiNode: retryState('creatingCsiNode', {
-      description: 'The CSINode could not be created. Until another attempt succeeds, the node is not ready.',
-      waitsFor: 'another attempt to create the CSINode object',
-      withinMs: MAX_RETRY_MS,
-    }),
+    awaitingCsiNode: {
+      ...retryWaitState({
+        description: 'The CSINode could not be created. Until another attempt succeeds, the node is not ready.',
+        waitsFor: 'another attempt to create the CSINode object',
+        withinMs: MAX_RETRY_MS,
+      }),
+      on: { 'timer.elapsed': { target: 'creatingCsiNode', meta: { coverageGap: RARELY_TAKEN } } },
+    },
     registered: { description: 'The cluster has the Node and its CSINode.', tags: 'steady' },
   },
 });

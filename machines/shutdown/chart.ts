@@ -143,7 +143,8 @@ export const shutdownMachine = setup({
   },
   states: {
     readingDelay: {
-      description: 'logind is queried for the maximum delay of a shutdown, which has to cover the times of all groups.',
+      description:
+        'The node queries logind for the maximum delay of a shutdown, which has to cover the times of all groups.',
       tags: 'working',
       meta: { waitsFor: 'logind to report the maximum delay of a shutdown' },
       invoke: {
@@ -179,7 +180,8 @@ export const shutdownMachine = setup({
       },
     },
     awaitingDelay: {
-      description: 'logind reloads its configuration asynchronously, so the delay is read again after an interval.',
+      description:
+        'The delay is read again after an interval, because logind reloads its configuration asynchronously.',
       tags: 'waiting',
       meta: { waitsFor: 'logind to apply the longer delay', until: 'retryAt' },
       invoke: after((context: ShutdownContext) => pollIntervalMs(context)),

@@ -69,7 +69,7 @@ const others: readonly SeededFault[] = [
     file: 'kubernetes/devices/chooseDevices.ts',
     find: 'const available = healthyDevices(resource).filter((id) => !inUse.has(id));',
     put: "const available = healthyDevices(resource).filter(() => !inUse.has(''));",
-    story: 1036,
+    story: 1044,
   },
   {
     name: 'forgotten-devices',
@@ -77,7 +77,7 @@ const others: readonly SeededFault[] = [
     file: 'actors/node/createNode.ts',
     find: "    await dependencies.deviceState?.load((failure) => dependencies.onError('devices', failure));\n",
     put: '',
-    story: 1037,
+    story: 1045,
   },
   {
     name: 'early-admission',
@@ -85,7 +85,7 @@ const others: readonly SeededFault[] = [
     file: 'machines/admission/chart.ts',
     find: 'if (isUnconfirmed(nextContext, request.uid)) continue;',
     put: "if (isUnconfirmed(nextContext, '')) continue;",
-    story: 1045,
+    story: 1053,
   },
   {
     name: 'early-removal',

@@ -244,6 +244,7 @@ export const faultsOfMachines: readonly SeededFault[] = [
     file: 'machines/admission/context.ts',
     find: '  const decision = isResize\n',
     put: "  if (isResize) return { kind: 'admitted' };\n  const decision = isResize\n",
+    story: 1067,
   },
   {
     name: 'never-resized',

@@ -2,8 +2,10 @@
  * Reads the ConfigMaps and Secrets of a container's environment before the container takes a start slot, because other
  * containers wait for the slot (C37). Part of the chart in chart.ts.
  */
+
 import { stateIn } from 'xstate';
 import { referencedObjects } from '../../../kubernetes/environment/configValues.ts';
+import { RARELY_TAKEN } from '../../shared/coverageGaps.ts';
 import type { ContainerEvent } from '../../shared/events/events.ts';
 import { failureOf, retryAtAfterChange } from '../../shared/waiting/failure.ts';
 import { type ContainerContext, specOf } from '../context.ts';
@@ -41,7 +43,7 @@ export const configuring = containerSetup.extend(configuringImplementations).cre
     current: {
       description: 'These objects have not changed since they were requested.',
       meta,
-      on: { 'container.objectsChanged': 'outdated' },
+      on: { 'container.objectsChanged': { target: 'outdated', meta: { coverageGap: RARELY_TAKEN } } },
     },
     outdated: {
       description:
@@ -57,6 +59,7 @@ export const configuring = containerSetup.extend(configuringImplementations).cre
       {
         guard: 'areObjectsOutdated',
         target: 'awaitingRetry',
+        meta: { coverageGap: RARELY_TAKEN },
         actions: [
           'recordCreateFailure',
           'shortenWait',

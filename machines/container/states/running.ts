@@ -2,12 +2,14 @@
  * Runs a container. The container is considered started once its startup probe has passed, and its other probes start
  * at that time. Part of the chart in chart.ts.
  */
+
 import { assertEvent, assign } from 'xstate';
 import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.ts';
 import { needsRestart } from '../../../kubernetes/resources/resize.ts';
 import type { ProbeKind } from '../../../kubernetes/status/view.ts';
 import { type ProbeInput, probeOf } from '../../probe/context.ts';
 import { probeRefs, probeState } from '../../probe/view.ts';
+import { RARELY_TAKEN } from '../../shared/coverageGaps.ts';
 import type { ProbeFact } from '../../shared/events/events.ts';
 import { statusUnknownEvents } from '../../shared/events/failureEvents.ts';
 import { failureOf } from '../../shared/waiting/failure.ts';
@@ -195,7 +197,10 @@ export const running = runningSetup.createStateConfig({
     resuming: {
       description: 'The container returns to startup or to steady operation after it was looked up in the runtime.',
       tags: 'working',
-      always: [{ guard: 'mustPassStartupProbe', target: 'startingUp' }, { target: 'steady' }],
+      always: [
+        { guard: 'mustPassStartupProbe', target: 'startingUp', meta: { coverageGap: RARELY_TAKEN } },
+        { target: 'steady' },
+      ],
     },
     steady: {
       description: 'The container runs as it should.',

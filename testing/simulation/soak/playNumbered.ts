@@ -14,7 +14,7 @@ import { largePods } from '../stories/pointed/largePods.ts';
 import { longLivedPods } from '../stories/pointed/longLivedPods.ts';
 import { objects } from '../stories/pointed/objects.ts';
 import { playPointed } from '../stories/pointed/playPointed.ts';
-import { preemptions, recreations } from '../stories/pointed/resources.ts';
+import { preemptions, recreations, resizes } from '../stories/pointed/resources.ts';
 import { shutdowns } from '../stories/pointed/shutdowns.ts';
 import { waits } from '../stories/pointed/waits.ts';
 import { randomStory } from '../stories/random/randomStory.ts';
@@ -41,6 +41,7 @@ const furtherStories = {
   ...preemptions,
   ...devices,
   ...claims,
+  ...resizes,
 };
 const further = Object.values(furtherStories);
 
@@ -49,7 +50,7 @@ export const furtherTitles: readonly string[] = Object.keys(furtherStories);
 
 /**
  * First number of the further pointed stories: of nodes of a cluster, of large pods, of Deployments that are recreated, of images,
- * of hosts that shut down, of preemptions, of devices, and of claims.
+ * of hosts that shut down, of preemptions, of devices, of claims, and of resizes.
  * New ones are added at the end, because seeded faults name stories by number.
  */
 export const FIRST_FURTHER = 1_000;
