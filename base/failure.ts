@@ -57,6 +57,8 @@ export interface Failure {
   readonly at: number;
   /** Remaining seconds of the grace period. Set only if a stop failed. */
   readonly graceSeconds?: number;
+  /** Set if another attempt with the same input would fail in the same way. */
+  readonly isPermanent?: true;
 }
 
 /** The error that services throw. The reason is for users, and the cause is for developers. */
@@ -64,19 +66,31 @@ export class NodeFailure extends Error {
   override readonly name = 'NodeFailure';
   readonly reason: FailureReason;
   readonly graceSeconds: number | undefined;
+  readonly isPermanent: boolean;
 
-  constructor(reason: FailureReason, message: string, options: { cause?: unknown; graceSeconds?: number } = {}) {
+  constructor(
+    reason: FailureReason,
+    message: string,
+    options: { cause?: unknown; graceSeconds?: number; isPermanent?: boolean } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.reason = reason;
     this.graceSeconds = options.graceSeconds;
+    this.isPermanent = options.isPermanent ?? false;
   }
 }
 
 /** Converts a thrown value to a `Failure`. An error other than `NodeFailure` gets the reason `fallback`. */
 export function toFailure(error: unknown, at: number, fallback: FailureReason = 'InternalError'): Failure {
   if (error instanceof NodeFailure) {
-    const { reason, message, graceSeconds } = error;
-    return { reason, message, at, ...(graceSeconds === undefined ? {} : { graceSeconds }) };
+    const { reason, message, graceSeconds, isPermanent } = error;
+    return {
+      reason,
+      message,
+      at,
+      ...(graceSeconds === undefined ? {} : { graceSeconds }),
+      ...(isPermanent ? { isPermanent } : {}),
+    };
   }
   return { reason: fallback, message: messageOf(error), at };
 }

@@ -56,6 +56,7 @@ const VISIBLE_FIELDS: ReadonlySet<string> = new Set([
   'madeAt',
   'podGraceSeconds',
   'graceSeconds',
+  'isPermanent',
 ]);
 /** Maximum number of items of a list. Further items are omitted. */
 const MAX_ITEMS = 20;

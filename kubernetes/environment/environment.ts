@@ -20,12 +20,13 @@ export interface EnvLookups {
 
 /**
  * A variable before expansion. `field` is the path of a literal value. Undefined for all other values, which are not
- * expanded.
+ * expanded. `isVolatile` is set if the value can change although neither the pod nor an object changes.
  */
 interface UnexpandedVariable {
   readonly name: string;
   readonly value: string;
   readonly field?: string;
+  readonly isVolatile?: boolean;
 }
 
 /**
@@ -37,11 +38,15 @@ const MAX_MESSAGE_BYTES = 16 * 2 ** 20;
 /**
  * Returns a container's environment (C21). `env` overrides `envFrom`, which overrides services. `$(VAR)` refers only to
  * variables that are defined earlier. If the result would be too large, throws `CreateContainerConfigError` before
- * expanding anything.
+ * expanding anything. That failure is permanent, unless the values of services or files contribute to it.
  */
 export function containerEnvironment(container: Container, lookups: EnvLookups): EnvVariable[] {
   const unexpandedVariables = [...variablesOf(container, lookups)];
-  assertEnvironmentSize(unexpandedVariables);
+  const oversizedField = findOversizedField(unexpandedVariables);
+  if (oversizedField !== undefined) {
+    const fixedVariables = unexpandedVariables.filter(({ isVolatile }) => !isVolatile);
+    throw environmentTooLargeError(oversizedField, findOversizedField(fixedVariables) !== undefined);
+  }
   const values = new Map<string, string>();
   for (const { name, value, field } of unexpandedVariables) {
     values.set(name, field === undefined ? value : expandReferences(value, (each) => values.get(each)));
@@ -50,7 +55,7 @@ export function containerEnvironment(container: Container, lookups: EnvLookups):
 }
 
 function* variablesOf(container: Container, lookups: EnvLookups): Generator<UnexpandedVariable> {
-  for (const [name, value] of Object.entries(lookups.services ?? {})) yield { name, value };
+  for (const [name, value] of Object.entries(lookups.services ?? {})) yield { name, value, isVolatile: true };
   for (const from of container.envFrom ?? []) {
     for (const [key, value] of Object.entries(lookups.resolveAllValues(from) ?? {})) {
       yield { name: `${from.prefix ?? ''}${key}`, value };
@@ -62,25 +67,29 @@ function* variablesOf(container: Container, lookups: EnvLookups): Generator<Unex
       continue;
     }
     const resolvedValue = resolveValue(name, valueFrom, lookups);
-    if (resolvedValue !== undefined) yield { name, value: resolvedValue };
+    if (resolvedValue !== undefined)
+      yield { name, value: resolvedValue, isVolatile: valueFrom.fileKeyRef !== undefined };
   }
 }
 
-function assertEnvironmentSize(variables: readonly UnexpandedVariable[]): void {
+/** Returns the field at which the environment exceeds the maximum message size, or undefined if it does not. */
+function findOversizedField(variables: readonly UnexpandedVariable[]): string | undefined {
   const sizes = new Map<string, number>();
   let totalBytes = 0;
   for (const { name, value, field } of variables) {
     const size = field === undefined ? utf8Length(value) : expandedBytes(value, (each) => sizes.get(each));
     totalBytes += size - (sizes.get(name) ?? 0);
     sizes.set(name, size);
-    if (totalBytes > MAX_MESSAGE_BYTES) throw environmentTooLargeError(field ?? `variable ${name}`);
+    if (totalBytes > MAX_MESSAGE_BYTES) return field ?? `variable ${name}`;
   }
+  return undefined;
 }
 
-const environmentTooLargeError = (field: string): NodeFailure =>
+const environmentTooLargeError = (field: string, isPermanent: boolean): NodeFailure =>
   new NodeFailure(
     'CreateContainerConfigError',
     `${field}: the values up to here are longer than ${MAX_MESSAGE_BYTES / 2 ** 20} MiB once $(VAR) is expanded, and no runtime accepts more`,
+    { isPermanent },
   );
 
 function resolveValue(name: string, valueSource: EnvVarSource, { resolveValueSource }: EnvLookups): string | undefined {
@@ -120,8 +129,14 @@ function expandedBytes(text: string, sizeOf: (name: string) => number | undefine
 /**
  * Expands several strings, e.g. the words of a command. If the result would exceed the maximum message size of a
  * runtime, throws `CreateContainerConfigError` before expanding anything. `field` is the path of the list, e.g. `args`.
+ * `isPermanent` says whether that failure is permanent.
  */
-export function expandAll(texts: readonly string[], values: ReadonlyMap<string, string>, field: string): string[] {
+export function expandAll(
+  texts: readonly string[],
+  values: ReadonlyMap<string, string>,
+  field: string,
+  isPermanent = false,
+): string[] {
   const sizes = new Map<string, number>();
   const sizeOf = (name: string): number | undefined => {
     const value = values.get(name);
@@ -133,7 +148,7 @@ export function expandAll(texts: readonly string[], values: ReadonlyMap<string, 
   let totalBytes = 0;
   for (const [index, text] of texts.entries()) {
     totalBytes += expandedBytes(text, sizeOf);
-    if (totalBytes > MAX_MESSAGE_BYTES) throw environmentTooLargeError(`${field}[${index}]`);
+    if (totalBytes > MAX_MESSAGE_BYTES) throw environmentTooLargeError(`${field}[${index}]`, isPermanent);
   }
   return texts.map((text) => expandReferences(text, (name) => values.get(name)));
 }
@@ -146,5 +161,9 @@ export function expandedCommand(
   const { command = [], args = [] } = container;
   if (command.length + args.length === 0) return { command: [], args: [] };
   const values = new Map(environment.map(({ name, value }) => [name, value]));
-  return { command: expandAll(command, values, 'command'), args: expandAll(args, values, 'args') };
+  const isPermanent = !(container.env ?? []).some(({ valueFrom }) => valueFrom?.fileKeyRef);
+  return {
+    command: expandAll(command, values, 'command', isPermanent),
+    args: expandAll(args, values, 'args', isPermanent),
+  };
 }

@@ -111,6 +111,8 @@ export interface ContainerContext
    */
   readonly hasRunBefore?: boolean | undefined;
   readonly createdIdentity?: string | undefined;
+  /** The version of the pod that the current attempt to create the container uses. */
+  readonly attemptedPod?: Pod | undefined;
   readonly size?: ContainerSize | undefined;
   /** The terminated run of the current attempt. */
   readonly run?: TerminatedRun | undefined;

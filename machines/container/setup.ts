@@ -1,6 +1,7 @@
 /** Defines types, ports, guards and actions that several regions of the container's chart share. */
 
 import { assertEvent, assign, enqueueActions, sendTo, setup } from 'xstate';
+import { referencedObjects } from '../../kubernetes/environment/configValues.ts';
 import {
   type EventMessages,
   involvedPod,
@@ -15,7 +16,7 @@ import { port, timerPort } from '../shared/ports.ts';
 import { hasEnded, type StateMeta, type StateTag } from '../shared/stateMeta.ts';
 import { parent } from '../shared/views/actorRefs.ts';
 import { failureOf, isRuntimeUnavailable, retryFields } from '../shared/waiting/failure.ts';
-import { backOffKey, type ContainerContext, type ContainerInput, identityOf, stopFields } from './context.ts';
+import { backOffKey, type ContainerContext, type ContainerInput, identityOf, specOf, stopFields } from './context.ts';
 import { isPresent, withObservedIds } from './otherId.ts';
 import { terminatedRun, unknownExitRun } from './terminatedRun.ts';
 import { createFailedReason } from './waitingReason.ts';
@@ -89,6 +90,13 @@ export const containerSetup = setup({
     isStateUnknown: (_, container: ObservedContainer | null) => container?.state === 'unknown',
     isAbsent: (_, container: ObservedContainer | null) => container === null,
     wasRuntimeUnavailable: ({ context }) => isRuntimeUnavailable(context.failure),
+    /** Whether the container's variables have to be read. A container that has already been created has its variables. */
+    mustReadVariables: ({ context }) => context.id === undefined && referencedObjects(specOf(context)).length > 0,
+    /**
+     * Whether to wait for a change after a failed attempt, because the attempt would fail in the same way with the
+     * current version of the pod.
+     */
+    needsChange: ({ context, event }) => failureOf(event).isPermanent === true && context.attemptedPod === context.pod,
     mustRestartWithPod: ({ context }) => context.exitReaction === 'restartWithPod',
     isStoppedForGood: ({ context }) => context.exitReaction === 'stop',
   },
@@ -169,6 +177,7 @@ export const containerSetup = setup({
       const failure = failureOf(event);
       return { ...retryFields(failure), waitingReason: createFailedReason(context, failure) };
     }),
+    recordAttemptedPod: assign(({ context }) => ({ attemptedPod: context.pod })),
     recordCallFailure: assign(({ event }) => retryFields(failureOf(event))),
   },
 });

@@ -23,6 +23,10 @@ const NODE_UNCHANGED_REASON =
   'no story deletes the Node or changes its labels; tested on its machine and in test/actors/cluster';
 export const NODE_NEVER_DELETED: CoverageGap = { reason: NODE_UNCHANGED_REASON };
 export const NODE_RARELY_DELETED: CoverageGap = { reason: NODE_UNCHANGED_REASON, isRare: true };
+export const NO_LARGE_VARIABLES: CoverageGap = {
+  reason:
+    'no story has variables of more than 16 MiB; tested on its machine and in test/actors/largeEnvironment.test.ts',
+};
 export const RARELY_TAKEN: CoverageGap = {
   reason: 'random stories take it only if several events coincide; tested on its machine',
   isRare: true,

@@ -69,7 +69,7 @@ export const exclusionReasons: readonly ExclusionReason[] = [
   },
   {
     names: ['kubelet_topology_manager_admission_duration_ms'],
-    text: 'the choice of NUMA nodes is a part of every admission, and takes no time of its own',
+    text: 'NUMA nodes are chosen within the decision about a pod, a pure function that reads no clock',
   },
   { names: ['resource_manager_*'], text: 'belongs to the feature gate PodLevelResourceManagers, which has no effect' },
   {
@@ -121,7 +121,7 @@ export const exclusionReasons: readonly ExclusionReason[] = [
   },
   {
     names: ['container_fs_io_cost_*'],
-    text: 'only kernels with the io.cost controller on have them, and they are not read',
+    text: 'the kernel measures them only on devices for which io.cost.qos is enabled, and these fields of io.stat are not read',
   },
   { names: ['machine_dimm_*'], text: 'memory controllers are not inspected' },
   {

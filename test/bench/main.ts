@@ -14,6 +14,7 @@ import { onePod } from './rows/onePod.ts';
 import { page } from './rows/page.ts';
 import { probes } from './rows/probes.ts';
 import { recording } from './rows/recording.ts';
+import { resets } from './rows/resets.ts';
 import { scale } from './rows/scale.ts';
 import { serving } from './rows/serving.ts';
 import { simulation } from './rows/simulation.ts';
@@ -51,6 +52,8 @@ function measure(row: RowName, node: BenchNode, options: BenchOptions): Promise<
       return serving(node, repeats, options.idleSeconds);
     case 'crowded':
       return crowded(node, options.quick ? 30 : 60);
+    case 'resets':
+      return resets();
   }
 }
 

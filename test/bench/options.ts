@@ -15,6 +15,7 @@ const rowNames = [
   'cluster',
   'serving',
   'crowded',
+  'resets',
 ] as const;
 export type RowName = (typeof rowNames)[number];
 
@@ -47,6 +48,7 @@ const usualRepeats: Record<RowName, number> = {
   cluster: 3,
   serving: 25,
   crowded: 1,
+  resets: 1,
 };
 const quickRepeats: Record<RowName, number> = {
   'one-pod': 5,
@@ -62,6 +64,7 @@ const quickRepeats: Record<RowName, number> = {
   cluster: 1,
   serving: 7,
   crowded: 1,
+  resets: 1,
 };
 
 /** Reads the command line; throws with what is wrong in it. */

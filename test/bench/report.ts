@@ -6,7 +6,7 @@ export interface Figure {
   readonly row: RowName;
   readonly name: string;
   readonly value: number;
-  readonly unit: '×' | 'ms' | '%' | 'KiB' | 'MiB' | 'calls';
+  readonly unit: '×' | 'ms' | '%' | 'KiB' | 'MiB' | 'calls' | 'descriptors';
   /** Absent: told for the picture alone. */
   readonly goal?: number;
   /** What the value was made of. */
@@ -51,6 +51,6 @@ function goalOf({ goal, unit }: Figure): string {
 }
 
 function shown({ value, unit }: Figure): string {
-  const digits = unit === '×' || unit === '%' ? 2 : unit === 'calls' ? 0 : 1;
+  const digits = unit === '×' || unit === '%' ? 2 : unit === 'calls' || unit === 'descriptors' ? 0 : 1;
   return `${value.toFixed(digits)} ${unit}`;
 }

@@ -9,7 +9,7 @@ import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { clientKey, connectionLimit, guardConnections } from '../../host/connectionGuard.ts';
 import { Authority } from '../../testing/apiserver/serving/authority.ts';
 import { eventually } from '../e2e/support/eventually.ts';
-import { openSockets, resetAfterRequest } from './support/resettingClients.ts';
+import { afterReset, openSockets, resetAfterRequest } from './support/resettingClients.ts';
 
 jest.setTimeout(60_000);
 
@@ -37,7 +37,7 @@ async function connected(port: number): Promise<Socket> {
 test('releases within 10 s the connections of clients that reset them before an asynchronous response', async () => {
   const before = openSockets();
   const server = createTlsServer(new Authority().issue({ name: 'node', groups: [] }), async (_, response) => {
-    await pause(20);
+    await afterReset();
     response.writeHead(401, { 'content-length': 12 }).end('Unauthorized');
   });
   guardConnections(server, { maxConnections: 1_000 });

@@ -13,7 +13,7 @@ import {
   readKeyValue,
   referencedObjects,
 } from '../../../kubernetes/environment/configValues.ts';
-import { containerEnvironment } from '../../../kubernetes/environment/environment.ts';
+import { containerEnvironment, expandedCommand } from '../../../kubernetes/environment/environment.ts';
 import type { PodObjects } from '../../../kubernetes/objects/podObjects.ts';
 import type { PortTypes } from '../../../machines/shared/ports.ts';
 
@@ -63,7 +63,7 @@ export function createContainerObjects({
         return value;
       };
       // Resolve the references in the kubelet's order in order to report the same missing object first.
-      containerEnvironment(container, {
+      const environment = containerEnvironment(container, {
         resolveValueSource: (from) =>
           from.configMapKeyRef || from.secretKeyRef ? collectValue(readKeyValue(from, objectsByKey, namespace)) : '',
         resolveAllValues: (from) => {
@@ -72,6 +72,8 @@ export function createContainerObjects({
           return allValues;
         },
       });
+      // Check the size of the command here, because a change of the objects during the creation would be missed.
+      expandedCommand(container, environment);
       learnValues(pod, values);
       cache.set(uid, (cache.get(uid) ?? new Map()).set(name, objectsByKey));
       return null;

@@ -24,7 +24,7 @@ const ADVICE_BY_KIND: ReadonlyMap<string, string> = new Map(
       ],
       [
         'deployment deployments deploy replicaset replicasets rs daemonset daemonsets ds statefulset statefulsets sts job jobs cronjob cronjobs cj',
-        'an agent only has the pods of it: use "statelet get pods", or kubectl',
+        'an agent has no controllers such as Deployments and Jobs, only their pods: use "statelet get pods", or kubectl',
       ],
       ['namespace namespaces ns', 'use "statelet get pods -A", or -n NAMESPACE'],
       ['all', 'use "statelet get pods"'],

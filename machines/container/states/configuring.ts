@@ -4,21 +4,14 @@
  */
 
 import { stateIn } from 'xstate';
-import { referencedObjects } from '../../../kubernetes/environment/configValues.ts';
-import { RARELY_TAKEN } from '../../shared/coverageGaps.ts';
+import { NO_LARGE_VARIABLES, RARELY_TAKEN } from '../../shared/coverageGaps.ts';
 import type { ContainerEvent } from '../../shared/events/events.ts';
 import { failureOf, retryAtAfterChange } from '../../shared/waiting/failure.ts';
-import { type ContainerContext, specOf } from '../context.ts';
+import type { ContainerContext } from '../context.ts';
 import { launchFailedEvents } from '../recordedEvents.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
 
 const guards = {
-  /**
-   * Whether the container's environment variables have to be read. A container that has already been created has its
-   * variables.
-   */
-  mustReadVariables: ({ context }: ContainerArgs) =>
-    context.id === undefined && referencedObjects(specOf(context)).length > 0,
   areObjectsOutdated: stateIn<ContainerContext, ContainerEvent, undefined>({ launching: { configuring: 'outdated' } }),
   /** Whether to retry early, because the missing ConfigMap or Secret may exist by now. */
   canRetryEarlier: ({ context }: ContainerArgs) =>
@@ -37,7 +30,7 @@ export const configuring = containerSetup.extend(configuringImplementations).cre
   description:
     'The ConfigMaps and Secrets of its environment are read before it takes a start slot, for which other containers wait.',
   tags: 'working',
-  entry: { type: 'reportLifecycle', params: { lifecycle: 'launching' } },
+  entry: [{ type: 'reportLifecycle', params: { lifecycle: 'launching' } }, 'recordAttemptedPod'],
   initial: 'current',
   states: {
     current: {
@@ -63,6 +56,15 @@ export const configuring = containerSetup.extend(configuringImplementations).cre
         actions: [
           'recordCreateFailure',
           'shortenWait',
+          { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
+        ],
+      },
+      {
+        guard: 'needsChange',
+        target: 'awaitingChange',
+        meta: { coverageGap: NO_LARGE_VARIABLES },
+        actions: [
+          'recordCreateFailure',
           { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
         ],
       },

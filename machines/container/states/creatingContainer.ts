@@ -1,10 +1,10 @@
 /** Creates and starts a container while it holds a start slot. Part of the chart in chart.ts. */
-import { assign } from 'xstate';
+import { and, assign, not } from 'xstate';
 import type { Failure } from '../../../base/failure.ts';
 import type { EventMessages } from '../../../kubernetes/events/recordedEvent.ts';
 import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.ts';
 import { namespacedName } from '../../../kubernetes/shownName.ts';
-import { RARELY_TAKEN } from '../../shared/coverageGaps.ts';
+import { NO_LARGE_VARIABLES, RARELY_TAKEN } from '../../shared/coverageGaps.ts';
 import type { ContainerEvent, PodEvent } from '../../shared/events/events.ts';
 import type { PortTypes } from '../../shared/ports.ts';
 import { actorPath, parent, sharedActor } from '../../shared/views/actorRefs.ts';
@@ -142,7 +142,7 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
       description: 'The runtime creates the container.',
       tags: 'working',
       meta: { waitsFor: 'the runtime to create it', layout: { isOnMainPath: true } },
-      entry: 'recordIdentity',
+      entry: ['recordIdentity', 'recordAttemptedPod'],
       on: callTransitions,
       invoke: {
         src: 'createContainer',
@@ -171,6 +171,16 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
         onError: [
           { guard: 'isStoppedForGood', target: '#container.stopped' },
           { guard: 'mustRestartWithPod', target: '#container.pending.resetting' },
+          {
+            // A change of its objects during the call is not recorded, so a container with objects reads them again.
+            guard: and([not('mustReadVariables'), 'needsChange']),
+            target: '#container.launching.awaitingChange',
+            meta: { coverageGap: NO_LARGE_VARIABLES },
+            actions: [
+              'recordCreateFailure',
+              { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
+            ],
+          },
           {
             target: '#container.launching.awaitingRetry',
             actions: [

@@ -4,7 +4,7 @@
  */
 import { and, assign } from 'xstate';
 import type { Failure } from '../../../base/failure.ts';
-import { SERVICE_NEVER_FAILS } from '../../shared/coverageGaps.ts';
+import { NO_LARGE_VARIABLES, SERVICE_NEVER_FAILS } from '../../shared/coverageGaps.ts';
 import type { PortTypes } from '../../shared/ports.ts';
 import { failureOf } from '../../shared/waiting/failure.ts';
 import { retryWaitState } from '../../shared/waiting/waits.ts';
@@ -114,6 +114,37 @@ export const launching = launchingSetup.createStateConfig({
         ],
         'runtime.returned': { guard: 'wasRuntimeUnavailable', target: 'readyToCreate' },
         'container.objectsChanged': onObjectsChanged,
+      },
+    },
+    awaitingChange: {
+      description:
+        'The container cannot be created from its spec, e.g. because its variables are too large for any runtime. The same attempt is not repeated until the pod or an object of its variables changes.',
+      tags: 'retrying',
+      meta: {
+        waitsFor: 'a change of its spec or of the objects of its variables',
+        rules: ['C21'],
+        coverageGap: NO_LARGE_VARIABLES,
+      },
+      entry: { type: 'reportLifecycle', params: { lifecycle: 'live' } },
+      on: {
+        'container.update': [
+          {
+            guard: 'changesIdentity',
+            target: '#container.pending.choosing',
+            actions: 'recordUpdate',
+            meta: { coverageGap: NO_LARGE_VARIABLES },
+          },
+          {
+            target: 'awaitingRetry',
+            actions: ['recordUpdate', 'shortenWait'],
+            meta: { coverageGap: NO_LARGE_VARIABLES },
+          },
+        ],
+        'container.objectsChanged': {
+          target: 'awaitingRetry',
+          actions: 'shortenWait',
+          meta: { coverageGap: NO_LARGE_VARIABLES },
+        },
       },
     },
     started: {

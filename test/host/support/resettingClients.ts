@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { connect as connectPlain } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { connect } from 'node:tls';
 
 const AT_A_TIME = 50;
@@ -27,6 +28,12 @@ async function sendAndReset(port: number, head: string): Promise<void> {
   await once(connection, 'close');
   secure.destroy();
 }
+
+/**
+ * Resolves with an object after the server has written the session tickets, which fails, and before it reads the end of
+ * the connection. A response at this time leaves the connection open if nothing else closes it (docs/node-tls-reset.md).
+ */
+export const afterReset = (): Promise<object> => setImmediate({});
 
 /** The number of sockets that this process has open, also those that the kernel no longer lists as connections. */
 export const openSockets = (): number => readdirSync('/proc/self/fd').filter(isSocket).length;

@@ -9,12 +9,13 @@ import { connect as tlsConnect } from 'node:tls';
 import { describe, expect, jest, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { systemClock } from '../../../base/time/clock.ts';
+import { connectionLimit } from '../../../host/connectionGuard.ts';
 import type { Exchange } from '../../../kubelet-api/exchange.ts';
 import { listenPlain } from '../../../kubelet-api/listener/listener.ts';
 import { PathTable } from '../../../kubelet-api/listener/paths.ts';
 import { serve } from '../../../kubelet-api/listener/server.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
-import { openSockets, resetAfterRequest } from '../../host/support/resettingClients.ts';
+import { afterReset, openSockets, resetAfterRequest } from '../../host/support/resettingClients.ts';
 import { ALL_ON, allFrom, atEnd, echo, listening, route, server } from './support/listening.ts';
 
 jest.setTimeout(60_000);
@@ -217,7 +218,7 @@ test.each([
   const { port } = await listening({
     access: () => ({
       admit: async () => {
-        await pause(20);
+        await afterReset();
         return { isAdmitted: false, code: 401, text: 'Unauthorized' };
       },
     }),
@@ -225,6 +226,26 @@ test.each([
   const before = openSockets();
   await resetAfterRequest(port, 200, `GET /pods HTTP/1.1\r\nHost: node\r\nAuthorization: Bearer random${more}`);
   await eventually('they are released', () => openSockets() <= before, 10_000);
+});
+
+test('refuses further connections of an address that has half of them, but not those of other addresses', async () => {
+  const parts = { paths: new PathTable([], ALL_ON), clock: new SimulatedClock(), onError: () => {} };
+  const { port, close } = await serve({ host: '127.0.0.1', port: 0 }, parts);
+  atEnd(close);
+  const limit = Math.ceil(connectionLimit(10_000) / 2);
+  const open = async (localAddress: string) => {
+    const socket = connectPlain({ port, host: '127.0.0.1', localAddress }).on('error', () => {});
+    atEnd(() => socket.destroy());
+    await once(socket, 'connect');
+    return socket;
+  };
+  for (let count = 0; count < limit; count += 100)
+    await Promise.all(Array.from({ length: Math.min(100, limit - count) }, () => open('127.0.0.2')));
+  const refused = (await open('127.0.0.2')).resume();
+  await eventually('it is refused', () => refused.closed, 5_000);
+  const other = (await open('127.0.0.3')).resume();
+  await pause(100);
+  expect(other.closed).toBe(false);
 });
 
 describe('an upgrade', () => {

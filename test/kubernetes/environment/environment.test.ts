@@ -152,6 +152,28 @@ describe("C21: a container's environment", () => {
       expect(containerEnvironment(aContainer({ env }), nothing)).toHaveLength(1);
     });
 
+    test('waits for a change of the pod, unless values of services or files contribute to the size', () => {
+      const failureWith = (container: Parameters<typeof aContainer>[0], lookups: Partial<EnvLookups> = {}) => {
+        try {
+          containerEnvironment(aContainer(container), { ...nothing, ...lookups });
+        } catch (error) {
+          return error;
+        }
+        throw new Error('the environment is not too large');
+      };
+      const large = 'x'.repeat(17 * 2 ** 20);
+      const ofObject = failureWith(
+        { envFrom: [{ configMapRef: { name: 'big' } }] },
+        { resolveAllValues: () => ({ large }) },
+      );
+      expect(ofObject).toMatchObject({ isPermanent: true });
+      expect(failureWith({ env: doubling(30) }, { services: { A: 'b' } })).toMatchObject({ isPermanent: true });
+      expect(failureWith({}, { services: { A: large } })).toMatchObject({ isPermanent: false });
+      const fileKeyRef = { volumeName: 'v', path: 'env', key: 'A' };
+      const env = [{ name: 'A', valueFrom: { fileKeyRef } }];
+      expect(failureWith({ env }, { resolveValueSource: () => large })).toMatchObject({ isPermanent: false });
+    });
+
     test('is rejected for command and arguments as well', () => {
       const environment = [{ name: 'BIG', value: 'x'.repeat(2 ** 20) }];
       const args = ['start', '$(BIG)'.repeat(17)];

@@ -173,6 +173,15 @@ const changingObjects: ContainerEvent[] = [
   { type: 'timer.elapsed' },
 ];
 
+/** The failure of a read that would fail in the same way again. */
+const permanentFailures = (snapshot: AnyMachineSnapshot): AnyEventObject[] =>
+  invokedBy(snapshot)
+    .filter(({ src }) => src === 'readObjects')
+    .map(({ id }) => ({
+      ...failedEvent(id, 'CreateContainerConfigError'),
+      error: { reason: 'CreateContainerConfigError', message: 'too large', at: 0, isPermanent: true },
+    }));
+
 const ruled = (pod: Pod): Pod => {
   const exitCodes = { operator: 'In' as const, values: [1] };
   const restartPolicyRules = [{ action: 'RestartAllContainers' as const, exitCodes }];
@@ -258,6 +267,7 @@ function obliging(failing: boolean): (snapshot: AnyMachineSnapshot) => AnyEventO
     if (snapshot.matches({ ended: 'awaitingReset' })) return { type: 'container.reset' };
     if (snapshot.matches({ pending: 'waiting' })) return { type: 'container.start' };
     if (snapshot.hasTag('readyToCreate')) return { type: 'container.launch' };
+    if (snapshot.matches({ launching: 'awaitingChange' })) return { type: 'container.objectsChanged' };
     if (invoked === undefined) return { type: 'slot.granted', key: 'key' };
     if (invoked.src === 'timer') return { type: 'timer.elapsed' };
     if (!failing || invoked.src === 'image' || failed.has(invoked.src))
@@ -274,7 +284,10 @@ const kinds = {
   'a container that stops in its turn, or is taken out': reachOf('Never', false, endings),
   'a container that is resized': reachOf('Always', true, resizes, sized('1')),
   'a container that mounts a volume which comes late': reachOf('Always', false, lateVolumes, withVolume()),
-  'a container whose variables are of objects': reachOf('Always', false, changingObjects, withVariables()),
+  'a container whose variables are of objects': {
+    ...reachOf('Always', false, changingObjects, withVariables()),
+    events: (snapshot: AnyMachineSnapshot) => [...changingObjects, ...permanentFailures(snapshot)],
+  },
   'a container that restarts with its whole pod': reachOf('Never', false, resets, ruled(podOf('Never'))),
 };
 const walks = Object.entries(kinds).map(([kind, reach]) => [kind, stepsOf(reach)] as const);

@@ -37,7 +37,7 @@ test.each<[LogsOptions, string[], string]>([
   [{ since: '5s', sinceTime: '2026-05-04T12:00:00Z' }, ['web'], 'at most one of `sinceTime` or `sinceSeconds`'],
   [{ container: 'a' }, ['web', 'b'], 'only one of -c or an inline [CONTAINER] arg is allowed'],
   [{ allContainers: true }, ['web', 'b'], '--all-containers=true should not be specified with container name b'],
-  [{}, ['deployment/web'], 'deployment: an agent only has the pods of it'],
+  [{}, ['deployment/web'], 'deployment: an agent has no controllers such as Deployments and Jobs, only their pods'],
 ])('logs rejects the options %j with the arguments %j', (options, words, message) => {
   expect(() => wanted(options, words)).toThrow(message);
 });

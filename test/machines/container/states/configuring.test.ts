@@ -90,6 +90,77 @@ describe('C37: a container whose variables refer to objects', () => {
   });
 });
 
+const tooLarge = ['CreateContainerConfigError', 'env[24].value: too long', { isPermanent: true }] as const;
+
+describe('C21: a container whose variables are too large for any runtime', () => {
+  /** One whose creation has failed for good. */
+  function failedStory(over: Parameters<typeof containerStory>[0] = {}) {
+    const story = containerStory({ hold: ['createContainer'], ...over });
+    story.begin();
+    story.ports.fail('createContainer', ...tooLarge);
+    return story;
+  }
+
+  test('is not created again, and says why, until its pod changes', () => {
+    const story = failedStory();
+    expect(story.state()).toBe('launching.awaitingChange');
+    expect(story.view().now).toEqual({ kind: 'waiting', reason: tooLarge[0], message: tooLarge[1] });
+    expect(story.told().at(-1)).toBe('Warning Failed: Error: env[24].value: too long');
+    expect(story.lifecycles().at(-1)).toBe('live');
+    story.ports.advance(3_600_000);
+    expect(story.ports.asked('createContainer')).toHaveLength(1);
+    story.send({ type: 'container.update', pod: aPod({}, { labels: { a: 'b' } }), volumes: {} });
+    story.ports.advance(0);
+    story.ports.answer('createContainer');
+    expect(story.state()).toBe('running.steady');
+  });
+
+  test('is not created again until an object of its variables changes, which is retried at most once a second', () => {
+    const story = configuringStory();
+    story.ports.fail('readObjects', ...tooLarge);
+    expect(story.state()).toBe('launching.awaitingChange');
+    story.ports.advance(500);
+    story.send({ type: 'container.objectsChanged' });
+    expect([story.state(), story.ports.untilNext]).toEqual(['launching.awaitingRetry', 500]);
+    story.ports.advance(500);
+    story.ports.answer('readObjects');
+    expect(story.state()).toBe('running.steady');
+  });
+
+  test('is retried if its pod changed during the attempt', () => {
+    const story = containerStory({ hold: ['createContainer'] });
+    story.begin();
+    story.send({ type: 'container.update', pod: aPod({}, { labels: { a: 'b' } }), volumes: {} });
+    story.ports.fail('createContainer', ...tooLarge);
+    expect(story.state()).toBe('launching.awaitingRetry');
+  });
+
+  test('is retried if only the creation failed and its objects may have changed since they were read', () => {
+    expect(failedStory({ pod }).state()).toBe('launching.awaitingRetry');
+  });
+
+  test('is retried soon if its objects change during a failed read', () => {
+    const story = configuringStory();
+    story.send({ type: 'container.objectsChanged' });
+    story.ports.fail('readObjects', ...tooLarge);
+    expect([story.state(), story.ports.untilNext]).toEqual(['launching.awaitingRetry', 1_000]);
+  });
+
+  test('pulls a changed image, can be stopped, and starts over in a new sandbox', () => {
+    const changed = failedStory();
+    changed.ports.hold('findImage');
+    const other = aPod({ containers: [aContainer({ image: 'other' })] });
+    changed.send({ type: 'container.update', pod: other, volumes: {} });
+    expect(changed.state()).toMatch(/^pending.gettingImage/);
+    const stopped = failedStory();
+    stopped.send({ type: 'container.stop' });
+    expect(stopped.state()).toBe('stopped');
+    const lost = failedStory();
+    lost.send({ type: 'sandbox.lost' });
+    expect(lost.state()).toBe('launching.readyToCreate');
+  });
+});
+
 test('C37: objects are also read if all are optional, but not if there are none', () => {
   const env = [{ name: 'K', valueFrom: optional }];
   const reads = (container: Parameters<typeof aContainer>[0]) => {
