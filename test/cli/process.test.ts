@@ -182,7 +182,7 @@ describe('run', () => {
   test('reports fields without effect once, and writes a human-readable text log', async () => {
     const file = join(directory, 'kubelet.yaml');
     const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
-    await writeFile(file, `${head}makeIPTablesUtilChains: true\nlogging: {format: text}\n`);
+    await writeFile(file, `${head}volumePluginDir: /flex\nlogging: {format: text}\n`);
     const daemon = nodeProcess('run', file);
     await daemon.says('the node agent is running');
     const warnings = daemon
@@ -190,7 +190,7 @@ describe('run', () => {
       .split('\n')
       .filter((line) => line.includes('ignored in this version'));
     expect(warnings).toEqual([
-      expect.stringMatching(/^W\d{4} .*kubelet\.yaml: accepted, .*: makeIPTablesUtilChains"$/),
+      expect.stringMatching(/^W\d{4} .*kubelet\.yaml: accepted, .*: volumePluginDir"$/),
     ]);
   });
 });

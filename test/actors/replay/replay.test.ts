@@ -4,13 +4,18 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { type AnyActorRef, type InspectionEvent, StateMachine } from 'xstate';
 import type { RecordedInput } from '../../../actors/boundary.ts';
+import type { DevicePlugins } from '../../../actors/devices/devicePlugins.ts';
 import type { Keyframe } from '../../../actors/node/nodeAgent.ts';
 import { createReplay } from '../../../actors/replay/replay.ts';
 import type { ResourceMeter } from '../../../actors/services/eviction/eviction.ts';
+import { SimulatedDriverHost } from '../../../actors/simulated/simulatedDrivers.ts';
 import type { StatusSink } from '../../../actors/status/statusReports.ts';
+import { openGate } from '../../../host/simulated/gate.ts';
+import { SimulatedLogind } from '../../../host/simulated/simulatedLogind.ts';
+import { NO_EDITS } from '../../../kubernetes/devices/devices.ts';
 import { machines } from '../../../machines/drawing/charts.ts';
-import { simulatedCpuManager } from '../../../testing/simulation/host/cpuTopologies.ts';
-import { cluster } from '../../fakes/cluster.ts';
+import { simulatedCpuManager, simulatedMemoryManager } from '../../../testing/simulation/host/cpuTopologies.ts';
+import { type Cluster, cluster } from '../../fakes/cluster.ts';
 import { type SimulatedNode, simulatedNode } from '../../fakes/node.ts';
 import { containerWith, IMAGE, podRunning, podWith } from '../../fakes/pods.ts';
 
@@ -100,6 +105,8 @@ const shown = ({ agent }: Pick<SimulatedNode, 'agent'>) => ({
 const directory = await mkdtemp(join(tmpdir(), 'statelet-pki-'));
 afterAll(() => rm(directory, { recursive: true }));
 
+const DEVICE = 'example.com/device';
+
 /** A threshold that is never met, so that the node only measures. */
 const eviction = {
   thresholds: [{ signal: 'memory.available', value: '1Mi', graceMs: 0 }],
@@ -119,18 +126,29 @@ const idleMeter: ResourceMeter = {
 async function clusterNode(): Promise<{ node: SimulatedNode; cuts: readonly Cut[]; walk: Walk }> {
   const [cuts, walk]: [Cut[], Walk] = [[], new Walk()];
   const certificates = [{ name: 'client', rotates: true }] as const;
+  const drivers = new SimulatedDriverHost();
+  drivers.connect('gpu.example.com');
+  let joined: Cluster | undefined;
   const node = await simulatedNode({
     fromFiles: true,
     config: { eviction, cpuManager: simulatedCpuManager('laptop') },
-    parts: { inspect: walk.inspect, resourceMeter: idleMeter },
-    clusterOf: (clock) => ({ ...cluster(clock), certificates: { certificates, directory, onRenewed: () => {} } }),
+    parts: { inspect: walk.inspect, resourceMeter: idleMeter, drivers: drivers.accessThrough(openGate) },
+    clusterOf: (clock) => {
+      joined = cluster(clock);
+      return { ...joined, certificates: { certificates, directory, onRenewed: () => {} } };
+    },
   });
   const file = join(node.manifestDir, 'web.json');
   const manifest = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web' }, spec: podWith('web').spec };
   await mkdir(node.manifestDir, { recursive: true });
   await writeFile(file, JSON.stringify(manifest));
-  for (const pause of ['0s', '10ms', '1s', '20s', '5s']) {
+  for (const pause of ['0s', '10ms', '1s', '20s', '5s', '30s']) {
     if (pause === '5s') await rm(file);
+    if (pause === '30s') {
+      drivers.disconnect('gpu.example.com');
+      // The slices of the driver remain until the API server is reachable again.
+      if (joined !== undefined) joined.transport.isAway = true;
+    }
     await node.advance(pause);
     cuts.push({ keyframe: node.agent.keyframe(), entries: node.entries.length, machines: walk.atWork() });
   }
@@ -172,6 +190,53 @@ async function pacedNode(): Promise<{ node: SimulatedNode; cuts: readonly Cut[];
   return { node, cuts, walk };
 }
 
+/** A plugin of one device, which it does not allocate before `allocated`. */
+const devicePluginsUntil = (allocated: Promise<void>): DevicePlugins => ({
+  follow: async (listener, { signal }) => {
+    listener.onProblem(undefined);
+    listener.onConnected(DEVICE, { needsPreStart: false, hasPreferences: false });
+    listener.onDevices(DEVICE, [{ id: 'd0', isHealthy: true, numaNodes: [] }]);
+    await new Promise((resolve) => signal.addEventListener('abort', resolve));
+  },
+  preferredDevices: async () => [],
+  allocate: async () => {
+    await allocated;
+    return NO_EDITS;
+  },
+  preStart: async () => {},
+});
+
+/** A node with a device plugin and memory by NUMA node, whose host shuts down. */
+async function resourceNode(): Promise<{ node: SimulatedNode; cuts: readonly Cut[]; walk: Walk }> {
+  const [cuts, walk]: [Cut[], Walk] = [[], new Walk()];
+  const logind = new SimulatedLogind();
+  const allocation = Promise.withResolvers<void>();
+  const node = await simulatedNode({
+    config: {
+      devicePluginDir: '/var/lib/kubelet/device-plugins',
+      memoryManager: simulatedMemoryManager('laptop'),
+      shutdown: { periods: [{ priority: 0, graceSeconds: 5 }] },
+    },
+    parts: {
+      inspect: walk.inspect,
+      devicePlugins: devicePluginsUntil(allocation.promise),
+      logind: logind.open(),
+    },
+  });
+  const step = async (duration: string) => {
+    await node.advance(duration);
+    cuts.push({ keyframe: node.agent.keyframe(), entries: node.entries.length, machines: walk.atWork() });
+  };
+  await step('1s');
+  node.apply(podWith('device', { containers: [containerWith('main', { resources: { limits: { [DEVICE]: '1' } } })] }));
+  for (const pause of ['0s', '1ms', '1s']) await step(pause);
+  allocation.resolve();
+  for (const pause of ['0s', '10s']) await step(pause);
+  logind.announce(true);
+  for (const pause of ['10ms', '1s', '10s']) await step(pause);
+  return { node, cuts, walk };
+}
+
 /** Everything in a value that JSON does not give back as it was; the paths. */
 function lossy(value: unknown, path: string): string[] {
   if (value === undefined || value === null || ['string', 'boolean'].includes(typeof value)) return [];
@@ -186,6 +251,7 @@ const NODES = [
   ['a node of a cluster', clusterNode],
   ['a node with a large pod', largePodNode],
   ['a node that sends commands in batches', pacedNode],
+  ['a node with devices whose host shuts down', resourceNode],
 ] as const;
 
 describe('a keyframe of a node', () => {
@@ -198,7 +264,12 @@ describe('a keyframe of a node', () => {
   );
 
   test('covers every machine that is active', async () => {
-    const cuts = [...(await busyNode()).cuts, ...(await clusterNode()).cuts, ...(await pacedNode()).cuts];
+    const cuts = [
+      ...(await busyNode()).cuts,
+      ...(await clusterNode()).cuts,
+      ...(await pacedNode()).cuts,
+      ...(await resourceNode()).cuts,
+    ];
     const covered = new Set(cuts.flatMap(({ machines: atWork }) => atWork));
     expect(machines.map(({ id }) => id).filter((id) => !covered.has(id))).toEqual([]);
   });

@@ -66,6 +66,10 @@ const several: Walked = {
 
 const once: Walked = { ...edited, pod: aPod({ restartPolicy: 'Never' }), edits: [] };
 const online: Walked = { ...once, losesNetwork: true };
+const claiming: Walked = {
+  ...once,
+  pod: aPod({ restartPolicy: 'Never', resourceClaims: [{ name: 'gpu', resourceClaimName: 'gpu' }] }),
+};
 
 const world = new FakeWorld(() => 0);
 const sandbox = world.sandbox(plain.pod);
@@ -82,6 +86,8 @@ const outputs: Outputs = {
   resizePod: ({ context }) => [{ pod: context.allocated, resized: [] }],
   removeCgroup: () => [null],
   removePodData: () => [null],
+  prepareClaims: () => [null],
+  unprepareClaims: () => [null],
   runSandbox: () => [
     { ...sandbox, madeAt: 0 },
     { ...sandbox, madeAt: 0, ips: [] },
@@ -115,6 +121,7 @@ const eventsOf =
       { type: 'runtime.returned' },
       { type: 'slot.granted', key: 'key' },
       { type: 'timer.elapsed' },
+      { type: 'pod.driversChanged' },
       ...(losesNetwork ? [networkReturns, networkGoes] : []),
       { type: 'pod.metadataChanged', metadata: context.desired.metadata },
       { type: 'pod.conditionsChanged', conditions: [] },
@@ -210,6 +217,7 @@ const kinds = {
   'a pod of two containers': reachOf(several, nothing),
   'a pod that is resized': reachOf(resized, nothing),
   'a pod whose network comes and goes': reachOf(online, nothing),
+  'a pod with resource claims': reachOf(claiming, nothing),
   'a pod that had ended': reachOf(once, { ...lost, containers: [{ ...main, state: 'exited', exitCode: 0 }] }),
   'a pod of which only logs are left': reachOf(once, nothing, true),
   'a pod that another agent runs': reachOf(once, {

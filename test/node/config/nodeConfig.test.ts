@@ -99,6 +99,7 @@ describe('defaults', () => {
       clusterDomain: '',
       resolvConf: '/etc/resolv.conf',
       recordSizeBytes: 64 * 2 ** 20,
+      devicePluginDirectory: '/var/lib/kubelet/device-plugins',
       failCgroupV1: false,
       failSwapOn: false,
       hostSetup: { kernelParameters: 'unchanged', createsUtilChains: false, maxOpenFiles: 1_000_000 },

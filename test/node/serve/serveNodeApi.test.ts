@@ -92,7 +92,7 @@ test('the API server of the cluster authorizes users, and no new users are accep
   expect(await codes({})).toEqual([401, 401, 401]);
   const forbidden = 'Forbidden (user=nobody, verb=get, resource=nodes, subresource(s)=[pods proxy])\n';
   expect(await asked(served.port(), '/pods', nobody)).toMatchObject({ code: 403, body: forbidden });
-  expect(served.view()).toMatchObject({ reviews: { access: { made: 9, failed: 0 } }, sessions: [] });
+  expect(served.view()).toMatchObject({ reviews: { access: { requested: 9, failed: 0 } }, sessions: [] });
   transport.isAway = true;
   expect(await codes(reader)).toEqual([200, 403, 403]);
   const late = await asked(served.port(), '/logs/', reader);

@@ -5,6 +5,8 @@ import type { MirrorPort } from '../../../actors/cluster/pods/mirrorPods.ts';
 import type { CertificatePorts } from '../../../machines/certificate/ports.ts';
 import type { PortName } from '../../../machines/shared/ports.ts';
 import { simulatedCpuManager, simulatedMemoryManager } from '../../../testing/simulation/host/cpuTopologies.ts';
+import { DEVICE_RESOURCE } from '../../../testing/simulation/host/simulatedDevices.ts';
+import { DEVICE_PLUGIN_DIR } from '../../../testing/simulation/run/nodeConfig.ts';
 import { simulateNode } from '../../../testing/simulation/simulateNode.ts';
 import { container, manifest } from '../../../testing/simulation/stories/manifests.ts';
 import { planTargetedFaults } from '../../../testing/simulation/stories/variants/targetedFaults.ts';
@@ -109,6 +111,7 @@ test('every port is called in a simulation, and responds', async () => {
       crashLoop,
       isLenient: true,
       cpuManager,
+      devicePluginDir: DEVICE_PLUGIN_DIR,
       memoryManager: simulatedMemoryManager('laptop'),
       eviction,
       shutdown,
@@ -122,6 +125,9 @@ test('every port is called in a simulation, and responds', async () => {
   };
   node.apply(busy);
   node.apply(sized('100m', 'helper'));
+  node.apply(
+    manifest('device', { containers: [container('main', { resources: { limits: { [DEVICE_RESOURCE]: '1' } } })] }),
+  );
   await pass(30);
   node.apply(sized('200m'));
   await pass(30);
