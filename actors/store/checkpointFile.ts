@@ -9,6 +9,7 @@ export class CheckpointFile {
   readonly path: string;
   readonly #files: FileSystem;
   readonly #manager: string;
+  #lastWrite: Promise<void> = Promise.resolve();
 
   /** `manager` is the name of the file's owner in the kubelet's messages, e.g. `CPU manager`. */
   constructor(
@@ -46,8 +47,10 @@ export class CheckpointFile {
     return new NodeFailure('InvalidConfig', `${problem}, please drain node and remove policy state file ${this.path}`);
   }
 
-  /** Replaces the file, durably and atomically. */
-  async write(text: string): Promise<void> {
-    await replaceFile(this.#files, this.path, { content: text, mode: 0o600 });
+  /** Replaces the file, durably and atomically, after all earlier replacements. */
+  write(text: string): Promise<void> {
+    const write = this.#lastWrite.then(() => replaceFile(this.#files, this.path, { content: text, mode: 0o600 }));
+    this.#lastWrite = write.catch(() => {});
+    return write;
   }
 }

@@ -88,9 +88,22 @@ export async function writeLimits(cgroup: Cgroup, limits: CgroupLimits): Promise
 /** Writes only the limits that are higher than the current ones, so that the children may grow. */
 export async function raiseLimits(cgroup: Cgroup, limits: CgroupLimits): Promise<void> {
   await forEachFile(cgroup, limits, async (file) => {
-    const currentValue = cgroup.cgroupfs.read(cgroupFilePath(cgroup, file));
-    if (currentValue !== undefined && parseLimit(file.value) > parseLimit(currentValue)) await writeFile(cgroup, file);
+    if (isHigher(cgroup, file)) await writeFile(cgroup, file);
   });
+}
+
+/** Returns only the limits that are higher than the current ones. */
+export function higherLimits(cgroup: Cgroup, limits: CgroupLimits): CgroupLimits {
+  const isAnyHigher = (limit: CgroupLimits) =>
+    cgroupFiles(limit, (controller) => findHierarchy(cgroup.hierarchies, controller)?.version).some((file) =>
+      isHigher(cgroup, file),
+    );
+  return Object.fromEntries(Object.entries(limits).filter(([name, value]) => isAnyHigher({ [name]: value })));
+}
+
+function isHigher(cgroup: Cgroup, file: CgroupFile): boolean {
+  const currentValue = cgroup.cgroupfs.read(cgroupFilePath(cgroup, file));
+  return currentValue !== undefined && parseLimit(file.value) > parseLimit(currentValue);
 }
 
 /**

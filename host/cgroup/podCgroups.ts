@@ -132,7 +132,7 @@ export class PodCgroups implements Cgroups {
   }
 
   raise(pod: Pod, resource: ResizableResource): Promise<void> {
-    return this.#resize(pod, resource, (limits) => raiseLimits(this.#tree.toCgroup(podCgroupNames(pod)), limits));
+    return this.#resize(pod, resource, (limits) => this.#tree.raiseLimits(podCgroupNames(pod), limits));
   }
 
   trim(pod: Pod, resource: ResizableResource): Promise<void> {

@@ -3,7 +3,7 @@
 import { type CgroupLocation, cgroupPath } from '../../kubernetes/resources/cgroup.ts';
 import type { CgroupLimits } from '../../kubernetes/resources/cgroupLimits.ts';
 import type { Cgroupfs } from './cgroupfs.ts';
-import { type Cgroup, writeLimits } from './files.ts';
+import { type Cgroup, higherLimits, writeLimits } from './files.ts';
 import { findHierarchy, type Hierarchy } from './hierarchies.ts';
 import { relativePath } from './remove.ts';
 import { type CallSystemd, setSliceLimits, startSlice, stopSlice } from './systemd.ts';
@@ -48,6 +48,12 @@ export class PodsTree {
   async setLimits(names: readonly string[], limits: CgroupLimits): Promise<void> {
     if (this.#isSystemd) await setSliceLimits(this.#parts.systemd, this.runtimeName(names), limits, this.#version);
     await writeLimits(this.toCgroup(names), limits);
+  }
+
+  /** Sets only the limits that are higher than the current ones, so that the children may grow. */
+  async raiseLimits(names: readonly string[], limits: CgroupLimits): Promise<void> {
+    const raisedLimits = higherLimits(this.toCgroup(names), limits);
+    if (Object.keys(raisedLimits).length > 0) await this.setLimits(names, raisedLimits);
   }
 
   /**

@@ -258,9 +258,9 @@ export const admissionMachine = setup({
       enqueue.assign(nextContext);
       for (const { uid, holder } of context.devices?.pending ?? []) {
         if (nextContext.devices?.pending.some((each) => each.uid === uid)) continue;
+        if (isUnconfirmed(nextContext, uid)) continue;
         const report = deviceReport(nextContext, uid);
         if (report !== undefined) enqueue.sendTo(parent<DeviceStatusReport>(), report);
-        if (isUnconfirmed(nextContext, uid)) continue;
         const pod = actorAt<AdmissionResult>(self, holder);
         if (pod !== undefined) enqueue.sendTo(pod, { type: 'admission.admitted' });
       }
@@ -272,6 +272,8 @@ export const admissionMachine = setup({
       const { context: nextContext, admitted } = withSaved(context, resource, event.revision);
       for (const { uid, holder } of admitted) {
         if (isUnconfirmed(nextContext, uid)) continue;
+        const report = deviceReport(nextContext, uid);
+        if (report !== undefined) enqueue.sendTo(parent<DeviceStatusReport>(), report);
         const pod = actorAt<AdmissionResult>(self, holder);
         if (pod !== undefined) enqueue.sendTo(pod, { type: 'admission.admitted' });
       }

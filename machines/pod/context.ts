@@ -23,6 +23,7 @@ import type {
   VolumeEvent,
   VolumeLifecycle,
 } from '../shared/events/events.ts';
+import type { PortTypes } from '../shared/ports.ts';
 import type { VolumeInput } from '../volume/setup.ts';
 
 export interface PodInput {
@@ -100,6 +101,11 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
   readonly sizes: Readonly<Record<string, ContainerSize>>;
   /** The version of the pod whose limits have been applied to its cgroup. Undefined if unknown. */
   readonly appliedPod?: Pod | undefined;
+  /**
+   * The resize that was last attempted. Until it succeeds, it is unknown which of these containers it has changed, and
+   * whether it has changed the pod's cgroup. Undefined if it has succeeded.
+   */
+  readonly attemptedResize?: Pick<PortTypes['resizePod']['input'], 'appliedPod' | 'containers'> | undefined;
   readonly sandbox?: ObservedSandbox | undefined;
   /** Attempt number of the current sandbox or, if none exists, of the next one. */
   readonly attempt: number;
@@ -141,7 +147,7 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
    * recorded it.
    */
   readonly pendingResize?: PendingResize | undefined;
-  /** The last resize that this agent or an earlier one has admitted. Undefined if none was admitted. */
+  /** The admitted resize that is in progress, even if an earlier agent has admitted it. Undefined if there is none. */
   readonly resize?: AdmittedResize | undefined;
   readonly failure?: Failure | undefined;
   readonly retryAt: number;

@@ -56,36 +56,40 @@ export function persistedSizes({ allocation, allocated }: PodContext): (name: st
 export const currentAllocation = (context: PodContext): Allocation =>
   allocationOf(context.allocated, isResizing(context) ? context.sizes : undefined);
 
-/** Returns the containers with a process whose size differs from the admitted size. */
-function containersWithWrongSize({ allocated, containers, containerIds, sizes }: PodContext) {
+/** Returns the containers with a process whose size differs from the admitted size, or is unknown. */
+function containersWithWrongSize({ allocated, containers, containerIds, sizes, attemptedResize }: PodContext) {
   const { spec } = allocated;
+  const uncertainIds = new Set(attemptedResize?.containers.map(({ id }) => id));
   return [...(spec.initContainers ?? []), ...spec.containers].flatMap((container) => {
     const { name } = container;
     const size = lookUp(sizes, name);
     const lifecycle = lookUp(containers, name);
     const hasProcess = lifecycle === 'running' || lifecycle === 'live' || lifecycle === 'launching';
-    if (!hasProcess || size === undefined || hasSameSize(size, containerSize(spec, container))) return [];
+    if (!hasProcess || size === undefined) return [];
     const id = lookUp(containerIds, name);
+    const isUncertain = id !== undefined && uncertainIds.has(id);
+    if (!isUncertain && hasSameSize(size, containerSize(spec, container))) return [];
     // A container that has to restart for the resize stops first, and one that is being launched starts first.
     const isReady = id !== undefined && lifecycle !== 'launching' && !needsRestart(spec, container, size);
-    return [{ container, size, idToResize: isReady ? id : undefined }];
+    return [{ container, size, isUncertain, idToResize: isReady ? id : undefined }];
   });
 }
 
 /** Returns the containers to resize while they run. */
 export const containersToResize = (context: PodContext): SizedContainer[] =>
-  containersWithWrongSize(context).flatMap(({ container: { name }, size, idToResize: id }) =>
-    id === undefined ? [] : [{ name, id, size }],
+  containersWithWrongSize(context).flatMap(({ container: { name }, size, isUncertain, idToResize: id }) =>
+    id === undefined ? [] : [{ name, id, size, ...(isUncertain ? { isUncertain } : {}) }],
   );
 
 /** Whether the decision on an update is pending, because other pods are terminating to make room (C24). */
 export const awaitsResources = ({ requestedPod, allocated, updateRefusal }: PodContext): boolean =>
   updateRefusal === undefined && !isJsonEqual(requestedPod.spec, allocated.spec);
 
-/** Whether the pod's own cgroup does not have the admitted resources yet. */
-export const isCgroupOutdated = ({ appliedPod, allocated }: PodContext): boolean =>
-  appliedPod?.spec !== allocated.spec &&
-  (appliedPod === undefined || !hasSameResources(resourcesOf(appliedPod), resourcesOf(allocated)));
+/** Whether the pod's own cgroup does not have the admitted resources yet, or may have others. */
+export const isCgroupOutdated = ({ appliedPod, allocated, attemptedResize }: PodContext): boolean =>
+  attemptedResize !== undefined ||
+  (appliedPod?.spec !== allocated.spec &&
+    (appliedPod === undefined || !hasSameResources(resourcesOf(appliedPod), resourcesOf(allocated))));
 
 /** Whether the pod can be resized now, because no container has to start or to stop first. */
 export const mustResize = (context: PodContext): boolean =>

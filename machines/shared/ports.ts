@@ -55,6 +55,8 @@ export interface SizedContainer {
   readonly name: string;
   readonly id: string;
   readonly size: ContainerSize;
+  /** Whether an unsuccessful resize may have changed the container, so that its actual size is unknown. */
+  readonly isUncertain?: boolean | undefined;
 }
 
 /** Input and output of each port. */

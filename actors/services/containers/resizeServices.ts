@@ -33,6 +33,8 @@ interface ContainerResize {
   readonly container: Container;
   readonly size: ContainerSize;
   readonly desiredSize: ContainerSize;
+  /** Whether the container may have another size than `size`. */
+  readonly isUncertain: boolean;
 }
 
 export function resizeServices({ cri, node, cgroups }: ResizeDependencies): Pick<PortServices, 'resizePod'> {
@@ -59,9 +61,9 @@ export function resizeServices({ cri, node, cgroups }: ResizeDependencies): Pick
   return {
     resizePod: async (input, options) => {
       const { pod, appliedPod } = input;
-      const resizes = input.containers.map(({ name, id, size }): ContainerResize => {
+      const resizes = input.containers.map(({ name, id, size, isUncertain = false }): ContainerResize => {
         const container = findContainer(pod, name);
-        return { id, container, size, desiredSize: containerSize(pod.spec, container) };
+        return { id, container, size, desiredSize: containerSize(pod.spec, container), isUncertain };
       });
       await requireHeadroom(cri, { input, resizes }, options);
       for (const resource of RESIZABLE_RESOURCES) {
@@ -101,9 +103,11 @@ function cgroupChanges(
   return { raises: isAny((amount, applied) => amount > applied), lowers: isAny((amount, applied) => amount < applied) };
 }
 
-/** Returns the containers with a changed amount of a resource. Decreases come before increases. */
+/** Returns the containers whose amount of a resource changes or is unknown. Decreases come before increases. */
 function inUpdateOrder(resizes: readonly ContainerResize[], resource: ResizableResource): readonly ContainerResize[] {
-  const changedResizes = resizes.filter(({ size, desiredSize }) => !hasSameAmounts(size, desiredSize, resource));
+  const changedResizes = resizes.filter(
+    ({ size, desiredSize, isUncertain }) => isUncertain || !hasSameAmounts(size, desiredSize, resource),
+  );
   const [limit, request] = resource === 'cpu' ? CPU_FIELDS : MEMORY_FIELDS;
   const isDecrease = ({ size, desiredSize }: ContainerResize) =>
     desiredSize[limit] === size[limit]
@@ -175,8 +179,8 @@ async function requireHeadroom(
   const appliedPodLimit = (appliedPod && podLimit(appliedPod.spec, 'memory')) ?? Number.POSITIVE_INFINITY;
   const lowersPodLimit = newPodLimit !== undefined && newPodLimit < appliedPodLimit;
   const loweredResizes = resizes.filter(
-    ({ size: { memoryLimit }, desiredSize: { memoryLimit: newLimit } }) =>
-      newLimit > 0 && (memoryLimit === 0 || newLimit < memoryLimit),
+    ({ size: { memoryLimit }, desiredSize: { memoryLimit: newLimit }, isUncertain }) =>
+      newLimit > 0 && (isUncertain || memoryLimit === 0 || newLimit < memoryLimit),
   );
   if (!lowersPodLimit && loweredResizes.length === 0) return;
   const filter = { id: '', podSandboxId: sandboxId ?? '', labelSelector: {} };
@@ -185,13 +189,15 @@ async function requireHeadroom(
     stats.map(({ attributes, memory }) => [attributes?.id ?? '', Number(memory?.usageBytes?.value ?? 0n)]),
   );
   const podUsage = [...usageById.values()].reduce((sum, bytes) => sum + bytes, 0);
+  // The page cache may fill a limit that is already in effect, but only a higher limit allows a higher usage.
+  const isTooLow = (limit: number, usage: number, isUnknown: boolean) => (isUnknown ? usage > limit : usage >= limit);
   const problems = [
-    ...(lowersPodLimit && podUsage >= newPodLimit
+    ...(lowersPodLimit && isTooLow(newPodLimit, podUsage, appliedPod === undefined)
       ? [`attempting to set pod memory limit (${newPodLimit}) below current usage (${podUsage})`]
       : []),
-    ...loweredResizes.flatMap(({ id, container: { name }, desiredSize: { memoryLimit } }) => {
+    ...loweredResizes.flatMap(({ id, container: { name }, desiredSize: { memoryLimit }, isUncertain }) => {
       const usage = usageById.get(id) ?? 0;
-      return usage < memoryLimit
+      return !isTooLow(memoryLimit, usage, isUncertain)
         ? []
         : [`attempting to set container "${name}" memory limit (${memoryLimit}) below current usage (${usage})`];
     }),

@@ -20,7 +20,7 @@ import {
 import { areVolumesSettled, type PodContext } from '../context.ts';
 import { shouldVerifySandbox } from '../sandbox.ts';
 import { admittedUpdateActions, type PodArgs, podSetup } from '../setup.ts';
-import { awaitingResize, resizing, resizingImplementations } from './resizing.ts';
+import { awaitingResize, resizeTransitions, resizing, resizingImplementations } from './resizing.ts';
 
 /**
  * Returns the containers that an update removed from the running pod. If the spec contains one again later, it gets a
@@ -180,7 +180,7 @@ export const active = activeSetup.createStateConfig({
           description: 'An init container runs, or a sidecar starts up.',
           tags: 'working',
           meta: { waitsFor: 'its init containers to complete' },
-          always: { guard: 'mustResize', target: 'resizing' },
+          always: resizeTransitions,
         },
         resizing,
         awaitingResize,
@@ -208,7 +208,7 @@ export const active = activeSetup.createStateConfig({
         steady: {
           description: 'The pod runs as its spec says, and rests until something changes.',
           tags: 'steady',
-          always: { guard: 'mustResize', target: 'resizing' },
+          always: resizeTransitions,
         },
         resizing,
         awaitingResize,

@@ -71,7 +71,10 @@ const resizeOutput = (event: object): PortTypes['resizePod']['output'] =>
   // Safe cast: the action that calls this function belongs to a transition of `resizePod`.
   (event as { readonly output: PortTypes['resizePod']['output'] }).output;
 
-const guards = { mustResize: ({ context }: PodArgs) => mustResize(context) };
+const guards = {
+  mustResize: ({ context }: PodArgs) => mustResize(context),
+  isResizeComplete: ({ context }: PodArgs) => context.resize !== undefined && !isResizing(context),
+};
 
 const actions = {
   recordResizeRefusal: podSetup.enqueueActions(({ context, enqueue }) => {
@@ -92,6 +95,13 @@ const actions = {
     assertEvent(event, 'container.sized');
     return { sizes: { ...context.sizes, [event.name]: event.size } };
   }),
+  /** Records that the containers and the cgroup may change from now on. A call that fails may have changed some of them. */
+  recordResizeAttempt: podSetup.assign(({ context }) => ({
+    attemptedResize: {
+      appliedPod: context.attemptedResize === undefined ? context.appliedPod : undefined,
+      containers: containersToResize(context),
+    },
+  })),
   /** Records the applied resources. The pod's cgroup and a container's run may have been replaced in the meantime. */
   recordResize: podSetup.enqueueActions(({ context, event, enqueue }) => {
     const { pod, resized } = resizeOutput(event);
@@ -99,6 +109,7 @@ const actions = {
     const currentContainers = resized.filter(({ name, id }) => lookUp(containerIds, name) === id);
     enqueue.assign({
       appliedPod: pod,
+      attemptedResize: undefined,
       failure: undefined,
       sizes: { ...sizes, ...Object.fromEntries(currentContainers.map(({ name, size }) => [name, size])) },
       ...(resize && { resize: { ...resize, error: undefined } }),
@@ -127,7 +138,7 @@ const actions = {
     enqueue.emit(resizeEvent(allocated, { eventType: 'Warning', reason: 'ResizeError', message }));
   }),
   recordResizeCompletion: podSetup.enqueueActions(({ context, enqueue }) => {
-    if (isResizing(context)) return;
+    enqueue.assign({ resize: undefined });
     const message = resizeMessage('Pod resize completed', context.allocated, generationOf(context.resize));
     enqueue.emit(resizeEvent(context.allocated, { reason: 'ResizeCompleted', message }));
     enqueue.sendTo(sharedActor('admission'), {
@@ -155,21 +166,25 @@ export const resizing = resizingSetup.createStateConfig({
     'The runtime changes the resources of the running containers, and the limits of the cgroup are changed around them.',
   tags: 'working',
   meta: { waitsFor: 'its new resources to be applied' },
+  entry: 'recordResizeAttempt',
   invoke: {
     src: 'resizePod',
-    input: ({ context }) => ({
-      pod: context.allocated,
-      appliedPod: context.appliedPod,
-      sandboxId: context.sandbox?.id,
-      containers: containersToResize(context),
+    input: ({ context: { allocated, attemptedResize, sandbox } }) => ({
+      pod: allocated,
+      appliedPod: attemptedResize?.appliedPod,
+      sandboxId: sandbox?.id,
+      containers: attemptedResize?.containers ?? [],
     }),
-    onDone: {
-      target: 'steady',
-      actions: ['recordResize', 'recordResizeCompletion'],
-    },
+    onDone: { target: 'steady', actions: 'recordResize' },
     onError: { target: 'awaitingResize', actions: ['recordFailure', 'recordResizeError'] },
   },
 });
+
+/** A resize is also complete if an update requests the resources that the pod has. */
+export const resizeTransitions = [
+  { guard: 'mustResize', target: 'resizing' },
+  { guard: 'isResizeComplete', actions: 'recordResizeCompletion' },
+] as const;
 
 export const awaitingResize = resizingSetup.createStateConfig({
   ...retryWaitState({

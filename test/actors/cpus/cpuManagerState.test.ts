@@ -54,6 +54,17 @@ test('new containers get changed CPUs only once the assignment is durable', asyn
   rootDir = mkdtempSync(join(tmpdir(), 'cpu-state-'));
 });
 
+test('overlapping saves are written in order, so that the last assignment is durable', async () => {
+  const state = createState();
+  await state.load(cpuPolicy);
+  const saves = [1, 2, 3, 4, 5].map((cpu) =>
+    state.save({ shared: [0], exclusive: [{ podUid: 'uid-1', container: 'main', cpus: [cpu] }] }),
+  );
+  await Promise.all(saves);
+  expect(state.cpusOf('uid-1', 'main')).toEqual([5]);
+  expect(readFileSync(file, 'utf8')).toContain('"entries":{"uid-1":{"main":"5"}}');
+});
+
 test.each([
   [
     'a policy that has changed',

@@ -272,6 +272,20 @@ describe('C25: the cgroups above containers', () => {
     expect(value(path)).toBe('512');
   });
 
+  test('systemd: a slice gets the limits that are raised, and retains the others until they are trimmed', async () => {
+    const node = cgroups({ parentCgroup: { cgroupRoot: '', cgroupDriver: 'systemd' } });
+    await node.prepare(burstable('one', '500m'));
+    const raise = async (cpu: string) => {
+      calls.length = 0;
+      await node.raise(burstable('one', cpu), 'cpu');
+      return calls.filter((call) => call.includes('-podone.slice'));
+    };
+    expect(await raise('1')).toEqual([
+      'SetUnitProperties kubepods-burstable-podone.slice true 3 CPUShares t 1024 CPUQuotaPerSecUSec t 1000000 CPUQuotaPeriodUSec t 100000',
+    ]);
+    expect(await raise('250m')).toEqual([]);
+  });
+
   test('concurrent pods wait for the parents, which are created once', async () => {
     const node = cgroups({ parentCgroup: { cgroupRoot: '', cgroupDriver: 'systemd' } });
     const pods = ['one', 'two', 'three', 'four'].map((uid) => burstable(uid, '500m'));

@@ -209,6 +209,22 @@ test('a running pod of the previous agent is admitted at once with its devices, 
   expect(story.reports()).toMatchObject([{ type: 'admission.devicesReported', uid: 'a' }]);
 });
 
+test('the devices of a running pod of the previous agent are reported when its exclusive CPUs are saved', () => {
+  const { cpuPolicy, topologyPolicy } = simulatedCpuManager('xeonGold');
+  const assignments = initialAssignments(cpuPolicy);
+  const cpus = { cpuPolicy, topologyPolicy, assignments, revision: 0, reportedRevision: 0, unconfirmed: [] };
+  const story = admissionStory({ allocations: [earlier], cpus });
+  const amounts = { cpu: '1', memory: '1Gi', [GPU]: '2' };
+  const pod = podWith('a', {
+    containers: [containerWith('main', { resources: { requests: amounts, limits: amounts } })],
+  });
+  story.request({ ...pod, metadata: { ...pod.metadata, uid: 'a' } }, true);
+  expect(story.answers('a')).toEqual([]);
+  story.send({ type: 'admission.cpusSaved', revision: 1 });
+  expect(story.answers('a')).toEqual(['admission.admitted']);
+  expect(story.reports()).toMatchObject([{ type: 'admission.devicesReported', uid: 'a' }]);
+});
+
 test('a pod that does not run any more is refused until its plugin has registered', () => {
   const story = admissionStory({ resources: [{ ...gpu, devices: [], isConnected: false }], allocations: [earlier] });
   story.request(withGpus('a', 2));

@@ -80,6 +80,8 @@ export function podStory(options: Options = {}) {
     /** The state of each container's actor. */
     containers: () => Object.fromEntries(view().containers.map(({ name, state }) => [name, state])),
     allocated: () => findEntry(book.getSnapshot().context, pod.metadata.uid)?.allocated ?? null,
+    /** What it occupies while it is being resized. */
+    occupied: () => findEntry(book.getSnapshot().context, pod.metadata.uid)?.occupied,
     /** The runtime's list shows all that it has of the pod now. */
     observe: () => send({ type: 'runtime.podObserved', pod: world.observed(pod) }),
     /** A container's process ends, and the runtime shows it. */

@@ -48,10 +48,16 @@ interface Host {
   /** The call that fails, and its error. */
   readonly failing?: readonly [call: string, error: NodeFailure];
   readonly isCgroupUnknown?: boolean;
+  /** Whether an earlier resize may have changed the containers. */
+  readonly isUncertain?: boolean;
 }
 
 /** Resizes a running pod. `calls` are the calls in their order. */
-function resizing(before: Pod, pod: Pod, { usage = {}, failing, isCgroupUnknown = false }: Host = {}) {
+function resizing(
+  before: Pod,
+  pod: Pod,
+  { usage = {}, failing, isCgroupUnknown = false, isUncertain = false }: Host = {},
+) {
   const calls: string[] = [];
   const record = (call: string) => {
     calls.push(call);
@@ -79,6 +85,7 @@ function resizing(before: Pod, pod: Pod, { usage = {}, failing, isCgroupUnknown 
     name: container.name,
     id: container.name,
     size: containerSize(before.spec, container),
+    isUncertain,
   }));
   const result = resizeServices({ cri, cgroups, node: () => description }).resizePod(
     { pod, appliedPod: isCgroupUnknown ? undefined : before, sandboxId: 's', containers },
@@ -134,6 +141,18 @@ test('C25: a cgroup whose limits are unknown after a restart of the agent gets t
   ]);
 });
 
+test('C25: containers that an earlier resize may have changed are updated, even to the size that they had', async () => {
+  const pod = podOf(['1', '64Mi'], ['1', '64Mi']);
+  const { calls, result } = resizing(pod, pod, { isUncertain: true });
+  await result;
+  expect(calls).toEqual([
+    'container a: 100000 us, 64 Mi, 4 Mi huge',
+    'container b: 100000 us, 64 Mi, 4 Mi huge',
+    'container a: 100000 us, 64 Mi, 4 Mi huge',
+    'container b: 100000 us, 64 Mi, 4 Mi huge',
+  ]);
+});
+
 describe('C25: memory that moves between containers', () => {
   test('is taken from one before the other gets it, and the cgroup remains as it is', async () => {
     const { calls, result } = resizing(podOf(['1', '64Mi'], ['1', '64Mi']), podOf(['1', '96Mi'], ['1', '32Mi']));
@@ -159,6 +178,16 @@ describe('C25: a memory limit below the usage', () => {
     const { result } = resizing(own('256Mi'), own('128Mi'), { usage: { a: 60 * Mi, b: 68 * Mi } });
     await expect(result).rejects.toThrow(
       `cannot decrease memory limits: attempting to set pod memory limit (${128 * Mi}) below current usage (${128 * Mi})`,
+    );
+  });
+
+  test('is refused only if the usage exceeds it, where the current limit is unknown and may be the same', async () => {
+    const unknown = { isCgroupUnknown: true, isUncertain: true };
+    const { result } = resizing(before, before, { ...unknown, usage: { a: 64 * Mi, b: 64 * Mi } });
+    await expect(result).resolves.toBeDefined();
+    const { result: larger } = resizing(before, before, { ...unknown, usage: { a: 65 * Mi, b: 64 * Mi } });
+    await expect(larger).rejects.toThrow(
+      `[attempting to set pod memory limit (${128 * Mi}) below current usage (${129 * Mi}), attempting to set container "a"`,
     );
   });
 

@@ -94,6 +94,26 @@ describe('C25: a pod that is resized', () => {
     expect(story.state()).toBe('active.running.resizing');
   });
 
+  test('is resized back after a failure, because the call may have changed the containers and the cgroup', () => {
+    const story = resizingPod();
+    story.ports.fail('resizePod', 'ResizePodInPlaceError');
+    story.send(update(sized('1')));
+    expect(story.state()).toBe('active.running.resizing');
+    const [, secondCall] = story.ports.asked('resizePod');
+    expect(secondCall).toMatchObject({
+      pod: sized('1'),
+      appliedPod: undefined,
+      containers: [{ name: 'main', size: { cpuLimit: 1_000 }, isUncertain: true }],
+    });
+    story.ports.fail('resizePod', 'ResizePodInPlaceError');
+    story.ports.advance(10_000);
+    expect(story.ports.asked('resizePod')).toHaveLength(3);
+    story.ports.answer('resizePod');
+    expect(story.state()).toBe('active.running.steady');
+    expect(story.view()).not.toHaveProperty('isResizing');
+    expect(story.ports.asked('resizePod')).toHaveLength(3);
+  });
+
   test('waits until a container that restarts for the resize has stopped', () => {
     const restarting = (cpu: string): Pod =>
       aPod({
@@ -159,6 +179,30 @@ describe('C25: a pod whose init container is resized', () => {
   });
 });
 
+describe('C25: a pod whose initialization completes during a resize', () => {
+  const withSidecar = (cpu: string): Pod => {
+    const resources = { requests: { cpu }, limits: { cpu } };
+    return aPod({
+      initContainers: [aContainer({ name: 'side', restartPolicy: 'Always', resources }), aContainer({ name: 'init' })],
+    });
+  };
+
+  test('is resized back to its former size if the resize is reverted', () => {
+    const story = podStory({ pod: withSidecar('1'), held: ['resizePod'] });
+    expect(story.state()).toBe('active.initializing.steady');
+    story.send(update(withSidecar('2')));
+    story.send(update(withSidecar('1')));
+    expect(story.ports.asked('resizePod')).toHaveLength(1);
+    story.world.end(story.context().containerIds.init ?? '', 0);
+    story.send({ type: 'runtime.podObserved', pod: story.world.observed(withSidecar('1')) });
+    expect(story.state()).toBe('active.running.resizing');
+    expect(story.ports.asked('resizePod')).toMatchObject([
+      { pod: withSidecar('2') },
+      { pod: withSidecar('1'), containers: [{ name: 'side', isUncertain: true }] },
+    ]);
+  });
+});
+
 describe('C25: the events of a resize', () => {
   /** A pod that runs with one cpu and has told all about its start. */
   function steady(options: Parameters<typeof podStory>[0] = {}) {
@@ -184,6 +228,27 @@ describe('C25: the events of a resize', () => {
     expect(story.told()).toEqual([`Normal ResizeCompleted: Pod resize completed: ${details('2')}`]);
     story.send(update({ ...sized('2'), metadata: { ...sized('2').metadata, labels: { other: 'yes' } } }));
     expect(story.told()).toEqual([]);
+  });
+
+  test('report its completion if it is reverted before anything has changed, and release its resources', () => {
+    const restarting = (cpu: string): Pod => {
+      const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' as const }];
+      const resources = { requests: { cpu }, limits: { cpu } };
+      return aPod({ containers: [aContainer({ resources, resizePolicy })] });
+    };
+    const story = steady({ pod: restarting('1'), held: ['resizePod', 'stopContainer'] });
+    const occupiedMillis = () => story.occupied()?.cpuMillis;
+    story.send(update(restarting('3')));
+    expect(occupiedMillis()).toBe(3_000);
+    story.ports.fail('stopContainer', 'RuntimeError');
+    story.send(update(restarting('1')));
+    expect(story.ports.asked('resizePod')).toEqual([]);
+    expect(occupiedMillis()).toBeUndefined();
+    expect(story.told().flatMap((event) => /Resize\w+(?=:)/.exec(event) ?? [])).toEqual([
+      'ResizeStarted',
+      'ResizeStarted',
+      'ResizeCompleted',
+    ]);
   });
 
   test('report that it is deferred, once per reason', () => {

@@ -12,7 +12,6 @@ import {
   type ResourceCheckpoint,
 } from '../../../../kubernetes/resources/resourceCheckpoint.ts';
 import { containerSize } from '../../../../kubernetes/resources/resources.ts';
-import { isTerminalPhase } from '../../../../kubernetes/status/phase.ts';
 import { fullName, type SimulatedHost } from '../../host/host.ts';
 import { NODE_PATHS } from '../../run/nodeConfig.ts';
 import type { Invariant } from '../invariant.ts';
@@ -24,7 +23,7 @@ const readCheckpoint = ({ files }: SimulatedHost, name: string): ResourceCheckpo
 
 /** Whether a pod holds resources that were admitted. */
 const holdsResources = ({ status, metadata }: Pod): boolean =>
-  status?.phase === 'Running' && !isTerminalPhase(status.phase) && metadata.deletionTimestamp === undefined;
+  status?.phase === 'Running' && metadata.deletionTimestamp === undefined;
 
 export const allocatedWithinNode: Invariant = {
   description: 'The running pods never have more resources allocated than the node has.',
