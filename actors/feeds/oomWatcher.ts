@@ -90,16 +90,22 @@ export class OomWatcher {
       if (error !== undefined) this.#onError('oomWatcher', error);
       send({ type: 'node.oomWatchChanged', ...(failure ? { failure } : {}), at: clock.now() });
     };
+    let wasReadable = false;
     while (!signal.aborted) {
       try {
         await withTimeout((limited) => this.#catchUp(limited), { clock, timeoutMs: READ_TIMEOUT_MS, signal });
+        wasReadable = true;
         reportState();
         this.#sendKills();
         await kernelLog.untilWritten({ signal });
       } catch (error) {
         if (signal.aborted) break;
         reportState(createUnreadableLogFailure(error));
-        for (const kill of this.#readCounts()) send({ type: 'node.oomKilled', kill: { ...kill, at: clock.now() } });
+        const countedKills = this.#readCounts();
+        // The log has already revealed the kills that were counted while it could be read.
+        const newKills = wasReadable ? [] : countedKills;
+        wasReadable = false;
+        for (const kill of newKills) send({ type: 'node.oomKilled', kill: { ...kill, at: clock.now() } });
         await waitOnce(clock.now() + RETRY_MS, clock, signal);
       }
     }

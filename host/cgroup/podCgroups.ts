@@ -301,17 +301,22 @@ export class PodCgroups implements Cgroups {
   }
 
   /**
-   * Restores limits of the QoS classes that other software has changed (`UpdateCgroups` in
+   * Restores limits of all pods and of the QoS classes that other software has changed (`UpdateCgroups` in
    * `pkg/kubelet/cm/qos_container_manager_linux.go`).
    */
   async #restoreLevels(): Promise<void> {
     const { rules } = this.#parts;
+    const hasPods = this.#podSpecs.size > 0;
+    if (hasPods) await this.#restoreLimits(ALL_PODS_CGROUP, allPodsMemoryProtection(this.#podSpecs.values(), rules));
     for (const qosClass of QOS_CLASSES) {
-      if (qosClass === 'burstable' && this.#podSpecs.size === 0) continue;
-      const names = [...ALL_PODS_CGROUP, qosClass];
+      if (qosClass === 'burstable' && !hasPods) continue;
       const limits = qosCgroupLimits(qosClass, this.#podSpecs.values(), rules);
-      if (!hasLimits(this.#tree.toCgroup(names), limits)) await this.#setSharedLimits(names, limits);
+      await this.#restoreLimits([...ALL_PODS_CGROUP, qosClass], limits);
     }
+  }
+
+  async #restoreLimits(names: readonly string[], limits: CgroupLimits): Promise<void> {
+    if (!hasLimits(this.#tree.toCgroup(names), limits)) await this.#setSharedLimits(names, limits);
   }
 
   /** Tracks an operation, so that the removal of the pod's cgroup waits for it. */

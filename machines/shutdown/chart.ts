@@ -64,10 +64,15 @@ export const shutdownMachine = setup({
   guards: {
     isDelayLongEnough: ({ context, event }) => (delayOf(event) ?? 0) >= requiredDelayMs(context),
     hasRaisedDelay: ({ context }) => context.pollCount > 0,
-    hasLocked: ({ context }) => context.hasLocked,
+    /** Whether logind is usable. During a shutdown, only a new lock shows that the shutdown was cancelled. */
+    mustReconnect: ({ context }) => context.hasLocked || context.isShuttingDown,
     isAnnouncement: ({ event }) => {
       assertEvent(event, 'logind.shutdownChanged');
       return event.isShuttingDown;
+    },
+    isNewAnnouncement: ({ context, event }) => {
+      assertEvent(event, 'logind.shutdownChanged');
+      return !context.isShuttingDown && event.isShuttingDown;
     },
     isCancellation: ({ context, event }) => {
       assertEvent(event, 'logind.shutdownChanged');
@@ -160,7 +165,12 @@ export const shutdownMachine = setup({
           { target: 'raisingDelay', actions: 'recordDelay' },
         ],
         onError: [
-          { guard: 'hasLocked', target: 'reconnecting', actions: 'recordFailure', meta: { coverageGap: RARELY_TAKEN } },
+          {
+            guard: 'mustReconnect',
+            target: 'reconnecting',
+            actions: 'recordFailure',
+            meta: { coverageGap: RARELY_TAKEN },
+          },
           { target: 'disabled', actions: 'recordFailure' },
         ],
       },
@@ -174,7 +184,12 @@ export const shutdownMachine = setup({
         input: ({ context }) => ({ delayMs: requiredDelayMs(context) }),
         onDone: { target: 'readingDelay', actions: 'countPoll' },
         onError: [
-          { guard: 'hasLocked', target: 'reconnecting', actions: 'recordFailure', meta: { coverageGap: RARELY_TAKEN } },
+          {
+            guard: 'mustReconnect',
+            target: 'reconnecting',
+            actions: 'recordFailure',
+            meta: { coverageGap: RARELY_TAKEN },
+          },
           { target: 'disabled', actions: 'recordFailure' },
         ],
       },
@@ -193,7 +208,7 @@ export const shutdownMachine = setup({
       initial: 'subscribing',
       on: {
         'feed.ended': [
-          { guard: 'hasLocked', target: 'reconnecting', actions: 'recordFeedFailure' },
+          { guard: 'mustReconnect', target: 'reconnecting', actions: 'recordFeedFailure' },
           { target: 'disabled', actions: 'recordFeedFailure' },
         ],
       },
@@ -223,6 +238,12 @@ export const shutdownMachine = setup({
                   },
                   { target: 'watching', actions: 'recordLock' },
                 ],
+                'logind.shutdownChanged': {
+                  guard: 'isAnnouncement',
+                  target: 'terminating',
+                  actions: 'recordAnnouncement',
+                  meta: { coverageGap: RARELY_TAKEN },
+                },
               },
             },
             watching: {
@@ -242,11 +263,12 @@ export const shutdownMachine = setup({
               initial: 'savingStart',
               on: {
                 // A cancellation spares the groups that have not terminated yet.
-                'logind.shutdownChanged': {
-                  guard: 'isCancellation',
-                  target: '.savingEnd',
-                  actions: 'recordCancellation',
-                },
+                'logind.shutdownChanged': [
+                  { guard: 'isCancellation', target: '.savingEnd', actions: 'recordCancellation' },
+                  { guard: 'isNewAnnouncement', target: '.savingStart', actions: 'recordAnnouncement' },
+                ],
+                // The shutdown was announced before the lock was granted.
+                'logind.locked': { actions: 'recordLock', meta: { coverageGap: RARELY_TAKEN } },
                 // The pods terminate even if the connection is lost.
                 'feed.ended': { actions: ['recordFeedFailure', 'recordLostLogind'] },
               },

@@ -9,6 +9,10 @@ import type { HostSetup } from '../config/nodeConfig.ts';
 interface HostSetupDependencies {
   readonly logger: Pick<Logger, 'info' | 'warn'>;
   readonly clock: Clock;
+  /** Directory of the kernel parameters. Defaults to the host's. */
+  readonly procSys?: string;
+  /** Runs a variant of iptables. Defaults to the host's. */
+  readonly runIptables?: (program: string, args: readonly string[]) => Promise<unknown>;
 }
 
 /**
@@ -17,17 +21,21 @@ interface HostSetupDependencies {
  */
 export async function setUpHost(
   { kernelParameters, createsUtilChains, maxOpenFiles }: HostSetup,
-  { logger, clock }: HostSetupDependencies,
+  { logger, clock, procSys, runIptables }: HostSetupDependencies,
 ): Promise<() => void> {
   const limitProblem = await setOpenFileLimit(maxOpenFiles);
   if (limitProblem !== undefined) logger.info(limitProblem);
   if (kernelParameters === 'set') {
-    const { changes, problems } = await setKernelParameters();
+    const { changes, problems } = await setKernelParameters(procSys);
     for (const change of changes) logger.info(change);
     for (const problem of problems) logger.warn(problem);
   }
   if (!createsUtilChains) return () => {};
-  const chains = new UtilChains({ clock, onInfo: (message) => logger.info(message) });
+  const chains = new UtilChains({
+    clock,
+    onInfo: (message) => logger.info(message),
+    ...(runIptables ? { run: runIptables } : {}),
+  });
   await chains.start();
   return chains.repeat();
 }

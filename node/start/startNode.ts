@@ -56,9 +56,6 @@ export const startNode: StartNode = async (options) => {
   const { config, logger, redaction } = options;
   await assertPodDirectoriesUsable(config);
   const agentPlacement = await placeAgent(options);
-  const stopHostUpkeep = options.isSimulated
-    ? () => {}
-    : await setUpHost(config.hostSetup, { logger, clock: systemClock });
   const errorLog = createErrorLog(logger);
   const nodeMetering = await createMetering(options, errorLog);
   const runtime = await connectRuntime(options);
@@ -89,7 +86,9 @@ export const startNode: StartNode = async (options) => {
     resourceMeter: stats.resourceMeter,
     apiPort,
   });
+  let stopHostUpkeep = () => {};
   try {
+    if (!options.isSimulated) stopHostUpkeep = await setUpHost(config.hostSetup, { logger, clock: systemClock });
     nodeMetering?.start(node.agent, { flightRecorder, api: () => api });
     await stats.create(options, { node, cri, metering: nodeMetering });
     api = await serveApi(options, { node, cri, metering: nodeMetering, stats: stats.current() });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { socketPath } from '../../socket/socketPath.ts';
 import { linkPackage } from '../e2e/support/installation.ts';
+import '../support/unchangedHost.ts';
 import { interruption } from './interruption.ts';
 import { nodeName } from './manifests.ts';
 import { preciseNow } from './statistics.ts';

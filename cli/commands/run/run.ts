@@ -18,7 +18,13 @@ import { handleStopSignals, untilStopRequested } from '../../terminal/signals.ts
 import { runOnce } from './runOnce.ts';
 import { assertNoObstacles, planTakeOver, planText, podNameAndUid } from './takeOver.ts';
 
-const defaultConfig = { rootDirectory: runDirectory, isHostDedicated: true };
+/** Whether the host is dedicated to the node. `STATELET_HOST_SETTINGS` denies this beside another kubelet. */
+function isHostDedicated(): boolean {
+  const value = process.env.STATELET_HOST_SETTINGS || undefined;
+  if (value !== undefined && value !== 'unchanged')
+    throw new ConfigError(`STATELET_HOST_SETTINGS: expected "unchanged", got ${JSON.stringify(value)}`);
+  return value === undefined;
+}
 
 type Write = (text: string) => unknown;
 
@@ -55,7 +61,8 @@ export function requireRoot(uid = process.getuid?.()): void {
 
 /** Runs the node agent until a signal arrives, then stops it and leaves every pod running. */
 export async function run(flags: Flags, startNode: StartNode, write: Write): Promise<void> {
-  const { config, warnings } = await loadConfig(flags, { defaults: defaultConfig, checkHost: true });
+  const defaults = { rootDirectory: runDirectory, isHostDedicated: isHostDedicated() };
+  const { config, warnings } = await loadConfig(flags, { defaults, checkHost: true });
   if (config.runOnce && !hasManifests(config))
     throw new ConfigError('--runonce needs pods to run: set --pod-manifest-path or --manifest-url');
   if (config.runOnce && config.cluster !== undefined)

@@ -86,7 +86,10 @@ export function terminatingEntry(
   const hostPorts = allocation?.hostPorts ?? hostPortsOf(orphanPod(observed).spec);
   const requests = hasProcess && allocation ? allocation : { ...UNKNOWN_REQUESTS, hostPorts };
   const reservation = { ...requests, pod: displayName(pod.metadata) };
-  const holdsResources = (hasProcess || hasSandbox) && lookUp(statuses, uid) === undefined;
+  const status = lookUp(statuses, uid);
+  // A static pod that was terminated before a shutdown may have been started again since.
+  const hasEnded = status !== undefined && !(hasProcess && status.reason === 'Terminated');
+  const holdsResources = (hasProcess || hasSandbox) && !hasEnded;
   return {
     type: 'admission.addTerminating',
     uid,

@@ -159,16 +159,17 @@ describe('a killed process in a container', () => {
     const events: string[] = [];
     let kills: OomKill[] = [];
     let isReadable = false;
-    const log = new SimulatedKernelLog(() => 0).open();
+    const log = new SimulatedKernelLog(() => 0);
+    const readable = log.open();
     const node = await simulatedNode({
       pods: [podWith('a')],
       ...reports,
       parts: {
         kernelLog: {
-          ...log,
+          ...readable,
           read: async (options) => {
             if (!isReadable) throw new Error('EPERM');
-            return log.read(options);
+            return readable.read(options);
           },
         },
         countOomKills: () => kills.splice(0),
@@ -191,6 +192,14 @@ describe('a killed process in a container', () => {
     count();
     await node.advance('60s');
     expect(oomEvents()).toEqual([]);
+    // The log has revealed the kills that the cgroup has counted while it could be read.
+    isReadable = false;
+    log.writeOomKill(killed('/kubepods'));
+    await node.advance('60s');
+    expect(oomEvents()).toEqual([]);
+    count();
+    await node.advance('60s');
+    expect(oomEvents()).toHaveLength(1);
   });
 
   test('is not revealed by a count that cannot be read, which breaks nothing', async () => {

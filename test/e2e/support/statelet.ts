@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { root } from '../../support/root.ts';
+import '../../support/unchangedHost.ts';
 import { eventually, Hopeless } from './eventually.ts';
 
 /** The Node of the package, as npm's scripts find it. */

@@ -203,6 +203,9 @@ describe('C25: the cgroups above containers', () => {
     expect(value('own/kubepods/burstable/podtwo/memory.low')).toBe(String(32 * 2 ** 20));
     expect(value('own/kubepods/memory.min')).toBe(String(96 * 2 ** 20));
     expect(value('own/kubepods/burstable/memory.low')).toBe(String(32 * 2 ** 20));
+    await writeFile(join(root, 'own/kubepods/memory.min'), '0');
+    await all.setUp();
+    expect(value('own/kubepods/memory.min')).toBe(String(96 * 2 ** 20));
     await rm(join(root, 'own/kubepods/podone'), { recursive: true });
     await all.forget('one');
     expect(value('own/kubepods/memory.min')).toBe(String(32 * 2 ** 20));

@@ -197,6 +197,24 @@ describe('C49: an announced shutdown', () => {
     expect(story.state()).toBe('following.released');
   });
 
+  test('terminates pods even if it arrives before the lock is granted', () => {
+    const story = node();
+    story.ports.answer('readInhibitDelay', { delayMs: 30 * SECOND });
+    story.send({ type: 'logind.watched', at: START });
+    story.told();
+    story.announce();
+    expect(story.shutdownEvents()).toEqual(['Normal Shutdown: Shutdown manager detected shutdown event']);
+    expect(story.context().isShuttingDown).toBe(true);
+    story.ports.answer('saveShutdown', { at: START });
+    expect(story.termination('web-uid')).toBeDefined();
+    story.announce(false);
+    story.send({ type: 'logind.locked', at: START });
+    story.ports.answer('saveShutdown', { at: START });
+    expect(story.state()).toBe('following.locked.watching');
+    story.loseLogind();
+    expect(story.state()).toBe('reconnecting');
+  });
+
   test('records no event about the pods', () => {
     const story = node();
     story.follow();
@@ -259,6 +277,27 @@ describe('C49: a cancelled shutdown', () => {
     for (const uid of ['web-uid', 'quick-uid', 'critical-uid']) expect(story.termination(uid)).toBeUndefined();
   });
 
+  test('does not hide the next announcement, which starts another termination', () => {
+    const story = node();
+    story.follow();
+    story.announce();
+    story.ports.answer('saveShutdown', { at: START });
+    story.announce(false);
+    expect(story.state()).toBe('following.locked.terminating.savingEnd');
+    story.told();
+    story.announce();
+    expect(story.shutdownEvents()).toEqual(['Normal Shutdown: Shutdown manager detected shutdown event']);
+    expect(story.state()).toBe('following.locked.terminating.savingStart');
+    expect(story.context().isShuttingDown).toBe(true);
+    story.ports.answer('saveShutdown', { at: START });
+    story.terminate();
+    story.terminate();
+    expect(story.termination('critical-uid')).toBeDefined();
+    story.terminate();
+    story.ports.answer('saveShutdown', { at: START });
+    expect(story.state()).toBe('following.released');
+  });
+
   test('is recognized by a lock that is granted after logind was lost', () => {
     const story = node({ pods: [] });
     story.follow();
@@ -275,6 +314,27 @@ describe('C49: a cancelled shutdown', () => {
     story.send({ type: 'logind.locked', at: START });
     expect(story.context().isShuttingDown).toBe(false);
     expect(story.shutdownEvents()).toHaveLength(1);
+  });
+
+  test('is recognized by the first lock if the shutdown was announced before it', () => {
+    const story = node({ pods: [] });
+    const { ports } = story;
+    ports.answer('readInhibitDelay', { delayMs: 30 * SECOND });
+    story.send({ type: 'logind.watched', at: START });
+    story.announce();
+    story.loseLogind();
+    ports.answer('saveShutdown', { at: START });
+    ports.answer('saveShutdown', { at: START });
+    for (const attempt of [1, 2]) {
+      expect(story.state()).toBe('reconnecting');
+      ports.advance(SECOND);
+      ports.answer('readInhibitDelay', { delayMs: 30 * SECOND });
+      story.send({ type: 'logind.watched', at: START });
+      if (attempt === 1) story.loseLogind();
+    }
+    story.send({ type: 'logind.locked', at: START });
+    expect(story.state()).toBe('following.locked.watching');
+    expect(story.context().isShuttingDown).toBe(false);
   });
 
   test('is ignored if no shutdown was announced', () => {
