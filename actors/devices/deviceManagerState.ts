@@ -7,6 +7,8 @@ import { messageOf, NodeFailure } from '../../base/failure.ts';
 import { isMissing } from '../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { syncDirectory } from '../../host/files/syncDirectory.ts';
+import type { Container } from '../../kubernetes/api/schema/container.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { formatDeviceCheckpoint, parseDeviceCheckpoint } from '../../kubernetes/devices/deviceCheckpoint.ts';
 import {
   type ContainerEdits,
@@ -16,6 +18,8 @@ import {
   mergeEdits,
 } from '../../kubernetes/devices/devices.ts';
 import { allocationsOf, type DevicePool } from '../../kubernetes/devices/reserveDevices.ts';
+import { isAllocatedAsDevice } from '../../kubernetes/resources/devices.ts';
+import { amountOf } from '../../kubernetes/resources/resources.ts';
 import { decodeEdits, encodeEdits } from './pluginMessages.ts';
 
 export const CHECKPOINT_NAME = 'kubelet_internal_checkpoint';
@@ -99,6 +103,18 @@ export class DeviceManagerState {
     await this.#files.rename(temporaryPath, this.#path);
     await syncDirectory(this.#files, this.#directory);
     this.#pool = pool;
+  }
+
+  /** Returns a registered resource that a container requests without having devices of it. */
+  resourceWithoutDevices(pod: Pod, { name, resources }: Container): string | undefined {
+    const allocatedResources = allocationsOf(this.#pool, pod.metadata.uid, name).map(({ resource }) => resource);
+    return Object.keys(resources?.limits ?? {}).find(
+      (resource) =>
+        findResource(this.#pool.resources, resource) !== undefined &&
+        amountOf(resources, 'limits', resource) > 0 &&
+        !allocatedResources.includes(resource) &&
+        !isAllocatedAsDevice(pod, resource),
+    );
   }
 
   /** Returns the devices of a container whose plugins require `PreStartContainer`, by resource. */

@@ -183,9 +183,10 @@ export class HostDevicePlugins implements DevicePlugins {
   };
 
   preStart: DevicePlugins['preStart'] = async (resource, devices, { signal }) => {
+    const connection = this.#connectionOf(resource);
     const timeLimit = startTimeLimit(PRE_START_TIMEOUT_MS);
     const request = messages.encodePreStartRequest(devices);
-    await this.#connectionOf(resource)
+    await connection
       .call('PreStartContainer', request, (bytes) => bytes, { signal: AbortSignal.any([signal, timeLimit.signal]) })
       .catch((error: unknown) => {
         if (!timeLimit.signal.aborted) throw error;
@@ -209,7 +210,17 @@ export class HostDevicePlugins implements DevicePlugins {
 function registrationProblem({ version, resourceName }: messages.RegisterRequest): string | undefined {
   if (version !== API_VERSION)
     return `requested API version "${version}" is not supported by kubelet. Supported version is ["${API_VERSION}"]`;
-  return isExtendedResource(resourceName) ? undefined : `the ResourceName "${resourceName}" is invalid`;
+  return isExtendedResource(resourceName) && isQualifiedForQuota(resourceName)
+    ? undefined
+    : `the ResourceName "${resourceName}" is invalid`;
+}
+
+/** Whether a quota can name the resource (`IsExtendedResourceName` in `pkg/apis/core/v1/helper/helpers.go`). */
+function isQualifiedForQuota(resourceName: string): boolean {
+  const [domain = '', name = '', ...rest] = `requests.${resourceName}`.split('/');
+  if (rest.length > 0 || domain.length > 253 || name.length > 63) return false;
+  const isDomain = domain.split('.').every((label) => /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(label));
+  return isDomain && /^[A-Za-z0-9]([-\w.]*[A-Za-z0-9])?$/.test(name);
 }
 
 /** Whether a process accepts connections on a socket. */

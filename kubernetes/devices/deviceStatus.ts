@@ -6,10 +6,11 @@ import type { ContainerStatus } from '../api/schema/status.ts';
 import { type DeviceStatus, deviceIdsOf, findResource } from './devices.ts';
 import { allocationsOf, type DevicePool } from './reserveDevices.ts';
 
-/** Returns the devices of a pod. A device that no plugin reports any more counts as healthy, as in a kubelet. */
-export const deviceStatuses = (pool: DevicePool, podUid: string): readonly DeviceStatus[] =>
-  allocationsOf(pool, podUid).map((allocation) => {
-    const { devices = [] } = findResource(pool.resources, allocation.resource) ?? {};
+/** Returns the devices of a pod. A device that no plugin has reported counts as healthy, as in a kubelet. */
+export function deviceStatuses(pool: DevicePool, podUid: string): readonly DeviceStatus[] {
+  const { resources, formerResources = [] } = pool;
+  return allocationsOf(pool, podUid).map((allocation) => {
+    const { devices = [] } = findResource([...resources, ...formerResources], allocation.resource) ?? {};
     const unhealthyIds = new Set(devices.filter(({ isHealthy }) => !isHealthy).map(({ id }) => id));
     return {
       container: allocation.container,
@@ -17,12 +18,13 @@ export const deviceStatuses = (pool: DevicePool, podUid: string): readonly Devic
       devices: deviceIdsOf(allocation).map((id) => ({ id, isHealthy: !unhealthyIds.has(id) })),
     };
   });
+}
 
 /** Returns the UIDs of the pods with a device whose health differs between two lists of resources. */
 export function podsWithChangedHealth(before: DevicePool, after: DevicePool): readonly string[] {
   const uids = [...new Set(after.allocations.map(({ podUid }) => podUid))];
   const healthOf = (pool: DevicePool, uid: string) =>
-    deviceStatuses({ ...after, resources: pool.resources }, uid)
+    deviceStatuses({ ...pool, allocations: after.allocations }, uid)
       .flatMap(({ devices }) => devices)
       .map(({ isHealthy }) => isHealthy);
   return uids.filter((uid) => {

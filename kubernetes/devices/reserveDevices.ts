@@ -27,6 +27,8 @@ import {
 export interface DevicePool {
   readonly resources: readonly DeviceResource[];
   readonly allocations: readonly DeviceAllocation[];
+  /** Resources whose plugins are gone for good, with the health that their devices had last. */
+  readonly formerResources?: readonly DeviceResource[] | undefined;
 }
 
 /** Devices that are reserved for a container until its plugin has allocated them. */
@@ -198,7 +200,10 @@ function existingProblem(
     : `previously allocated devices are no longer healthy; cannot allocate unhealthy devices ${resourceName}`;
 }
 
-/** Replaces reserved devices by those that the plugin prefers, if they are still free. */
+/**
+ * Replaces reserved devices by those that the plugin prefers, if they are still free. Later containers of the pod reuse
+ * the new devices instead of the replaced ones.
+ */
 export function withPreferredDevices(
   pool: DevicePool,
   podUid: string,
@@ -207,16 +212,57 @@ export function withPreferredDevices(
 ): { readonly pool: DevicePool; readonly devices: readonly string[] } {
   const { container, resource: resourceName, count, reusable, numaNodes } = reservation;
   const resource = findResource(pool.resources, resourceName);
-  const isReserved = (each: DeviceAllocation) =>
-    each.podUid === podUid && each.container === container && each.resource === resourceName;
-  const otherAllocations = pool.allocations.filter((each) => !isReserved(each));
-  const inUse = devicesInUse({ allocations: otherAllocations }, resourceName);
+  const ownIds = reservation.devices.filter((id) => !reusable.includes(id));
+  const inUse = new Set([...devicesInUse(pool, resourceName)].filter((id) => !ownIds.includes(id)));
   const choice = chooseDevices({ resource, resourceName, count, inUse, reusable, numaNodes, preferred });
   // The resource has become unhealthy since. The allocation decides whether the reserved devices can be used.
   if (resource === undefined || 'problem' in choice) return { pool, devices: reservation.devices };
-  const devicesByNode = groupByNumaNode(resource.devices, choice.devices);
-  const allocations = pool.allocations.map((each) => (isReserved(each) ? { ...each, devicesByNode } : each));
-  return { pool: { ...pool, allocations }, devices: choice.devices };
+  const replacements = replacedDevices(reservation.devices, choice.devices);
+  const replaceIn = (allocation: DeviceAllocation): DeviceAllocation => {
+    if (allocation.podUid !== podUid || allocation.resource !== resourceName) return allocation;
+    const ids =
+      allocation.container === container
+        ? choice.devices
+        : deviceIdsOf(allocation).map((id) => replacements.get(id) ?? id);
+    return { ...allocation, devicesByNode: groupByNumaNode(resource.devices, ids) };
+  };
+  return { pool: { ...pool, allocations: pool.allocations.map(replaceIn) }, devices: choice.devices };
+}
+
+/** Records the devices that were chosen for a reservation, also in the later reservations that reuse them. */
+export function withChosenDevices(
+  reservations: readonly DeviceReservation[],
+  chosen: DeviceReservation,
+  devices: readonly string[],
+): readonly DeviceReservation[] {
+  const replacements = replacedDevices(chosen.devices, devices);
+  const replace = (id: string) => replacements.get(id) ?? id;
+  return reservations.map((each) => {
+    if (each === chosen) return { ...each, devices };
+    if (each.resource !== chosen.resource) return each;
+    const { preferenceRequest } = each;
+    return {
+      ...each,
+      devices: each.devices.map(replace),
+      reusable: each.reusable.map(replace),
+      preferenceRequest: preferenceRequest && {
+        ...preferenceRequest,
+        available: preferenceRequest.available.map(replace),
+        mustInclude: preferenceRequest.mustInclude.map(replace),
+      },
+    };
+  });
+}
+
+/** Pairs the devices of which only the former or only the next ones include them, in both directions. */
+function replacedDevices(former: readonly string[], next: readonly string[]): ReadonlyMap<string, string> {
+  const added = next.filter((id) => !former.includes(id));
+  const removed = former.filter((id) => !next.includes(id));
+  const pairs = removed.flatMap((id, index) => {
+    const replacement = added[index];
+    return replacement === undefined ? [] : [[id, replacement] as const, [replacement, id] as const];
+  });
+  return new Map(pairs);
 }
 
 /** Records the plugin's response to an allocation. */

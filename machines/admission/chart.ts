@@ -120,7 +120,18 @@ export const admissionMachine = setup({
     recordNodeRead: assign(({ context, event }) => markNodeReadDone(context, nodeFromOutput(event))),
     recordRequest: assign(({ context, event }) => {
       assertEvent(event, 'admission.request');
-      const { uid, fullName, pod, requests, allocated, isAdopted, isResize, isFinished = false, holder } = event;
+      const {
+        uid,
+        fullName,
+        pod,
+        requests,
+        allocated,
+        isAdopted,
+        isRunning = false,
+        isResize,
+        isFinished = false,
+        holder,
+      } = event;
       const existingEntry = findEntry(context, uid);
       const entry: AdmissionEntry = {
         uid,
@@ -141,6 +152,7 @@ export const admissionMachine = setup({
         pod,
         requests,
         isAdopted,
+        isRunning,
         wasAdmitted,
         isResize,
         awaitsName: false,
@@ -181,7 +193,7 @@ export const admissionMachine = setup({
           continue;
         }
         if (decision.kind === 'doubted') continue;
-        if (awaitsSave(previousContext, nextContext))
+        if (decision.kind === 'admitted' && awaitsSave(previousContext, nextContext))
           nextContext = withUnconfirmed(previousContext, nextContext, request);
         if (isUnconfirmed(nextContext, request.uid)) continue;
         const report = decision.kind === 'admitted' ? deviceReport(nextContext, request.uid) : undefined;

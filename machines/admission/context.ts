@@ -100,6 +100,8 @@ export interface Request {
   readonly pod: Pod;
   readonly requests: PodRequests;
   readonly isAdopted: boolean;
+  /** Whether a container of the pod is running. */
+  readonly isRunning: boolean;
   /** Whether the pod had been admitted before a restart of the agent. */
   readonly wasAdmitted: boolean;
   /** Whether the request changes the resources of an admitted pod. */
@@ -356,7 +358,7 @@ function decideOnDevices(
   const { devices } = context;
   const allocator = deviceAllocator(context, request.pod);
   const decision = decideOnResources(context, request, { earlierRequests, devices: allocator });
-  if (devices === undefined || request.isAdopted || isForAdmittedPod(context, request)) return decision;
+  if (devices === undefined || request.isRunning || isForAdmittedPod(context, request)) return decision;
   if (
     decision?.decision.kind === 'preempting' ||
     (decision?.allocation !== undefined && 'refusal' in decision.allocation)
@@ -666,7 +668,10 @@ export function afterDecision(context: AdmissionContext, requestDecision: Reques
     decision.kind === 'admitted' && reservation !== undefined
       ? withPendingDevices(grantedContext, reservation, request)
       : grantedContext;
-  const nextContext = withEntry({ ...reservingContext, waitingRequests }, { ...nextEntry, deferralNumber: undefined });
+  // A refused pod loses what it had under the previous agent.
+  const heldContext =
+    decision.kind === 'refused' ? withoutResources(reservingContext, (each) => each === uid) : reservingContext;
+  const nextContext = withEntry({ ...heldContext, waitingRequests }, { ...nextEntry, deferralNumber: undefined });
   return entry.allocated === null ? nextContext : withRequeuedUpdates(nextContext, uid);
 }
 

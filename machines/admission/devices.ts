@@ -1,11 +1,12 @@
 /** Reserves the devices of pods in the context of the admission machine, until their plugins have allocated them. */
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { deviceStatuses, podsWithChangedHealth } from '../../kubernetes/devices/deviceStatus.ts';
-import type { ContainerEdits, DeviceResource } from '../../kubernetes/devices/devices.ts';
+import { type ContainerEdits, type DeviceResource, findResource } from '../../kubernetes/devices/devices.ts';
 import {
   type DevicePool,
   type DeviceReservation,
   releaseDevices,
+  withChosenDevices,
   withEdits,
   withPreferredDevices,
 } from '../../kubernetes/devices/reserveDevices.ts';
@@ -61,7 +62,13 @@ function withBook<C extends DeviceContext>(context: C, change: (book: DeviceBook
 }
 
 export const withDeviceResources = <C extends DeviceContext>(context: C, resources: readonly DeviceResource[]): C =>
-  withBook(context, (book) => ({ ...book, pool: { ...book.pool, resources } }));
+  withBook(context, (book) => {
+    const { pool } = book;
+    const formerResources = [...(pool.formerResources ?? []), ...pool.resources].filter(
+      ({ name }) => findResource(resources, name) === undefined,
+    );
+    return { ...book, pool: { ...pool, resources, formerResources } };
+  });
 
 /** Records the reservations of a pod, which its plugins have to allocate. */
 export const withPendingDevices = <C extends DeviceContext>(
@@ -99,12 +106,15 @@ export function choosePreferredDevices<C extends DeviceContext>(
   preferred: readonly string[],
 ): { readonly context: C; readonly devices: readonly string[] } | undefined {
   const book = context.devices;
-  const reservation = book?.pending
-    .find(({ uid }) => uid === key.uid)
-    ?.reservations.find(({ container, resource }) => container === key.container && resource === key.resource);
-  if (book === undefined || reservation === undefined) return undefined;
+  const pending = book?.pending.find(({ uid }) => uid === key.uid);
+  const reservation = pending?.reservations.find(
+    ({ container, resource }) => container === key.container && resource === key.resource,
+  );
+  if (book === undefined || pending === undefined || reservation === undefined) return undefined;
   const { pool, devices } = withPreferredDevices(book.pool, key.uid, reservation, preferred);
-  return { context: { ...context, devices: { ...book, pool } }, devices };
+  const nextPending = { ...pending, reservations: withChosenDevices(pending.reservations, reservation, devices) };
+  const nextBook = { ...book, pool, pending: book.pending.map((each) => (each === pending ? nextPending : each)) };
+  return { context: { ...context, devices: nextBook }, devices };
 }
 
 /** Records the devices that a plugin has allocated. The last ones of a pod have to be saved. */

@@ -4,7 +4,7 @@
  */
 import { assertEvent, assign, sendTo, setup } from 'xstate';
 import type { ContainerEdits } from '../../kubernetes/devices/devices.ts';
-import type { DeviceReservation } from '../../kubernetes/devices/reserveDevices.ts';
+import { type DeviceReservation, withChosenDevices } from '../../kubernetes/devices/reserveDevices.ts';
 import type { DeviceAllocationEvent, DeviceReport } from '../shared/events/deviceEvents.ts';
 import { port } from '../shared/ports.ts';
 import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
@@ -61,8 +61,8 @@ export const deviceAllocationMachine = setup({
     }),
     recordChoice: assign(({ context, event }) => {
       assertEvent(event, 'allocation.chosen');
-      const reservation = { ...currentReservation(context), devices: event.devices };
-      return { reservations: context.reservations.with(context.allocatedCount, reservation) };
+      const { reservations } = context;
+      return { reservations: withChosenDevices(reservations, currentReservation(context), event.devices) };
     }),
     reportAllocation: sendTo(sharedActor('admission'), ({ context, event }): DeviceReport => {
       // Safe cast: this action belongs to the completion of `allocateDevices`.

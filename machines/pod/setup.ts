@@ -71,6 +71,7 @@ export const admissionRequest = (context: PodContext, holder: ActorPath): Admiss
   requests: requestsOf(context.requestedPod),
   ...(context.allocation ? { allocated: persistedRequests(context.allocation, context.allocated) } : {}),
   isAdopted: context.observed.sandboxes.length > 0 && isJsonEqual(context.requestedPod.spec, context.allocated.spec),
+  isRunning: context.observed.containers.some(({ state }) => state === 'running'),
   isResize: !hasSameResources(resourcesOf(context.requestedPod), resourcesOf(context.allocated)),
   isFinished: isFinished(context),
   holder,

@@ -56,7 +56,7 @@ export interface ContainerServiceDependencies {
   readonly variableObjects: ContainerObjects;
   /** Undefined if the node has no device plugins. */
   readonly devicePlugins?: Pick<DevicePlugins, 'preStart'> | undefined;
-  readonly deviceState?: Pick<DeviceManagerState, 'devicesToPrepare'> | undefined;
+  readonly deviceState?: Pick<DeviceManagerState, 'devicesToPrepare' | 'resourceWithoutDevices'> | undefined;
   readonly claimManager: Pick<ClaimManager, 'cdiIds'>;
   readonly findOomKill?: FindOomKill | undefined;
   readonly onError: (source: string, error: unknown) => void;
@@ -114,15 +114,24 @@ async function linkLog(
 
 /**
  * Has the plugins of a container's devices prepare them before the container is created
- * (`callPreStartContainerIfNeeded` in `pkg/kubelet/cm/devicemanager/manager.go`).
+ * (`callPreStartContainerIfNeeded` in `pkg/kubelet/cm/devicemanager/manager.go`). Rejects if devices are not allocated,
+ * e.g. because the allocations of the previous agent are lost.
  */
 async function prepareDevices(
   { devicePlugins, deviceState }: ContainerServiceDependencies,
-  podUid: string,
-  container: string,
+  pod: Pod,
+  container: Container,
   options: CallOptions,
 ): Promise<void> {
-  for (const { resource, devices } of deviceState?.devicesToPrepare(podUid, container) ?? []) {
+  const { uid } = pod.metadata;
+  const missingResource = deviceState?.resourceWithoutDevices(pod, container);
+  if (missingResource !== undefined) {
+    throw new NodeFailure(
+      'CreateContainerConfigError',
+      `no devices found allocated in local cache for pod ${uid}, container ${container.name}, resource ${missingResource}`,
+    );
+  }
+  for (const { resource, devices } of deviceState?.devicesToPrepare(uid, container.name) ?? []) {
     await devicePlugins?.preStart(resource, devices, options).catch((cause: unknown) => {
       const message = `device plugin PreStartContainer rpc failed with err: ${messageOf(cause)}`;
       throw new NodeFailure('CreateContainerConfigError', message, { cause });
@@ -147,7 +156,7 @@ async function create(
   const container = findContainer(pod, input.container);
   const nodeFacts = node();
   const sandboxIps = orderedPodIps(sandbox.ips ?? [], nodeFacts.hostIps);
-  await prepareDevices(dependencies, uid, container.name, { signal });
+  await prepareDevices(dependencies, pod, container, { signal });
   // This call occupies a start slot, so run independent steps in parallel.
   const [user, now, target, terminationLog] = await Promise.all([
     findImageUserIfNeeded(findImageUser, { pod, container, imageRef }, { signal }),

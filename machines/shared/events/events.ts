@@ -46,7 +46,10 @@ export type Ref<E extends { type: string }> = ActorRef<Snapshot<unknown>, E>;
 export type AdmissionResult = { type: 'admission.admitted' } | ({ type: 'admission.refused' } & Refusal);
 
 export type AdmissionEvent =
-  /** Requests admission. `isAdopted` marks a pod that is already running in the runtime, which is never refused. */
+  /**
+   * Requests admission. `isAdopted` marks a pod that the runtime already has, which is refused only if its devices are
+   * missing and none of its containers is running.
+   */
   | {
       type: 'admission.request';
       uid: string;
@@ -56,6 +59,8 @@ export type AdmissionEvent =
       /** The resources that were admitted before a restart of the agent. */
       allocated?: PodResourceRequests;
       isAdopted: boolean;
+      /** Whether a container of the pod is running. */
+      isRunning?: boolean;
       /** Whether the request changes the resources of the pod, which must pass the checks of a new pod. */
       isResize?: boolean;
       /** Whether none of the pod's containers will run again, in which case its resources are about to be released. */

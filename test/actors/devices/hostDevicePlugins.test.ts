@@ -142,6 +142,12 @@ test.each([
   ],
   [{ resource: 'cpu' }, 'the ResourceName "cpu" is invalid'],
   [{ resource: 'kubernetes.io/gpu' }, 'the ResourceName "kubernetes.io/gpu" is invalid'],
+  [{ resource: 'example.com/a b' }, 'the ResourceName "example.com/a b" is invalid'],
+  [{ resource: 'Example.com/gpu' }, 'the ResourceName "Example.com/gpu" is invalid'],
+  [{ resource: 'example.com/gpu/0' }, 'the ResourceName "example.com/gpu/0" is invalid'],
+  [{ resource: '/gpu' }, 'the ResourceName "/gpu" is invalid'],
+  [{ resource: 'example.com/-gpu' }, 'the ResourceName "example.com/-gpu" is invalid'],
+  [{ resource: `example.com/${'g'.repeat(64)}` }, `the ResourceName "example.com/${'g'.repeat(64)}" is invalid`],
 ])('rejects a registration, which counts nevertheless: %j', async (options, message) => {
   const { heard } = await follow();
   const plugin = await startPlugin(options);

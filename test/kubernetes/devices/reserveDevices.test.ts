@@ -16,6 +16,7 @@ import {
   deviceRefusal,
   releaseDevices,
   reserveDevices,
+  withChosenDevices,
   withEdits,
   withPreferredDevices,
 } from '../../../kubernetes/devices/reserveDevices.ts';
@@ -158,6 +159,25 @@ test('reserved devices are replaced by the preferred ones that are still free', 
     ['a', ['g3', 'g0']],
     ['b', ['g2']],
   ]);
+});
+
+test('a container reuses the devices that are chosen for an init container', () => {
+  const choosy = { ...pool, resources: [resource(GPU, ['g0', 'g1', 'g2', 'g3'], choosing)] };
+  const init = podOf('a', { initContainers: [gpus('init', '1')], containers: [gpus('main', '2')] });
+  const result = reserveDevices(choosy, init);
+  if ('problem' in result) throw new Error(result.problem);
+  const [first] = result.reservations;
+  if (first === undefined) throw new Error('nothing was reserved');
+  const preferred = withPreferredDevices(result.pool, 'a', first, ['g3']);
+  expect(preferred.pool.allocations.map(deviceIdsOf)).toEqual([['g3'], ['g3', 'g1']]);
+  const [, second] = withChosenDevices(result.reservations, first, preferred.devices);
+  expect(second).toMatchObject({
+    devices: ['g3', 'g1'],
+    reusable: ['g3'],
+    preferenceRequest: { available: ['g1', 'g2', 'g0', 'g3'], mustInclude: ['g3'], count: 2 },
+  });
+  // The device that is already reserved remains if it is the preferred one.
+  expect(withPreferredDevices(result.pool, 'a', first, ['g0']).devices).toEqual(['g0']);
 });
 const choosing = { options: { needsPreStart: false, hasPreferences: true } };
 

@@ -2,7 +2,12 @@ import { expect, test } from '@jest/globals';
 import { createActor, fromCallback, setup } from 'xstate';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { initialAssignments } from '../../../kubernetes/cpus/cpuPolicy.ts';
-import { type DeviceAllocation, type DeviceResource, NO_EDITS } from '../../../kubernetes/devices/devices.ts';
+import {
+  type DeviceAllocation,
+  type DeviceResource,
+  deviceIdsOf,
+  NO_EDITS,
+} from '../../../kubernetes/devices/devices.ts';
 import { requestsOf } from '../../../kubernetes/resources/requests.ts';
 import { admissionMachine } from '../../../machines/admission/chart.ts';
 import { type CpuAllocation, waitDescription } from '../../../machines/admission/context.ts';
@@ -77,10 +82,11 @@ function admissionStory({
   const eventsOf = (by: string) => heard.filter((each) => each.by === by).map(({ event }) => event);
   return {
     send: admission.send.bind(admission),
-    request: (pod: Pod, isAdopted = false) => {
+    request: (pod: Pod, isAdopted = false, isRunning = isAdopted) => {
       const { uid } = pod.metadata;
       const requests = requestsOf(pod);
-      admission.send({ type: 'admission.request', uid, fullName: uid, pod, requests, isAdopted, holder: [uid] });
+      const flags = { isAdopted, isRunning };
+      admission.send({ type: 'admission.request', uid, fullName: uid, pod, requests, ...flags, holder: [uid] });
     },
     allocated: (uid: string) =>
       admission.send({ type: 'admission.devicesAllocated', uid, container: 'main', resource: GPU, edits: NO_EDITS }),
@@ -90,6 +96,12 @@ function admissionStory({
     reports: () => eventsOf('node'),
     waitOf: (uid: string) => waitDescription(admission.getSnapshot().context, uid),
     pool: () => admission.getSnapshot().context.devices?.pool.allocations.map(({ podUid }) => podUid),
+    devicesOf: (uid: string) => {
+      const allocations = admission.getSnapshot().context.devices?.pool.allocations ?? [];
+      const ofPod = allocations.filter(({ podUid }) => podUid === uid);
+      return Object.fromEntries(ofPod.map((each) => [each.container, deviceIdsOf(each)]));
+    },
+    exclusiveCpus: () => admission.getSnapshot().context.cpus?.assignments.exclusive,
     entryOf: (uid: string) => admission.getSnapshot().context.entries.find((each) => each.uid === uid),
   };
 }
@@ -171,6 +183,22 @@ test('reserves the devices that the plugin prefers', () => {
   expect(story.orders().at(-1)).toMatchObject({ uid: 'b', reservations: [{ devices: ['g0'] }] });
 });
 
+test('a container reuses the device that the plugin prefers for an init container', () => {
+  const devices = ['g0', 'g1', 'g2'].map((id) => ({ id, isHealthy: true, numaNodes: [] }));
+  const options = { needsPreStart: false, hasPreferences: true };
+  const story = admissionStory({ resources: [{ ...gpu, devices, options }] });
+  const pod = withGpus('a', 2);
+  const one = { [GPU]: '1' };
+  const init = containerWith('init', { resources: { requests: one, limits: one } });
+  story.request({ ...pod, spec: { ...pod.spec, initContainers: [init] } });
+  story.send({ type: 'admission.devicesPreferred', uid: 'a', container: 'init', resource: GPU, preferred: ['g2'] });
+  expect(story.devicesOf('a')).toEqual({ init: ['g2'], main: ['g2', 'g1'] });
+  const key = { uid: 'a', container: 'main', resource: GPU };
+  story.send({ type: 'admission.devicesPreferred', ...key, preferred: ['g2', 'g0'] });
+  expect(story.orders().at(-1)).toEqual({ type: 'devices.chosen', ...key, devices: ['g2', 'g0'] });
+  expect(story.devicesOf('a')).toEqual({ init: ['g2'], main: ['g2', 'g0'] });
+});
+
 test.each(['admission.containersStopped', 'admission.releaseResources', 'admission.release'] as const)(
   'the allocation of a pod is cancelled by %s, and its devices are free',
   (type) => {
@@ -231,6 +259,33 @@ test('a pod that does not run any more is refused until its plugin has registere
   expect(story.answers('a')).toEqual([
     `Allocate failed due to no healthy devices present; cannot allocate unhealthy devices ${GPU}, which is unexpected`,
   ]);
+  expect(story.pool()).toEqual([]);
+  story.send({ type: 'admission.devicesChanged', resources: [gpu] });
+  story.request(withGpus('b', 2));
+  expect(story.orders().at(-1)).toMatchObject({ type: 'devices.reserved', uid: 'b' });
+});
+
+test('a pod that is refused for its devices loses its exclusive CPUs too, and is refused only once', () => {
+  const { cpuPolicy } = simulatedCpuManager('xeonGold');
+  const topologyPolicy = { name: 'none', isPerPod: false, prefersClosest: false } as const;
+  const assigned = { ...initialAssignments(cpuPolicy), exclusive: [{ podUid: 'a', container: 'main', cpus: [1] }] };
+  const cpus = { cpuPolicy, topologyPolicy, assignments: assigned, revision: 0, reportedRevision: 0, unconfirmed: [] };
+  const story = admissionStory({
+    resources: [{ ...gpu, devices: [], isConnected: false }],
+    allocations: [earlier],
+    cpus,
+  });
+  story.request(withGpus('a', 2));
+  story.send({ type: 'admission.cpusSaved', revision: 1 });
+  expect(story.answers('a')).toEqual([expect.stringContaining('no healthy devices present')]);
+  expect(story.exclusiveCpus()).toEqual([]);
+});
+
+test('a pod of which only the sandbox is left is refused until its plugin has registered', () => {
+  const story = admissionStory({ resources: [{ ...gpu, devices: [], isConnected: false }], allocations: [earlier] });
+  story.request(withGpus('a', 2), true, false);
+  expect(story.answers('a')).toEqual([expect.stringContaining('no healthy devices present')]);
+  expect(story.pool()).toEqual([]);
 });
 
 test('a pod that starts again retains its devices, without another allocation', () => {
@@ -275,6 +330,17 @@ test('reports the health of devices when it changes, and only then', () => {
       ],
     },
   ]);
+});
+
+test('a device keeps its last health when its plugin is gone for good', () => {
+  const story = admissionStory({ allocations: [earlier] });
+  const devices = gpu.devices.map((each) => ({ ...each, isHealthy: false }));
+  story.send({ type: 'admission.devicesChanged', resources: [{ ...gpu, devices }] });
+  story.send({ type: 'admission.devicesChanged', resources: [] });
+  story.send({ type: 'admission.devicesChanged', resources: [] });
+  expect(story.reports()).toHaveLength(1);
+  story.send({ type: 'admission.devicesChanged', resources: [gpu] });
+  expect(story.reports()).toHaveLength(2);
 });
 
 test('devices are on the NUMA nodes that the topology policy chooses, or the pod is refused', () => {

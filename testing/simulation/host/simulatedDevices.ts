@@ -8,7 +8,8 @@ import type { Gate } from '../run/gate.ts';
 /** The resource that the plugin provides. */
 export const DEVICE_RESOURCE = 'simulated.example/device';
 
-const DEVICE_COUNT = 4;
+/** The number of devices, which containers retain while the plugin is away. */
+export const DEVICE_COUNT = 4;
 
 const OPTIONS = { needsPreStart: true, hasPreferences: true };
 

@@ -34,7 +34,8 @@ const noEarlyRelease: Invariant = {
       afterStep: () => {
         const { logind, clock } = watched.host;
         if (!logind.isShuttingDown || watched.agent === undefined) announcedAt = undefined;
-        else if (announcedAt !== undefined && !logind.isDelayed) {
+        else if (logind.isDelayed) announcedAt ??= clock.elapsed;
+        else if (announcedAt !== undefined) {
           const delayedMs = clock.elapsed - announcedAt;
           announcedAt = undefined;
           const [container] = ownRunning(watched);
@@ -50,10 +51,18 @@ const lowestPriorityFirst: Invariant = {
   description: 'No pod is terminated for a shutdown while a pod of a lower group has time left.',
   follow: (watched, violated) => {
     let announcedAt = 0;
+    let isAnnounced = false;
     const priorityOf = (uid: string) => watched.podOf(uid)?.spec.priority ?? 0;
     return {
       onEvent: (event) => {
         if (isShutdownAnnouncement(event)) announcedAt = watched.host.clock.elapsed;
+      },
+      // Whether the node has learned of the shutdown makes no difference.
+      afterStep: () => {
+        const { logind, clock } = watched.host;
+        const wasAnnounced = isAnnounced;
+        isAnnounced = logind.isShuttingDown && (wasAnnounced || logind.isDelayed);
+        if (isAnnounced && !wasAnnounced) announcedAt = clock.elapsed;
       },
       onCall: ({ name, about }) => {
         if (name !== 'stopContainer') return;
@@ -77,14 +86,19 @@ const noStartDuringShutdown: Invariant = {
   follow: (watched, violated) => {
     /** UIDs of the pods that the node knew when the shutdown was announced. Undefined if there is none. */
     let uids: ReadonlySet<string> | undefined;
+    const knownUids = () => new Set(watched.agent?.pods().map(({ metadata }) => metadata.uid));
     return {
       onAgentStarted: () => {
         uids = undefined;
       },
       onEvent: (event) => {
         if (event.reason !== 'Shutdown' || event.involved.kind !== 'Node') return;
-        const isAnnounced = isShutdownAnnouncement(event);
-        uids = isAnnounced ? new Set(watched.agent?.pods().map(({ metadata }) => metadata.uid)) : undefined;
+        uids = isShutdownAnnouncement(event) ? knownUids() : undefined;
+      },
+      // Whether the node has learned of the shutdown makes no difference.
+      afterStep: () => {
+        const { logind } = watched.host;
+        if (logind.isShuttingDown && logind.isDelayed) uids ??= knownUids();
       },
       onEffect: ({ kind, sandbox, container }) => {
         if (kind !== 'started' || uids === undefined || uids.has(sandbox.podUid)) return;

@@ -1,7 +1,9 @@
 /** The configuration of simulated nodes. */
 import { noCgroups } from '../../../actors/node/nodeAgentConfig.ts';
 import type { CgroupFacts } from '../../../cri/nodeDescription.ts';
+import type { Capacity } from '../../../kubernetes/resources/requests.ts';
 import { NODE_NAME, PATHS } from '../host/host.ts';
+import { DEVICE_COUNT, DEVICE_RESOURCE } from '../host/simulatedDevices.ts';
 import type { Watched } from '../invariants/invariant.ts';
 import type { SimulationOptions } from '../options.ts';
 
@@ -29,10 +31,13 @@ export const NODE_DEFAULTS = {
   reportsProcessOomKills: true,
 };
 
-/** Returns the capacity of a node and its longest restart back-off. */
-export const limitsOf = ({
+/** Returns the capacity of a node, which includes the devices of its host, and its longest restart back-off. */
+export function limitsOf({
   config = {},
-}: Pick<SimulationOptions, 'config'>): Pick<Watched, 'capacity' | 'longestBackOffMs'> => ({
-  capacity: config.capacity ?? NODE_DEFAULTS.capacity,
-  longestBackOffMs: config.crashLoop?.maxMs ?? 300_000,
-});
+}: Pick<SimulationOptions, 'config'>): Pick<Watched, 'capacity' | 'longestBackOffMs'> {
+  const capacity: Capacity = config.capacity ?? NODE_DEFAULTS.capacity;
+  return {
+    capacity: { ...capacity, extra: { ...capacity.extra, [DEVICE_RESOURCE]: DEVICE_COUNT } },
+    longestBackOffMs: config.crashLoop?.maxMs ?? 300_000,
+  };
+}

@@ -15,7 +15,7 @@ import { longLivedPods } from '../stories/pointed/longLivedPods.ts';
 import { objects } from '../stories/pointed/objects.ts';
 import { playPointed } from '../stories/pointed/playPointed.ts';
 import { preemptions, recreations, resizes } from '../stories/pointed/resources.ts';
-import { shutdowns } from '../stories/pointed/shutdowns.ts';
+import { repeatedShutdowns, shutdowns } from '../stories/pointed/shutdowns.ts';
 import { waits } from '../stories/pointed/waits.ts';
 import { randomStory } from '../stories/random/randomStory.ts';
 import { manyKinds } from '../stories/scenarios/manyKinds.ts';
@@ -42,6 +42,7 @@ const furtherStories = {
   ...devices,
   ...claims,
   ...resizes,
+  ...repeatedShutdowns,
 };
 const further = Object.values(furtherStories);
 
@@ -50,7 +51,7 @@ export const furtherTitles: readonly string[] = Object.keys(furtherStories);
 
 /**
  * First number of the further pointed stories: of nodes of a cluster, of large pods, of Deployments that are recreated, of images,
- * of hosts that shut down, of preemptions, of devices, of claims, and of resizes.
+ * of hosts that shut down, of preemptions, of devices, of claims, of resizes, and of repeated shutdowns.
  * New ones are added at the end, because seeded faults name stories by number.
  */
 export const FIRST_FURTHER = 1_000;

@@ -75,3 +75,11 @@ export const shutdowns: Readonly<Record<string, PointedStory>> = {
     [faultAt('disk', 'rename', { kind: 'fail', code: 'EIO' }, { about: 'graceful_node_shutdown_state', times: 2 })],
   ),
 };
+
+/** The host is about to shut down more than once. */
+export const repeatedShutdowns: Readonly<Record<string, PointedStory>> = {
+  'a shutdown is announced again while the end of a cancelled one is saved': following(
+    [stubborn, announce(30), cancel(31), announce(31.5), create(34, 'too-late'), cancel(90)],
+    [faultAt('disk', 'rename', late(5), { about: 'graceful_node_shutdown_state', skip: 1 })],
+  ),
+};
