@@ -1,7 +1,7 @@
 /** Entry point of the library, which exports the node agent, its machines and its dependencies. */
 
-// The first import, so that an outdated Node.js version fails with one clear sentence instead of an error deep in a
-// module.
+// Import this module first, so that an outdated Node.js version fails with one clear sentence instead of an error deep
+// in a module.
 import './host/nodeVersion.ts';
 
 /** Recorded input of the actors, and the implementations of their ports and feeds. */

@@ -15,7 +15,6 @@ import type { OutcomeListener, PortOutcome } from './portOutcome.ts';
 import { createRedaction, type Redaction } from './replay/redaction.ts';
 import { withErrorHandler } from './withErrorHandler.ts';
 
-/** One recorded input of an actor. */
 export interface RecordedInput {
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -60,7 +59,7 @@ export interface Boundary extends Provider {
   readonly now: () => number;
   /** Whether every recorded input has taken effect. */
   readonly isSettled: () => boolean;
-  /** Returns the given value without the secrets, which must not leave the agent. */
+  /** Returns the given value with its secrets redacted, because they must not leave the agent. */
   readonly redact: Redaction['redact'];
   readonly redactor: Redaction['redactor'];
   /** Sends a fact that does not come from a feed. */
@@ -82,7 +81,7 @@ export interface BoundaryOptions {
   readonly onPortOutcome?: OutcomeListener | undefined;
   /** Redacts the secrets that the facts of the feeds contain. Defaults to a new redaction. */
   readonly redaction?: Redaction | undefined;
-  /** Called with the original error of a service or feed, before it becomes a plain failure. */
+  /** Called with the original error of a service or feed, before the error is converted to a plain failure. */
   readonly onError: (source: string, error: unknown) => void;
 }
 
@@ -155,7 +154,7 @@ export function createBoundary({ ports, feeds }: NodeEnvironment, options: Bound
   };
 }
 
-/** Records an input for `receiver`. The receiver is an actor, or a path if it is not an XState actor. */
+/** Records an input for `receiver`, which is an XState actor, or the path of a receiver that is not one. */
 type EnterInput = (receiver: AnyActorRef | string, kind: RecordedInput['kind'], source: string, value: unknown) => void;
 
 /** Interval at which wall-clock timers check the clock, as in the kubelet. */
@@ -260,7 +259,7 @@ async function runFeed(
   }
 }
 
-/** Reports an outgoing call. The returned function must be called once the call has completed. */
+/** Reports an outgoing port call. The returned function must be called once the call has completed. */
 type ReportCall = (
   port: PortName,
   about: string,

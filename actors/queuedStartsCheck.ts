@@ -23,7 +23,7 @@ export function createQueuedStartsCheck(
   return () => {
     const limiter = root.getSnapshot().children.startLimiter?.getSnapshot().context;
     if (limiter === undefined) return false;
-    // The limiter creates a new list whenever a slot is acquired or released.
+    // A different list means progress, because the limiter creates a new list whenever a slot is acquired or released.
     if (limiter.heldSlots !== usedSlots) [usedSlots, lastProgressAt] = [limiter.heldSlots, clock.monotonic()];
     // When the queue becomes empty, the last starts have their slots but are still in progress.
     hasQueue = limiter.queue.length > 0 || (hasQueue && usedSlots.length > 0);

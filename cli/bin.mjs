@@ -44,7 +44,7 @@ async function start() {
   await import(existsSync(bundle) ? bundle : join(root, 'cli/main.ts'));
 }
 
-// `statelet.sh` sets these for this process only, so child processes must not inherit them.
+// Environment variables that `statelet.sh` sets for this process only, so child processes must not inherit them.
 const allocatorVariables = ['MALLOC_ARENA_MAX', 'MALLOC_TRIM_THRESHOLD_', 'MALLOC_MMAP_THRESHOLD_', 'MALLOC_TOP_PAD_'];
 for (const name of allocatorVariables) delete process.env[name];
 for (const flag of [...optimizationFlags, ...codeFlushFlags]) setFlagsFromString(flag);

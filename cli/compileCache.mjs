@@ -17,8 +17,9 @@ import { Script } from 'node:vm';
  */
 const SAVE_AFTER_MS = 10_000;
 /**
- * Number of program starts that save compiled code. The first start does not run the code that only a restart needs,
- * and later starts add little. Saving blocks the process for 100 ms or more.
+ * Maximum number of program starts that save compiled code. One start is not enough, because the first start does not
+ * run the code that only a restart needs. Starts after the last saving one would add little, and saving blocks the
+ * process for 100 ms or more.
  */
 const MAX_SAVES = 3;
 
@@ -32,7 +33,7 @@ export function runCompiled(file, { directory, onSaved, afterMs = SAVE_AFTER_MS 
   const bundleHash = hash('sha256', bundleBytes);
   const path = join(directory, `${bundleHash}.${cachedDataVersionTag()}`);
   const savedCode = readSavedCode(path);
-  // A Latin-1 string takes one byte per character.
+  // Decode the bundle as Latin-1, because such a string takes only one byte per character.
   const script = new Script(bundleBytes.latin1Slice(), {
     filename: file,
     ...(savedCode ? { cachedData: savedCode.code } : {}),

@@ -64,7 +64,7 @@ const startRuntime: UpDependencies['startRuntime'] = async (directory, start) =>
   (await import('./commands/run/privateRuntime.ts')).startPrivateContainerd(directory, start);
 
 /**
- * Returns the streams of this process. They are not a constant, because reading `process.stdin` would open standard
+ * Returns the streams of this process. This is not a constant, because reading `process.stdin` would open standard
  * input in every command.
  */
 const createTerminal = (): CommandTerminal => ({

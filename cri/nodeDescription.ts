@@ -28,7 +28,7 @@ export interface CgroupFacts extends CgroupRules {
 /** Properties of the node from which the CRI configurations of pods are built. */
 export interface NodeDescription {
   readonly nodeName: string;
-  /** Absolute path of the root directory. */
+  /** Absolute path of the agent's root directory. */
   readonly rootDir: string;
   /** Absolute path of the directory for pod logs. */
   readonly podLogsDir: string;
@@ -81,8 +81,8 @@ export const withCurrentResolvConf = async (node: NodeDescription): Promise<Node
   node.readResolvConf ? { ...node, resolvConf: await node.readResolvConf() } : node;
 
 /**
- * Returns the allocatable resources as quantities by resource name. A resourceFieldRef to a missing limit resolves to
- * them (C21).
+ * Returns the allocatable resources as quantities by resource name. A resourceFieldRef to a limit that the container
+ * does not set resolves to the allocatable quantity (C21).
  */
 export function toAllocatableResources({
   allocatable: { cpuMillis, memoryBytes, extra },

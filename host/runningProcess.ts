@@ -29,12 +29,18 @@ export async function readProcessStat(pid: number): Promise<string[]> {
   return stat === '' ? [] : stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
-/** Whether the process still exists, as opposed to a later one with the same PID. Throws if no file can be opened. */
+/**
+ * Whether the process still exists, as opposed to a later one with the same PID. Throws if the agent has run out of
+ * file descriptors.
+ */
 export async function isRunning({ pid, startedAt }: RunningProcess): Promise<boolean> {
   return (await findProcess(pid))?.startedAt === startedAt;
 }
 
-/** Whether the process may still exist. If no file can be opened, the process is assumed to be running. */
+/**
+ * Whether the process may still exist. If the agent has run out of file descriptors, the process is assumed to be
+ * running.
+ */
 export const mayBeRunning = (target: RunningProcess): Promise<boolean> => isRunning(target).catch(() => true);
 
 /**

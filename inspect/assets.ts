@@ -38,8 +38,8 @@ export async function readAsset(directory: string, name: string): Promise<Asset 
 /** Returns the page with its first snapshot embedded as JSON. Returns undefined if the page was not built. */
 export async function readPage(directory: string, snapshot: string): Promise<Buffer | undefined> {
   const page = await readAsset(directory, 'page.html');
-  // Escape `<`, because a string that contains `</script>` would otherwise end the script element. JSON allows `<` only
-  // inside strings.
+  // Escape `<`, because a string that contains `</script>` would otherwise end the script element. The result is valid
+  // JSON, because `<` occurs only inside strings.
   const snapshotJson = snapshot.replaceAll('<', '\\u003c');
   return page && Buffer.from(page.bytes.toString('utf8').replace('<!--snapshot-->', () => snapshotJson));
 }

@@ -258,7 +258,7 @@ export interface ShownPayload {
   readonly heldBack: number;
 }
 
-/** Matches the placeholders of secret values in a string, which the page highlights. */
+/** Matches the placeholders of secret values in a string. The page highlights these placeholders. */
 export const HELD_BACK = /redacted-[0-9a-f]{16}/g;
 
 /** One state in a drawing. `x` and `y` are its top left corner in CSS pixels. */

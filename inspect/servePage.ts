@@ -50,9 +50,12 @@ export interface PageServer {
 
 /** Path at which external inspectors connect with Stately's protocol. */
 const STATELY_PATH = '/stately';
-/** Maximum number of connections. Several browsers that show the page need fewer. */
+/** Maximum number of connections. This is more than enough for several browsers that show the page. */
 const MAX_CONNECTIONS = 64;
-/** Maximum number of connections from one address. A browser opens six connections, and one stream for each tab. */
+/**
+ * Maximum number of connections from one address. This is enough for a browser, which opens six connections, and one
+ * stream for each tab.
+ */
 const MAX_CONNECTIONS_PER_ADDRESS = 32;
 /** Timeout for the request line and headers, in milliseconds. */
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -71,7 +74,7 @@ export async function servePage(options: PageServerOptions): Promise<PageServer>
   const secret = token === undefined ? undefined : new Secret(token);
   const isToken = token === undefined ? undefined : createTokenMatcher(token);
   const timeLimits = { headersTimeout: REQUEST_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS };
-  // Renegotiation would allow a client to consume CPU time without sending a request.
+  // Forbid renegotiation, because it would allow a client to consume CPU time without sending a request.
   const secureOptions = constants.SSL_OP_NO_RENEGOTIATION;
   const server = tls ? createTlsServer({ ...tls, ...timeLimits, secureOptions }) : createServer(timeLimits);
   guardConnections(server, { maxConnections: MAX_CONNECTIONS, maxPerAddress: MAX_CONNECTIONS_PER_ADDRESS });
@@ -259,8 +262,7 @@ class RequestHandler {
   #limitReadTime({ socket }: IncomingMessage, response: ServerResponse): void {
     const readTimer = this.#clock.setTimeout(() => {
       this.#readTimers.delete(readTimer);
-      // Destroy the socket, because a pipelined response that is not yet being sent emits no event when it is
-      // destroyed.
+      // Destroy the socket, because destroying a pipelined response that is not yet being sent emits no event.
       socket.destroy();
     }, RESPONSE_TIMEOUT_MS);
     this.#readTimers.add(readTimer);
@@ -300,7 +302,7 @@ function sendError(response: ServerResponse, code: number, message: string): voi
 function redirectWithCookie(response: ServerResponse, url: URL, cookie: string): void {
   response.setHeader('set-cookie', cookie);
   url.searchParams.delete('token');
-  // A location with two leading slashes would redirect to a different host.
+  // Remove leading slashes, because a location with two of them would redirect to a different host.
   response.writeHead(303, { location: `${url.pathname.replace(/^\/+/, '/')}${url.search}` });
   response.end();
 }

@@ -40,7 +40,7 @@ export type WatchEvent =
   /** `endsInitial` is true once all objects that existed at the start of the watch have been sent. */
   | { readonly type: 'bookmark'; readonly version: string; readonly endsInitial: boolean };
 
-/** Description of a request, e.g. `GET /api/v1/pods`, and the type of its objects. */
+/** A request, described e.g. as `GET /api/v1/pods`, and the type that the objects in its response must have. */
 interface ExpectedObject {
   readonly request: string;
   readonly type: ObjectType;
@@ -50,7 +50,7 @@ const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
 /**
  * Parses an event. Throws the error that an ERROR event contains, or an `UnexpectedResponse` if the line is not an
- * event about an object of the type.
+ * event about an object of the expected type.
  */
 export function parseWatchEvent(line: unknown, { request, type: objectType }: ExpectedObject): WatchEvent {
   const { type, object } = parseResponse(eventSchema, line, { request, expected: 'an event of a watch' });

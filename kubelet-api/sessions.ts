@@ -5,7 +5,7 @@ export interface StreamSession {
   readonly pod: string;
   /** Empty for a port-forward. */
   readonly container: string;
-  /** Name of the user of the request. */
+  /** Name of the user that sent the request. */
   readonly caller: string;
   /** Milliseconds since the epoch. */
   readonly since: number;

@@ -9,8 +9,8 @@ import type { Deflate } from './member.ts';
 export const COMPRESSION_LEVEL = 3;
 
 /**
- * Options that reduce zlib's memory from 256 KiB to 48 KiB per thread. The compression ratio stays about the same,
- * because a member of a recording is hardly larger than the reduced window.
+ * Options that reduce zlib's memory usage from 256 KiB to 48 KiB per thread. The compression ratio stays about the
+ * same, because a member of a recording is hardly larger than the reduced window.
  */
 const SMALL_WINDOW = { windowBits: 13, memLevel: 5 };
 

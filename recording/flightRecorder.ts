@@ -1,6 +1,6 @@
 /**
- * Records a node in a ring of files on disk, i.e. the inputs of its actors, their calls and state changes, and the
- * statuses and events that they publish. A failure of the recorder never stops the node.
+ * Records the activity of a node in a ring of files on disk, i.e. the inputs of its actors, the actors' calls and state
+ * changes, and the published statuses and events. A failure of the recorder never stops the node.
  */
 import type { NodeAgent } from '../actors/node/nodeAgent.ts';
 import type { NodeParts } from '../actors/node/nodeParts.ts';
@@ -68,23 +68,23 @@ const FLUSH_INTERVAL_MS = 1_000;
 /** Number of pending characters that triggers an immediate write. */
 const FLUSH_THRESHOLD_LENGTH = 2 ** 18;
 /**
- * Maximum number of pending characters. If there are more, the pending lines are dropped. The longest line is not
- * counted, because a single manifest can be this long.
+ * Maximum number of pending characters, beyond which the pending lines are dropped. The longest line is not counted,
+ * because a single manifest can be this long.
  */
 const MAX_PENDING_LENGTH = 2 ** 21;
 /**
- * Minimum number of entries between keyframes. The lines between keyframes must also be at least as long as the
- * previous keyframe. The first condition bounds the duration of a replay, and the second one prevents a burst on a node
- * with hundreds of pods from writing mostly keyframes.
+ * Minimum number of entries between two keyframes. In addition, the lines between keyframes must be at least as long as
+ * the previous keyframe. The first condition bounds the duration of a replay, and the second one prevents a burst on a
+ * node with hundreds of pods from writing mostly keyframes.
  */
 const KEYFRAME_INTERVAL_ENTRIES = 2_000;
 /** Number of steps for serializing a keyframe in one turn of the event loop. A step covers about one actor. */
 const STEPS_PER_TURN = 100;
-/** Delay before writing again after a failed write. */
+/** Delay in milliseconds before the next write after a failed one. */
 const RETRY_DELAY_MS = 10_000;
-/** Timeout of a write. A disk that takes longer is considered hung. */
+/** Timeout of a write, in milliseconds. A disk that takes longer is considered hung. */
 const WRITE_TIMEOUT_MS = 10_000;
-/** Timeout of the final write before the agent exits. */
+/** Timeout of the final write before the agent exits, in milliseconds. */
 const FINAL_WRITE_TIMEOUT_MS = 2_000;
 
 export const createFlightRecorder = (options: FlightRecorderOptions): FlightRecorder => new Recorder(options);
@@ -100,7 +100,7 @@ class Recorder implements FlightRecorder {
   #lostLineCount = 0;
   #writtenMemberCount = 0;
   #writtenTotals = { lines: 0, bytes: 0 };
-  /** Whether lines have been lost. The lines after them can only be replayed from another keyframe. */
+  /** Whether lines have been lost, in which case later lines can be replayed only from a new keyframe. */
   #needsKeyframe = false;
   #isFailing = false;
   /** Monotonic time at which the last successful write started. Everything recorded before that time is on disk. */
@@ -217,7 +217,7 @@ class Recorder implements FlightRecorder {
     };
   }
 
-  /** Drops the pending lines. Later lines can only be replayed from another keyframe. */
+  /** Drops the pending lines. Later lines can then be replayed only from a new keyframe. */
   #dropPending(): void {
     this.#lostLineCount += this.#pendingLines.take()?.count ?? 0;
     this.#needsKeyframe = true;

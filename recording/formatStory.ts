@@ -56,8 +56,8 @@ class StoryFormatter {
   #isForeignSegment = false;
 
   /**
-   * Formats a line. Returns undefined if the line is skipped, e.g. because it is after `until`. Earlier lines may still
-   * follow, because the clock may have been set back.
+   * Formats a line. Returns undefined if the line is skipped, e.g. because its time is after `until`. The following
+   * lines may have earlier times, because the clock may have been set back.
    */
   format(json: string, until: number): string | undefined {
     const line = readLine(json);

@@ -23,7 +23,10 @@ export interface SegmentHeader {
   /** Digest of the agent's state machines. Machines with different digests may take different transitions. */
   readonly machines: string;
   readonly versions: { readonly statelet: string; readonly node: string };
-  /** Identifies the life of the agent. The value is the same in all segments of a life. */
+  /**
+   * Identifies the agent's life, i.e. the time from a start of the agent to its end. The value is the same in all
+   * segments of a life.
+   */
   readonly life: string;
   readonly input: NodeInput;
   /**

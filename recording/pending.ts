@@ -17,11 +17,11 @@ const probeResponseSchema = z.looseObject({ result: z.string() });
 /** Maximum number of failing probes to remember. */
 const MAX_FAILING_PROBES = 10_000;
 
-/** Counts failures. A probe that keeps failing is counted only once until it succeeds. */
+/** Counts failures. A probe that fails repeatedly is counted only once until it succeeds again. */
 class FailureCounter {
   readonly #failingProbes = new Set<string>();
 
-  /** Whether a line is a failure that has not been counted yet. */
+  /** Whether a line records a failure that has not been counted yet. */
   isNew(line: RecordingLine): boolean {
     if (line.kind === 'event') return line.eventType === 'Warning' && line.reason !== 'Unhealthy';
     if ((line.kind === 'answer' || line.kind === 'failure') && line.source === 'runProbe')

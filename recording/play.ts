@@ -18,9 +18,9 @@ import {
   type Stretch,
 } from './stretches.ts';
 
-/** A recording replayed up to a time. */
+/** The agent's state at a given time, as reconstructed by a replay. */
 export interface ReplayedState {
-  /** The agent at that time, which the caller must stop. */
+  /** The agent in its state at the time `at`. The caller must stop the agent. */
   readonly agent: NodeAgent;
   /**
    * The requested time, or the time of the last recorded line if the recording ends earlier. Milliseconds since the
@@ -49,8 +49,8 @@ interface PlayTo extends Pick<NodeParts, 'onStateChange'> {
   /** Digest of this program's state machines. */
   readonly machines: string;
   /**
-   * Time from which all events must be passed to `inspect`, so that the replay starts at the last keyframe before it.
-   * The default is `until`.
+   * Time after which every event must be passed to `inspect`. The replay therefore starts at the last keyframe before
+   * this time. The default is `until`.
    */
   readonly since?: number;
   /** Called with each inspection event of XState and its recorded time. */
@@ -219,7 +219,7 @@ export async function checkStretch(file: RecordingFile, stretch: Stretch, machin
   }
 }
 
-/** Creates the difference for a recorded input that no actor in the replay expects. */
+/** Returns the difference for a recorded input that no actor in the replay expects. */
 const unexpectedEntry = ({ at, actor, source, kind }: EntryLine): RecordingDifference => ({
   at,
   subject: actor === '' ? 'node' : actor,

@@ -4,7 +4,7 @@ import { isMissing } from '../host/files/fileErrors.ts';
 import { RecordingError } from './recordingError.ts';
 import { type Member, RecordingFile, readBytesAt } from './recordingFile.ts';
 
-/** Number of bytes to read at a time. */
+/** Number of bytes that are read at a time. */
 const READ_BYTES = 2 ** 20;
 
 /** A contiguous range of bytes that consists of whole members. */

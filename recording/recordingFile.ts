@@ -71,7 +71,7 @@ export class RecordingFile {
     return new RecordingFile(files, decompress);
   }
 
-  /** Whether no member after this one depends on it. If so, damage in it is treated as a torn write. */
+  /** Whether no later member depends on this one. If so, damage to this member is treated as a torn write. */
   isLast(member: Member): boolean {
     const nextMember = this.members[this.members.indexOf(member) + 1];
     return nextMember === undefined || nextMember.startKind === 'anew' || nextMember.file !== member.file;
@@ -133,7 +133,7 @@ async function parseFile(file: string, previousResult: ParsedFile | undefined): 
   }
 }
 
-/** Number of bytes to read at a time. */
+/** Number of bytes that are read at a time. */
 const READ_BYTES = 2 ** 20;
 
 /** Parses the members after `lastKnownMember`, or all members of the file if `lastKnownMember` is undefined. */
@@ -158,8 +158,8 @@ async function parseMembersAfter(
 }
 
 /**
- * Skips damaged bytes. Returns the offset of the next member at the start of a file or life, or `end` if there is none.
- * All members before it depend on the damaged one.
+ * Skips damaged bytes. Returns the offset of the next member that starts a file or a life, or `end` if there is none.
+ * All members before that offset depend on the damaged one.
  */
 async function findNextSegment(handle: FileHandle, from: number, end: number): Promise<number> {
   for (let offset = from; offset < end; offset += READ_BYTES) {

@@ -34,8 +34,8 @@ export class ReplayComparison {
   startFrom({ statuses, untold = [] }: Keyframe): void {
     const publishedStatuses = [...Object.entries(statuses)].filter(([uid]) => !untold.some((each) => each.uid === uid));
     for (const [uid, status] of publishedStatuses) this.#replayedStatuses.set(uid, [status]);
-    // The last status of these pods that was published before the keyframe is unknown, because the keyframe does not
-    // contain it.
+    // The keyframe does not contain the last status of these pods that was published before it, so treat that status as
+    // unknown.
     for (const { uid } of untold) this.#replayedStatuses.set(uid, [UNKNOWN_STATUS]);
     for (const uid of this.#replayedStatuses.keys()) this.#names.set(uid, uid);
     for (const { uid, status } of untold) this.addStatus(uid, status);
@@ -97,7 +97,7 @@ export class ReplayComparison {
     if (next !== undefined) return { at, subject: next.actor, replayed: next.state };
     for (const [uid, statuses] of this.#replayedStatuses) {
       const pod = this.#names.get(uid);
-      // If the pod has a name, the first status in its list has already been compared.
+      // The first status of a named pod has already been compared, so only further statuses are unrecorded.
       if (statuses.length === (pod === undefined ? 0 : 1) || untold.includes(uid)) continue;
       const { path, left, right } = firstDifference(pod && statuses[0], statuses.at(-1)) ?? {
         path: '',

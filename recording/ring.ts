@@ -6,7 +6,7 @@ import type { FileSystem } from '../host/files/fileSystem.ts';
 
 export interface RingOptions {
   readonly files: FileSystem;
-  /** Directory of the ring. Files with other names are ignored. */
+  /** Directory of the ring. Files whose names do not belong to the ring are ignored. */
   readonly directory: string;
   /** Maximum total size of the files, in bytes. */
   readonly sizeBytes: number;
@@ -116,8 +116,8 @@ export class FileRing {
   }
 
   /**
-   * Deletes the oldest files until `bytes` fit. A file that cannot be deleted continues to count towards the total
-   * size.
+   * Deletes the oldest files until there is room for `bytes` more bytes. A file that cannot be deleted continues to
+   * count towards the total size.
    */
   async #deleteOldest(ringFiles: RingFile[], bytes: number): Promise<void> {
     const { files, sizeBytes } = this.#options;

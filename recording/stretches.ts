@@ -170,7 +170,7 @@ export async function* readStretchLines(
   }
 }
 
-/** A stretch and the position from which to read it. */
+/** A stretch, with the position from which it is to be read. */
 export interface StretchPosition {
   readonly stretch: Stretch;
   readonly replayStart: ReplayStart;

@@ -1,6 +1,6 @@
 /**
  * Writes the list of the metrics that a kubelet declares: `node scripts/kubeletMetrics.mjs KUBERNETES`, where
- * KUBERNETES is the source of a release including `vendor`. Prints the declarations that cannot be read.
+ * KUBERNETES is the source tree of a release, including `vendor`. Prints the declarations that cannot be read.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -57,7 +57,7 @@ export async function mutate(selectedRules, filesOf) {
 /** Copies the package to a temporary directory that is removed when the process exits, even by a signal. */
 export function copyPackage() {
   const copyDirectory = mkdtempSync(join(tmpdir(), 'statelet-mutations-'));
-  // Retry, because programs that run in the copy may still be writing.
+  // Retry, because programs that run in the copy may still be writing to it.
   process.once('exit', () => rmSync(copyDirectory, { recursive: true, force: true, maxRetries: 10 }));
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(name, stopBySignal);
   cpSync(root, copyDirectory, { recursive: true, filter: (source) => !excludedNames.has(relative(root, source)) });

@@ -21,7 +21,7 @@ const COLOURS = {
 };
 const defaultPen = { colour: INK, bold: false, dim: false };
 
-/** The change that each SGR code makes to the pen. */
+/** The change that each SGR code makes to the pen, i.e. to the current text style. */
 const penChanges = {
   0: defaultPen,
   1: { bold: true },

@@ -15,7 +15,7 @@ export const findCategory = (tags: Iterable<string>): Category | undefined => {
 /** Whether a state needs no attention. */
 export const isHealthy = (category: Category): boolean => category === 'steady' || category === 'done';
 
-/** Descriptions of healthy actors, by tags that are more specific than the category. */
+/** Descriptions of healthy actors, keyed by tags that are more specific than the category. */
 const TEXT_BY_TAG = {
   running: 'is running',
   active: 'is running',
@@ -46,8 +46,8 @@ export function conditionText(actor: { readonly tags: readonly string[] }): stri
 export const compareSeverity = (a: Category, b: Category): number => CATEGORIES.indexOf(a) - CATEGORIES.indexOf(b);
 
 /**
- * Returns a state without the substates that change with each attempt of a probe. The result of a probe is part of the
- * remaining state.
+ * Returns an actor's state without the substates that change with each attempt of a probe. The result of the probe
+ * remains part of the returned state.
  */
 export const stableState = ({ state, tags }: { readonly state: string; readonly tags: readonly string[] }): string =>
   tags.includes('passing') || tags.includes('failing') ? (state.split('.')[0] ?? state) : state;

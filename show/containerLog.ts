@@ -1,6 +1,6 @@
 /**
- * Selects the container and the run whose log is shown. Errors about the container have kubectl's messages, and errors
- * about the run have the kubelet's.
+ * Selects the container and the run whose log is shown. Errors about the container use kubectl's wording, and errors
+ * about the run use the kubelet's.
  */
 
 import { NodeFailure } from '../base/failure.ts';

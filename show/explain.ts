@@ -37,7 +37,7 @@ export interface Explanation {
   readonly pod: ExplainedActor;
 }
 
-/** State of the node that a pod may be waiting for. */
+/** The parts of the node's state that a pod may be waiting for. */
 export interface ExplanationContext {
   readonly limiters?: readonly LimiterView[];
   readonly runtimeNotReady?: string | undefined;

@@ -81,11 +81,11 @@ export interface StreamEndpoint extends Pick<StreamRequest, 'stdin' | 'stdout' |
   readonly url: string;
 }
 
-/** Paths of a pod's files on the host. */
+/** Paths of a pod's logs and manifest on the host. */
 export interface PodPaths {
   /** The directory of all pods' logs. */
   readonly podLogs: string;
-  /** The pod's directory below `podLogs`. It has a subdirectory for each container. */
+  /** The log directory of the pod, a subdirectory of `podLogs` with a subdirectory for each container. */
   readonly logs: string;
   /**
    * The file or URL that a static pod comes from, without credentials. Undefined if the source no longer contains the
@@ -135,13 +135,13 @@ export interface AgentPort {
   usage(signal: AbortSignal): Promise<object | undefined>;
   /**
    * Opens the streams of a container in the runtime, which serves them for a minute. Rejects with a `NodeFailure` that
-   * has the kubelet's message.
+   * has the message of a kubelet.
    */
   stream(request: StreamRequest, signal: AbortSignal): Promise<StreamEndpoint>;
   recording(): Promise<AgentRecording>;
   /**
-   * Measures the node and its pods in order to predict evictions. Undefined if the node evicts no pods. Rejects with a
-   * `NodeFailure` if a measurement fails.
+   * Measures the node and its pods in order to predict evictions. Undefined if the node never evicts pods. Rejects with
+   * a `NodeFailure` if a measurement fails.
    */
   evictionFigures(signal: AbortSignal): Promise<EvictionFigures | undefined>;
   /**

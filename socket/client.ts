@@ -29,7 +29,7 @@ export interface AgentClient {
   watch(resource: string, signal: AbortSignal): Promise<AsyncGenerator<unknown>>;
 }
 
-/** Timeout for the next byte of a response. */
+/** Timeout for the next byte of a response, in milliseconds. */
 const IDLE_TIMEOUT_MS = 10_000;
 
 /** The agent's socket and the connection options. */
@@ -42,7 +42,7 @@ interface AgentAddress {
 
 interface OpenResponse {
   readonly response: IncomingMessage;
-  /** Disables the timeout, because a watch can be idle for any length of time. */
+  /** Disables the idle timeout, because a watch can be idle for any length of time. */
   disableTimeout(): void;
 }
 
@@ -64,8 +64,8 @@ async function sendRequest(
   let startedResponse: IncomingMessage | undefined;
   // Ignore errors after the response has started, because the caller gets them from the response.
   clientRequest.on('error', () => {});
-  // Once the response has started, destroy the response rather than the request, so that the reader of the response
-  // gets this error and not a generic reset.
+  // Destroy the response rather than the request once the response has started, so that the reader of the response gets
+  // this error and not a generic reset.
   clientRequest.on('response', (response: IncomingMessage) => {
     startedResponse = response;
   });
@@ -109,7 +109,7 @@ async function readText(address: AgentAddress, response: IncomingMessage): Promi
   return bodyText;
 }
 
-/** Schema of a Status. The default reason replaces a reason that this version of the agent does not know. */
+/** Schema of a Status. A default replaces any reason that this version of the program does not know. */
 const statusSchema = z.object({
   reason: z.catch(z.enum(failureReasons), 'InternalError'),
   message: z.catch(z.optional(z.string()), undefined),
@@ -176,7 +176,7 @@ export function agentClient(path: string, options: Omit<AgentAddress, 'path'> = 
 
 /**
  * Returns a client for the first of `paths` on which an agent listens. If there is none, throws a `NodeFailure` that
- * names a path that this user is not permitted to open or, failing that, all paths.
+ * names a path that this user is not permitted to open or, if there is no such path, all paths.
  */
 export async function findAgent(
   paths: readonly string[],

@@ -7,7 +7,7 @@ import type { NodeSummary } from './agent.ts';
 
 type ManifestProblem = NodeSummary['problems'][number];
 
-/** The scope in which a pod is looked up by its name. All namespaces if `namespace` is undefined. */
+/** The scope in which a pod is looked up by its name. Covers all namespaces if `namespace` is undefined. */
 export interface LookupScope {
   readonly node: string;
   readonly namespace?: string | undefined;

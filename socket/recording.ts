@@ -3,7 +3,8 @@ import { pipeline } from 'node:stream/promises';
 import type { AgentPort, AgentRecording } from './agent.ts';
 
 /**
- * Response header of an agent that does not record, in which case the recording in the body comes from earlier agents.
+ * Header of the response of an agent that does not record. The recording in the response body was then made by earlier
+ * agents.
  */
 export const RECORDER_OFF_HEADER = ['statelet-recorder', 'off'] as const;
 
@@ -14,7 +15,7 @@ export async function sendRecording(agent: AgentPort, response: ServerResponse):
   if (chunks === undefined) return describeMissingRecording(recording);
   if (!isOn) response.setHeader(...RECORDER_OFF_HEADER);
   response.writeHead(200, { 'content-type': 'application/gzip' });
-  // The truncated response shows the client that the recording is incomplete.
+  // Truncate the response, so that the client notices that the recording is incomplete.
   await pipeline(chunks, response).catch(() => response.destroy());
   return undefined;
 }

@@ -73,7 +73,7 @@ function podPathsResponse(agent: AgentPort, uid: string): RouteResponse {
 
 interface ExplainTarget {
   readonly name: string;
-  /** Whether `name` is a UID, in which case it is not compared with the names of pods. */
+  /** Whether `name` is a UID. A UID is not compared with the names of pods. */
   readonly isUid?: boolean;
   /** Namespace of the pod. All namespaces if undefined. */
   readonly namespace: string | undefined;
@@ -116,7 +116,7 @@ async function explainMatchingPod(
   };
 }
 
-/** Omits the fields whose lists are empty. */
+/** Returns the problems and warnings, without those fields whose lists are empty. */
 const omitEmptyProblems = (manifestProblems: readonly string[], manifestWarnings: readonly string[]) => ({
   ...(manifestProblems.length > 0 ? { manifestProblems } : {}),
   ...(manifestWarnings.length > 0 ? { manifestWarnings } : {}),

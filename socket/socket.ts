@@ -70,7 +70,7 @@ function handleGet(
 
 const STREAM_PATHS: readonly string[] = ['/exec', '/attach'];
 
-/** Handles exec and attach requests. Their code is imported on first use. */
+/** Handles exec and attach requests. The code for these requests is imported on first use. */
 async function handleStreamRequest(agent: AgentPort, path: string, request: IncomingMessage, response: ServerResponse) {
   const disconnectController = new AbortController();
   response.on('close', () => disconnectController.abort());

@@ -1,6 +1,6 @@
 import type { FailureReason } from '../base/failure.ts';
 
-/** A Kubernetes Status, the body of an error response. */
+/** A Kubernetes Status, which is the body of an error response. */
 export interface Status {
   readonly kind: 'Status';
   readonly apiVersion: 'v1';

@@ -6,7 +6,7 @@ import type { AgentPort, StreamRequest } from './agent.ts';
 import type { RouteResponse } from './routes.ts';
 import { failureStatus } from './status.ts';
 
-/** Maximum size of a request in bytes, which is roughly the kernel's limit for the arguments of a program. */
+/** Maximum size of a request body in bytes, which is roughly the kernel's limit for the arguments of a program. */
 const MAX_BODY_BYTES = 2 * 1024 * 1024;
 
 const streamFields = {
@@ -20,7 +20,7 @@ const streamFields = {
 const execRequestSchema = z.strictObject({ ...streamFields, command: z.array(z.string()).check(z.minLength(1)) });
 const attachRequestSchema = z.strictObject(streamFields);
 
-/** HTTP codes that the kubelet uses for these failures. All other failures are internal errors (500). */
+/** HTTP codes that the kubelet uses for failures with these reasons. All other failures are internal errors (500). */
 const HTTP_STATUS_CODES: ReadonlyMap<FailureReason, number> = new Map([
   ['BadRequest', 400],
   ['NotFound', 404],

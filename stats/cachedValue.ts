@@ -1,4 +1,4 @@
-/** Caches a value that is slow to compute. */
+/** Caches a value that is expensive to compute. */
 
 import { unlessAborted } from '../base/async/unlessAborted.ts';
 import type { Clock } from '../base/time/clock.ts';

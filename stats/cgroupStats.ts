@@ -13,7 +13,7 @@ import {
 } from './node/summary.ts';
 import type { CgroupSample } from './sample.ts';
 
-/** Memory and swap of the host in bytes. They limit the root cgroup. */
+/** Total memory and swap of the host in bytes, which are the limits of the root cgroup. */
 export interface HostTotals {
   readonly memory?: number | undefined;
   readonly swap?: number | undefined;
@@ -27,8 +27,8 @@ export interface CgroupStats {
 }
 
 /**
- * Converts a cgroup sample to the fields of the stats summary. For the root cgroup, pass the totals of the host as
- * `root`, because they are its limits.
+ * Converts a cgroup sample to the fields of the stats summary. For the root cgroup, pass the host's totals as `root`,
+ * because they are the root cgroup's limits.
  */
 export function cgroupStats({ usage, nanoCores }: CgroupSample, root?: HostTotals): CgroupStats {
   const { cpu, memory, io, pressure } = usage;

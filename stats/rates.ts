@@ -1,4 +1,4 @@
-/** Computes CPU rates from the difference of the counters of two samples. */
+/** Computes CPU rates from the counters of two samples. */
 
 interface CpuCounter {
   /** CPU time in nanoseconds. */
@@ -7,19 +7,20 @@ interface CpuCounter {
   readonly at: number;
 }
 
-/** Maximum interval between two samples. A rate over a longer interval would be outdated. */
+/** Maximum interval between two samples, in milliseconds. A rate over a longer interval would be outdated. */
 const MAX_INTERVAL_MS = 120_000;
-/** Minimum interval between two samples. A rate over a shorter interval would be too noisy. */
+/** Minimum interval between two samples, in milliseconds. A rate over a shorter interval would be too noisy. */
 const MIN_INTERVAL_MS = 400;
 /**
- * Maximum time between the creation and the start of a container. A cgroup that was created longer than this before the
- * previous sample but is missing from that sample must have been overlooked, so its rate is unknown.
+ * Maximum time between the creation and the start of a container, in milliseconds. A cgroup that was created longer
+ * than this before the previous sample but is missing from that sample must have been overlooked, so its rate is
+ * unknown.
  */
 const MAX_START_DELAY_MS = 10_000;
 const NS_IN_MS = 1_000_000;
 const NS_IN_S = 1_000_000_000;
 
-/** The counters of the previous sample and the current one. */
+/** The CPU counters of the previous sample and of the current one. */
 export class Rates {
   #previousCounters: ReadonlyMap<string, CpuCounter> | undefined;
   #previousStart = 0;
@@ -28,8 +29,8 @@ export class Rates {
 
   /** Starts a sample. Returns whether rates are available, i.e. whether there is a previous sample to compare with. */
   startSample(at: number): boolean {
-    // If this sample follows too closely, compare it with the same previous sample again, because a throttled cgroup
-    // can be idle during a short interval.
+    // Compare a sample that follows too closely with the same previous sample again, because a throttled cgroup can be
+    // idle during a short interval.
     if (at - this.#currentStart >= MIN_INTERVAL_MS) {
       this.#previousCounters = at - this.#currentStart < MAX_INTERVAL_MS ? this.#currentCounters : undefined;
       this.#previousStart = this.#currentStart;

@@ -15,8 +15,8 @@ export interface CgroupSample {
   readonly path: string;
   readonly usage: CgroupUsage;
   /**
-   * CPU rate in billionths of a core, since the previous sample or since creation. Undefined if there is no recent
-   * sample.
+   * CPU rate in billionths of a core, measured since the previous sample or since the creation of the cgroup. Undefined
+   * if there is no recent sample.
    */
   readonly nanoCores?: number | undefined;
 }
@@ -60,8 +60,8 @@ export interface NodeSample {
   readonly network?: NetworkSample | undefined;
   readonly pods: readonly PodSample[];
   /**
-   * Error of the runtime if it did not list its containers. The sample then contains the pods of the previous list
-   * whose cgroups still exist.
+   * Error of the runtime if it failed to list its containers. The sample then contains the previously listed pods whose
+   * cgroups still exist.
    */
   readonly failure?: unknown;
 }

@@ -15,8 +15,9 @@ const REDUCED_TIMEOUT_MS = 1_000;
 const TIMER_TOLERANCE_MS = 20;
 
 /**
- * Wraps the runtime so that after a call has timed out, later calls of that method time out after 1 s, until one
- * succeeds or 30 s have passed. One scrape may need several sequential calls, whose full timeouts would add up.
+ * Wraps the runtime so that after a call has timed out, later calls of the same method time out after 1 s, until one
+ * succeeds or 30 s have passed. The reason is that one scrape may need several sequential calls, whose full timeouts
+ * would add up.
  */
 export function withReducedTimeouts(
   cri: StatsCri,

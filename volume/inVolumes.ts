@@ -1,4 +1,4 @@
-/** Runs tasks in volumes, in a separate process if a volume may hang. */
+/** Runs tasks on the contents of volumes, in a separate process if a volume may hang. */
 import { scriptPath } from '../host/scriptPath.ts';
 import { runOnVolume } from './runOnVolume.ts';
 import { runTasks, type VolumeTask, type VolumeTaskResult } from './volumeTasks.ts';
@@ -8,8 +8,8 @@ export async function runInVolumes(
   tasks: readonly VolumeTask[],
   signal: AbortSignal,
 ): Promise<readonly VolumeTaskResult[]> {
-  // Tasks in volumes that cannot hang run in this process, because starting a process would take longer than the rest
-  // of a container's start.
+  // Tasks in volumes that cannot hang run in this process, because starting another process would take longer than the
+  // rest of the container's start.
   if (tasks.every(({ own }) => own)) return runTasks(tasks, signal);
   const input = JSON.stringify(tasks);
   const paths = [...new Set(tasks.filter(({ own }) => !own).map(({ hostPath }) => hostPath))];

@@ -12,9 +12,12 @@ import { O_PATH } from '../host/files/safeOpen.ts';
 /** The required ownership of a volume's files. */
 export interface Ownership {
   readonly fsGroup: number;
-  /** Whether the group gets read access only. */
+  /** Whether the group gets only read access. */
   readonly readOnly: boolean;
-  /** Defaults to `Always`. `OnRootMismatch` changes nothing if the root directory already has the required ownership. */
+  /**
+   * Policy for changing the ownership. Defaults to `Always`. `OnRootMismatch` changes nothing if the root directory
+   * already has the required ownership.
+   */
   readonly policy?: 'Always' | 'OnRootMismatch';
   readonly signal: AbortSignal;
 }
@@ -23,12 +26,14 @@ const SETGID_BIT = 0o2000;
 const EXECUTE_BITS = 0o110;
 const READ_BITS = 0o440;
 const READ_WRITE_BITS = 0o660;
-/** Maximum depth of directories. Each level requires an open file handle, so a deeper tree is an error. */
+/**
+ * Maximum depth of a directory tree. A deeper tree is an error, because each level requires an open file descriptor.
+ */
 const MAX_DEPTH = 500;
 
 /**
- * Changes the group and the mode of a directory tree. Changes the root last, so that a correct root proves that an
- * earlier change was completed.
+ * Changes the group and the mode of a directory tree. The root is changed last, so that a root with the required
+ * ownership proves that an earlier change was completed.
  */
 export async function setOwnership(root: string, ownership: Ownership): Promise<void> {
   const rootStats = await lstat(root);
@@ -55,7 +60,7 @@ async function changeTreeOwnership(file: string | Buffer, ownership: Ownership, 
   try {
     const stats = await handle.stat();
     if (stats.isDirectory()) await changeEntryOwnership(handle.fd, ownership, depth);
-    // Use the handle, because a different file may be at this path by now.
+    // Use the file descriptor, because a different file may be at the path by now.
     const handlePath = `/proc/self/fd/${handle.fd}`;
     if (stats.gid !== ownership.fsGroup) await chown(handlePath, stats.uid, ownership.fsGroup);
     // Symbolic links have no mode of their own.

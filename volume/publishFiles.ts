@@ -112,7 +112,7 @@ function directoryPrefix(now: number): string {
   return `..${new Date(now).toISOString().slice(0, 19).replace(/[-:T]/g, '_')}.`;
 }
 
-/** Creates missing links to visible files, and removes outdated links and sets. */
+/** Creates missing links for the visible files, and removes outdated links and outdated sets of files. */
 async function removeOutdated(
   fileSystem: FileSystem,
   directory: string,

@@ -6,8 +6,8 @@ import { ProgramFailure, runProgram } from '../host/program.ts';
 
 interface VolumeProgram {
   /**
-   * Paths that the program accesses. The program does not start while an earlier one hangs at one of these paths,
-   * because it might hang too.
+   * Paths that the program accesses. The program does not start while an earlier program hangs at one of these paths,
+   * because the new one might hang as well.
    */
   readonly paths: readonly string[];
   readonly signal: AbortSignal;
@@ -18,7 +18,7 @@ interface VolumeProgram {
 
 const TIMEOUT_MS = 30_000;
 
-/** Promises that resolve when programs that failed or were abandoned have exited, by path. */
+/** Promises that resolve once programs that failed or were abandoned have exited, keyed by path. */
 const pendingExits = new Map<string, Promise<unknown>>();
 
 /**

@@ -1,4 +1,4 @@
-/** Runs operations in volumes that require special care with symbolic links. */
+/** Runs those operations in volumes for which symbolic links require special care. */
 
 import { messageOf } from '../base/failure.ts';
 import { readFileWithin } from '../host/files/safeOpen.ts';
@@ -9,7 +9,7 @@ export type VolumeTask = Pick<MountedPath, 'hostPath' | 'own'> &
   (
     | /** Reads a file in a volume, up to a maximum size in bytes. */
     { readonly kind: 'read'; readonly path: string; readonly maxBytes: number }
-    /** Mounts a subPath at a path of the pod (C26). */
+    /** Bind-mounts a subPath at a path that belongs to the pod (C26). */
     | { readonly kind: 'bind'; readonly subPath: string; readonly target: string }
   );
 

@@ -8,7 +8,7 @@ import { OwnNode } from './node/ownNode.ts';
 import { ClusterServices } from './services.ts';
 import type { ClusterCaches } from './watches.ts';
 
-/** Creates the caches. Without a cluster, they stay empty. */
+/** Creates the caches of cluster objects. Without a cluster, the caches stay empty. */
 export function createClusterCaches(
   { cluster, jitter = systemJitter }: Pick<NodeParts, 'cluster' | 'jitter'>,
   dependencies: Pick<Parameters<typeof clusterObjects>[0], 'clock' | 'files' | 'listPodDirs' | 'onError'>,

@@ -4,7 +4,10 @@ import { formatFirstProblem } from '../../kubernetes/api/problem.ts';
 import { readRuntimeClass } from '../../kubernetes/api/runtimeClass.ts';
 import type { ClusterWatch } from './runWatch.ts';
 
-/** Overhead and scheduling are omitted, because the API server has already applied them to the pod at its admission. */
+/**
+ * The part of a RuntimeClass that the node uses. Overhead and scheduling are omitted, because the API server has
+ * already applied them when it admitted the pod.
+ */
 interface ClassHandler {
   readonly name: string;
   readonly handler: string;

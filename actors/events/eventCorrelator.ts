@@ -16,7 +16,7 @@ export interface CorrelatedEvent {
 
 /**
  * Events about one object with the same type and reason are combined once this many different messages have occurred
- * within the interval.
+ * within `SIMILAR_INTERVAL_MS`.
  */
 const SIMILAR_MESSAGES = 10;
 const SIMILAR_INTERVAL_MS = 600_000;

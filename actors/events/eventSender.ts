@@ -44,9 +44,12 @@ const RETRY_MS = 10_000;
 const NODE_UID_TIMEOUT_MS = 10_000;
 /** Interval between checks for queued pod or container starts. */
 const STARTS_CHECK_MS = 500;
-/** Minimum difference between the last reported deadline for yielding to pod starts and a new one that is reported. */
+/**
+ * Minimum change of the deadline for yielding to pod starts. Smaller changes since the last reported deadline are not
+ * reported.
+ */
 const MIN_CHANGE_MS = 1_000;
-/** Maximum time that a stopping agent waits for yielding events to be sent. */
+/** Maximum time that a stopping agent spends on sending the events that yielded to pod starts. */
 const FINISH_TIMEOUT_MS = 2_000;
 
 export class EventSender {
@@ -63,7 +66,7 @@ export class EventSender {
   /** Events about the node that wait for its UID. Undefined once events no longer need to wait for it. */
   #deferredNodeEvents: CoreEvent[] | undefined = [];
   readonly #nodeUidAlarm: Alarm;
-  /** Monotonic time of the last check for queued starts. Undefined while no event yields. */
+  /** Monotonic time of the last check for queued starts. Undefined while no event yields to pod starts. */
   #lastQueueCheckAt: number | undefined;
   /** Rings when an event must be sent immediately. */
   readonly #wakeUpAlarm: Alarm;
@@ -100,7 +103,8 @@ export class EventSender {
   }
 
   /**
-   * Sends the yielding events, because a stopping agent starts no pods. Resolves when they are sent or after a timeout.
+   * Sends the events that yield to pod starts, because a stopping agent starts no pods. Resolves when they are sent or
+   * after a timeout.
    */
   async finish(): Promise<void> {
     const { clock, signal } = this.#dependencies;
@@ -136,7 +140,10 @@ export class EventSender {
     if (this.#state.waitingCount > 0) this.#update({ waitingCount: 0 });
   }
 
-  /** Waits for at most one check interval. If starts are still queued after a full interval, reports the wait. */
+  /**
+   * Waits for at most one interval between checks for queued starts. If starts are still queued after a full interval,
+   * reports the wait.
+   */
   async #yieldToStarts(): Promise<void> {
     const { clock, hasQueuedStarts } = this.#dependencies;
     this.#lastQueueCheckAt ??= clock.monotonic();

@@ -1,4 +1,4 @@
-/** Passes the events that machines emit to a sink. */
+/** Forwards events from machines to a sink. */
 import { type AnyActorRef, StateMachine } from 'xstate';
 import type { Clock } from '../../base/time/clock.ts';
 import type { RecordedEvent } from '../../kubernetes/events/recordedEvent.ts';

@@ -17,7 +17,7 @@ export function currentAddresses(addresses: HostAddresses): readonly string[] {
   throw new TypeError('createNode: hostIps: expected the addresses as an array of strings');
 }
 
-/** The interval between checks, as in the kubelet. */
+/** Interval between checks of the host's addresses, as in the kubelet. */
 const CHECK_MS = 10_000;
 
 /**

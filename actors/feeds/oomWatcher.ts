@@ -45,9 +45,9 @@ export class OomWatcher {
   readonly #clock: Clock;
   readonly #onError: OomWatcherDependencies['onError'];
   readonly #parser = new OomKillParser();
-  /** The last kill in each container, by container ID. The container with the least recent kill comes first. */
+  /** The last OOM kill in each container, by container ID. The container with the least recent kill comes first. */
   readonly #killsByContainer = new Map<string, OomKill>();
-  /** Kills that the feed has not sent. */
+  /** OOM kills that the feed has not sent yet. */
   #unsentKills: OomKill[] = [];
   #sendKills: (() => void) | undefined;
   /** Settles when the last requested read of the kernel's log has ended. */

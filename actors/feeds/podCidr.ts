@@ -17,7 +17,9 @@ interface PodCidrDependencies {
 /** Checks the address ranges immediately. With `again`, sends them even if the runtime has already accepted them. */
 export type CheckPodCidr = (options: { readonly again: boolean }) => void;
 
-/** The interval between attempts. A kubelet retries whenever it updates the status of its Node. */
+/**
+ * Interval between attempts to send the address ranges. A kubelet retries whenever it updates the status of its Node.
+ */
 const RETRY_MS = 10_000;
 
 /**

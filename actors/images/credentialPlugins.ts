@@ -30,7 +30,7 @@ interface CredentialPluginDependencies {
   readonly onProblem: (provider: string, why: string) => void;
 }
 
-/** Queries all plugins that match the image, in their configured order. */
+/** Returns a function that queries all plugins that match an image, in their configured order. */
 export function credentialPlugins({ providers, ...parts }: CredentialPluginDependencies): FindCredentials {
   const plugins = providers.map((provider) => new CredentialPlugin(provider, parts));
   return async (query) => {

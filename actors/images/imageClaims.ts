@@ -4,7 +4,6 @@ import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { listedName } from '../../kubernetes/images/imageReference.ts';
 import { namespacedName } from '../../kubernetes/shownName.ts';
 
-/** An image in the runtime. */
 export interface ClaimableImage {
   readonly id: string;
   /** Tags and digests. */

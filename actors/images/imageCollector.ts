@@ -51,7 +51,7 @@ export interface ImageCollectorDependencies {
   readonly onServiceAction?: ((action: ServiceAction) => void) | undefined;
 }
 
-/** UIDs of the pods that may still create containers. Only their claims of images count. */
+/** UIDs of the pods that may still create containers. Only the claims of these pods protect images from removal. */
 export type ActivePods = readonly string[];
 
 /**
@@ -78,9 +78,10 @@ export class ImageCollector {
   }
 
   /**
-   * Lists the images and their users, and removes images according to the garbage collection policy. First removes the
-   * images that have been unused for longer than the maximum age, then others until the usage of the filesystem falls
-   * to the low threshold. Rejects if the images cannot be listed. Any other failure is part of the result.
+   * Lists the images, determines which are in use, and removes images according to the garbage collection policy. First
+   * removes the images that have been unused for longer than the maximum age, then other unused images until the usage
+   * of the filesystem falls to the low threshold. Rejects if the images cannot be listed. Any other failure is part of
+   * the result.
    */
   collect(activePods: ActivePods, options: CallOptions): Promise<ImageCollection> {
     return this.#runSequentially(async () => {
@@ -107,7 +108,7 @@ export class ImageCollector {
     }, options);
   }
 
-  /** Lists the images and their users. The times are in milliseconds since the epoch. */
+  /** Lists the images and how each is used. The times are in milliseconds since the epoch. */
   uses(options: CallOptions): Promise<readonly ImageUse[]> {
     return this.#runSequentially(async () => {
       await this.#detect(undefined, options);
@@ -269,7 +270,10 @@ export class ImageCollector {
     return containersByReference;
   }
 
-  /** Reads the mounts of new containers. */
+  /**
+   * Updates the images that the containers mount. Reads only the status of new containers, because a container's mounts
+   * never change.
+   */
   async #readMounts(containers: readonly Container[], options: CallOptions): Promise<void> {
     const { cri } = this.#dependencies;
     const mountedImages = new Map<string, readonly string[]>();

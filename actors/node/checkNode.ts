@@ -255,8 +255,8 @@ const argumentsSchema = z.looseObject({
 });
 
 /**
- * Throws a `TypeError` that names the first invalid field. With NaN as a time or a number of slots, pods would wait
- * forever.
+ * Throws a `TypeError` that names the first invalid field. Without this check, a NaN as a time or as a number of slots
+ * would make pods wait forever.
  */
 export function checkNode(config: object, parts: object): void {
   checkShape(argumentsSchema, { ...config, ...parts }, 'createNode', 'its configuration');

@@ -132,7 +132,6 @@ export interface NodeAgent {
    * failed containers.
    */
   explain(name: string, namespace?: string, logs?: LogTails): Explanation | undefined;
-  /** Explains the pod with this UID. */
   explainUid(uid: string, logs?: LogTails): Explanation | undefined;
   /** Explains a container or volume of a pod. `latestLog` contains the last lines of the container's current log. */
   explainPart(uid: string, part: PodPart, logs?: LogTails, latestLog?: LogTail): PartExplanation | undefined;
@@ -141,8 +140,8 @@ export interface NodeAgent {
   podsWithTrees(): PodWithTree[];
   overview(): NodeOverview;
   /**
-   * Whether pod starts are queued and progressing. A call detects progress by comparing the occupied slots with those
-   * of the previous call.
+   * Whether pod starts are queued and progressing. Progress is detected by comparing the occupied slots with those at
+   * the previous call.
    */
   hasQueuedStarts(): boolean;
   /** Returns counts of pods, containers and actors by state. */

@@ -48,13 +48,16 @@ export interface NodeAgentConfig
     Partial<Omit<HostFields & AgentSettings, RequiredField>>,
     Pick<SourceDependencies, 'staticPodPath' | 'fileCheckMs' | 'manifestUrl' | 'isLenient'> {
   readonly hostIps?: HostAddresses;
-  /** The address range of pods if no cluster assigns one to the node, e.g. `10.1.0.0/24`. */
+  /** The address range of the node's pods, used if no cluster assigns a range to the node, e.g. `10.1.0.0/24`. */
   readonly podCidr?: string;
   /** Resources available to pods. Defaults to the capacity. */
   readonly allocatable?: Capacity;
   /** Names of additional sources, whose pods arrive through `send` or a custom feed. */
   readonly sources?: readonly string[];
-  /** Log rotation settings and the interval of the checks. Defaults to the kubelet's. */
+  /**
+   * Log rotation settings, and the interval at which logs are checked for rotation, in milliseconds. Defaults to the
+   * kubelet's settings.
+   */
   readonly logs?: LogPolicy & { readonly checkMs?: number };
   /**
    * Images that a pod may only use with its own credentials, even if they are present on the node. Defaults to the

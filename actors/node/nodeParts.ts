@@ -152,9 +152,8 @@ interface NodeListeners {
   readonly onManifestProblem?: OnManifestProblem;
   /** Called with the reason when the agent adopts a pod directory that it did not create. */
   readonly onAdopted?: (pod: PodIdentity, why: string) => void;
-  /** Called after each relist of the runtime. */
+  /** Called after each relist of the runtime's pods. */
   readonly onRelisted?: ((relist: RelistStats) => void) | undefined;
-  /** Called when the runtime's health changes. */
   readonly onRuntimeHealth?: (health: RuntimeHealth) => void;
 }
 

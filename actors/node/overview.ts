@@ -8,7 +8,7 @@ import type { ActorView, RuntimeView } from '../../show/actors/actorNode.ts';
 import type { StateEntryMap } from '../status/sinceMap.ts';
 import type { RootActor } from './rootActor.ts';
 
-/** The state of the node for tables and the socket. */
+/** The state of the node, as shown in tables and served on the socket. */
 export interface NodeOverview extends Pick<ActorView, 'state' | 'tags' | 'since' | 'waitingFor' | 'until'> {
   readonly runtime: RuntimeView;
   readonly foreign: readonly ForeignPod[];

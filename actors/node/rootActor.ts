@@ -1,7 +1,7 @@
 /**
  * Creates the root of an agent's actors. All agents of a process share one state machine, because creating a machine
- * can take longer than a whole simulation of an agent. A port looks up the provider of its agent by the actor system of
- * the caller.
+ * can take longer than a whole simulation of an agent. Each port therefore uses the caller's actor system to look up
+ * the agent's provider of port implementations.
  */
 import {
   type ActorOptions,
@@ -36,7 +36,10 @@ function getProvider(system: ActorSystem): Provider {
   return provider;
 }
 
-/** Returns the creator function of actor logic, which XState stores as its `config`. */
+/**
+ * Returns the creator function from which actor logic was built. XState stores the function in the `config` of the
+ * logic.
+ */
 const getCreator = <F>({ config }: { readonly config?: unknown }): F => config as F;
 
 const systemProvider: Provider = {

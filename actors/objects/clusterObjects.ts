@@ -15,7 +15,7 @@ import { ObjectStore } from './objectStore.ts';
 /** Settings for refreshing objects (the kubelet's `configMapAndSecretChangeDetectionStrategy`). */
 export interface ObjectSettings {
   readonly strategy: 'Watch' | 'Cache' | 'Get';
-  /** The kubelet's sync interval of pods, in milliseconds. */
+  /** Interval at which the kubelet syncs pods, in milliseconds. */
   readonly syncMs: number;
   /** In-memory directory that caches the objects across agent restarts. Undefined disables this. */
   readonly cacheDirectory?: string;
@@ -68,8 +68,8 @@ const annotationsSchema = z.object({ metadata: z.object({ annotations: z.record(
 const SECONDS_PATTERN = /^\d{1,9}$/;
 
 /**
- * Returns how long objects may be cached according to the Node's annotation, in milliseconds. Undefined if the Node has
- * no such annotation.
+ * Returns how long the Node's TTL annotation allows objects to be cached, in milliseconds. Undefined if the Node has no
+ * such annotation.
  */
 function readTtl(node: unknown): number | undefined {
   const { success, data } = z.safeParse(annotationsSchema, node);

@@ -30,7 +30,7 @@ export interface WatchedBundles extends TrustBundles {
   forget(podUid: string): void;
 }
 
-/** The result of resolving a projection. */
+/** The PEM bundle that a projection resolves to, or the reason why it cannot be resolved. */
 type Resolution = { readonly pem: string } | { readonly problem: string };
 
 /** A pod's use of a trust bundle projection. `lastResolution` is the result that the pod received last. */
@@ -44,7 +44,7 @@ const GROUPS_PATH = '/apis';
 const API_VERSIONS = ['certificates.k8s.io/v1beta1', 'certificates.k8s.io/v1alpha1'] as const;
 const RESOURCE_NAME = 'clustertrustbundles';
 const RESOURCE_KIND = 'ClusterTrustBundle';
-/** Maximum time that a volume waits for the first list. */
+/** Maximum time that a volume waits for the first list of bundles. */
 const READ_TIMEOUT_MS = 10_000;
 export const NOT_SUPPORTED_MESSAGE = 'ClusterTrustBundle projection is not supported in static kubelet mode';
 
@@ -277,7 +277,7 @@ const readBundle = (object: KubeObject): TrustBundle => z.parse(bundleSchema, ob
 
 type BundleSelection = { readonly bundles: readonly TrustBundle[] } | { readonly problem: string };
 
-/** Selects the bundles of a projection. A problem has the same message as in the kubelet. */
+/** Selects the bundles that a projection refers to. A problem has the same message as in the kubelet. */
 function selectBundles(
   { name, signerName, labelSelector }: TrustBundleProjection,
   candidates: readonly TrustBundle[],

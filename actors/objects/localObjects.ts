@@ -148,7 +148,10 @@ export class LocalObjects implements ObjectsInUse {
     await Promise.all([...this.#persistedBySource.values()].map((persisted) => persisted.close()));
   }
 
-  /** Persists the objects in use. Until the source has been read, no object is considered removed. */
+  /**
+   * Persists the objects that pods of the source reference. Until the source has been read, no object is considered
+   * removed.
+   */
   #persist(source: string): void {
     const [persisted, objects] = [this.#persistedBySource.get(source), this.#sources.get(source)];
     if (persisted === undefined || objects === undefined) return;

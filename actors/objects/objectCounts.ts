@@ -1,11 +1,14 @@
-/** Counts the objects of one kind, and groups those that are missing or cannot be read by the reason. */
+/** Counts the objects of one kind, and groups the missing and unreadable ones by reason. */
 
 import type { ConfigObject, ConfigReference } from '../../kubernetes/objects/configObject.ts';
 import { formatObjectName } from '../../kubernetes/shownName.ts';
 import type { ObjectCounts, UnavailableObjects } from '../../machines/node/cluster/objectCounts.ts';
 import type { TrackingStep } from './cache/trackedObject.ts';
 
-/** The reason why an object is unavailable, and the start of its unavailability in milliseconds since the epoch. */
+/**
+ * The reason why an object is unavailable, and the time since which it has been unavailable, in milliseconds since the
+ * epoch.
+ */
 export interface MissingObject {
   readonly why: string;
   readonly since: number;

@@ -1,4 +1,4 @@
-/** Notifies the node of the state of the objects in use, and of the pods whose objects have changed. */
+/** Notifies the node of the state of the objects that its pods use, and of the pods whose objects have changed. */
 
 import type { Clock } from '../../base/time/clock.ts';
 import type { ConfigKind, ConfigReference } from '../../kubernetes/objects/configObject.ts';
@@ -20,7 +20,7 @@ interface TrackedState {
 interface KindState {
   readonly reportStep: (step: SourceChange) => void;
   counts: ObjectCounts | undefined;
-  /** Monotonic time of the last count. */
+  /** Monotonic time at which the objects were last counted. */
   lastCountAt: number;
   timer: unknown;
 }
@@ -102,7 +102,7 @@ export class ObjectReporter {
     this.#notifyPods();
   }
 
-  /** Stops notifying this pod. */
+  /** Stops notifying the node about the pod with this UID. */
   forget(uid: string): void {
     this.#podsToNotify.delete(uid);
     this.#lastNotifiedAt.delete(uid);

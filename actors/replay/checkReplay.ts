@@ -12,7 +12,6 @@ const amountsSchema = z.looseObject({ cpuMillis: z.number(), memoryBytes: z.numb
 /** The schema of a number that may be infinite. In JSON, infinity becomes null. */
 const countSchema = z.union([z.number(), z.literal(Number.POSITIVE_INFINITY), z.null()]);
 
-/** The schema of a node's initial input. */
 const inputSchema = z.looseObject({
   nodeName: z.string(),
   owner: z.string(),

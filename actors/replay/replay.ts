@@ -81,7 +81,7 @@ export function createReplay(
   return { agent, playEntries, enterEntry, advanceTime };
 }
 
-/** Restores unlimited numbers, which JSON represents as null. */
+/** Restores infinite numbers, which JSON represents as null. */
 function withUnlimited(input: NodeInput): NodeInput {
   const restoreUnlimited = (number: number | null) => number ?? Number.POSITIVE_INFINITY;
   const { pullSlots, garbage } = input;

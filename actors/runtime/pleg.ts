@@ -109,7 +109,7 @@ class Pleg {
   async eventLoop(): Promise<void> {
     const { cri, clock, signal, onError, onStreamBroken } = this.#options;
     while (!signal.aborted) {
-      // A relist after the opening of the stream detects the changes that the stream has missed.
+      // Relist once the stream is open, to detect changes that it has missed.
       const onOpen = () => {
         this.#count({ action: 'eventStreamOpened' });
         this.#updateState({ type: 'streamOpened' });

@@ -57,7 +57,7 @@ export function encodeResponse({ status = 200, headers = {}, body = '', cut }: S
   };
 }
 
-/** A wait on a clock that can be cancelled. */
+/** A cancellable wait on a clock. */
 export class CancellableWait {
   readonly #clock: Clock;
   #timer: unknown;
@@ -113,7 +113,7 @@ export class SimulatedConnection implements NetworkConnection {
     if (!this.#isDestroyed) this.#listener.onError(error);
   };
 
-  /** Connects to the server after its latency, or fails as the server specifies. */
+  /** Connects to the server after the server's connection delay, or fails as the server specifies. */
   readonly openConnection = (server: SimulatedServer): void => {
     const { connection, connectMs } = server;
     if (this.#isDestroyed || connection === 'silent') return;

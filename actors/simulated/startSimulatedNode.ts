@@ -30,7 +30,7 @@ export interface SimulatedNodeOptions {
    * containerd.
    */
   readonly runtime?: Omit<SimulatedRuntimeOptions, 'clock'>;
-  /** Overrides of the configuration of a node with four cores and 16 GiB. */
+  /** Overrides of the default configuration, which is a node with four cores and 16 GiB of memory. */
   readonly config?: Partial<Omit<NodeAgentConfig, 'nodeName' | 'rootDir' | 'runtimeEndpoint' | 'sources'>>;
   /** Overrides of other parts of the node, and listeners that observe the node. */
   readonly parts?: Omit<NodeParts, 'cri' | 'clock'>;

@@ -37,8 +37,8 @@ export function createChangeDetector(
 
 /** Returns the changes, removals first, because an added pod may reuse the name of a removed one. */
 function podChanges(before: readonly Pod[], after: readonly Pod[]): PodChange[] {
-  // Skip the common start and end, because usually only one of many pods has changed and the order of the others is the
-  // same. No pod occurs twice in a set.
+  // Skip the common start and end of both sets, because usually only one of many pods has changed and the order of the
+  // others is the same. No pod occurs twice in a set.
   const [prefix, suffix] = [commonPrefix(before, after), commonSuffix(before, after)];
   const removedByUid = byUid(before.slice(prefix, before.length - suffix));
   const podChanges = after.slice(prefix, after.length - suffix).flatMap((pod): PodChange[] => {
@@ -67,10 +67,7 @@ const byUid = (pods: readonly Pod[]) => new Map(pods.map((pod) => [pod.metadata.
 
 type ManifestFindings = Pick<ManifestSet, 'problems' | 'warnings'>;
 
-/**
- * Returns the problems and warnings of each file and pod for which they have changed. A URL is treated as a single file
- * with many pods.
- */
+/** Returns the problems and warnings of each file and pod whose problems or warnings have changed. */
 function findChangedFindings(
   before: ManifestFindings,
   after: ManifestFindings,

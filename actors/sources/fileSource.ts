@@ -64,7 +64,7 @@ export interface FileSourceOptions extends Omit<ManifestFilesOptions, 'isLenient
   readonly onState: (step: SourceChange) => void;
 }
 
-/** Watches the static pods of a path with inotify and periodic lists, until the signal aborts. */
+/** Watches the manifests of static pods at a path with inotify and periodic lists, until the signal aborts. */
 export async function watchManifests(options: FileSourceOptions): Promise<void> {
   const { signal, onSet, onState } = options;
   const source = new FileSource(options);
@@ -108,7 +108,7 @@ class FileSource {
   readonly #readableAt = new Map<string, number>();
   /** Number of times that each file was created, removed or renamed since it was read, keyed by name. */
   readonly #entryChanges = new Map<string, number>();
-  /** Names of the files that have been missing since they were read. */
+  /** Names of files that were found missing after they were last read, even if they exist again. */
   readonly #removedNames = new Set<string>();
   /** The inode of each file that was read, keyed by path. */
   readonly #inodeByPath = new Map<string, number>();
@@ -145,7 +145,7 @@ class FileSource {
     this.#alarm.ring();
   }
 
-  /** Returns the set if it has changed since the last call. */
+  /** Returns the set of pods if it has changed since the last call. */
   takeChangedSet(): ManifestSet | undefined {
     const set = this.files.takeChangedSet();
     if (set === undefined) return undefined;

@@ -1,4 +1,7 @@
-/** Reports changes of a source's state, and each problem of its manifests once while it persists. */
+/**
+ * Reports changes of a source's state. Also reports each problem of the source's manifests, once as long as the problem
+ * persists.
+ */
 
 import type { Clock } from '../../base/time/clock.ts';
 import { nextSourceState, readingState, type SourceChange, type SourceState } from '../../machines/node/pods/source.ts';
@@ -30,7 +33,10 @@ export function createStepReporter(
 ): (step: SourceChange) => void {
   let lastReported: SourceState | undefined;
   let timer: unknown;
-  /** The deadline of the last completed wait. A timer may fire slightly before its deadline on the clock. */
+  /**
+   * The deadline of the last completed wait. It is remembered because a timer may fire slightly before the clock
+   * reaches the deadline.
+   */
   let completedDeadline: number | undefined;
   const reportState = (state: SourceState) => {
     clock.clearTimeout(timer);
@@ -55,7 +61,10 @@ export function createStepReporter(
 /** Called once for each problem and warning in a manifest. */
 export type OnManifestProblem = (level: 'error' | 'warning', file: string, path: string, message: string) => void;
 
-/** Returns a function that forwards facts and reports each of their problems and warnings once while it persists. */
+/**
+ * Returns a function that forwards facts. It also reports each problem and warning in the facts, once as long as the
+ * problem or warning persists.
+ */
 export function problemReporter(
   onManifestProblem: OnManifestProblem | undefined,
   sendFact: (fact: NodeFact) => void,

@@ -31,7 +31,10 @@ export interface PendingPod {
 
 /** A document, which contains either a pod or an object that pods may reference. */
 export interface ParsedDocument {
-  /** The version in use. This is an earlier version if the current one is invalid or waits for objects. */
+  /**
+   * The version of the pod that is in use. This is an earlier version if the current one is invalid or waits for
+   * objects.
+   */
   readonly pod?: Pod;
   readonly pendingPod?: PendingPod;
   readonly object?: ConfigObject;
@@ -93,7 +96,7 @@ export async function updateText(
   return { documents, problems: problems.length > MAX_PROBLEMS ? limitProblems(problems) : problems };
 }
 
-/** Retains the version in use, but not a pending one. */
+/** Retains the version of a pod that is in use, but not a pending version. */
 function retainVersionInUse(
   documents: Map<string, ParsedDocument>,
   key: string,
@@ -187,6 +190,6 @@ export const prefixProblems = (path: string, problems: readonly Problem[], pod?:
     ...(pod === undefined ? {} : { pod }),
   }));
 
-/** Whether a pod's actor does not need to receive any of the changes in a new version of the pod. */
+/** Whether none of the changes in a new version of a pod matters to the pod's actor. */
 const isIrrelevantChange = (before: Pod, after: Pod): boolean =>
   Object.values(podUpdate(before, after)).every((isChanged) => !isChanged);

@@ -12,8 +12,8 @@ export interface PodTrees {
 }
 
 /**
- * Creates a cache of pod trees. Caching pays off because the trees are read about ten times a second and few of them
- * change between reads.
+ * Creates a cache of the pods' actor trees. Caching pays off, because the trees are read about ten times a second and
+ * few of them change between reads.
  */
 export function createPodTrees(getStateSince: GetStateSince): PodTrees {
   const cache = new WeakMap<PodRef, ActorNode>();

@@ -66,8 +66,8 @@ export function createStateEntryMap(
 }
 
 /**
- * Returns the initial state of the actor and removes it, because it does not apply to a later actor at the same path. A
- * live node starts without initial states.
+ * Removes and returns the initial state of the actor, so that the state does not apply to a later actor at the same
+ * path. A live node starts without initial states.
  */
 function takeInitialEntry(initialByPath: Map<string, StateEntry>, ref: AnyActorRef): StateEntry | undefined {
   if (initialByPath.size === 0) return undefined;

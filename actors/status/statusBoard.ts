@@ -54,8 +54,8 @@ export interface StatusBoard {
   noteTransition(ref: AnyActorRef): void;
   refreshAddresses(): void;
   /**
-   * Adds pods that have no actor yet, with the reasons why they wait, and removes previously added ones that are no
-   * longer wanted. When a pod gets an actor, the actor's status replaces the added one.
+   * Adds pods that have no actor yet, with the reasons why they wait, and removes previously added pods that are no
+   * longer desired. When a pod gets an actor, the actor's status replaces the added one.
    */
   setAwaited(awaited: readonly PodViewWithTree[], isWanted: (uid: string) => boolean): void;
   pods(): readonly Pod[];
@@ -289,8 +289,8 @@ class Board implements StatusBoard {
   }
 
   /**
-   * Returns the last published status of a pod that is being adopted, with its actor, whose tree contains the
-   * adoption's progress.
+   * Returns a pod that is being adopted, with its last published status and with its actor, whose tree shows the
+   * progress of the adoption.
    */
   #visiblePod(uid: string): VisiblePod | undefined {
     const [computed, adopted] = [this.#ledger.computed(uid), this.#adoptedPods.get(uid)];
@@ -370,8 +370,8 @@ class Board implements StatusBoard {
   }
 
   /**
-   * Returns the current state of a pod for queries. Its tree is always current, because probes run without changing the
-   * status.
+   * Returns the current state of a pod for queries. Its tree is always current, even after probe attempts, which change
+   * the tree but not the status.
    */
   #currentPod({ shown: actorOrTree, pod }: VisiblePod): PodWithTree {
     const { uid } = pod.metadata;

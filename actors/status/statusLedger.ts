@@ -28,7 +28,7 @@ export interface ComputedStatus extends Pick<ComputedPod, 'pod' | 'view'> {
   readonly removed: boolean;
 }
 
-/** Actions that persist the facts of a status and then publish the status. */
+/** Actions that persist the facts that a status depends on and then publish the status. */
 interface Publication {
   /** Starts to persist the facts that the status depends on. Returns undefined if they are durable already. */
   readonly persistFacts: () => Promise<unknown> | undefined;
@@ -73,7 +73,10 @@ interface LedgerEntry {
   lastReportable?: ComputedStatus | undefined;
   /** Settles when the last of `awaitingFacts` has been published. Undefined if there are none. */
   lastPublication?: Promise<void> | undefined;
-  /** The pod with its last published status. Undefined if none was published, or the last one was its removal. */
+  /**
+   * The pod with its last published status. Undefined if no status has been published yet, or if the pod's removal was
+   * published last.
+   */
   durable?: Pod | undefined;
   /** The terminal status that is on disk, or is being written, for the sinks that must acknowledge it. */
   savedTerminal?: UnacknowledgedStatus | undefined;
@@ -87,7 +90,7 @@ interface LedgerEntry {
 /** The disk on which terminal statuses survive a restart of the agent. */
 interface TerminalDisk {
   readonly store: Pick<NodeStore, 'write' | 'remove' | 'isUnwritten' | 'whenWritten'>;
-  /** The terminal statuses that the previous agent has left, by UID. */
+  /** The terminal statuses that the previous agent has left on disk, by pod UID. */
   readonly unacknowledged: ReadonlyMap<string, UnacknowledgedStatus>;
   readonly onError: (source: string, error: unknown) => void;
 }
@@ -184,9 +187,9 @@ export class StatusLedger {
   }
 
   /**
-   * Persists a terminal status that a sink has to acknowledge, as one of the facts that the status depends on. Must be
-   * called for every computed status, before it is published. With `isFinal`, the pod must not run again. Returns
-   * undefined if there is nothing to persist.
+   * Persists a terminal status that a sink has to acknowledge, because the status must not be published before it is
+   * durable. Must be called for every computed status, before it is published. With `isFinal`, the pod must not run
+   * again. Returns undefined if there is nothing to persist.
    */
   saveTerminal(computed: ComputedStatus, isFinal: boolean): Promise<void> | undefined {
     if (this.#acknowledgingSinks.length === 0) return undefined;
@@ -241,7 +244,7 @@ export class StatusLedger {
     return { uid, version, mayWait: true, ...(isDeferrableFirst ? { isFirst: isDeferrableFirst } : {}) };
   }
 
-  /** Returns the status of a pod that the sinks have to send, or have sent. */
+  /** Returns the status that the sinks have to send, or have sent, for a pod. */
   queued(uid: string): QueuedStatus | undefined {
     return this.#entries.get(uid)?.queued;
   }
@@ -310,8 +313,8 @@ export class StatusLedger {
   }
 
   /**
-   * Whether the terminal status on disk has been published. Until then, a published status still belongs to the same
-   * run of the pod.
+   * Whether the terminal status on disk has been published. Before that, the published statuses still belong to the
+   * same run of the pod.
    */
   #isTerminalPublished(uid: string): boolean {
     const { savedTerminal, awaitingFacts } = this.#entry(uid);
@@ -321,8 +324,8 @@ export class StatusLedger {
   }
 
   /**
-   * Removes a terminal status that every sink has acknowledged. The removal waits until the pod's regular status is
-   * saved, because until then, the next agent has no other copy.
+   * Removes a terminal status that every sink has acknowledged, but only once the pod's regular status fact is saved,
+   * because the next agent has no other copy until then.
    */
   #removeAcknowledgedTerminal(uid: string): void {
     const acknowledged = this.#entry(uid).savedTerminal?.status;
@@ -359,7 +362,7 @@ export class StatusLedger {
     return entry;
   }
 
-  /** Forgets the queued status of a removed pod that every sink has acknowledged. */
+  /** Forgets the queued status of a removed pod once every sink has acknowledged the status. */
   #forgetIfAcknowledged(uid: string): void {
     const entry = this.#entry(uid);
     if (entry.queued?.isGone && awaitedSinks(entry).length === 0) {

@@ -23,7 +23,7 @@ export interface StatusReport extends PodIdentity {
 
 export interface StatusPutOptions {
   readonly signal: AbortSignal;
-  /** Whether the last report of the pod that the sink has acknowledged is equal to this one. */
+  /** Whether this report equals the last report of the pod that the sink has acknowledged. */
   readonly isAcknowledged: boolean;
 }
 

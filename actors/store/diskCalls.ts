@@ -13,7 +13,10 @@ const MAX_AWAITED_CALLS = 2;
  */
 const maxCalls = (threads: number): number => Math.max(1, threads - Math.max(1, Math.floor(threads / 4)));
 
-/** Time limit of a call in milliseconds. It must be shorter than the time that a status waits for its facts. */
+/**
+ * Time limit of a call in milliseconds. It must be shorter than the maximum time that a status waits until its facts
+ * are durable.
+ */
 export const CALL_LIMIT_MS = 2_000;
 
 /** State of a call, passed to the operation that it runs. */

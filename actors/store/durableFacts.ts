@@ -114,8 +114,8 @@ export interface DurableFacts {
 }
 
 /**
- * Whether the node rejected the pod. Older versions stored these statuses, but the node decides again after a restart
- * (C24).
+ * Whether the status is that of a pod that the node rejected. Older versions stored such statuses, but the node decides
+ * about the pod again after a restart (C24).
  */
 const wasRejected = ({ message }: PodStatus): boolean => message?.startsWith('Pod was rejected: ') === true;
 

@@ -114,8 +114,8 @@ function createProbeWriter(durable: Pick<DurableFacts, 'probes'>, write: WriteFa
 }
 
 /**
- * Creates a writer for the statuses of terminated containers, for pods that are not from an API server. There is no
- * other copy from which the next agent could report a run that the runtime has lost.
+ * Creates a writer for the statuses of terminated containers of pods that are not from an API server. Without these
+ * statuses, the next agent could not report a run that the runtime has lost.
  */
 function createContainerEndWriter(durable: Pick<DurableFacts, 'containerEnds'>, write: WriteFact) {
   const writtenJson = new Map(Array.from(durable.containerEnds, ([uid, ends]) => [uid, JSON.stringify(ends)]));

@@ -192,7 +192,7 @@ export class FolderWriter {
     this.#unwrittenFacts.add(failedChanges);
   }
 
-  /** Syncs the folder. Even if the call completes late, all changes written before it are durable. */
+  /** Syncs the folder. All changes written before the call are durable once it completes, even if it completes late. */
   async #syncDirectory(covered: readonly FactChange[]): Promise<void> {
     this.#syncCount += 1;
     try {
@@ -205,7 +205,7 @@ export class FolderWriter {
     for (const { waitingCallers } of durableChanges) for (const { resolve } of waitingCallers) resolve();
   }
 
-  /** Removes and returns the changes that no later change has replaced. */
+  /** Removes and returns those of the given changes that no later change of the same key has replaced. */
   #takeUnsyncedChanges(covered: readonly FactChange[]): FactChange[] {
     const currentChanges = covered.filter((change) => this.#unsyncedChanges.get(change.key) === change);
     for (const { key } of currentChanges) this.#unsyncedChanges.delete(key);

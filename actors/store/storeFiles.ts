@@ -41,8 +41,8 @@ interface WriteOptions {
   /** Suffix of the temporary file, unique among concurrent calls. */
   readonly suffix: number;
   /**
-   * Whether the file may still be replaced. Called after the temporary file has been written, which may have taken
-   * long.
+   * Whether the file may still be replaced. Called after the temporary file has been written, which may have taken a
+   * long time.
    */
   readonly mayReplace: () => boolean;
   /** Called with the temporary file if it cannot be deleted after a failure. */

@@ -32,7 +32,10 @@ export const storeEvent = (failure: StoreFailure | undefined): EventMessage =>
         message: `The state of the node cannot be saved, will retry: ${failure.lastFailure.message}`,
       };
 
-/** Interval between attempts. A full disk may have free space again at any time. */
+/**
+ * Interval between attempts to write the failed changes. It is short, because a full disk may have free space again at
+ * any time.
+ */
 const RETRY_MS = 5_000;
 
 export class UnwrittenFacts {

@@ -1,6 +1,6 @@
 /**
- * Waits until every promise has settled, then returns the values or rejects with the first rejection. After a failure,
- * the caller can clean up without any of the work still running.
+ * Waits until every promise has settled, then returns the values or rejects with the first rejection. Therefore none of
+ * the work is still running when the caller cleans up after a failure.
  */
 export async function settleAll<T extends readonly unknown[] | []>(
   promises: T,

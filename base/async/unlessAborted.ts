@@ -1,6 +1,6 @@
 /**
- * Returns a promise that settles like `promise`, or rejects with the reason of the signal if it aborts first. The work
- * behind `promise` continues.
+ * Returns a promise that settles like `promise` or, if the signal aborts first, rejects with the signal's reason. The
+ * work behind `promise` continues.
  */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {

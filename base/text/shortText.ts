@@ -44,7 +44,7 @@ export function shortSentence(sentence: string, maxLength: number): string {
   return `${openingClause}${isComplete ? '' : ELLIPSIS}${closingClauses.join('')}`;
 }
 
-/** Splits a sentence before the colon or semicolon that starts the next clause. */
+/** Matches the position before the colon or semicolon that starts the next clause of a sentence. */
 const CLAUSE_END = /(?=[:;] )/;
 const ELLIPSIS = '…';
 

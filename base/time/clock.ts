@@ -6,7 +6,10 @@ import { MAX_TIMER_MS } from './duration.ts';
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Milliseconds since an arbitrary point, for measuring durations. Changes to the wall clock do not affect them. */
+  /**
+   * Milliseconds since an arbitrary point. Used for measuring durations, because changes to the wall clock do not
+   * affect this time.
+   */
   monotonic(): number;
   setTimeout(fn: () => void, ms: number): unknown;
   clearTimeout(id: unknown): void;
@@ -58,7 +61,7 @@ export const systemClock: Clock = {
 export const secondsLeft = (seconds: number, startedAt: number, clock: Pick<Clock, 'monotonic'>): number =>
   Math.max(0, Math.ceil(seconds - (clock.monotonic() - startedAt) / 1_000));
 
-/** A clock that does not jump when the wall clock is set. */
+/** A clock that does not jump when the wall clock is adjusted. */
 export interface SteadyClock extends Clock {
   /** Converts a time of this clock to wall-clock time, based on the current setting of the host's clock. */
   toWallTime(timestamp: number): number;
@@ -66,14 +69,14 @@ export interface SteadyClock extends Clock {
 
 /**
  * Maximum offset change, in milliseconds, that can result from reading the two clocks one after the other. A larger
- * change means that the wall clock was set.
+ * change means that the wall clock was adjusted.
  */
 const OFFSET_TOLERANCE_MS = 500;
 
 /**
  * Returns a clock for comparing timestamps with each other, e.g. a deadline with the current time. It starts at the
- * current wall-clock time and then advances with the monotonic clock, so that setting the wall clock back does not
- * delay a deadline.
+ * current wall-clock time and then advances with the monotonic clock, so that adjusting the wall clock backwards does
+ * not delay a deadline.
  */
 export function steadyClock(clock: Clock): SteadyClock {
   const offset = () => clock.now() - clock.monotonic();

@@ -1,6 +1,6 @@
 /**
- * Detects that the wall clock was set or that the host was suspended. Both change the offset between the wall clock and
- * the monotonic clock.
+ * Detects that the wall clock was adjusted or that the host was suspended. Both change the offset between the wall
+ * clock and the monotonic clock.
  */
 import { type Clock, startInterval } from './clock.ts';
 
@@ -28,8 +28,8 @@ export class ClockJumps {
   }
 
   /**
-   * Calls `onJump` with the size of each jump in milliseconds (negative if the clock was set back), until the returned
-   * function is called.
+   * Calls `onJump` with the size of each jump in milliseconds (negative if the clock was adjusted backwards), until the
+   * returned function is called.
    */
   listen(onJump: JumpListener['onJump']): () => void {
     if (this.#listeners.size === 0)

@@ -10,8 +10,8 @@ export interface TimeLimit {
 
 /**
  * Starts a time limit of `ms` milliseconds, which does not keep the process alive. Longer limits run as a series of
- * timers of at most `maxTimerMs`. Unlike the timer of `AbortSignal.timeout`, this timer can be cleared. Otherwise a
- * burst of pods would leave thousands of timers behind until they fire.
+ * timers of at most `maxTimerMs`. The timer can be cleared, unlike the timer of `AbortSignal.timeout`, because a burst
+ * of pods would otherwise leave thousands of timers behind until they fire.
  */
 export function startTimeLimit(ms: number, maxTimerMs = MAX_TIMER_MS): TimeLimit {
   const controller = new AbortController();

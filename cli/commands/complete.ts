@@ -28,8 +28,8 @@ interface ParsedLine {
 }
 
 /**
- * Time limit for the response of the agent, in milliseconds. An incomplete list is better than a Tab key that does not
- * react.
+ * Time limit for the response of the agent, in milliseconds. It is short, because an incomplete list is better than a
+ * Tab key that does not react.
  */
 const TIMEOUT_MS = 1_000;
 

@@ -43,7 +43,6 @@ export function handleStopSignals(beforeExit: () => void = () => {}): {
   };
 }
 
-/** Resolves when a graceful stop is requested. */
 export function untilStopRequested(stopSignal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (stopSignal.aborted) resolve();

@@ -5,7 +5,9 @@ import { controlsAfterKey, INITIAL_CONTROLS, type Key } from './table/controls.t
 import { type Frame, renderFinal, renderFrame, type Scene, type Surface } from './table/render.ts';
 import { type ScreenOptions, TerminalScreen } from './terminalScreen.ts';
 
-/** The screen is redrawn periodically because it shows elapsed times. */
+/**
+ * Interval of the periodic redraws in milliseconds. The screen is redrawn periodically because it shows elapsed times.
+ */
 const REDRAW_INTERVAL_MS = 1000;
 /** Number of lines retained for the log page and for the output after closing. */
 const MAX_LOG_LINES = 1000;

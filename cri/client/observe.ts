@@ -205,7 +205,7 @@ function nanosToMillis(nanoseconds: bigint): number {
   return Number(nanoseconds / 1_000_000n);
 }
 
-/** Sorts by attempt and then by the runtime's timestamps, because attempts do not depend on the clock. */
+/** Sorts by attempt number and then by the runtime's timestamps, because attempt numbers do not depend on the clock. */
 function sortNewestFirst<T extends PodSandbox | Container>(items: readonly T[]): T[] {
   return items.toSorted((a, b) => {
     const attemptDifference = (b.metadata?.attempt ?? 0) - (a.metadata?.attempt ?? 0);
@@ -214,10 +214,7 @@ function sortNewestFirst<T extends PodSandbox | Container>(items: readonly T[]):
   });
 }
 
-/**
- * Returns a client that reports every call to `onCompleted` when it completes, with the duration measured by
- * `monotonic`. `onCompleted` must not throw.
- */
+/** Sorts running containers before the others. Containers in the same group retain their order. */
 function sortRunningFirst(containers: readonly Container[]): Container[] {
   const statePriority = ({ state }: Container) => (state === ContainerState.CONTAINER_RUNNING ? 0 : 1);
   return containers.toSorted((a, b) => statePriority(a) - statePriority(b));

@@ -15,7 +15,7 @@ export interface TimedCall {
 type UntypedCall = (request: unknown, options: CallOptions) => Promise<unknown>;
 
 /**
- * Returns a runtime that reports every call to `onCompleted` when it completes, with the duration measured by
+ * Returns a client that reports every call to `onCompleted` when it completes, with the duration measured by
  * `monotonic`. `onCompleted` must not throw.
  */
 export function withCallTiming(cri: Cri, monotonic: () => number, onCompleted: (call: TimedCall) => void): Cri {

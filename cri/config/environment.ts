@@ -14,13 +14,13 @@ export interface EnvironmentInput {
   readonly node: NodeDescription;
   /** Contents of environment files in volumes, by `<volume>/<path>`. Missing files are absent from the map. */
   readonly envFiles?: ReadonlyMap<string, string>;
-  /** ConfigMaps and Secrets that the variables refer to. Defaults to none. */
+  /** ConfigMaps and Secrets that the environment variables refer to. Defaults to none. */
   readonly objects?: ResolvedObjects;
   /** Environment variables for services. Defaults to none. */
   readonly services?: Readonly<Record<string, string>>;
 }
 
-/** Returns the files in volumes from which a container takes variables. */
+/** Returns the files in volumes from which a container takes environment variables. */
 export function listEnvFiles({ env = [] }: Container): { readonly volume: string; readonly path: string }[] {
   return env.flatMap(({ valueFrom }) => {
     const { fileKeyRef } = valueFrom ?? {};

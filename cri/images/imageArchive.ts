@@ -173,7 +173,8 @@ class ArchiveReader {
   }
 
   /**
-   * Serializes the listing, including unknown fields. JSON.parse accepts deeper nesting than JSON.stringify can write.
+   * Serializes the listing, including unknown fields. Throws if the listing is nested too deeply, because JSON.parse
+   * accepts deeper nesting than JSON.stringify can write.
    */
   #serialize(file: string, content: unknown): string {
     try {

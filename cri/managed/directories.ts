@@ -14,7 +14,7 @@ export async function prepareDirectories(layout: Layout): Promise<void> {
   await mkdir(dirname(layout.socket), { recursive: true, mode: 0o711 });
   const bootId = await readFile('/proc/sys/kernel/random/boot_id', 'utf8');
   if ((await readFile(layout.bootIdFile, 'utf8').catch(() => '')) === bootId) return;
-  // Removing the directory while anything is mounted below it would delete the files of containers.
+  // Do not remove the directory while anything is mounted below it, because this would delete the files of containers.
   if (parseMountPointsBelow(layout.state, await readFile('/proc/self/mountinfo', 'utf8')).length > 0) return;
   await Promise.all([layout.state, layout.cniData].map((path) => rm(path, { recursive: true, force: true })));
   await writeFile(layout.bootIdFile, bootId);

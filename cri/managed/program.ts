@@ -18,7 +18,7 @@ interface RunOptions {
  * `RuntimeUnavailable` and a message with the command line and the reason.
  */
 export function run(program: string, args: readonly string[], options: RunOptions): Promise<string> {
-  // SIGTERM allows these programs to clean up.
+  // SIGTERM, unlike SIGKILL, allows the program to clean up.
   const programOptions = { timeoutMs: DEFAULT_TIMEOUT_MS, ...options, killSignal: 'SIGTERM' as const };
   return runProgram(program, args, programOptions).catch((cause: unknown) => {
     if (!(cause instanceof ProgramFailure)) throw cause;

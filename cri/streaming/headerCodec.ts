@@ -38,7 +38,7 @@ export function headerDecompressor(): HeaderCodec<Uint8Array, Headers> {
 
 function sequentialCodec(zlib: ZlibStream): HeaderCodec<Uint8Array, Buffer> {
   let previousConversion: Promise<unknown> = Promise.resolve();
-  // The pending conversion reports the error.
+  // Ignore the error here, because the pending conversion reports it.
   zlib.on('error', () => {});
   return {
     convert: (block) => {

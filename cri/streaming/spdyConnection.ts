@@ -127,7 +127,7 @@ export class SpdyConnection {
       case 'goAway':
         if (this.#state === 'open') this.#state = 'leaving';
         return;
-      // Window sizes are not used, and the other settings are optional.
+      // Ignore the frame, because window sizes are not used and the other settings are optional.
       case 'settings':
       case 'windowUpdate':
         return;
@@ -180,8 +180,8 @@ export class SpdyConnection {
 
   #addStream(streamId: number, headers: Headers): SpdyStream {
     const stream = new SpdyStream(streamId, headers, this.#streamTransport);
-    // The user of the stream handles the error. Without this listener, an error of an unused stream would crash the
-    // process.
+    // The code that uses the stream handles the error. Without this listener, an error of an unused stream would crash
+    // the process.
     stream.on('error', () => {});
     this.#streams.set(streamId, stream);
     return stream;

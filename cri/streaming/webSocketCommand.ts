@@ -66,7 +66,8 @@ export function acceptWebSocket(
   subprotocol: string,
 ): Promise<WebSocket> {
   const server = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MAX_MESSAGE_BYTES });
-  // The ws package would refuse some of Kubernetes' subprotocols, whose names are invalid according to RFC 6455.
+  // Remove this header, because the ws package would refuse some of Kubernetes' subprotocols, whose names are invalid
+  // according to RFC 6455.
   const { 'sec-websocket-protocol': _, ...headers } = request.headers;
   server.on('headers', (lines) => lines.push(`Sec-WebSocket-Protocol: ${subprotocol}`));
   const strippedRequest: IncomingMessage = Object.create(request, { headers: { value: headers } });
@@ -91,7 +92,7 @@ export async function translateCommand(
 ): Promise<void> {
   const webSocket = await acceptWebSocket(client, COMMAND_SUBPROTOCOL);
   webSocket.on('error', () => webSocket.terminate());
-  // An empty message announces that the connection is established.
+  // Send an empty message to announce that the connection is established.
   webSocket.send(
     Buffer.of(
       streams.stdout ? CHANNEL_NUMBERS.stdout : streams.stderr ? CHANNEL_NUMBERS.stderr : CHANNEL_NUMBERS.error,

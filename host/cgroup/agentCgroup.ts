@@ -56,7 +56,8 @@ export async function moveAgentToCgroup(
   try {
     await createCgroup({ cgroupfs, hierarchies, path }, () => true);
     for (const { root, version, controllers } of hierarchies) {
-      // On a host with v1 hierarchies, a v2 hierarchy without controllers is only used by systemd.
+      // Skip this hierarchy, because on a host with v1 hierarchies, a v2 hierarchy without controllers is only used by
+      // systemd.
       if (version === 'v2' && controllers.length === 0) continue;
       await cgroupfs.mkdir(join(root, path));
       if (version === 'v1' && controllers.includes('cpuset')) await copyCpusetFromParent(cgroupfs, root, path);

@@ -8,9 +8,9 @@ import type { ResizableResource } from '../../kubernetes/resources/resize.ts';
  */
 export interface Cgroups {
   /**
-   * Creates the parents of the pods' cgroups with their limits, and retries the missing limits of pods. While pods of
-   * other agents are in the tree, shared cgroups are not changed. Fails with `FailedNodeAllocatableEnforcement`.
-   * Idempotent.
+   * Creates the parents of the pods' cgroups with their limits, and tries again to set the missing limits of pods.
+   * While pods of other agents are in the tree, shared cgroups are not changed. Fails with
+   * `FailedNodeAllocatableEnforcement`. Idempotent.
    */
   setUp(): Promise<CgroupSetup>;
   /** Creates the cgroup of a pod with its limits. An existing one is not changed. */

@@ -85,7 +85,10 @@ export async function writeLimits(cgroup: Cgroup, limits: CgroupLimits): Promise
   await forEachFile(cgroup, limits, (file) => writeFile(cgroup, file));
 }
 
-/** Writes only the limits that are higher than the current ones, so that the children may grow. */
+/**
+ * Writes only the limits that are higher than the current ones, so that the limits of child cgroups can be raised
+ * afterwards.
+ */
 export async function raiseLimits(cgroup: Cgroup, limits: CgroupLimits): Promise<void> {
   await forEachFile(cgroup, limits, async (file) => {
     if (isHigher(cgroup, file)) await writeFile(cgroup, file);

@@ -69,7 +69,7 @@ export class PodCgroups implements Cgroups {
   readonly #pathsWithoutLimits = new Set<string>();
   /**
    * Pods for which some limits are missing because a parent cgroup does not provide the required controllers, each with
-   * the warning about them.
+   * the warning about the missing limits.
    */
   readonly #podsWithMissingLimits = new Map<string, { readonly pod: Pod; readonly message: string }>();
   /** Operations in progress on pod cgroups, by UID, including those that no caller awaits any longer. */

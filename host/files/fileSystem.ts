@@ -75,7 +75,7 @@ export interface WriteOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Subset of `node:fs` that the node uses. Modes, flags and options have the same meaning as there. */
+/** Subset of `node:fs` that the node uses. Modes, flags and options have the same meaning as in `node:fs`. */
 export interface FileSystem {
   /** Number of threads, which limits the total number of concurrent calls. A call that hangs blocks one thread. */
   readonly threadCount: number;
@@ -84,7 +84,10 @@ export interface FileSystem {
   lchown(path: string, uid: number, gid: number): Promise<void>;
   lstat(path: string): Promise<FileStats>;
   stat(path: string): Promise<FileStats>;
-  /** Creates a directory. With `recursive`, returns the first created directory, or undefined if all exist. */
+  /**
+   * Creates a directory. With `recursive`, returns the first directory that was created, or undefined if all of them
+   * existed.
+   */
   mkdir(path: string, options?: { readonly recursive?: boolean; readonly mode?: number }): Promise<string | undefined>;
   /** Creates a directory with a unique name that starts with the prefix. */
   mkdtemp(prefix: string): Promise<string>;

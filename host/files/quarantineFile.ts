@@ -3,7 +3,7 @@ import { errorCode } from './fileErrors.ts';
 import type { FileSystem } from './fileSystem.ts';
 
 const CORRUPT_SUFFIX = '.corrupt';
-/** Maximum number of names to try. */
+/** Maximum number of names to try for a quarantined file. */
 const MAX_NAMES = 100;
 /** Error codes of a rename to a path that is an existing directory. */
 const NAME_TAKEN_CODES: ReadonlySet<string> = new Set(['EISDIR', 'ENOTDIR', 'ENOTEMPTY', 'EEXIST']);

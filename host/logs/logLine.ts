@@ -7,7 +7,7 @@ const MAX_HEADER_BYTES = 256;
 const HEADER_PATTERN = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d) (stdout|stderr) ([^ ]+) /;
 const PARTIAL_TAG = 'P';
 
-/** Timestamp of a line, in parts because it is more precise than a number. */
+/** Timestamp of a line, split into parts because a number would not be precise enough. */
 interface LogTimestamp {
   readonly seconds: string;
   readonly fraction: string;

@@ -6,7 +6,7 @@ import type { FileSystem } from '../files/fileSystem.ts';
 
 /** Names of logs such as `3.log` and of their rotated files. */
 const LOG_NAME_PATTERN = /^(\d+)\.log(\..*)?/;
-/** Maximum number of restarts, because the runtime counts attempts in 32 bits. */
+/** Maximum number of restarts, because the runtime stores the attempt number in 32 bits. */
 const MAX_RESTARTS = 2 ** 32 - 1;
 
 /**

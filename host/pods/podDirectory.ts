@@ -30,7 +30,7 @@ export async function preparePodDirectory({ pod, layout, signal }: PodDirectoryI
     createSubdirectory(layout.files, layout.terminationLogsDir(uid)),
     ...logDirs.map((directory) =>
       createSubdirectory(layout.files, directory, READABLE_MODE).catch((error: unknown) => {
-        // `requireLogDirectory` reports this error when the sandbox is created.
+        // Ignore a name that is too long, because `requireLogDirectory` reports it when the sandbox is created.
         if (!isTooLong(error)) throw error;
       }),
     ),

@@ -86,8 +86,8 @@ export function requireOwner(files: FileSystem, directory: string, maker: Maker)
 }
 
 /**
- * A mark that is not valid. `damaged` contains its contents, or is undefined if it is not a regular file or is too
- * large.
+ * A mark that is not valid. `damaged` contains its contents, or is undefined if the mark is not a regular file or is
+ * too large.
  */
 interface DamagedMark {
   readonly damaged: string | undefined;

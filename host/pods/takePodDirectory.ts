@@ -55,7 +55,7 @@ export async function claimPodDirectory(
     await createLogDirectory(claim);
     return owner.why;
   } else if (owner.kind === 'missing') {
-    // The two directories are independent of each other.
+    // Create the two directories concurrently, because they are independent of each other.
     const [isCreated] = await settleAll([
       createMarkedDirectory(directory, { layout, maker, pod }, PRIVATE_MODE),
       createLogDirectory(claim),

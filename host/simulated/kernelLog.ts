@@ -21,7 +21,7 @@ export class SimulatedKernelLog {
     for (const wakeUp of [...this.#wakeCallbacks]) wakeUp();
   }
 
-  /** Writes the messages of a Linux 6 kernel about a killed process. */
+  /** Writes the messages that a Linux 6 kernel logs when it OOM-kills a process. */
   writeOomKill({ pid, processName, memoryBytes = 0, cgroup, limitedCgroup }: Omit<OomKill, 'at'>): void {
     const isGlobal = limitedCgroup === '/';
     const limit = isGlobal ? 'global_oom' : `oom_memcg=${limitedCgroup}`;

@@ -93,7 +93,7 @@ async function readUncoreCache(system: string, threads: CpuSet, coresOnNode: num
   return undefined;
 }
 
-/** Lists the numbers of the entries of a directory with a prefix, e.g. 0 and 1 of `node0` and `node1`. */
+/** Lists the numbers of the directory entries whose names have a prefix, e.g. 0 and 1 for `node0` and `node1`. */
 async function listNumbered(directory: string, prefix: string): Promise<CpuSet> {
   const names = await readdir(directory).catch(() => []);
   const numbers = names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));

@@ -13,7 +13,10 @@ export interface MachineInfo {
   readonly memoryBytes: number;
 }
 
-/** Reads the machine. Rejects if the files do not exist. `root` is the directory that contains `sys` and `proc`. */
+/**
+ * Reads the host's CPUs and memory. Rejects if the files do not exist. `root` is the directory that contains `sys` and
+ * `proc`.
+ */
 export async function readMachine(root = '/'): Promise<MachineInfo> {
   const [cpuCount, meminfo] = await Promise.all([
     countCpus(join(root, 'sys/devices/system')),

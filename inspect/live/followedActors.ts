@@ -32,8 +32,8 @@ interface FollowedActor {
  */
 const MAX_FOLLOWED_ACTORS = 16;
 /**
- * Time without requests after which actors are no longer followed if there is no viewer. Without a stream, there is no
- * other sign that a client has left.
+ * Time without requests after which actors are no longer followed if there is no viewer. The timeout is the only sign
+ * that a client without a stream has left.
  */
 const IDLE_TIMEOUT_MS = 30_000;
 

@@ -259,7 +259,7 @@ class ChangeCollector {
     return collectedLines;
   }
 
-  /** Adds the number of lines that were collected but not sent to the number of omitted lines. */
+  /** Counts lines that were collected but not sent as omitted. */
   addOmitted(lines: number): void {
     this.#omittedCount += lines;
     this.#hasNodeMoved = true;

@@ -1,4 +1,7 @@
-/** Tracks which actor trees have changed. Most inputs of a node only change the actors of a single pod. */
+/**
+ * Tracks which actor trees have changed, so that only these are compared. Most inputs of a node only change the actors
+ * of a single pod.
+ */
 import type { AnyActorRef, InspectionEvent } from 'xstate';
 import { actorPath } from '../../machines/shared/views/actorRefs.ts';
 import { podUidOf } from '../../show/actors/actorPath.ts';

@@ -3,7 +3,7 @@ import type { Member } from '../../recording/recordingFile.ts';
 import type { Stretch } from '../../recording/stretches.ts';
 import type { Rail, Snapshot } from '../protocol.ts';
 
-/** Maximum number of bars. Each bar covers a whole number of seconds. */
+/** Maximum number of bars in the rail. Each bar covers a whole number of seconds. */
 const MAX_BUCKETS = 240;
 
 /**
@@ -32,7 +32,8 @@ export function createRail(members: readonly Member[], stretches: readonly Stret
 
 /**
  * Returns the time range from the earliest keyframe to the start of the latest gzip member of the recording. Undefined
- * if there is no keyframe. Members can be out of chronological order, because the clock may have been set back.
+ * if there is no keyframe. Members can be out of chronological order, because the clock may have been adjusted
+ * backwards.
  */
 export function timeRange(members: readonly Member[], stretches: readonly Stretch[]): Snapshot['recorded'] {
   let [from, to] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];

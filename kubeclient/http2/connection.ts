@@ -44,8 +44,8 @@ export class Connection {
   readonly #onRetired: () => void;
   #openStreams = 0;
   /**
-   * Monotonic time at which data was last received. With the wall clock, setting the clock back would delay the
-   * detection of a dead connection.
+   * Monotonic time at which data was last received. The wall clock is not used, because adjusting it backwards would
+   * delay the detection of a dead connection.
    */
   #lastReceivedAt: number;
   #pingTimer: unknown;
@@ -120,7 +120,7 @@ export class Connection {
     signal: AbortSignal,
   ): Promise<KubeResponse> {
     if (this.#session.destroyed) throw this.#failure ?? new Error('the server closed the connection');
-    // Without an explicit endStream, a DELETE would be sent without its body.
+    // Set endStream explicitly, because a DELETE would otherwise be sent without its body.
     const isBodyless = body === undefined;
     const stream = this.#session.request({ ...headers, ':method': method, ':path': path }, { endStream: isBodyless });
     this.#openStreams += 1;

@@ -61,7 +61,7 @@ function connectToProxy(proxy: URL, signal: AbortSignal): Promise<Socket> {
   });
 }
 
-/** Reads the proxy's response but leaves the bytes of the target that follow it in the socket. */
+/** Reads the proxy's response. Leaves the bytes that the target has sent after it in the socket. */
 class ProxyReader {
   readonly #socket: Socket;
 

@@ -53,8 +53,8 @@ export class ClientCertificates {
   }
 
   /**
-   * Records the client CAs at the time of a handshake that has just completed. Intermediate certificates sent by the
-   * client are verified only during the handshake.
+   * Records the client CAs at the time of a handshake that has just completed, because intermediate certificates sent
+   * by the client are verified only during the handshake.
    */
   greet(socket: TlsConnection): void {
     this.#handshakeAuthorities.set(socket, this.#getAuthorities());

@@ -26,7 +26,10 @@ const SUBRESOURCES_BY_PATH: readonly (readonly [tree: string, subresources: read
   ['/logs', ['log']],
   ['/checkpoint', ['checkpoint']],
 ];
-/** The subresource for all other paths. A user with access to `nodes/proxy` can run commands in any container. */
+/**
+ * The subresource for paths without a specific subresource. A user with access to `nodes/proxy` can run commands in any
+ * container.
+ */
 const DEFAULT_SUBRESOURCES: readonly string[] = ['proxy'];
 
 /**

@@ -79,7 +79,8 @@ export function toTlsOptions({ minVersion, cipherSuites, curves }: TlsSettings):
     minVersion: version,
     honorCipherOrder: true,
     ciphers: [...TLS13_SUITES, ...new Set(opensslSuites), ...securityLevel].join(':'),
-    // Go's server never renegotiates (`handleRenegotiation` in `crypto/tls/conn.go`).
+    // Forbid renegotiation, because Go's server never renegotiates either (`handleRenegotiation` in
+    // `crypto/tls/conn.go`).
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
     ...(curveNames.length > 0 ? { ecdhCurve: curveNames.join(':') } : {}),
   };

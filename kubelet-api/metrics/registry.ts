@@ -41,8 +41,8 @@ export const [internal, alpha, beta, stable, plain] = [
 ] as const;
 
 /**
- * Maximum number of series per family. Further series are dropped, which bounds the memory if clients choose label
- * values or a bug creates many of them.
+ * Maximum number of series per family. Further series are dropped, which bounds the memory usage if clients choose
+ * label values or a bug creates many series.
  */
 const MAX_SERIES = 20_000;
 

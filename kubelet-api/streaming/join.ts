@@ -1,12 +1,12 @@
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../base/time/clock.ts';
 
-/** Idle timeout after one side has closed, in milliseconds. */
+/** Idle timeout after one side of the connection has closed, in milliseconds. */
 const IDLE_TIMEOUT_MS = 30_000;
 
 interface JoinOptions {
   readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>;
-  /** Aborts both connections. */
+  /** Aborts the connections to the client and to the runtime. */
   readonly signal: AbortSignal;
 }
 

@@ -27,7 +27,10 @@ interface RelayOptions {
   readonly onJoined: () => () => void;
 }
 
-/** Relays until one side closes. Rejects with a `Refusal` if the connection cannot be established. */
+/**
+ * Relays the client's connection until one side closes. Rejects with a `Refusal` if the connection to the runtime
+ * cannot be established.
+ */
 export async function relayStreams(
   exchange: Exchange,
   upgrade: Upgrade,
@@ -93,7 +96,7 @@ function createRequest({ request, response: { socket } }: Upgrade, url: URL): Cl
   return runtimeRequest;
 }
 
-/** Headers that apply to the client's connection only. */
+/** Headers that are not forwarded, because they apply only to the client's connection. */
 const CONNECTION_HEADERS = new Set(['content-length', 'expect', 'transfer-encoding']);
 const FORWARDED_FOR_HEADER = 'x-forwarded-for';
 

@@ -125,8 +125,8 @@ const throwRefusal = (error: unknown): never => {
 };
 
 /**
- * Requests the URL for an attach. The container's spec determines whether a terminal is used. The runtime refuses a
- * request for stderr of a container with a terminal.
+ * Requests the streaming URL for attaching to a container. The container's spec determines whether a terminal is used.
+ * The runtime refuses a request for stderr of a container with a terminal.
  */
 const requestAttachUrl: RequestStreamUrl = async ({ pods, cri }, { url, signal }) => {
   const target = parseContainerTarget(url);

@@ -31,8 +31,8 @@ interface RelayOptions {
 }
 
 /**
- * Runs an exec or attach of a client that uses the subprotocol `v5.channel.k8s.io`. Once the client is connected, it
- * receives failures as a Status object.
+ * Relays an exec or attach request of a client that uses the subprotocol `v5.channel.k8s.io`. Once the client is
+ * connected, it receives failures as a Status object.
  */
 export async function relayCommand(
   { signal }: Exchange,

@@ -143,7 +143,7 @@ function hasWindowsOptions(spec: PodSpec): boolean {
   return securityContexts.some((context) => Object.keys(context?.windowsOptions ?? {}).length > 0);
 }
 
-/** Returns the refusals for all reasons other than resources. */
+/** Returns the refusals for all reasons other than insufficient resources. */
 function nonResourceRefusals(
   { pod, requests, wasAdmitted }: Candidate,
   node: AdmissionNode,
@@ -193,8 +193,8 @@ const predicateRefusal = (predicate: RefusalReason, detail: string): Refusal => 
 });
 
 /**
- * Returns the refusal of a critical pod for which preemption cannot free enough resources. Its reason differs from that
- * of a mere shortage (C24).
+ * Returns the refusal of a critical pod for which preemption cannot free enough resources. The reason in this refusal
+ * differs from the reason for a plain shortage (C24).
  */
 function preemptionRefusal(unmetDescription: string): Refusal {
   const cause = `preemption: error finding a set of pods to preempt: no set of running pods found to reclaim resources: ${unmetDescription}`;

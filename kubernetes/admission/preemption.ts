@@ -1,6 +1,6 @@
 /**
- * Selects the pods to preempt for a critical pod (C24). Like the kubelet, minimizes the number and the size of these
- * pods.
+ * Selects the pods to preempt for a critical pod (C24). Like the kubelet, minimizes the number of these pods and the
+ * resources that they request.
  */
 import { amountRequested, type PodRequests } from '../resources/requests.ts';
 import type { Shortage } from './refusal.ts';
@@ -64,7 +64,7 @@ export function isPreemptable(preemptor: PodRequests, candidate: PodRequests): b
   return preemptor.priority !== null && candidate.priority !== null && preemptor.priority > candidate.priority;
 }
 
-/** Returns the needs that remain after the victims have terminated. */
+/** Returns the resource needs that remain unmet after the victims have terminated. */
 export function remainingNeeds(needs: readonly ResourceNeed[], victims: readonly Occupant[]): ResourceNeed[] {
   return needs
     .map(({ resource, amount }) => ({

@@ -11,8 +11,8 @@ import type { SecurityProfile } from './schema/security.ts';
 export const APPARMOR_ANNOTATION = 'container.apparmor.security.beta.kubernetes.io/';
 
 /**
- * Returns a container's AppArmor profile. Its own field takes precedence over the annotation, and the annotation over
- * the pod's field.
+ * Returns a container's AppArmor profile. The container's own field takes precedence over the annotation, and the
+ * annotation over the pod's field.
  */
 export function appArmorProfileOf({ metadata, spec }: Pod, { name, securityContext }: Container) {
   const annotation = lookUp(metadata.annotations, `${APPARMOR_ANNOTATION}${name}`);

@@ -136,7 +136,9 @@ function describeType(value: unknown): string {
   return Number.isFinite(value) ? 'a fraction' : String(value);
 }
 
-/** Returns the value at a path. Do not write to the result, because the lookup includes inherited properties. */
+/**
+ * Returns the value at a path. Callers must not write to the result, because the lookup includes inherited properties.
+ */
 export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>(
     (current, key) => (typeof current === 'object' && current !== null ? Reflect.get(current, key) : undefined),

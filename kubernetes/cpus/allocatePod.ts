@@ -50,7 +50,7 @@ export interface ResourceAssignments {
   readonly memory?: MemoryAssignments | undefined;
 }
 
-/** Results of the allocation that the metrics count. */
+/** Counts of the allocation's results, for the metrics. */
 export interface AllocationCounts {
   /** Whether the topology manager chooses NUMA nodes for the pod as a whole. */
   readonly isPerPod: boolean;
@@ -62,7 +62,7 @@ export interface AllocationCounts {
   readonly memoryPinningErrors: number;
   /** 1 if the topology manager, or a manager that it called, refused the pod, and 0 otherwise. */
   readonly topologyErrors: number;
-  /** Number of containers with whole physical cores, which they share with no other container. */
+  /** Number of containers that have whole physical cores to themselves. */
   readonly physicalCpuAligned: number;
   readonly physicalCpuFailures: number;
   readonly uncoreCacheAligned: number;

@@ -46,7 +46,7 @@ export interface CpuAssignment {
 
 /** The CPUs of the host, divided into shared and exclusive ones. */
 export interface CpuAssignments {
-  /** The CPUs of all containers without exclusive CPUs. */
+  /** The CPUs that all containers without exclusive CPUs share. */
   readonly shared: CpuSet;
   readonly exclusive: readonly CpuAssignment[];
 }
@@ -168,8 +168,8 @@ export type CpuResult =
   | { readonly refusal: CpuRefusal };
 
 /**
- * Assigns CPUs to a container. A container that already has CPUs keeps them. `reusable` contains the CPUs of earlier
- * containers of the pod that do not run at the same time. `numaNodes` are the nodes that the topology manager has
+ * Assigns CPUs to a container. A container that already has CPUs retains them. `reusable` contains the CPUs of earlier
+ * containers of the pod that do not run at the same time. `numaNodes` are the NUMA nodes that the topology manager has
  * chosen.
  */
 export function assignCpus(

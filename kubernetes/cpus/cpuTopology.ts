@@ -1,7 +1,7 @@
 /** The layout of a host's logical CPUs (`pkg/kubelet/cm/cpumanager/topology/topology.go`). */
 import { type CpuSet, cpuSetOf } from './cpuSet.ts';
 
-/** A logical CPU with the IDs of the parts of the host that contain it. */
+/** A logical CPU with the IDs of the core, cache, NUMA node and socket that contain it. */
 export interface CpuInfo {
   readonly cpu: number;
   /** ID of the physical core, which is the lowest number of its CPUs and therefore unique on the host. */

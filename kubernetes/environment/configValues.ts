@@ -15,7 +15,7 @@ export type ResolvedObjects = ReadonlyMap<string, ConfigObject | Error>;
 
 export const objectKey = ({ kind, name }: Pick<ObjectReference, 'kind' | 'name'>): string => `${kind}/${name}`;
 
-/** Returns the objects that a container's variables reference, without duplicates. */
+/** Returns the objects that a container's environment variables reference, without duplicates. */
 export function referencedObjects({ env = [], envFrom = [] }: Container): readonly ObjectReference[] {
   const references = [
     ...envFrom.map(toObjectReference),

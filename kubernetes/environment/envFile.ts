@@ -4,12 +4,15 @@
  */
 import { NodeFailure } from '../../base/failure.ts';
 
-/** Pattern of a blank line, a comment or a variable. Spaces before a variable and around `=` are ignored. */
+/**
+ * Pattern of a blank line, a comment or an environment variable. Spaces before a variable's name and around `=` are
+ * ignored.
+ */
 const LINE_PATTERN = /[ \t]*(?:#[^\n]*|([^\s=#'"][^=\n'"]*)=[ \t]*'([^']*)'[ \t]*|)\r?(?:\n|$)/y;
 
 /**
- * Returns the value of a variable in a file, or undefined if the file does not define it. If it is defined several
- * times, the last value takes effect. Throws if the file is malformed.
+ * Returns the value of an environment variable in a file, or undefined if the file does not define the variable. If the
+ * variable is defined several times, the last value takes effect. Throws if the file is malformed.
  */
 export function envFileValue(
   text: string,

@@ -14,7 +14,7 @@ export interface EnvVariable {
 export interface EnvLookups {
   readonly resolveValueSource: (source: EnvVarSource) => string | undefined;
   readonly resolveAllValues: (source: EnvFromSource) => Readonly<Record<string, string>> | undefined;
-  /** Variables with the addresses of services. Any other variable overrides them. */
+  /** Environment variables with the addresses of services. Variables from any other origin override them. */
   readonly services?: Readonly<Record<string, string>>;
 }
 
@@ -31,7 +31,8 @@ interface UnexpandedVariable {
 
 /**
  * Maximum message size of a runtime in bytes (`maxMsgSize` in `cri-client/pkg/utils.go`). The limit also protects the
- * memory of the agent, because about thirty variables that each reference the previous one twice would exhaust it.
+ * memory of the agent, because about thirty environment variables that each reference the previous one twice would
+ * exhaust it.
  */
 const MAX_MESSAGE_BYTES = 16 * 2 ** 20;
 

@@ -44,7 +44,7 @@ export const defaultModeOf = ({ downwardAPI, projected, configMap, secret }: Vol
 export const dependsOnPod = ({ downwardAPI, projected }: Volume): boolean =>
   downwardAPI !== undefined || projected !== undefined;
 
-/** Whether the volume contains data from outside its pod. Such data may change. */
+/** Whether the volume contains data from outside its pod, which may change independently of the pod. */
 export const dependsOnObjects = (volume: Volume): boolean =>
   projectionsOf(volume).some(({ downwardAPI }) => downwardAPI === undefined);
 

@@ -3,7 +3,7 @@
  * of the kubelet).
  */
 
-/** Parts of a Service that determine its variables. */
+/** Parts of a Service that determine its environment variables. */
 export interface ServiceAddress {
   readonly namespace: string;
   readonly name: string;
@@ -19,19 +19,19 @@ interface ServicePort {
   readonly protocol: string;
 }
 
-/** The pod's namespace, and whether the pod gets variables for the services of that namespace. */
+/** The pod's namespace, and whether the pod gets environment variables for the services of that namespace. */
 interface LinkSettings {
   readonly namespace: string;
   readonly enableServiceLinks: boolean;
 }
 
 const HEADLESS_IP = 'None';
-/** Service of the API server. Every container gets its variables. */
+/** Service of the API server. Every container gets the environment variables of this service. */
 const API_SERVER_SERVICE = { namespace: 'default', name: 'kubernetes' };
 
 /**
- * Returns the variables for the API server and, with `enableServiceLinks`, for all services of the pod's namespace. If
- * names conflict, the service of the pod's namespace takes precedence.
+ * Returns the environment variables for the API server and, with `enableServiceLinks`, for all services of the pod's
+ * namespace. If names conflict, the service of the pod's namespace takes precedence.
  */
 export function serviceVariables(
   services: Iterable<ServiceAddress>,
@@ -69,7 +69,7 @@ function variablesOf({ name, clusterIp, ports }: ServiceAddress): EnvPair[] {
   ];
 }
 
-/** Returns the variables in the format of Docker container links. */
+/** Returns environment variables in the format of Docker container links. */
 function dockerLinkVariables(prefix: string, port: ServicePort, clusterIp: string): EnvPair[] {
   const linkPrefix = `${prefix}_PORT_${port.port}_${port.protocol.toUpperCase()}`;
   return [

@@ -1,4 +1,4 @@
-/** Builds the core/v1 Event that `get events` shows from an event that a machine has recorded. */
+/** Builds the core/v1 Event that `get events` shows, from an event that a machine has recorded. */
 
 import { createHash } from 'node:crypto';
 import { dnsSubdomainProblems } from '../api/validation/metadata/nameRules.ts';

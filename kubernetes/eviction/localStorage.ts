@@ -28,8 +28,9 @@ export function hasLocalStorageLimit({ spec }: Pod): boolean {
 }
 
 /**
- * Returns the first limit that a pod exceeds. Checks its emptyDir volumes first, then the pod as a whole and then its
- * regular containers. The limit of the pod is the sum of its containers' limits, even if some of them have none.
+ * Returns the first limit that a pod exceeds. Checks the pod's emptyDir volumes first, then the pod as a whole and then
+ * its regular containers. The limit of the pod is the sum of its containers' limits, even if some containers have no
+ * limit.
  */
 export function localStorageViolation(
   pod: Pod,

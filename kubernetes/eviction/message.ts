@@ -1,4 +1,4 @@
-/** Formats the message about the eviction of a pod (`evictionMessage` in `pkg/kubelet/eviction/helpers.go`). */
+/** Formats the eviction message of a pod (`evictionMessage` in `pkg/kubelet/eviction/helpers.go`). */
 
 import { lookUp } from '../../base/values/lookUp.ts';
 import type { Pod } from '../api/schema/pod.ts';
@@ -14,7 +14,7 @@ export const EVICTED = 'Evicted' as const;
 
 export interface EvictionMessage {
   readonly message: string;
-  /** Annotations of the event. */
+  /** Annotations of the `Evicted` event. */
   readonly annotations: Readonly<Record<string, string>>;
 }
 

@@ -10,7 +10,7 @@ import { formatBinary } from './amounts.ts';
 import type { DiskLayout } from './layout.ts';
 import { isSignal, SIGNALS, type Signal } from './signals.ts';
 
-/** A threshold. It is met as long as less than `value` is available. */
+/** A threshold. It is met as long as less than `value` is available of the signal's resource. */
 export interface Threshold {
   readonly signal: Signal;
   /** A quantity such as `100Mi`, or a percentage of the capacity such as `10%`. */
@@ -30,8 +30,8 @@ export interface ThresholdSettings {
   readonly softGracePeriod?: SignalTexts | undefined;
   readonly minimumReclaim?: SignalTexts | undefined;
   /**
-   * Whether the limit for all pods together is enforced, in which case the total memory of the pods has thresholds of
-   * its own.
+   * Whether the resource limit for all pods together is enforced, in which case the total memory of the pods has
+   * thresholds of its own.
    */
   readonly enforcesAllocatable: boolean;
 }

@@ -144,9 +144,9 @@ export interface RemovedImage {
   readonly reason: 'age' | 'space';
 }
 
-/** The result of a garbage collection of images. */
+/** Result of an image garbage collection. */
 export interface ImageCollection {
-  /** Number of images in the runtime after the collection, including unused ones. */
+  /** Number of images in the runtime after the garbage collection, including unused ones. */
   readonly imageCount: number;
   readonly unusedCount: number;
   readonly removed: readonly RemovedImage[];

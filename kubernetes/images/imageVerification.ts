@@ -20,7 +20,7 @@ export const defaultVerification: ImageVerification = { policy: 'NeverVerifyPrel
 
 /**
  * Whether a pod must prove its access to an image. `isPulledByNode` is true if the node has pulled the image or is
- * about to. All other images were preloaded.
+ * about to pull it. All other images were preloaded.
  */
 export function needsProof(image: string, isPulledByNode: boolean, { policy, allowlist }: ImageVerification): boolean {
   if (policy === 'NeverVerify') return false;

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { parseJson } from '../../base/values/parseJson.ts';
 
-/** A user of a registry. Must never be displayed or logged. */
+/** Credentials of a user of a registry. Must never be displayed or logged. */
 export interface Credential {
   readonly username: string;
   readonly password: string;

@@ -1,7 +1,7 @@
 /**
  * Reads and writes image pull records. An `ImagePullIntent` says that the node is about to pull an image, and an
- * `ImagePulledRecord` says with which credentials it has pulled one. The format is the kubelet's, so that a kubelet can
- * take over the records.
+ * `ImagePulledRecord` says with which credentials the node has pulled an image. The format is the kubelet's, so that a
+ * kubelet can take over the records.
  */
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
@@ -44,7 +44,7 @@ type Account = z.output<typeof accountSchema>;
 type Secret = z.output<typeof secretSchema>;
 /**
  * The credentials with which an image was pulled. `nodePodsAccessible` is set for a pull without credentials or with
- * the node's own.
+ * the node's own credentials.
  */
 export type PullCredentials = z.output<typeof credentialsSchema>;
 
@@ -120,7 +120,7 @@ export function findProof(
     if (sameHashSecrets.length > 0) {
       return { learned: sameHashSecrets.some((each) => isSameAccount(each, podSecret)) ? undefined : addedCredentials };
     }
-    // If the record is full, the changed credential cannot be added to it, so require a pull like the kubelet.
+    // Require a pull, like the kubelet, if the record is full, because the changed credential cannot be added to it.
     if (!isRecordFull && secrets.some((each) => isSameAccount(each, podSecret))) return { learned: addedCredentials };
   }
   const podAccount = podCredentials.find(({ source }) => source?.kind === 'serviceAccount')?.source;
@@ -163,8 +163,8 @@ function mergeCredentials(previous: PullCredentials, added: PullCredentials): Pu
 
 /**
  * Merges two lists, sorted and without duplicates. Entries in `added` replace those in `previous`. Beyond the maximum,
- * the first entries in `previous` are dropped. Their pods must pull the image again, which takes time but does not
- * expose the image.
+ * the first entries in `previous` are dropped. Pods that rely on a dropped entry must pull the image again, which takes
+ * time but does not expose the image.
  */
 function mergeSorted<T extends Account | Secret>(previous: readonly T[], added: readonly T[]): T[] {
   const unreplacedEntries = previous.filter((each) => !added.some((newer) => isSameAccount(each, newer)));

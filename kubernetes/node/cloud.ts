@@ -43,7 +43,7 @@ export function cloudAnnotationFixes(
   return expectedIps === actualIps ? {} : { [PROVIDED_IP_ANNOTATION]: expectedIps ?? null };
 }
 
-/** Returns the node to report. With a cloud provider, the addresses at the API server take precedence. */
+/** Returns the Node to report. With a cloud provider, the addresses at the API server take precedence. */
 export function withCloudAddresses<Node extends { readonly status: { readonly addresses: readonly NodeAddress[] } }>(
   node: Node,
   cloud: CloudSettings | undefined,

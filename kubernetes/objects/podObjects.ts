@@ -43,7 +43,7 @@ export const cacheSyncTimeout = (kind: ConfigKind): string =>
   `failed to sync ${kind.toLowerCase()} cache: timed out waiting for the condition`;
 
 export interface TokenRequest {
-  /** Audience of the token. Empty for that of the API server. */
+  /** Audience of the token. Empty for the API server's audience. */
   readonly audience: string;
   /** Lifetime of the token in seconds. Undefined for the API server's default. */
   readonly expirationSeconds?: number;

@@ -28,8 +28,8 @@ export interface ReservedResources {
 }
 
 /**
- * Returns the limit of the cgroup of all pods, i.e. the capacity minus the amounts that are reserved for the agent and
- * the system.
+ * Returns the resource limits of the cgroup that contains all pods, i.e. the capacity minus the amounts that are
+ * reserved for the agent and the system.
  */
 export function subtractReserved(capacity: Capacity, reserved: ReservedResources): Capacity {
   const unreservedAmount = (capacityAmount: number, resource: string) =>

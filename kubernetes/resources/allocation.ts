@@ -1,4 +1,7 @@
-/** Defines the persisted result of a pod's admission, which survives restarts of the agent and of the actor. */
+/**
+ * Defines the persisted result of a pod's admission, which survives restarts of the agent and failures of the pod's
+ * actor.
+ */
 
 import { lookUp } from '../../base/values/lookUp.ts';
 import type { Container, ResourceRequirements } from '../api/schema/container.ts';
@@ -19,12 +22,13 @@ import { type AmountKind, amountOf, containerSize } from './resources.ts';
 export interface Allocation extends PodResourceRequests {
   /** The admitted resources. Undefined if the allocation was persisted by an older agent. */
   readonly resources?: PodResources;
-  /** Current sizes of the containers by name. Undefined unless a resize is in progress. */
+  /** Current resources of the containers by name. Undefined unless a resize is in progress. */
   readonly sizes?: Readonly<Record<string, ContainerSize>>;
 }
 
 /**
- * Returns the allocation of an admitted pod. While a resize is in progress, pass the current sizes of its containers.
+ * Returns the allocation of an admitted pod. While a resize is in progress, pass the current resources of its
+ * containers.
  */
 export function allocationOf(pod: Pod, sizes?: Allocation['sizes']): Allocation {
   const { pod: _name, ...requests } = requestsOf(pod);

@@ -32,8 +32,8 @@ export function oomScoreAdj(spec: PodSpec, container: Container, memoryCapacity:
 }
 
 /**
- * Divides the memory that the pod requests beyond the requests of its containers equally among them, and returns the
- * share of one container in bytes.
+ * Divides the memory that the pod requests beyond the requests of its containers equally among the containers, and
+ * returns the share of one container in bytes.
  */
 function unclaimedMemoryShare(spec: PodSpec): number {
   const podMemory = amountOf(spec.resources, 'requests', 'memory');

@@ -11,7 +11,7 @@ export interface ContainerSize {
   readonly memoryLimit: number;
   /**
    * Memory request in bytes. The kernel does not use it, but changing it can require a restart of the container.
-   * Undefined if an older agent persisted the size, in which case it is treated as equal to any other request.
+   * Undefined if an older agent persisted the resources, in which case it is treated as equal to any other request.
    */
   readonly memoryRequest?: number | undefined;
 }

@@ -207,7 +207,7 @@ export const hasSameSize = (current: ContainerSize | undefined, desired: Contain
   current !== undefined && hasSameCpu(current, desired) && hasSameMemory(current, desired);
 
 /**
- * Whether a container must restart to get the size in its spec, because its resize policy requires a restart for a
+ * Whether a container must restart to get the resources in its spec, because its resize policy requires a restart for a
  * resource that changes (`computePodResizeAction` in `pkg/kubelet/kuberuntime/kuberuntime_manager.go`).
  */
 export function needsRestart(spec: PodSpec, container: Container, size: ContainerSize): boolean {

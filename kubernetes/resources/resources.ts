@@ -70,8 +70,8 @@ export function aggregateNanos(spec: PodSpec, kind: AmountKind, resource: string
 }
 
 /**
- * Returns the size that the spec requests for a container. A container without a limit gets the pod's limit. A missing
- * CPU request defaults to the CPU limit.
+ * Returns the resources that the spec specifies for a container. A container without a limit gets the pod's limit. A
+ * missing CPU request defaults to the CPU limit.
  */
 export function containerSize(
   spec: Partial<PodSpec>,

@@ -7,8 +7,8 @@ import { qosClass } from './qos.ts';
 import { amountOf } from './resources.ts';
 
 /**
- * Whether a container may use swap under LimitedSwap. It may if its memory request differs from its limit and its pod
- * is Burstable and not critical.
+ * Whether a container may use swap under LimitedSwap. This is the case if the container's memory request differs from
+ * its memory limit and its pod is Burstable and not critical.
  */
 export const canUseSwap = (pod: Pod, { resources }: Container): boolean =>
   !isCriticalPod(pod) &&

@@ -53,7 +53,7 @@ export function containerStatuses(
     ephemeral: statusesForRoles('ephemeral').sort(compareByName),
   };
   if (view.refusal) return onlyRunContainers(statuses);
-  // Once the pod has been reported as terminated, report its containers as terminated too, even while the pod is being
+  // Report the containers as terminated once the pod has been reported as terminated, even while the pod is being
   // removed.
   const hasEnded = view.hasEnded || isTerminalPhase(previous?.phase);
   return limitMessages(hasEnded ? terminatedStatuses(view, statuses) : statuses);
@@ -223,7 +223,7 @@ function withLastState(status: ContainerStatus, previous: ContainerStatus | unde
 function reportedLastState(status: ContainerStatus, previous: ContainerStatus): ContainerState | undefined {
   const { lastState, containerID, restartCount } = previous;
   if (isSameRun(status, previous))
-    // While a container waits for a restart, its last state describes the same run as its current state.
+    // The last state of a container that waits for a restart describes the same run as its current state.
     return lastState?.terminated?.containerID === containerID ? undefined : lastState;
   // Ignore the reported status if the logs show that a later run has been lost. The restart count of a waiting
   // container does not include its next run.

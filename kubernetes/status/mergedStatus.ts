@@ -41,7 +41,7 @@ export function mergedStatus(serverStatus: StatusJson, localStatus: StatusJson):
   const externalConditions = conditionsOf(serverStatus).filter(
     (each) => !isNodeCondition(typeOf(each)) && findSameType(localStatus, each) === undefined,
   );
-  // For a condition of another component, the server's copy takes precedence over the node's.
+  // The server's copy of a condition that another component sets takes precedence over the node's copy.
   const isNodeAuthoritative = (each: StatusJson) =>
     isNodeCondition(typeOf(each)) || isTerminalDisruption(each, serverStatus, localStatus);
   const mergedConditions = localConditions

@@ -32,8 +32,8 @@ export function mustNotReport(
   if (view.restoredStatus) return false;
   if (lastReport && !lastReport.isGone)
     return pod.status !== undefined && isTransitionIllegal(pod, lastReport.status, pod.status);
-  // An earlier agent may have sent a terminal phase and died before the phase was on disk. Until the pod has terminated
-  // again, any other phase would contradict it.
+  // An earlier agent may have sent a terminal phase and crashed before the phase was on disk. Until the pod has
+  // terminated again, any other phase would contradict the one that was sent.
   return isTerminalPhasePending(view) || isRepeatingInit(view);
 }
 

@@ -197,6 +197,6 @@ export interface PodView {
   readonly isUnsettled?: boolean;
   /** Whether no container of the pod is running or can run again. Only then may a terminal phase be published. */
   readonly hasEnded: boolean;
-  /** Whether the volumes and the cgroup of the pod have been removed as well. */
+  /** Whether the volumes and the cgroup of the pod have also been removed. */
   readonly isReclaimed: boolean;
 }

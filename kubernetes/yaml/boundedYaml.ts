@@ -59,7 +59,7 @@ export function parseDocuments(text: string, limits: TextLimits): BoundedDocumen
   const json = parseJsonObject(text);
   if (json === undefined) return yamlDocuments(text, limits);
   if (!LONG_INTEGER.test(text)) return [json];
-  // Prefer the result of the YAML parser, because `JSON.parse` rounds the integer. The YAML parser fails only for
+  // Prefer the result of the YAML parser, because `JSON.parse` rounds long integers. The YAML parser fails only for
   // escapes that do not exist in YAML.
   const documents = yamlDocuments(text, limits);
   const [document] = Array.isArray(documents) ? documents : [];

@@ -305,7 +305,7 @@ class Parser {
     this.#nextToken();
   }
 
-  /** Reads an item such as `a: b` in a flow sequence, which is a mapping with one entry. */
+  /** Reads an item such as `a: b` of a flow sequence. This kind of item is a mapping with one entry. */
   #parseFlowPair(): MappingNode {
     const { start } = this.#nextToken();
     return this.#parseMapping(undefined, start, () => [this.#parseFlowEntry(start, 'flowSequenceEnd')]);

@@ -163,7 +163,7 @@ export class Scanner {
   #flowLevel = 0;
   #isSimpleKeyAllowed = true;
   readonly #simpleKeys: SimpleKey[] = [{ isPossible: false, isRequired: false, tokenNumber: 0, mark: START_MARK }];
-  /** Indexes in `#simpleKeys`, by the number of the token that starts the possible key. */
+  /** Indexes into `#simpleKeys`, keyed by the number of the token that starts the possible key. */
   readonly #simpleKeyOfToken = new Map<number, number>();
 
   /**

@@ -76,7 +76,7 @@ interface DurableAssignments<Assignments> {
 export interface AdmissionEntry {
   readonly uid: string;
   readonly fullName: string;
-  /** Null if the pod is leaving, because no source wants it or none of its containers will run again. */
+  /** Null if the pod is leaving, because no source contains it any more or none of its containers will run again. */
   readonly desired: PodRequests | null;
   readonly allocated: PodRequests | null;
   /**
@@ -188,7 +188,7 @@ export function withoutEntry(context: AdmissionContext, uid: string): AdmissionC
   return withUpdatedRequests({ ...context, entries: withoutItem(context.entries, uid) }, previousEntry);
 }
 
-/** Updates only the requests for a full name whose holder has changed. */
+/** Updates those waiting requests that are for a full name whose holder has changed. */
 function withUpdatedRequests(
   context: AdmissionContext,
   previousEntry?: AdmissionEntry,
@@ -209,7 +209,7 @@ function withUpdatedRequests(
   };
 }
 
-/** Sets whether another pod currently holds the request's full name. */
+/** Updates the flag of a request that tells whether another pod currently holds the request's full name. */
 export function withNameCheck({ entries }: Pick<AdmissionContext, 'entries'>, request: Request): Request {
   const otherEntries = findByName(entries, request.fullName).filter(({ uid }) => uid !== request.uid);
   return { ...request, awaitsName: otherEntries.some(({ holdsName }) => holdsName) };

@@ -31,16 +31,16 @@ const INITIAL_RETRY_MS = 2_000;
 /** Maximum delay in milliseconds of the back-off between attempts to obtain the certificate. */
 const MAX_RETRY_MS = 32_000;
 /**
- * Time limit for approval and signing. When it is exceeded, a new request is created
- * (`util/certificate/certificate_manager.go` of client-go), or the same request is awaited again
+ * Time limit for the approval and signing of a certificate request, in milliseconds. When it is exceeded, a new request
+ * is created (`util/certificate/certificate_manager.go` of client-go), or the same request is awaited again
  * (`pkg/kubelet/certificate/bootstrap/bootstrap.go` of a kubelet).
  */
 const APPROVAL_TIMEOUT_MS = 15 * 60_000;
 const RESUMED_APPROVAL_TIMEOUT_MS = 60 * 60_000;
 
 /**
- * Minimum time for which a certificate is used, even if clock skew makes it due for renewal at once (the loop of
- * `util/certificate/certificate_manager.go` of client-go).
+ * Minimum time in milliseconds for which a certificate is used, even if clock skew makes it due for renewal at once
+ * (the loop of `util/certificate/certificate_manager.go` of client-go).
  */
 const MIN_USE_MS = 1_000;
 

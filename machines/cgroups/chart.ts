@@ -1,7 +1,7 @@
 /**
  * Manages the parent cgroups of pods (C25). They are set up at startup and checked once a minute. If the kernel refuses
- * the limit for all pods, the limit is retried later. Parent cgroups that contain pods of another agent remain
- * unchanged.
+ * the resource limit for all pods together, the limit is retried later. Parent cgroups that contain pods of another
+ * agent remain unchanged.
  */
 import { assign, emit, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
@@ -20,8 +20,8 @@ import { failureOf } from '../shared/waiting/failure.ts';
 import { after } from '../shared/waiting/waits.ts';
 
 /**
- * Interval between two checks, as in a kubelet. A limit that the kernel refuses may be accepted at the next check,
- * because running pods may use less by then.
+ * Interval between two checks in milliseconds, as in a kubelet. A limit that the kernel refuses may be accepted at the
+ * next check, because running pods may use less by then.
  */
 const CHECK_INTERVAL_MS = 60_000;
 
@@ -35,7 +35,7 @@ type CgroupsInput = {
 type CgroupsContext = CgroupsInput & {
   /** Warnings, one sentence each. */
   readonly warnings: readonly string[];
-  /** Reason why the limit for all pods is not in force. */
+  /** Reason why the resource limit for all pods together is not in force. */
   readonly failure: Failure | undefined;
 };
 
@@ -66,7 +66,7 @@ const cgroupsSetup = setup({
   },
 });
 
-/** Returns the kubelet's event for a failure to enforce the limit for all pods. */
+/** Returns the kubelet's event for a failure to enforce the resource limit for all pods together. */
 const enforcementFailedEvent = (message: string): EventMessage => ({
   eventType: 'Warning' as const,
   reason: 'FailedNodeAllocatableEnforcement',

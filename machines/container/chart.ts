@@ -18,7 +18,7 @@ import { running, runningImplementations } from './states/running.ts';
 import { stopping, stoppingImplementations } from './states/stopping.ts';
 import { facts, waitWithHook } from './view.ts';
 
-/** Setup with the implementations of all regions and of the events that every state handles. */
+/** The machine's setup with the guards and actions of all regions and of the events that every state handles. */
 const chartSetup = containerSetup
   .extend(adoptingImplementations)
   .extend(pendingImplementations)
@@ -49,7 +49,7 @@ export const containerMachine = chartSetup.createMachine({
   description: 'One container of a pod, over all its restarts.',
   meta: {
     // A crash-loop back-off ends at most one full delay after this state was entered, because the time of the run's
-    // exit may be unknown or, if the clock was set back, lie in the future.
+    // exit may be unknown or may lie in the future if the clock has been set back.
     deadlines: ({ since, snapshot: { context } }: ActorInfo<ContainerContext>) => ({
       restartAt: Math.min(context.retryAt || Infinity, since + remainingBackOffMs(context)),
     }),

@@ -26,7 +26,7 @@ export interface ContainerInput {
   readonly volumes: MountedVolumes;
   /** Undefined if the pod has no sandbox yet. */
   readonly sandbox: ObservedSandbox | undefined;
-  /** The size of the existing container, if it differs from the size in the spec. */
+  /** The resources of the existing container, if they differ from those in the spec. */
   readonly size?: ContainerSize | undefined;
   /**
    * The containers with this name in the runtime. Running containers come first, and the others follow from newest to
@@ -103,7 +103,7 @@ export interface ContainerContext
   readonly startedAt?: number | undefined;
   /** ID of the container if it has passed its startup probe or has no startup probe. */
   readonly startupPassedId?: string | undefined;
-  /** The run that started before this agent, with its probe results. */
+  /** The run that was already in progress when this agent started, with its probe results. */
   readonly adopted?: ProbeResults | undefined;
   /**
    * Whether a container that had already been started existed when this actor was created. That container may still be
@@ -138,13 +138,13 @@ export interface ContainerContext
    */
   readonly removesContainer: boolean;
   /**
-   * Deadline of a stop, in milliseconds since the epoch. Undefined if the pod's own grace period applies from the start
-   * of the stop.
+   * Deadline for stopping the container, in milliseconds since the epoch. Undefined if the pod's own grace period
+   * applies from the start of the stop.
    */
   readonly stopBy?: number | undefined;
   /**
-   * Grace period of a stop in seconds, which clock changes do not affect. Undefined if the pod's own grace period
-   * applies.
+   * Grace period for stopping the container, in seconds. Clock adjustments do not affect it. Undefined if the pod's own
+   * grace period applies.
    */
   readonly stopGraceSeconds?: number | undefined;
   /**
@@ -212,10 +212,11 @@ export const sizeOf = (context: { readonly pod: Pod; readonly name: string }): C
 const NO_SIZE: ContainerSize = { cpuRequest: 0, cpuLimit: 0, memoryLimit: 0, memoryRequest: 0 };
 
 /**
- * Returns the assumed size of a container for which no size was persisted. Like a kubelet, the node assumes no size, so
- * that it sends the size in the spec to the runtime again. This has no effect if the container already has that
- * size (`computePodResizeAction` in `pkg/kubelet/kuberuntime/kuberuntime_manager.go`). A kubelet also restarts a
- * container whose resize policy requires it. This agent instead assumes that such a container has the size in the spec.
+ * Returns the assumed resources of a container for which none were persisted. Like a kubelet, the node assumes no
+ * resources, so that it sends those in the spec to the runtime again. This has no effect if the container already has
+ * them (`computePodResizeAction` in `pkg/kubelet/kuberuntime/kuberuntime_manager.go`). A kubelet also restarts a
+ * container whose resize policy requires it. This agent instead assumes that such a container has the resources in the
+ * spec.
  */
 function unknownSize(input: ContainerInput): ContainerSize {
   const { spec } = input.pod;
@@ -223,7 +224,7 @@ function unknownSize(input: ContainerInput): ContainerSize {
   return needsRestart(spec, container, NO_SIZE) ? containerSize(spec, container) : NO_SIZE;
 }
 
-/** Whether the container's size in the runtime differs from the size in its spec. */
+/** Whether the container's resources in the runtime differ from those in its spec. */
 export const hasWrongSize = (context: ContainerContext): boolean =>
   context.size !== undefined && !hasSameSize(context.size, sizeOf(context));
 

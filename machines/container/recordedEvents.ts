@@ -10,7 +10,7 @@ type ContextArgs = { readonly context: ContainerContext };
 
 const killingEvent = (message: string): EventMessage => ({ reason: 'Killing', message });
 
-/** Returns the event about a container that could not be created or started. */
+/** Returns the `Failed` event of a container that could not be created or started. */
 export const launchFailedEvents = (failure: Failure): EventMessage[] =>
   failureEvents(failure, 'Failed', `Error: ${failure.message}`);
 
@@ -26,8 +26,8 @@ const outdatedEvents = ({ context }: ContextArgs): EventMessage[] =>
   context.id === undefined ? [] : [killedEvent(context, 'definition changed', true)];
 
 /**
- * Returns the event about the kill of a container after a failed probe. The event announces a restart unless the
- * restart policy is Never.
+ * Returns the `Killing` event of a container whose probe has failed. The event announces a restart unless the restart
+ * policy is Never.
  */
 export function failedProbeEvent(context: ContainerContext, kind: ProbeKind): EventMessage {
   const policy = specOf(context).restartPolicy ?? context.pod.spec.restartPolicy;
@@ -35,8 +35,8 @@ export function failedProbeEvent(context: ContainerContext, kind: ProbeKind): Ev
 }
 
 /**
- * Returns the event about the kill of a container. As in a kubelet, it does not announce a restart of an init container
- * or sidecar.
+ * Returns the `Killing` event of a container. As in the kubelet, the event does not announce the restart of an init
+ * container or sidecar.
  */
 function killedEvent({ name, role }: ContainerContext, cause: string, announcesRestart: boolean): EventMessage {
   if (isInit(role)) return killingEvent(`Init container ${name} ${cause}`);

@@ -16,7 +16,7 @@ import type { ContainerTag } from './setup.ts';
 type ContainerInfo = ActorInfo<ContainerContext, ContainerTag>;
 type ContainerSnapshot = ContainerInfo['snapshot'];
 
-/** Parts of the view that the pod determines. */
+/** Parts of a container's view that the pod determines. */
 interface PodViewInput {
   readonly isPodTerminating: boolean;
   /** Whether the pod is terminating without having been deleted. */

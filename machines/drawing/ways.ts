@@ -36,7 +36,7 @@ export const dottedPath = (node: AnyStateNode): string => node.path.join('.');
  */
 export function transitionId(transition: AnyTransitionDefinition): string | undefined {
   const { source, eventType } = transition;
-  // The initial transition of a machine is in neither list, because it has no event.
+  // The initial transition of a machine is not among the candidates, because it has no event.
   const candidates = eventType === '' ? source.always : source.transitions.get(eventType);
   const index = candidates?.indexOf(transition) ?? -1;
   return index < 0 ? undefined : `${dottedPath(source) || '(root)'} ${eventType || 'always'} ${index}`;

@@ -1,7 +1,7 @@
 /**
  * Protects the node from running out of memory, disk space or processes (C28). A pass every ten seconds measures the
  * remaining resources, reclaims disk space and, if that does not suffice, evicts one pod. Pods that exceed the limits
- * of their disk usage are evicted in any case.
+ * on their disk usage are evicted in any case.
  */
 import { assertEvent, assign, enqueueActions, sendTo, setup } from 'xstate';
 import { involvedNode, type RecordedEvent, recordedEvent, warning } from '../../kubernetes/events/recordedEvent.ts';
@@ -32,18 +32,18 @@ import {
 } from './context.ts';
 import { facts } from './facts.ts';
 
-/** Interval between two passes (`evictionMonitoringPeriod` in `pkg/kubelet/kubelet.go`). */
+/** Interval between two passes in milliseconds (`evictionMonitoringPeriod` in `pkg/kubelet/kubelet.go`). */
 const PASS_INTERVAL_MS = 10_000;
 /** Time limit in milliseconds for cleaning up a stopped pod (`podCleanupTimeout` in `eviction_manager.go`). */
 const CLEANUP_LIMIT_MS = 30_000;
 
 const measurementOf = (event: object): PortTypes['measureResources']['output'] | undefined =>
-  // Only transitions on the completion of `measureResources` call this function.
+  // Safe cast: only transitions on the completion of `measureResources` call this function.
   'output' in event ? (event.output as PortTypes['measureResources']['output']) : undefined;
 
 /** Returns the usage of pods in the response of `measurePods`. */
 const podMeasurementOf = (event: object): PortTypes['measurePods']['output'] =>
-  // Only transitions on the completion of `measurePods` call this function.
+  // Safe cast: only transitions on the completion of `measurePods` call this function.
   'output' in event ? (event.output as PortTypes['measurePods']['output']) : { usages: {}, at: 0 };
 
 /** Returns the event that the node records before it evicts a pod. */

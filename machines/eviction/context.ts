@@ -36,16 +36,16 @@ export type EvictionInput = {
   readonly thresholds: readonly Threshold[];
   /** Time in milliseconds for which the node continues to report pressure after a threshold was last met. */
   readonly transitionMs: number;
-  /** Maximum grace period in seconds of a pod that is evicted for a soft threshold. */
+  /** Maximum grace period in seconds of a pod that is evicted because of a soft threshold. */
   readonly maxPodGraceSeconds: number;
-  /** Whether the limits of pods on their use of the node's disk are enforced. */
+  /** Whether the pods' limits on local ephemeral storage are enforced. */
   readonly enforcesStorageLimits: boolean;
 };
 
 /** A pod that is being evicted. */
 export interface Eviction {
   readonly uid: string;
-  /** Reference to the pod in the event about the eviction. */
+  /** Reference to the pod in the `Evicted` event. */
   readonly involved: InvolvedObject;
   /**
    * Cause of the eviction as named in the metrics: the signal of the threshold that was met, or the limit that the pod
@@ -53,18 +53,18 @@ export interface Eviction {
    */
   readonly cause: Signal | LocalStorageLimit;
   readonly termination: Termination;
-  /** Annotations of the event about the eviction. */
+  /** Annotations of the `Evicted` event. */
   readonly annotations: Readonly<Record<string, string>>;
 }
 
 /** An attempt to free disk space by removing dead containers and unused images before any pod is evicted. */
 export interface Reclaim {
   readonly signal: Signal;
-  /** Time of the measurement that caused the reclaim, in milliseconds since the epoch. */
+  /** Time of the measurement that caused the attempt, in milliseconds since the epoch. */
   readonly at: number;
   readonly containerCount: number;
   readonly imageCount: number;
-  /** Sum of the sizes of the removed images. */
+  /** Total size of the removed images. */
   readonly imageBytes: number;
 }
 
@@ -86,7 +86,7 @@ export type EvictionContext = EvictionInput & {
   /** UIDs of the evicted pods that have no processes left or are gone. */
   readonly stoppedUids: readonly string[];
   readonly cleanedUpUids: readonly string[];
-  /** The last reclaim of disk space. Undefined before the first one. */
+  /** The last attempt to reclaim disk space. Undefined before the first one. */
   readonly reclaim?: Reclaim;
   readonly failure?: Failure | undefined;
 };
@@ -108,7 +108,7 @@ export const initialEvictionContext = (input: EvictionInput): EvictionContext =>
 
 type Measurement = PortTypes['measureResources']['output'];
 
-/** Returns the UIDs of the pods whose disk usage has limits that are enforced. */
+/** Returns the UIDs of the pods that have enforced limits on their disk usage. */
 export const limitedUids = ({ pods, enforcesStorageLimits }: EvictionContext): string[] =>
   enforcesStorageLimits ? pods.filter(hasLocalStorageLimit).map(({ metadata }) => metadata.uid) : [];
 
@@ -137,7 +137,7 @@ export function assessMeasurement(context: EvictionContext, measurement: Measure
   };
 }
 
-/** Interval in milliseconds between two observations that are retained for the rate of consumption. */
+/** Interval in milliseconds between two observations that are retained for computing the rate of consumption. */
 const RETENTION_INTERVAL_MS = 300_000;
 
 /** Returns the last two observations that are at least five minutes apart, so that rates cover five to ten minutes. */
@@ -155,7 +155,7 @@ function nextEarlierObservations({
 export const effectiveThresholds = ({ thresholds, layout }: EvictionContext): readonly Threshold[] =>
   layout === undefined ? thresholds : withContainerFsThresholds(thresholds, layout);
 
-/** Returns the evictions of pods that exceed a limit of their disk usage. Critical pods are not evicted. */
+/** Returns the evictions of pods that exceed a limit on their disk usage. Critical pods are not evicted. */
 function storageEvictions(
   { pods, layout = 'single' }: Pick<EvictionContext, 'pods' | 'layout'>,
   usages: PodUsages,
@@ -175,7 +175,7 @@ export function reclaimSteps({ acting: [threshold], layout }: EvictionContext): 
   return threshold === undefined || layout === undefined ? [] : reclaimStepsOf(threshold.signal, layout);
 }
 
-/** Returns the reclaim that starts now. Undefined if no threshold takes effect. */
+/** Returns the attempt to reclaim disk space that starts now. Undefined if no threshold takes effect. */
 export const startedReclaim = ({ acting: [threshold], measuredAt: at }: EvictionContext): Reclaim | undefined =>
   threshold && { signal: threshold.signal, at, containerCount: 0, imageCount: 0, imageBytes: 0 };
 
@@ -187,7 +187,7 @@ export function isRelieved({ acting: [threshold] }: EvictionContext, { observati
   return threshold !== undefined && thresholdsMet([threshold], observations, { withMinReclaim: true }).length === 0;
 }
 
-/** Grace period in seconds of a pod that is evicted for a hard threshold or a limit. */
+/** Grace period in seconds of a pod that is evicted because of a hard threshold or a storage limit. */
 const IMMEDIATE_GRACE_SECONDS = 1;
 
 /**
@@ -216,7 +216,7 @@ const identityOf = (pod: Pod) => ({ uid: pod.metadata.uid, involved: involvedPod
 
 /**
  * Returns the termination of an evicted pod. The pod remains on the node with the phase Failed until its source no
- * longer wants it.
+ * longer contains it.
  */
 const evictionOf = (message: string, time: { readonly graceSeconds: number; readonly at: number }): Termination => ({
   reason: EVICTED,

@@ -19,7 +19,7 @@ export const imageProgress = ({ delayMs, failure, waitingReason }: ImageFact): I
 });
 
 /**
- * Clears the image's failure once the image is present or a different one is needed. The reason of a failed start is
+ * Clears the image's failure once the image is present or a different one is needed. The reason for a failed start is
  * retained.
  */
 export const clearedImageProgress = ({ waitingReason }: Pick<ImageProgress, 'waitingReason'>): ImageProgress => ({
@@ -29,8 +29,8 @@ export const clearedImageProgress = ({ waitingReason }: Pick<ImageProgress, 'wai
 });
 
 /**
- * State in which a container or volume waits for its image. The exit of the state releases the pull slot, because a
- * stopped image actor does not release it.
+ * State in which a container or volume waits for its image. Exiting this state releases the pull slot, because an image
+ * actor that is stopped does not release the slot itself.
  */
 export const gettingImageState = {
   tags: ['working', 'gettingImage'],

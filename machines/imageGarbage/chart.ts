@@ -1,7 +1,7 @@
 /**
- * Removes unused images (C47). Every five minutes, it detects the images and their users, and removes images if the
- * filesystem that contains them is nearly full or if they have been unused for too long
- * (`pkg/kubelet/images/image_gc_manager.go`, `StartGarbageCollection` in `pkg/kubelet/kubelet.go`).
+ * Removes unused images (C47). Every five minutes, the machine determines which images exist and which of them are in
+ * use. It removes unused images if the filesystem that contains them is nearly full or if they have been unused for too
+ * long (`pkg/kubelet/images/image_gc_manager.go`, `StartGarbageCollection` in `pkg/kubelet/kubelet.go`).
  */
 import { assertEvent, assign, enqueueActions, sendTo, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
@@ -28,7 +28,7 @@ import { parent } from '../shared/views/actorRefs.ts';
 import { failureOf } from '../shared/waiting/failure.ts';
 import { after } from '../shared/waiting/waits.ts';
 
-/** Interval between two collections (`ImageGCPeriod`). */
+/** Interval between two image garbage collections, in milliseconds (`ImageGCPeriod`). */
 const COLLECTION_INTERVAL_MS = 300_000;
 
 // Type aliases, because generated declaration files can expand an alias but can refer to an interface only by name.
@@ -38,7 +38,7 @@ type ImageGarbageInput = {
   readonly policy?: ImageGarbagePolicy | undefined;
 };
 
-/** The numerical results of an image collection. The names of the removed images are only in the recording. */
+/** The numerical results of an image garbage collection. The names of the removed images are only in the recording. */
 type CollectionSummary = Pick<ImageCollection, 'imageCount' | 'unusedCount' | 'disk'> & {
   readonly removedCount: number;
   readonly removedBytes: number;
@@ -48,10 +48,11 @@ type ImageGarbageContext = {
   readonly nodeName: string;
   readonly policy: ImageGarbagePolicy;
   /**
-   * UIDs of the pods that may still create containers, according to the node's reply. Empty between two collections.
+   * UIDs of the pods that may still create containers, according to the node's reply. Empty between two garbage
+   * collections.
    */
   readonly activePodUids: readonly string[];
-  /** The last collection. Undefined before the first one. */
+  /** Result of the last image garbage collection. Undefined before the first one. */
   readonly collection?: CollectionSummary;
   readonly failure?: Failure | undefined;
 };
@@ -106,8 +107,8 @@ const requestingPodsState = (target: string) =>
   });
 
 /**
- * Returns a state that collects images. As in the kubelet, the first of several consecutive failures is not reported,
- * because the statistics may not be available yet when the agent has just started.
+ * Returns a state that collects garbage images. As in the kubelet, the first of several consecutive failures is not
+ * reported, because the statistics may not be available yet when the agent has just started.
  */
 const collectingState = ({ reportsFailures }: { readonly reportsFailures: boolean }) => {
   const failureEvents = ({ message }: Failure) => (reportsFailures ? warning('ImageGCFailed', message) : []);
@@ -230,7 +231,7 @@ export const imageGarbageMachine = imageGarbageSetup.createMachine({
 
 const GB = 1e9;
 
-/** Describes the result of the last collection and the thresholds of the next collection. */
+/** Describes the result of the last image garbage collection and the thresholds of the next one. */
 function collectionFacts({ policy, collection }: ImageGarbageContext): string[] {
   const { highThresholdPercent: high, lowThresholdPercent: low, maxAgeMs } = policy;
   const ruleTexts = isImageGarbageOff(policy)

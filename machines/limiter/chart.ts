@@ -80,8 +80,8 @@ export function blockingHolders({ heldSlots }: LimiterContext, request: SlotRequ
 }
 
 const meta: StateMeta = {
-  // The deadline counts from the start of the timer, which restarts when a released slot is granted again. The state of
-  // the limiter's own machine does not change in that case.
+  // The deadline counts from the start of the timer, because the timer restarts when a released slot is granted again,
+  // whereas the state of the limiter's machine does not change then.
   deadlines({ snapshot: { context, children }, getStateSince }: ActorInfo<LimiterContext>) {
     const [timer] = Object.values(children);
     return timer && context.slowAfterMs !== undefined ? { dueAt: getStateSince(timer) + context.slowAfterMs } : {};

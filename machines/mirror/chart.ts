@@ -47,14 +47,14 @@ type MirrorContext = MirrorInput & {
 };
 
 /**
- * Initial delay between attempts to create or remove the mirror pod. It is long because the cause of a refusal, e.g. a
- * missing namespace or a quota, tends to persist. A kubelet retries every 60 s to 90 s.
+ * Initial delay in milliseconds between attempts to create or remove the mirror pod. It is long because the cause of a
+ * refusal, e.g. a missing namespace or a quota, tends to persist. A kubelet retries every 60 s to 90 s.
  */
 const INITIAL_RETRY_MS = 5_000;
 const MAX_RETRY_MS = 60_000;
 /**
- * Maximum wait for the watch to report a created mirror pod, which it normally does immediately. Afterwards the watch
- * is assumed to be broken.
+ * Maximum wait in milliseconds for the watch to report a created mirror pod, which normally happens immediately. After
+ * this time, the watch is assumed to be broken.
  */
 const WATCH_LAG_MS = 60_000;
 
@@ -146,7 +146,7 @@ export const mirrorMachine = mirrorSetup.createMachine({
         onDone: { target: 'awaitingWatch', actions: 'resetRetries' },
         onError: { target: 'awaitingRetry', actions: 'recordFailure' },
       },
-      // Wait for the result of the call in flight first.
+      // Only record the change, because the result of the call in flight is awaited first.
       on: { 'mirror.changed': { actions: 'recordFacts' } },
     },
     awaitingWatch: {

@@ -86,7 +86,7 @@ const initialContext = (
   health: { since: 0, ready: false, name: '', version: '', message: 'it has not responded yet' },
 });
 
-/** Setup with the implementations of all regions and of the events that every state handles. */
+/** The machine's setup with the guards and actions of all regions and of the events that every state handles. */
 const chartSetup = nodeSetup
   .extend(activeImplementations)
   .extend(mirrorImplementations)
@@ -267,14 +267,14 @@ const chartSetup = nodeSetup
           else enqueue.sendTo('shutdown', { type: 'pod.cleanedUp', uid });
         }
       }),
-      /** Updates the node's conditions, and notifies admission, when the node's pressure has changed. */
+      /** Updates the node's conditions and notifies the admission machine when the node's pressure has changed. */
       recordPressure: enqueueActions(({ context, event, enqueue }) => {
         assertEvent(event, 'eviction.pressureChanged');
         const { conditions: pressure, at } = event;
         const conditions = withPressure(context.conditions ?? [], pressure, rfc3339(at));
         enqueue.assign({ conditions, lastFactAt: at });
         enqueue.sendTo('admission', { type: 'admission.nodeChanged', node: { pressure } });
-        // In a cluster, the node status report emits these events, because it compares the conditions with those in the
+        // The node status report emits these events in a cluster, because it compares the conditions with those in the
         // Node object.
         if (context.cluster !== undefined) return;
         const messages = changedPressure(context.conditions ?? [], conditions).flatMap((each) =>
@@ -393,7 +393,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
     { src: 'podCidr' },
     { src: 'oomWatcher' },
     { src: 'ticker' },
-    // If the cgroups actor fails, the node continues without it, because pods have their own cgroups.
+    // The node continues without the cgroups actor if that actor fails, because pods have their own cgroups.
     {
       src: 'cgroups',
       id: 'cgroups',
@@ -404,10 +404,10 @@ export const nodeAgentMachine = chartSetup.createMachine({
       src: 'logRotation',
       id: 'logRotation',
       input: ({ context }) => ({ intervalMs: context.logCheckMs ?? LOG_CHECK_INTERVAL_MS }),
-      // If the rotation of logs fails, the node continues without it.
+      // The node continues without log rotation if that actor fails.
       onError: { meta: { coverageGap: NO_ACTOR_FAILS } },
     },
-    // If the collection of images fails, the node continues without it. The images may then fill the disk.
+    // The node continues without image garbage collection if that actor fails. Unused images may then fill the disk.
     {
       src: 'imageGarbage',
       id: 'imageGarbage',

@@ -141,8 +141,8 @@ export interface NodeInput {
    */
   readonly sinks?: readonly StatusSinkInput[];
   /**
-   * Whether the agent runs only to stop every pod. In that case no pod is treated as an orphan, so each gets its own
-   * grace period.
+   * Whether the agent runs only to stop every pod. In that case no pod is treated as an orphan, so that each pod gets
+   * its own grace period.
    */
   readonly endsAll?: boolean;
   /** Pods of other agents that have a directory below this agent's root directory. */
@@ -164,7 +164,7 @@ export interface NodeContext
   /** Names of the status sinks. */
   readonly sinks: readonly string[];
   readonly mirrors: MirrorRecords;
-  /** The pods that each source wants, by UID. Contains only sources that have listed their pods. */
+  /** The desired pods of each source, by UID. Contains only sources that have listed their pods. */
   readonly desired: Readonly<Record<string, Readonly<Record<string, Pod>>>>;
   readonly sourceStates: Readonly<Record<string, SourceState>>;
   /** Reasons why manifests are ignored, by source. */
@@ -188,7 +188,7 @@ export interface NodeContext
   readonly pleg: PlegState;
   /** Whether the runtime has accepted the node's pod CIDRs. Undefined if the node has none. */
   readonly podCidr?: PodCidrState;
-  /** OOM kills for which it is not yet known whether the container continues to run. */
+  /** OOM kills for which it is not yet known whether the container of the killed process continues to run. */
   readonly processKills: readonly PendingProcessKill[];
   /** The claims that are, or are about to be, prepared on the node. */
   readonly claims: readonly ClaimState[];
@@ -263,8 +263,8 @@ export const networkOf = ({ networkNotReady: message, since }: RuntimeHealth): {
   message === undefined ? {} : { networkNotReady: { message, since } };
 
 /**
- * Returns the garbage of pods that are not terminating, or no garbage while the runtime is not ready. Terminating pods
- * remove their own objects.
+ * Returns the dead containers and old sandboxes of pods that are not terminating, or none of them while the runtime is
+ * not ready. Terminating pods remove their own objects.
  */
 export function collectableGarbage(context: NodeContext): NodeGarbage {
   const { pods, garbage = defaultGarbagePolicy, foreign = [], lastFactAt } = context;
@@ -282,8 +282,8 @@ const stayingPods = ({ observed = {}, pods, health }: NodeContext): ObservedPod[
   Object.values(observed).filter(({ uid }) => health.ready && lookUp(pods, uid)?.isTerminating === false);
 
 /**
- * Returns the dead containers that may be removed if the node's disk is full, which include all dead containers of pods
- * that have ended.
+ * Returns the dead containers that may be removed if the node's disk is full, including all dead containers of
+ * terminated pods.
  */
 export function sparableContainers(context: NodeContext, endedUids: ReadonlySet<string>): DeadContainer[] {
   const { garbage = defaultGarbagePolicy, lastFactAt: now } = context;

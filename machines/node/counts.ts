@@ -17,7 +17,7 @@ export interface CountedPod {
   readonly isStatic: boolean;
   /** Stage of the pod, which may run (`sync`), is terminating or has terminated, as in the kubelet's pod workers. */
   readonly lifecycle: 'sync' | 'terminating' | 'terminated';
-  /** Whether a source wants the pod. */
+  /** Whether a source contains the pod. */
   readonly isDesired: boolean;
   readonly volumes: MountedVolumeNames;
 }

@@ -56,7 +56,7 @@ export interface NodeArgs {
   readonly event: NodeEvent;
 }
 
-/** Inputs of the pod actors to spawn. Either all of the pods are wanted, or all of them have to terminate. */
+/** Inputs of the pod actors to spawn. Either all of the pods are desired, or all of them have to terminate. */
 type PodsToSpawn = {
   readonly inputs: readonly PodInput[];
   readonly isTerminating: boolean;
@@ -134,8 +134,8 @@ export const nodeSetup = setup({
   },
   actions: {
     /**
-     * Spawns the actors of pods. No other action does this. Before a terminating pod is spawned, admission reserves the
-     * resources and the name that it still holds (C24).
+     * Spawns the actors of pods. No other action does this. Before the actor of a terminating pod is spawned, admission
+     * reserves the resources and the name that the pod still holds (C24).
      */
     spawnPods: enqueueActions(({ context, enqueue }, { inputs, isTerminating }: PodsToSpawn) => {
       if (inputs.length === 0) return;
@@ -170,7 +170,8 @@ export const nodeSetup = setup({
       return { observed: withObservedPods(context, event.pods), lastFactAt: event.at };
     }),
     /**
-     * Reports OOM kills whose containers continue to run. A container that was killed as a whole reports that itself.
+     * Reports OOM kills after which the container continues to run. The kill of a whole container is reported by the
+     * container itself.
      */
     confirmProcessKills: enqueueActions(({ context, enqueue }) => {
       const { processKills, events } = confirmedProcessKills(context);
@@ -187,7 +188,7 @@ export const nodeSetup = setup({
       }
     }),
     /**
-     * Removes a pod whose actor is done from the context. Either the pod has terminated, or the actor has failed and is
+     * Removes from the context a pod whose actor is done. Either the pod has terminated, or the actor has failed and is
      * rebuilt at the next tick.
      */
     forgetPod: enqueueActions(({ context, event, enqueue }) => {
@@ -196,7 +197,7 @@ export const nodeSetup = setup({
       enqueue.stopChild(podId(uid));
       enqueue.assign({ pods: withoutEntry(context.pods, uid) });
     }),
-    /** Saves the last allocation of a failed actor. Its replacement continues from it (C25). */
+    /** Saves the last allocation of a failed actor, from which the actor's replacement continues (C25). */
     saveAllocation: assign(({ context, event, self }) => {
       const uid = eventPodUid(event) ?? '';
       const pod = childrenOf<PodRef>(self.getSnapshot(), 'pod/').find(({ id }) => id === podId(uid));
@@ -204,8 +205,8 @@ export const nodeSetup = setup({
       return savedAllocation ? { allocations: { ...context.allocations, [uid]: savedAllocation } } : {};
     }),
     /**
-     * Records an unwanted pod whose actor failed as a leftover pod, because the runtime may have no object left from
-     * which the pod could be detected.
+     * Records a pod that is no longer desired and whose actor failed as a leftover pod, because the runtime may have no
+     * object left from which the pod could be detected.
      */
     recordLeftover: assign(({ context, event }) => {
       const leftover = brokenPod(context, eventPodUid(event));

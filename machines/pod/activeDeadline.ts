@@ -24,7 +24,10 @@ export const activeDeadlineMachine = setup({
     context: {} as ActiveDeadline,
     events: {} as TimerEvent,
     meta: {} as StateMeta,
-    /** `byWallClock` marks a wait that ends when the wall clock reaches the deadline, even if the clock is set. */
+    /**
+     * `byWallClock` marks a wait that ends when the wall clock reaches the deadline, even if the clock is adjusted
+     * during the wait.
+     */
     tags: {} as StateTag | 'byWallClock',
   },
   actors: { pickTime: port('pickTime'), timer: timerPort() },

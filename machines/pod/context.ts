@@ -49,7 +49,10 @@ export interface PodInput {
   readonly probed?: readonly ProbeResults[];
   /** Terminated container statuses persisted by an earlier agent. The runtime may have lost these containers since. */
   readonly containerEnds?: ContainerEnds;
-  /** Set for a pod that must terminate from the start, because no source wants it or because it had finished before. */
+  /**
+   * Set for a pod that must terminate from the start, because no source contains it or because it had already
+   * terminated.
+   */
   readonly termination?: Termination;
   /**
    * The terminal status that the pod had reached before a restart of the agent. None of its containers may run again
@@ -97,7 +100,7 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
   readonly queued?: readonly Command[] | undefined;
   /** The runtime's IDs of the containers, as reported by the containers' actors. */
   readonly containerIds: Readonly<Record<string, string>>;
-  /** The actual sizes of the containers in the runtime, as reported by their actors. */
+  /** The actual resources of the containers in the runtime, as reported by the containers' actors. */
   readonly sizes: Readonly<Record<string, ContainerSize>>;
   /** The version of the pod whose limits have been applied to its cgroup. Undefined if unknown. */
   readonly appliedPod?: Pod | undefined;
@@ -123,13 +126,13 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
   /** The containers to be launched in the current round, in order (C9). */
   readonly launchRound: readonly string[];
   /**
-   * Whether all containers are being stopped in order to restart in the current sandbox (C5). It outlives the state
-   * `active.restartingAll`, because it also applies while `resetting` verifies the sandbox.
+   * Whether all containers are being stopped in order to restart in the current sandbox (C5). This is not a state,
+   * because it outlives `active.restartingAll` and also applies while `resetting` verifies the sandbox.
    */
   readonly isRestartingAll?: boolean | undefined;
   /**
-   * Whether all init containers have completed for the current sandbox. It outlives the state `active.running`, because
-   * the status of a pod in `resetting` or `terminating` contains it.
+   * Whether all init containers have completed for the current sandbox. This is not a state, because it outlives
+   * `active.running` and is part of the status of a pod in `resetting` or `terminating`.
    */
   readonly isInitialized: boolean;
   /** The sidecars whose turn to stop has come (C11). */
@@ -137,7 +140,7 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
   /** Time at which the last container terminated, in milliseconds since the epoch. */
   readonly endedAt: number;
   readonly termination?: Termination | undefined;
-  /** Whether a source wants the pod again. If so, the pod restarts once this actor is done. */
+  /** Whether a source contains the pod again. If so, the pod restarts once this actor is done. */
   readonly isRewanted?: boolean;
   readonly refusal?: Refusal | undefined;
   /** Reason why the node does not admit the latest update from the source. */
@@ -195,7 +198,7 @@ export interface PendingResize {
 interface AdmittedResize {
   /** Generation of the pod when the resize was admitted. */
   readonly generation?: number | undefined;
-  /** The last error of resizing the pod's cgroup. Undefined if it succeeded. */
+  /** Error of the last attempt to resize the pod's cgroup. Undefined if that attempt succeeded. */
   readonly error?: string | undefined;
 }
 
@@ -218,7 +221,7 @@ function reportedResize({ status }: Pod): Pick<PodContext, 'pendingResize' | 're
 
 export function initialPodContext({ pod, ...input }: PodInput): PodContext {
   const resources = input.allocation?.resources;
-  // A restart of the agent does not admit a resize that was not admitted before.
+  // Use the admitted resources, because a restart of the agent does not admit a resize that was not admitted before.
   const allocated = resources ? withResources(pod, resources) : pod;
   return {
     desired: pod,
@@ -266,8 +269,8 @@ export function containersWithLostRuns(pod: Pod, observed: ObservedPod): string[
 }
 
 /**
- * Derives the restart counts, including the next run, of the containers whose runs the runtime may have lost from their
- * last reported status (C13). A reported restart count never decreases, regardless of the remaining logs
+ * Derives restart counts, including the next run, from the last reported status, for the containers whose runs the
+ * runtime may have lost (C13). A reported restart count never decreases, regardless of the remaining logs
  * (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`).
  */
 function reportedRestarts(

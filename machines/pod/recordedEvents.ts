@@ -11,7 +11,10 @@ import { failureEvents } from '../shared/events/failureEvents.ts';
 export const directoryFailedEvents = (failure: Failure): EventMessage[] =>
   failureEvents(failure, 'FailedToMakePodDataDirectories', `error making pod data directories: ${failure.message}`);
 
-/** Returns the event about a failure. Failures of the sandbox and the cgroup already have the kubelet's wording. */
+/**
+ * Returns the event for a failure. The messages of failures of the sandbox and the cgroup already have the kubelet's
+ * wording.
+ */
 export const podFailureEvents = (failure: Failure): EventMessage[] =>
   failureEvents(failure, failure.reason, failure.message);
 

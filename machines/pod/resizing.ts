@@ -33,8 +33,9 @@ export function requestedVersion(
 }
 
 /**
- * Returns a function that looks up the size that a container had when the previous agent stopped. The pod's current
- * resources may differ from it if the manifest was edited in the meantime. The size is undefined if none was persisted.
+ * Returns a function that looks up the resources that a container had when the previous agent stopped. They may differ
+ * from the pod's current resources if the manifest was edited in the meantime. They are undefined if none were
+ * persisted.
  */
 export function persistedSizes({ allocation, allocated }: PodContext): (name: string) => ContainerSize | undefined {
   const { sizes, resources } = allocation ?? {};
@@ -50,8 +51,8 @@ export function persistedSizes({ allocation, allocated }: PodContext): (name: st
 }
 
 /**
- * Returns the last admitted resources and the actual sizes of the containers, from which a replacement of this actor
- * continues.
+ * Returns the last admitted resources of the pod and the actual resources of its containers, from which a replacement
+ * of this actor continues.
  */
 export const currentAllocation = (context: PodContext): Allocation =>
   allocationOf(context.allocated, isResizing(context) ? context.sizes : undefined);

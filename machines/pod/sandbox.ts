@@ -78,8 +78,8 @@ export const isLastSandbox = ({ allocated, observed, containerIds }: PodContext)
   (Object.keys(containerIds).length > 0 || observed.containers.length > 0);
 
 /**
- * Whether any regular container has yet to run, or would run again after its last exit. A running container dies with
- * its sandbox. Init containers and sidecars run only for the sake of regular containers.
+ * Whether any regular container has yet to run, or would run again after its last exit. A running container is
+ * terminated together with its sandbox. Init containers and sidecars run only for the sake of regular containers.
  */
 function hasContainersToStart(pod: Pod, observed: ObservedPod): boolean {
   return pod.spec.containers.some((container) => {

@@ -101,7 +101,7 @@ export type PodTag =
   | 'inGrace'
   /** The pod is not running and will never run again. */
   | 'ended'
-  /** The pod's volumes and cgroup have been removed as well. */
+  /** The pod's volumes and cgroup have also been removed. */
   | 'reclaimed'
   /** Everything that belongs to the pod, except its actors, has been removed. */
   | 'stoppingActors'
@@ -276,7 +276,8 @@ export const podSetup = setup({
         { names: missingNames, event: { type: 'spawn', pod: allocated, restarts } },
         { names: namesToReset, event: { type: 'container.reset' } },
       ]);
-      // The last status of a terminating pod is computed without the actors of its containers.
+      // Retain the restart counts of a terminating pod, because its last status is computed without the actors of its
+      // containers.
       if (restarts && termination === undefined) enqueue.assign({ restarts: undefined });
     }),
     announceSandbox: enqueueActions(({ context, enqueue }) => {

@@ -10,8 +10,8 @@ import type { PodContext } from './context.ts';
 export const deadlineOf = ({ at, graceSeconds }: Termination): number => at + graceSeconds * 1_000;
 
 /**
- * Whether the terminated pod remains until no source wants it, because it has completed or the node terminated it for
- * reasons of its own.
+ * Whether the terminated pod remains until no source contains it any more, because it has completed or the node
+ * terminated it for reasons of its own.
  */
 export const remainsAfterTermination = (termination: Termination | undefined): boolean =>
   termination?.reason === 'Completed' || termination?.staysUntilUnlisted === true;
@@ -26,7 +26,7 @@ export function mergeTermination(
   laterTermination: Termination,
 ): Termination {
   if (currentTermination === undefined) return laterTermination;
-  // The API server's phase of a terminating pod is usually the phase that this node reported.
+  // Ignore the API server's phase of a terminating pod, because it is usually the phase that this node reported.
   if (laterTermination.reason === 'EndedElsewhere') return currentTermination;
   if (currentTermination.reason === 'Completed')
     return currentTermination.exceedsDeadline ? { ...laterTermination, exceedsDeadline: true } : laterTermination;
@@ -72,8 +72,8 @@ export const killLimitMs = ({ graceSeconds }: Termination): number =>
   Math.max(10, graceSeconds + Math.trunc(graceSeconds / 2)) * 1_000;
 
 /**
- * Returns the time limit of the termination of a pod that the node terminates for its own reasons, in milliseconds
- * since the epoch. Undefined for any other pod.
+ * Returns the deadline for terminating a pod that the node terminates for its own reasons, in milliseconds since the
+ * epoch. Undefined for any other pod.
  */
 export const computeKillDeadline = ({ termination }: PodContext): number | undefined =>
   termination !== undefined && isByNode(termination) ? termination.at + killLimitMs(termination) : undefined;

@@ -22,8 +22,8 @@ export interface ProbeInput {
   /** Whether the probe was passing when the previous agent stopped. */
   readonly passed: boolean;
   /**
-   * Whether the run started before the agent. In that case the first attempt comes after a random delay, so that not
-   * all probes run at the same time.
+   * Whether the run started before this agent did. In that case the first attempt comes after a random delay, so that
+   * not all probes run at the same time.
    */
   readonly adopted: boolean;
 }
@@ -58,8 +58,8 @@ export const initialProbeContext = (input: ProbeInput): ProbeContext => ({
 });
 
 /**
- * Returns the maximum wait for the next attempt, in milliseconds. It matters only if the clock was set back after the
- * container's start.
+ * Returns the maximum wait for the next attempt, in milliseconds. It matters only if the clock has been set back since
+ * the container started.
  */
 export const maxWaitMs = (context: ProbeContext): number => {
   const isFirstAttempt = context.lastResult === undefined && context.failure === undefined && !context.adopted;
@@ -96,7 +96,7 @@ export const consecutiveFailures = (context: ProbeContext): { count: number; lim
 
 /**
  * Records an attempt and schedules the next attempt, which starts one period after the start of the recorded attempt
- * but not before its end. An attempt that appears to end before its start indicates that the clock was set back.
+ * but not before its end. An attempt that appears to end before its start indicates that the clock has been set back.
  */
 export function afterAttempt(context: ProbeContext, probeResult: ProbeResult): Partial<ProbeContext> {
   const outcome = outcomeOf(probeResult);
@@ -112,7 +112,7 @@ export function afterAttempt(context: ProbeContext, probeResult: ProbeResult): P
 
 const PROBE_TITLES = { startup: 'Startup', liveness: 'Liveness', readiness: 'Readiness' } as const;
 
-/** Returns the event about an attempt, in the kubelet's wording. */
+/** Returns the event for an attempt, in the kubelet's wording. */
 export function probeEvent({ kind }: ProbeInput, { result, message }: ProbeResult): EventMessage | undefined {
   const title = PROBE_TITLES[kind];
   switch (result) {

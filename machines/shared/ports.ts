@@ -44,7 +44,7 @@ import type { FeedName } from './events/events.ts';
 import type { ImageCheck } from './events/imageCheck.ts';
 import type { TimerInput } from './waiting/timerInput.ts';
 
-/** A container of a pod in the runtime, whose ID may have changed since. */
+/** A container in the runtime as it was last known. Its ID may have changed since then. */
 export interface KnownContainer extends AttemptIdentity {
   readonly pod: Pod;
   readonly container: string;
@@ -254,9 +254,9 @@ export interface PortTypes extends CertificatePorts {
     output: null;
   };
   /**
-   * Detects the images and their users, and removes unused images according to the node's policy. Only pods in
-   * `activePodUids` may still create containers from images that they have checked or pulled. Rejects if the images
-   * cannot be listed. Any other failure is part of the output.
+   * Determines which images exist and which of them are in use, and removes unused images according to the node's
+   * policy. Only pods in `activePodUids` may still create containers from images that they have checked or pulled.
+   * Rejects if the images cannot be listed. Any other failure is part of the output.
    */
   collectImages: { input: { activePodUids: readonly string[] }; output: ImageCollection };
   /**

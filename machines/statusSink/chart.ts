@@ -19,13 +19,13 @@ import { failureOf } from '../shared/waiting/failure.ts';
  */
 const MAX_CONCURRENT_SENDS = 8;
 
-/** The interval at which a kubelet retries unsent statuses. */
+/** The interval in milliseconds at which a kubelet retries unsent statuses. */
 const RETRY_INTERVAL_MS = 10_000;
 
 /**
- * Maximum time that the first status of a pod waits while at least `MAX_CONCURRENT_SENDS` first statuses of other pods
- * wait. A first status says only that the pod exists. Pods in such a burst are queued to start, and most of them are
- * running by the end of the wait, so one status is enough instead of two.
+ * Maximum time in milliseconds that the first status of a pod waits while at least `MAX_CONCURRENT_SENDS` first
+ * statuses of other pods wait. A first status says only that the pod exists. Pods in such a burst are queued to start,
+ * and most of them are running by the end of the wait, so one status is enough instead of two.
  */
 const BURST_DEFERRAL_MS = 10_000;
 
@@ -33,7 +33,7 @@ const BURST_DEFERRAL_MS = 10_000;
 export interface PendingStatus {
   readonly uid: string;
   readonly version: number;
-  /** Whether no other component reacts to the change. */
+  /** Whether the status may be deferred because no other component reacts to the change. */
   readonly mayWait?: boolean;
   /** Whether no status of the pod has been sent yet. */
   readonly isFirst?: boolean;
@@ -56,7 +56,10 @@ export interface StatusSinkInput {
 }
 
 export interface StatusSinkContext extends StatusSinkInput {
-  /** Statuses to be sent in the order of `sendOrder`. If a status of the pod is being sent, this one follows it. */
+  /**
+   * Statuses to be sent in the order of `sendOrder`. A status waits until an earlier status of the same pod has been
+   * sent.
+   */
   readonly due: readonly PendingStatus[];
   /** Deferred statuses, which wait for the next change. Contains only the latest status of each pod. */
   readonly deferredStatuses: readonly DeferredStatus[];
@@ -104,7 +107,7 @@ const acknowledgedVersion = (event: object): number =>
   // Safe cast: `putStatus` is the only spawned actor that has an output.
   'output' in event ? (event.output as { version: number }).version : 0;
 
-/** Returns the number of statuses to send. */
+/** Returns the number of statuses to send, for the actor tree. */
 function facts({ snapshot: { context } }: ActorInfo<StatusSinkContext>) {
   const { due, deferredStatuses, statusesInFlight, failedStatuses } = context;
   const count = new Set([...due, ...deferredStatuses, ...statusesInFlight, ...failedStatuses].map(({ uid }) => uid))

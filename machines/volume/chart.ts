@@ -84,7 +84,7 @@ export const volumeMachine = volumeSetup.createMachine({
         ],
         onError: failureTransitions('awaitingRetry'),
       },
-      // The unmount removes the leftovers of an aborted mount.
+      // An aborted mount needs no cleanup, because the subsequent unmount removes what the mount has left behind.
       on: {
         'volume.unmount': 'unmounting',
         'volume.update': { target: 'mounting', reenter: true, actions: 'recordUpdate' },
@@ -161,7 +161,7 @@ export const volumeMachine = volumeSetup.createMachine({
           on: {
             'timer.elapsed': 'refreshing',
             'volume.objectsChanged': 'refreshing',
-            // Volumes with tokens also expose pod fields.
+            // Volumes with tokens also expose pod fields, which an update may change.
             'volume.update': { target: 'refreshing', actions: 'recordUpdate' },
           },
         },

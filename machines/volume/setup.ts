@@ -185,7 +185,7 @@ export const volumeSetup = setup({
       assertEvent(event, 'volume.update');
       return { pod: event.pod };
     }),
-    /** Emits the events about the failure before the next state emits its own. */
+    /** Emits the events about a failed mount before the next state emits its own events. */
     recordFailureEvents: enqueueActions(({ context, event, enqueue }) => {
       for (const recordedEvent of recordedEvents(involvedPod(context.pod), mountFailedEvents(context, event)))
         enqueue.emit(recordedEvent);
@@ -194,7 +194,7 @@ export const volumeSetup = setup({
     shortenWait: assign(({ context }) => ({ retryAt: retryAtAfterChange(context) })),
     recordMount: assign((_, mountedVolume: MountedVolume | null) => ({
       ...(mountedVolume ? { mountedVolume } : {}),
-      // Tokens that could not be renewed are a failure too, although the files with the old tokens are still mounted.
+      // Report a failure to renew tokens as well, although the files with the old tokens are still mounted.
       delayMs: 0,
       failure: mountedVolume?.kind === 'path' ? mountedVolume.failure : undefined,
     })),

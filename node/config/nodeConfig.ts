@@ -53,7 +53,7 @@ export interface NodeConfig extends HousekeepingConfig, ServedEndpoints {
   readonly runtimeRequestTimeoutMs: number;
   /** The cgroup below which the pods' cgroups are created. Undefined for the root of the cgroup tree. */
   readonly cgroupRoot?: string;
-  /** The cgroup driver if the runtime does not report one. */
+  /** The cgroup driver that is used if the runtime does not report one. */
   readonly cgroupDriver: 'cgroupfs' | 'systemd';
   readonly resources: NodeResources;
   readonly admission: NodeAdmission;
@@ -61,7 +61,7 @@ export interface NodeConfig extends HousekeepingConfig, ServedEndpoints {
   /** Times of the groups of pods before the host shuts down. Empty if the node does not delay the shutdown. */
   readonly shutdownPeriods: readonly ShutdownPeriod[];
   readonly fileCheckFrequencyMs: number;
-  /** Interval in milliseconds of a kubelet's sync loop, from which the health check derives its limit. */
+  /** Interval in milliseconds of a kubelet's sync loop, from which the health check derives its time limit. */
   readonly syncFrequencyMs: number;
   /** Minimum interval in milliseconds between two measurements of a volume's usage. */
   readonly volumeStatsMs: number;

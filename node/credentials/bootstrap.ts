@@ -1,6 +1,6 @@
 /**
- * Implements TLS bootstrapping of a node, which uses a bootstrap kubeconfig to request the certificate of its own
- * kubeconfig.
+ * Implements TLS bootstrapping of a node. The node uses a bootstrap kubeconfig to request the client certificate for
+ * its own kubeconfig.
  */
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -88,7 +88,7 @@ function formatYaml(kubeconfig: object): string {
   return document.toString();
 }
 
-/** Writes the file atomically. */
+/** Writes the kubeconfig atomically. */
 async function writeKubeconfig(path: string, kubeconfig: object): Promise<void> {
   await createDirectory(dirname(path));
   const temporaryPath = `${path}.tmp`;

@@ -35,7 +35,10 @@ export class CredentialFile {
     this.#limitMs = timeoutMs;
   }
 
-  /** Reads the contents. Concurrent callers share one read. Rejects with an error that starts with `errorPrefix`. */
+  /**
+   * Reads the contents of the file. Concurrent callers share one read. Rejects with an error that starts with
+   * `errorPrefix`.
+   */
   read(): Promise<string> {
     this.#pendingRead ??= this.#readFile().finally(() => {
       this.#pendingRead = undefined;
@@ -69,7 +72,7 @@ async function readContents(files: FileSystem, path: string, signal: AbortSignal
   const file = await readTextFile(files, path, { signal });
   if (file === undefined) throw new Error('no such file');
   if ('noFile' in file) throw new Error(file.noFile);
-  // Some editors write a byte order mark.
+  // Remove the byte order mark that some editors write.
   return file.text.replace(/^\ufeff/, '');
 }
 

@@ -11,7 +11,7 @@ const MIN_INTERVAL_MS = 1_000;
 
 interface ExecCredentialsOptions {
   readonly runPlugin: () => Promise<ExecCredential>;
-  /** `now` returns milliseconds since the epoch. */
+  /** Clock. `now` returns milliseconds since the epoch, and `monotonic` returns monotonic time. */
   readonly clock: { now(): number; monotonic(): number };
   readonly onProblem: (problem: string) => void;
   /**

@@ -25,7 +25,7 @@ export class ManagedCredentials implements CredentialSource {
     const { managedSource, initialSource, hasInitialCertificate, managedCertificateExists } = this.#sources;
     this.#hasManagedCertificate ||= await managedCertificateExists();
     if (!this.#hasManagedCertificate && hasInitialCertificate) return initialSource.context();
-    // Without any credentials, the request would be anonymous.
+    // Reject a request without any credentials, because it would be anonymous.
     if (!this.#hasManagedCertificate && (await initialSource.token()) === undefined) throw new Error(NO_CERTIFICATE);
     return this.#hasManagedCertificate ? managedSource.context() : initialSource.context();
   }

@@ -135,7 +135,7 @@ function parseCredential(output: string, apiVersion: string, errorPrefix: string
   return { token: token || undefined, certificatePair: cert && key ? { cert, key } : undefined, expiresAt };
 }
 
-/** Returns undefined if the text is not JSON. */
+/** Parses JSON. Returns undefined if the text is not valid JSON. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -106,8 +106,8 @@ function parseIdentity(cert: Pem, key: Pem): ClientIdentity {
 }
 
 /**
- * Returns the reasons why the certificate is not currently valid. The API server would only report that the request is
- * anonymous.
+ * Returns the reasons why the certificate is not currently valid. The agent reports them itself, because the API server
+ * would only report that the request is anonymous.
  */
 function validityProblems(
   { errorPrefix }: Pem,
@@ -142,6 +142,6 @@ function parsePrivateKey({ pem }: PemBlock) {
   }
 }
 
-/** Returns OpenSSL's reason for an error without the position in its source code. */
+/** Returns OpenSSL's reason for an error, without the position in OpenSSL's source code. */
 const opensslReason = (error: unknown): string =>
   typeof error === 'object' && error !== null && 'reason' in error ? String(error.reason) : messageOf(error);

@@ -1,4 +1,4 @@
-/** Reads facts about the host for /metrics/cadvisor: hardware, disks and the image of the sandboxes. */
+/** Reads facts about the host for /metrics/cadvisor: hardware, disks and the sandbox image. */
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '../../base/time/clock.ts';
 import { lookUp } from '../../base/values/lookUp.ts';

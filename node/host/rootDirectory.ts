@@ -30,7 +30,7 @@ export async function createDirectory(directory: string): Promise<void> {
 }
 
 /**
- * Checks when the agent starts that the directories for pods can be created, because otherwise the first pod would
+ * Checks at the start of the agent that the directories for pods can be created, because otherwise the first pod would
  * fail.
  */
 export async function assertPodDirectoriesUsable({

@@ -3,13 +3,13 @@ import type { Logger } from 'pino';
 import { NodeFailure } from '../../base/failure.ts';
 import { isServiceError, isUnreachable } from '../../cri/client/failure.ts';
 
-/** Sources of errors that should never fail. Their failures are logged as errors. */
+/** Sources that should never fail. Their failures are logged as errors. */
 const ERROR_SOURCES = new Set(
   ['nodeAgent', 'store']
     .concat(['runtimeHealth', 'pleg', 'sources', 'addresses', 'ticker', 'watches'])
     .concat(['recorder', 'inspect', 'statuses', 'subscriber']),
 );
-/** Sources of errors that are retried or optional. Their failures are logged as warnings. */
+/** Sources whose operations are retried or optional. Their failures are logged as warnings. */
 const WARNING_SOURCES = new Set([
   'relist',
   'containerEvents',
@@ -41,8 +41,8 @@ const WARNING_SOURCES = new Set([
   'images',
 ]);
 /**
- * Maximum number of different failures that are recorded as logged. When it is reached, the record is cleared, and the
- * failures are logged again if they recur.
+ * Maximum number of distinct failures that are remembered as already logged. When this number is reached, all of them
+ * are forgotten, so that they are logged again if they recur.
  */
 const MAX_REMEMBERED_FAILURES = 100;
 
@@ -51,9 +51,9 @@ export interface ErrorLog {
    * Logs a failure of a source. An error or warning is logged once. Failed calls for a pod are logged at debug level.
    */
   readonly onError: (source: string, error: unknown) => void;
-  /** Drops the record of logged failures, so that they are logged again when they recur. */
+  /** Forgets which failures have been logged, so that they are logged again if they recur. */
   readonly clearLogged: () => void;
-  /** Rejects when the root actor has failed. The message is for the user. */
+  /** Rejects when the root actor has failed. The error message is shown to the user. */
   readonly rootFailure: Promise<never>;
 }
 
@@ -61,7 +61,8 @@ export interface ErrorLog {
 export function createErrorLog(logger: Logger): ErrorLog {
   const loggedMessages = new Set<string>();
   const { promise: rootFailure, reject } = Promise.withResolvers<never>();
-  // Without a handler, Node.js would report an unhandled rejection until the caller waits for it.
+  // Add a handler, because Node.js would otherwise report an unhandled rejection if the promise rejects before the
+  // caller awaits it.
   rootFailure.catch(() => {});
   const onError = (source: string, error: unknown) => {
     const message = messageWithCauses(error);
@@ -77,7 +78,10 @@ export function createErrorLog(logger: Logger): ErrorLog {
   return { onError, clearLogged: () => loggedMessages.clear(), rootFailure };
 }
 
-/** Whether a call did not reach the runtime. The runtime's health already reports that. */
+/**
+ * Whether a call did not reach the runtime. Such a failure is not logged, because the runtime's health already reports
+ * it.
+ */
 const isRuntimeUnreachable = (error: unknown): boolean => error instanceof NodeFailure && isUnreachable(error);
 
 /** Returns the message of an error, followed by the messages of its causes unless it already contains them. */

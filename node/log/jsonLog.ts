@@ -7,7 +7,7 @@ import type { DestinationStream } from 'pino';
 import { escapeUnsafeCharacters } from '../../base/text/printable.ts';
 import { parseError, parseRecord } from './textLog.ts';
 
-/** Verbosity of each level. Errors have none. */
+/** Verbosity of each of pino's levels. Error lines have no verbosity. */
 const VERBOSITY_BY_LEVEL: ReadonlyMap<string, number> = new Map([
   ['trace', 5],
   ['debug', 2],

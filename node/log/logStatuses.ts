@@ -17,7 +17,10 @@ import type { AgentPort } from '../../socket/agent.ts';
 export function logStatuses(agent: AgentPort, logger: Logger): () => void {
   const loggedStatuses = new Map<string, string>();
   const failuresByPod = new Map<string, Map<string, Failure>>();
-  /** The actors of each pod as of its last change. An unchanged actor is still the same object. */
+  /**
+   * The actors of each pod at its last change. Changed actors are detected by identity, because an unchanged actor
+   * remains the same object.
+   */
   const previousActors = new Map<string, ReadonlySet<ActorNode>>();
   const warningsByPod = new Map<string, string[]>();
   const unsubscribeEvents = agent.subscribeEvents(({ event, removed }) => {

@@ -12,7 +12,7 @@ interface StreamDependencies {
   readonly cri: Pick<Cri, 'exec' | 'attach' | 'listContainers'>;
 }
 
-/** Timeout in milliseconds for a call to the runtime, which only creates a URL. */
+/** Timeout in milliseconds for a call to the runtime. It is short because the call only creates a URL. */
 const TIMEOUT_MS = 5_000;
 
 /**
@@ -34,7 +34,7 @@ export async function openStreamEndpoint(
     throwRuntimeMessage,
   );
   const containerId = (await containerIdPromise) ?? throwNotRunning(pod, request);
-  // An attach request cannot change whether the running process has a terminal.
+  // Use the container's setting for an attach request, which cannot change whether the running process has a terminal.
   const tty = command ? request.tty : (findContainerByName(pod.spec, container)?.container.tty ?? false);
   const { stdin, stdout } = request;
   const streams = { stdin, stdout, stderr: request.stderr && !tty, tty };

@@ -1,4 +1,4 @@
-/** Serves the page of the node. The node also runs if its page cannot be served. */
+/** Serves the page of the node. The node continues to run if its page cannot be served. */
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,6 +1,7 @@
 /**
  * Reads and writes the file `statelet/page-link` below the root directory, which contains the link to the page with its
- * token. Only the agent's user can read it. The log contains no token, because other users may be able to read the log.
+ * token. Only the agent's user can read this file. The token is never written to the log, because other users may be
+ * able to read the log.
  */
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';

@@ -56,16 +56,22 @@ export interface NodeApiDependencies {
 export interface NodeApiServer {
   /** Returns the port of the API, or 0 while it is not served. */
   port(): number;
-  /** Describes how the API is used, for the explanation of the node. Returns undefined if only health is served. */
+  /**
+   * Describes how the API is used, for the explanation of the node. Returns undefined if only the health endpoint is
+   * served.
+   */
   view(): ServedView | undefined;
-  /** Measures the CPU and memory of the node and its pods. Returns undefined if only health is served. */
+  /**
+   * Measures the CPU and memory usage of the node and its pods. Returns undefined if only the health endpoint is
+   * served.
+   */
   usage(signal: AbortSignal): Promise<Summary | undefined>;
   close(): Promise<void>;
 }
 
 /**
- * Serves the API. If that fails, rejects for a node of a cluster, because a kubelet exits too. Retries for a node
- * without a cluster, because nothing depends on its API.
+ * Serves the API. If that fails, rejects on a node that belongs to a cluster, because a kubelet exits too, and retries
+ * on a node without a cluster, because nothing depends on the API of such a node.
  */
 export async function serveNodeApi(dependencies: NodeApiDependencies): Promise<NodeApiServer> {
   const { config, clock } = dependencies;
@@ -121,7 +127,7 @@ interface ListenerDependencies extends NodeApiDependencies {
   readonly signal: AbortSignal;
 }
 
-/** Listens. Retries if the node does not belong to a cluster. */
+/** Listens for connections to the API. Retries if the node does not belong to a cluster. */
 async function listenWithRetries(dependencies: ListenerDependencies): Promise<{ close(): Promise<void> }> {
   const { cluster, clock, logger, use } = dependencies;
   const onStarted = ({ port }: Listener) => {
@@ -210,8 +216,7 @@ async function listenOnce(dependencies: ListenerDependencies): Promise<Listener>
 }
 
 /**
- * Returns a function that creates the access checks of a listener from the client certificate authorities of that
- * listener.
+ * Returns a function that creates the access checks of a listener, given the listener's client certificate authorities.
  */
 const accessFactory =
   (
@@ -237,8 +242,8 @@ const accessFactory =
   };
 
 /**
- * Returns a function that logs a warning about a source unless it repeats the previous one, because an unreachable API
- * server makes every request fail.
+ * Returns a function that logs a warning about a source, unless the warning repeats the previous one. Otherwise an
+ * unreachable API server would cause a warning for every request.
  */
 function oncePerReason(warn: (source: string, why: string) => void) {
   const lastReasonByKey = new Map<string, string>();
@@ -255,8 +260,8 @@ const TOKEN_PATTERN = /^[\x21-\x7e]{32,}$/;
 const OWNER_CALLER: Caller = { name: 'statelet:owner', groups: ['system:masters'], extra: new Map() };
 
 /**
- * Reads the node's own token, or creates it. Its bearer has all permissions, because a node without an API server has
- * no other users. A damaged token is replaced, because a truncated token could be guessed.
+ * Reads the node's own token, or creates it. The bearer of the token has all permissions, because a node without an API
+ * server has no other users. A damaged token is replaced, because a truncated token could be guessed.
  */
 async function readOrCreateOwnToken({
   config,

@@ -3,7 +3,7 @@ import { systemClock } from '../../base/time/clock.ts';
 import { connectCri } from '../../cri/client/connectCri.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
 
-/** A runtime, and a function that measures its image filesystem if the host does not have that filesystem. */
+/** A runtime, and a function that measures the runtime's image filesystem if that filesystem is not on the host. */
 export type ConnectedRuntime = Pick<NodeParts, 'cri' | 'readImageDisk'>;
 
 /** Connects to the configured container runtime, or creates a simulated runtime. */

@@ -46,7 +46,7 @@ export interface HostNode {
   readonly cgroupLocation: CgroupLocation | undefined;
   /** The cgroups of the pods. Undefined if the agent does not manage them. */
   readonly cgroups: Cgroups | undefined;
-  /** Kills the credential plugins that are still running. */
+  /** Kills the credential plugins that are still running when the node stops. */
   readonly stopCredentialPlugins: () => void;
 }
 
@@ -149,7 +149,7 @@ function oomKillCounter(location: CgroupLocation, hierarchies: readonly Hierarch
   return () => kills.read();
 }
 
-/** Joins the configured cluster, if any. The client of the API server is imported only for nodes of a cluster. */
+/** Joins the configured cluster, if any. The API server client is imported only if the node joins a cluster. */
 async function joinConfiguredCluster(
   { cluster, rootDirectory }: NodeConfig,
   identity: HostIdentity,

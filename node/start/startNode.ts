@@ -226,7 +226,7 @@ function createSharedStats() {
     resourceMeter,
     create,
     current: () => createdStats,
-    /** Measures the node and its pods. Returns undefined for a node that evicts no pods. */
+    /** Measures the node and its pods. Returns undefined for a node that never evicts pods. */
     evictionFigures: async (
       { resources }: NodeConfig,
       pods: readonly Pod[],

@@ -12,7 +12,7 @@ import { ConfigError } from '../config/configError.ts';
  */
 const WATCHDOG_LOWER_BOUND_MS = 1_000;
 
-/** Timeout of one notification in milliseconds. systemd may read it late. */
+/** Timeout of one notification in milliseconds. It is generous because systemd may read the notification late. */
 const NOTIFY_TIMEOUT_MS = 10_000;
 
 type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
@@ -87,7 +87,7 @@ export function createSystemdNotifier(
   const notifyWatchdog = async () => {
     timer = clock.setTimeout(() => void notifyWatchdog(), (watchdogMs ?? 0) / 2);
     const checkFailure = describeFailedCheck(checks);
-    // Without further notifications, systemd restarts the agent.
+    // Do not notify the watchdog if a check has failed, so that systemd restarts the agent.
     if (checkFailure !== undefined)
       logger.error(`the watchdog of systemd is not notified, because the agent is unhealthy: ${checkFailure}`);
     else await sendState('WATCHDOG=1', abortController.signal);
@@ -105,7 +105,7 @@ export function createSystemdNotifier(
   };
 }
 
-/** Returns the name and the error of the first failed check. */
+/** Returns the name of the first check that fails, and its error. */
 function describeFailedCheck(checks: readonly HealthCheck[]): string | undefined {
   for (const { name, runCheck } of checks) {
     try {
@@ -118,8 +118,8 @@ function describeFailedCheck(checks: readonly HealthCheck[]): string | undefined
 }
 
 /**
- * Sends a state with `systemd-notify`, because Node.js has no Unix datagram sockets. If the agent does not run as root,
- * the unit requires `NotifyAccess=all`.
+ * Sends a notification with `systemd-notify`, because Node.js has no Unix datagram sockets. If the agent does not run
+ * as root, its unit must set `NotifyAccess=all`.
  */
 async function notifySystemd(state: string, socket: string, signal: AbortSignal): Promise<void> {
   const options = { signal, timeoutMs: NOTIFY_TIMEOUT_MS, environment: { NOTIFY_SOCKET: socket } };

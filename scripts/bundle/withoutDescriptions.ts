@@ -1,6 +1,6 @@
 /**
- * esbuild plugin that leaves the descriptions of states out of the daemon's bundle. Only drawings and exported charts
- * show them, and V8 retains the whole text of the bundle in memory.
+ * esbuild plugin that leaves the descriptions of states out of the daemon's bundle, because only drawings and exported
+ * charts show them and V8 retains the bundle's whole text in memory.
  */
 import { readFile } from 'node:fs/promises';
 import type { Plugin } from 'esbuild';

@@ -1,4 +1,4 @@
-/** Lays out the contents of outermost boxes: rows of states with arrows between them. */
+/** Lays out the contents of a drawing's outermost boxes: rows of states with arrows between them. */
 import type { StateMeta } from '../../machines/shared/stateMeta.ts';
 import { sansWidth } from '../../web/model/chart/textWidth.ts';
 import type { Arrow, Item } from './content.ts';

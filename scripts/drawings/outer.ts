@@ -94,7 +94,7 @@ const legEnd = ({ arrow, to }: Leg, isBack: boolean): End => ({
   side: isBack ? 'EAST' : 'WEST',
 });
 
-/** All drawings share one instance, because its start is slow. */
+/** An instance of ELK that all drawings share, because it is slow to start. */
 const elkEngine = new elk.default();
 
 /** Runs ELK. If `isBack` is undefined, arrows may start and end anywhere on a card. */

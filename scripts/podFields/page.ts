@@ -4,8 +4,8 @@ import { podManifestSchema } from '../../kubernetes/api/schema/pod.ts';
 import { CLUSTER_COMPONENTS, type FieldTreatment, treatmentByPath } from './treatments.ts';
 
 /**
- * Replacements that turn the path of a field into that of a field with the same schema and treatment. They apply to
- * fields that are not listed themselves.
+ * Replacements that map the path of an unlisted field to the path of an equivalent listed field, i.e. one with the same
+ * schema and the same treatment by the node.
  */
 const EQUIVALENT_PATHS: readonly (readonly [RegExp, string])[] = [
   [/^(initContainers|ephemeralContainers)\[\]/, 'containers[]'],
@@ -43,7 +43,7 @@ function listFieldsBelow(schema: z.core.SomeType, path: string): string[] {
   }
 }
 
-/** Returns the path whose treatment applies to a field, or undefined if there is none. */
+/** Returns the path under which the treatment of a field is listed, or undefined if there is none. */
 export const findTreatment = (path: string): string | undefined =>
   findOwnTreatment(path) ?? findOwnTreatment(equivalentPath(path));
 

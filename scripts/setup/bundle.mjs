@@ -5,7 +5,7 @@ import { runStep } from './runForeground.mjs';
 
 const distDirectory = join(root, 'dist');
 
-/** Rebuilds the bundle if a source file is newer. */
+/** Rebuilds the bundle if a source file is newer than the bundle. */
 export async function bundle() {
   if (isFresh()) return;
   printProgress('building the bundle');

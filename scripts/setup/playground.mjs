@@ -7,7 +7,7 @@ import { printProgress, root } from './places.mjs';
 import { runForeground } from './runForeground.mjs';
 
 const NODE_NAME = 'playground';
-/** The interval of metrics-server, in milliseconds. */
+/** Scrape interval of metrics-server, in milliseconds. */
 const SCRAPE_INTERVAL_MS = 15_000;
 
 /** Runs a test API server and a node that has joined it until Ctrl-C. Returns the exit code of the node. */
@@ -26,7 +26,7 @@ export async function runPlayground(args) {
   );
   const userKubeconfig = writePrivateFile('kubeconfig', kubeconfig());
   process.stdout.write(introductionText(userKubeconfig));
-  // On a terminal, the table covers the introduction, so it shows this note above its rows.
+  // The table on a terminal covers the introduction, so it shows this note above its rows.
   process.env.STATELET_NOTE = `for kubectl: export KUBECONFIG=${userKubeconfig}`;
   const [stateDirectory, manifestDirectory] = ['state', 'manifests'].map((name) => join(directory, name));
   mkdirSync(manifestDirectory);

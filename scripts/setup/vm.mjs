@@ -164,7 +164,7 @@ async function runJest(machine, { directory, jestArgs, signal }) {
   );
   const results = readResults(file);
   const counts = results === undefined ? { passed: 0, failed: 1 } : countResults(results, exitCode, false);
-  // A run of selected tests says nothing about the other tests.
+  // Write the results of a full run only, because a run of selected tests says nothing about the other tests.
   if (results !== undefined && jestArgs.length === 0) await writeResults(results, machine, signal);
   process.stdout.write(`${counts.passed} passed, ${counts.failed} failed\n`);
   return counts.failed === 0 ? 0 : 1;

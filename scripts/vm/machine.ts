@@ -82,7 +82,7 @@ async function startQemu(accelerator: Accelerator, options: MachineOptions): Pro
   const { image, secondDisk, directory, program = 'qemu-system-x86_64' } = options;
   const console = join(directory, `console-${accelerator}.log`);
   const port = await findFreePort();
-  // The kernel kills QEMU when this process dies, even if this process is killed with SIGKILL.
+  // QEMU is killed by the kernel when this process exits, even if this process is killed with SIGKILL.
   const qemuArgs = qemuArguments({ accelerator, image, secondDisk, console, port });
   const args = ['--pdeathsig', 'KILL', '--', program, ...qemuArgs];
   await writeFile(console, '');

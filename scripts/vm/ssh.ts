@@ -13,7 +13,7 @@ export const sshConfig = ({
 }: {
   readonly image: Pick<VmImage, 'sshKey' | 'knownHosts'>;
   readonly port: number;
-  /** Path of the socket of the shared connection. */
+  /** Path of the shared connection's socket. */
   readonly controlPath: string;
 }): string => `Host vm
   HostName 127.0.0.1

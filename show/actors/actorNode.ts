@@ -53,7 +53,7 @@ export interface ReportedDetails extends Partial<ActorDetails> {
   readonly waitDescriptions?: Readonly<Record<string, string>>;
 }
 
-/** The state that a feed reports for itself. */
+/** State of a feed, as reported by the feed itself. */
 export interface FeedView extends ActorView, Partial<ActorDetails> {
   readonly kind?: string;
   readonly name: string;
@@ -62,17 +62,20 @@ export interface FeedView extends ActorView, Partial<ActorDetails> {
 /** An actor with all of its descendants. */
 export interface ActorNode extends ActorView, ActorDetails {
   readonly id: string;
-  /** The id of the machine, or the name of the port for a feed or a call in flight. */
+  /** The id of the actor's state machine, or the name of the port for a feed or a call in flight. */
   readonly machine: string;
   readonly kind: string;
   readonly name: string;
   readonly children: readonly ActorNode[];
 }
 
-/** The kind of a call in flight. The state of the calling actor describes the purpose of the call. */
+/**
+ * The kind of an entry that represents a call in flight. The purpose of the call is described by the state of the
+ * calling actor.
+ */
 export const CALL_KIND = 'call';
 
-/** The value of `machine` for the entries of the node's own API, which run no machine. */
+/** The value of `machine` for the entries of the node's own API, for which no state machine runs. */
 export const NODE_API_ID = 'server';
 
 /** The container runtime as described by its responses. */
@@ -88,16 +91,19 @@ export interface RuntimeView {
   readonly since?: number;
   /** Reason why the runtime is not ready. */
   readonly message?: string;
-  /** Reason why pods cannot get a network. */
+  /** Reason why the runtime's network is not ready. */
   readonly networkNotReady?: string;
 }
 
-/** A limiter of concurrent operations on the node. Its keys are `<pod uid>/<actor>/<limiter>`, one for each request. */
+/**
+ * A limiter of concurrent operations on the node. Each request to the limiter is identified by a key `<pod
+ * uid>/<actor>/<limiter>`.
+ */
 export interface LimiterView {
   readonly capacity: number;
   /** Keys of the requests that occupy a slot. */
   readonly held: readonly string[];
-  /** The keys in `held` whose requests are slow. Only requests for the same origin still wait for a slow one. */
+  /** The keys in `held` whose requests are slow. A slow request blocks only requests for the same origin. */
   readonly slow?: readonly string[];
   /** Keys of the waiting requests, the next one first. */
   readonly queue: readonly string[];

@@ -6,7 +6,7 @@ export const containerNameOf = (path: string): string | undefined => /^pod\/[^/]
 
 /** One step of a path. `container/web` has a kind and a name, and `image` has only a name. */
 export interface ActorStep {
-  /** Undefined for an actor that is the only one of its kind below its parent. */
+  /** Kind of the actor. Undefined for an actor that is the only one of its kind below its parent. */
   readonly kind?: 'pod' | 'container' | 'volume' | 'probe';
   readonly name: string;
 }

@@ -19,7 +19,7 @@ export interface RowCells {
   readonly time: string;
 }
 
-/** Returns the text of a row. `now` is in milliseconds since the epoch. */
+/** Formats the cells of a row, except the name. `now` is in milliseconds since the epoch. */
 export function rowCells(row: ActorRow, now: number): RowCells {
   const { actor, subject, pod } = row;
   const rowTimeText = rowTime(subject, now);
@@ -49,8 +49,8 @@ const queuePositionOf = ({ machine, name }: ActorNode, pod: OptionalPod): QueueP
   machine === 'container' ? pod?.queuePositionOf(name) : undefined;
 
 /**
- * Returns the detail text of a pod's row. The reasons are shown in the rows of the containers if the pod is expanded. A
- * collapsed pod shows kubectl's STATUS if that is informative.
+ * Returns the detail text of a pod's row. An expanded pod leaves the reasons to the rows of its containers. A collapsed
+ * pod shows kubectl's STATUS if that is informative.
  */
 function podDetail({ actor, subject, isExpanded }: ActorRow, pod: RowPod, now: number): string {
   const { status, ready } = pod.statusColumns(now);

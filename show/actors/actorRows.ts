@@ -33,7 +33,7 @@ export const actorRows = ({ pods, limiters, ...nodeActors }: NodeActors, view: R
 export const countActors = ({ pods, limiters, ...nodeActors }: NodeActors): TreeCount =>
   countTree({ ...nodeActors, pods: pods.map((each) => toRowPod(each, limiters)) });
 
-/** Creates the entry of a pod. The queues are read lazily and only once. */
+/** Creates the entry of a pod. The limiters' queues are read lazily and only once. */
 function toRowPod(podWithTree: PodWithTree, limiters: readonly LimiterView[]): RowPod {
   const actors = podActors(podWithTree);
   const { metadata } = podWithTree.pod;

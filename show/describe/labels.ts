@@ -14,8 +14,8 @@ export const labelLines = (labels: Readonly<Record<string, string>> = {}): strin
     .map((key) => `${key}=${lookUp(labels, key)}`);
 
 /**
- * Maximum length of an annotation on the line of its key. Longer values and values with several lines follow below the
- * key.
+ * Maximum length of an annotation value that is shown on the same line as its key. Longer values and multi-line values
+ * are shown below the key.
  */
 const MAX_ANNOTATION_LENGTH = 140;
 

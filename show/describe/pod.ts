@@ -11,7 +11,7 @@ import { annotationLines, labelLines, titledList } from './labels.ts';
 import { alignColumns, indentLines } from './tabbed.ts';
 import { describeVolumes } from './volumes.ts';
 
-/** Information about a pod that its object does not contain. */
+/** Information about a pod that the pod object does not contain. */
 export interface PodExtras {
   /** Last log lines of the pod's failed containers. */
   readonly logs?: LogTails;

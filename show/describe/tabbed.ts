@@ -1,6 +1,6 @@
 /**
- * Lays out text in columns as kubectl does (Go's `text/tabwriter`). Each column is as wide as the widest cell in a
- * block of adjacent lines.
+ * Lays out text in columns as kubectl does (Go's `text/tabwriter`). Within a block of adjacent lines, each column is as
+ * wide as its widest cell.
  */
 
 import { printableText } from '../../base/text/printable.ts';

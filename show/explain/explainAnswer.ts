@@ -289,7 +289,7 @@ function problemText(container: ContainerWithActor, now: number): Answer {
     return willRestart ? end + restartSuffix(container, now) : `${end}; it will not be restarted`;
   }
   const { reason } = state.waiting ?? {};
-  // The reason remains in the status until the next start succeeds.
+  // The status keeps the reason `CrashLoopBackOff` until the next start succeeds.
   if (reason === 'CrashLoopBackOff' && lastRun) {
     const repetition = lastRun.exitCode === 0 ? 'keeps exiting' : 'keeps failing';
     return `${until === undefined ? 'has terminated' : repetition}: ${terminationCause(lastRun)}${restartSuffix(container, now)}`;

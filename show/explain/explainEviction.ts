@@ -67,8 +67,8 @@ export function withEvictionOutlook(
 }
 
 /**
- * Returns one sentence for each pod that would be the first to be evicted because of some signal. The sentence starts
- * with a list of these signals.
+ * Returns one sentence for each pod that would be the first to be evicted for at least one eviction signal. The
+ * sentence starts with a list of these signals.
  */
 function victimSentences(pods: readonly Pod[], figures: EvictionFigures): string[] {
   const signals = [...new Set(figures.thresholds.map(({ signal }) => signal))];

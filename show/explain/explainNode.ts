@@ -24,7 +24,7 @@ export interface NodeExplanation {
   readonly addresses?: readonly string[];
   /** One sentence per resource with the requested and the allocatable amount. */
   readonly use?: readonly string[];
-  /** Sentences about the pods that would be evicted. Undefined if the node evicts none. */
+  /** Sentences about the pods that would be evicted. Undefined if the node never evicts pods. */
   readonly eviction?: readonly string[];
 }
 

@@ -1,4 +1,7 @@
-/** Explains one container or volume of a pod, whereas the explanation of a pod covers only its most severe problem. */
+/**
+ * Explains one container or volume of a pod, in contrast to the explanation of a whole pod, which covers only the most
+ * severe problem.
+ */
 import { humanDuration } from '../../base/time/duration.ts';
 import type { ActorNode } from '../actors/actorNode.ts';
 import { type ContainerWithActor, containerNames, type PodWithTree, podActors } from '../actors/podActors.ts';
@@ -153,7 +156,7 @@ export function explainPart(
   };
 }
 
-/** Returns the names of all parts of a kind, so that an error message can list them. */
+/** Returns the names of the pod's containers or volumes, so that an error message can list them. */
 export const partNames = (podWithTree: PodWithTree, kind: PodPart['kind']): string[] => {
   const { containers, volumes } = podActors(podWithTree);
   return kind === 'volume' ? volumes.map(({ name }) => name) : containers.map(({ actor }) => actor.name);

@@ -20,7 +20,7 @@ interface ServedSession {
   readonly since: number;
 }
 
-/** Requests for one metrics path, including the latest caller. */
+/** Statistics of the requests for one metrics path, with the latest caller. */
 interface ServedScrape {
   readonly path: string;
   readonly count: number;

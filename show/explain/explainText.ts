@@ -106,12 +106,13 @@ export function untilClause(until: number | undefined, now: number): string {
   return until === undefined ? '' : ` until${timeWithDistance(until, now)}`;
 }
 
-/** Minimum duration of a wait that is shown, because shorter waits are not worth mentioning. */
+/** Minimum duration of a wait that is shown, in milliseconds. Shorter waits are not worth mentioning. */
 const MIN_SHOWN_WAIT_MS = 10_000;
 
 /**
- * If a deadline is further away than this, the text shows the duration of the wait as well. Such a deadline is only an
- * upper bound for work that normally takes much less time.
+ * Maximum distance of a deadline that is shown alone, in milliseconds. For a later deadline, the text also shows how
+ * long the actor has been waiting, because such a deadline is only an upper bound for work that normally takes much
+ * less time.
  */
 const NEAR_DEADLINE_MS = 600_000;
 
@@ -131,7 +132,7 @@ export function waitDetails(
 export const forClause = ({ waitingFor }: { readonly waitingFor?: string }): string =>
   waitingFor === undefined ? '' : ` for ${waitingFor}`;
 
-/** Delay after which an overdue action is reported as stuck. */
+/** Delay in milliseconds after which an overdue action is reported as stuck. */
 const STUCK_AFTER_MS = 5_000;
 
 /** Formats a time and its distance from now, e.g. ` 12:03:10 (in 14s)`. */
@@ -189,7 +190,7 @@ export function terminationCause(run: Omit<TerminatedRun, 'containerId'>): strin
   return `${GENERIC_REASONS.includes(reason) ? end : `${reason}, ${end}`}${durationText}${killReason}${output}`;
 }
 
-/** Returns the last line of a text without trailing blank lines, shortened. */
+/** Returns the last non-blank line of a text, shortened. */
 function lastLine(text: string): string {
   return shortenMessage(text.trimEnd().split('\n').at(-1) ?? '');
 }
@@ -208,7 +209,7 @@ const IMAGE_REASONS: ReadonlySet<string> = new Set([
  */
 export function importAdvice(reason: string): string | undefined {
   if (!IMAGE_REASONS.has(reason)) return undefined;
-  // The policy Always queries the registry even if the image is present.
+  // An imported image does not help with the policy Always, which queries the registry even if the image is present.
   const policyNote = reason === 'ErrImageNeverPull' ? '' : ' (for imagePullPolicy IfNotPresent or Never)';
   return `"statelet image import FILE.tar" imports an image from a file${policyNote}`;
 }

@@ -23,7 +23,7 @@ const MAX_LABEL_LENGTH = 36;
 const MAX_STATE_LENGTH = 34;
 
 interface Line {
-  /** Branch of the tree drawn before the label. */
+  /** Tree branch that is drawn before the label. */
   readonly branch: string;
   /** Prefix of the detail lines below the actor. */
   readonly trunk: string;
@@ -217,7 +217,7 @@ function waitLines(waitingFor: string | undefined, until: number | undefined, at
   return [`waiting${waitingFor === undefined ? '' : ` for ${waitingFor}`}${untilClause(until, at)}`];
 }
 
-/** Formats the end of a run as a time of day, because the text before it already contains a duration. */
+/** Formats the time at which a run ended as a time of day, because the text before it already contains a duration. */
 const endTimeText = ({ finishedAt }: { finishedAt?: number }, at: number): string =>
   finishedAt === undefined ? '' : `, at ${clockTime(finishedAt, at)}`;
 

@@ -1,7 +1,7 @@
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { namespacedName } from '../../kubernetes/shownName.ts';
 
-/** Whether `name` refers to the object with this full name, with or without the node's name as a suffix. */
+/** Whether `name` refers to the object named `fullName`, with or without the node's name as a suffix. */
 export const matchesName = (name: string, fullName: string, node: string): boolean =>
   fullName === name || fullName === `${name}-${node.toLowerCase()}`;
 

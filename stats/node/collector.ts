@@ -20,15 +20,13 @@ export interface CollectorOptions {
   readonly readUsage: ReadUsage;
   /** Lists the existing cgroups. Undefined if pods have no cgroups on this host. */
   readonly findCgroups?: (() => ExistingCgroups) | undefined;
-  /** Returns the path of the cgroup of all pods. Undefined if there is none. */
+  /** Returns the path of the cgroup that contains all pods. Undefined if there is none. */
   readonly findSharedCgroup?: (() => string | undefined) | undefined;
   /** Returns the path of the agent's own cgroup. Undefined if the agent shares its cgroup with other processes. */
   readonly findAgentCgroup?: (() => string | undefined) | undefined;
   readonly procfs: Pick<Cgroupfs, 'read'>;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
-  /**
-   * The pods of the node with their status. They are the fallback until the runtime has listed pods for the first time.
-   */
+  /** The pods of the node with their status. They are used until the runtime has listed its pods for the first time. */
   readonly pods: () => readonly Pod[];
   /** Aborts all samples in progress. */
   readonly signal: AbortSignal;
@@ -38,8 +36,8 @@ export interface CollectorOptions {
 const DEFAULT_MAX_AGE_MS = 10_000;
 const RUNTIME_TIMEOUT_MS = 5_000;
 /**
- * Number of pods to sample before yielding to the event loop. A pod takes more than a millisecond, so the event loop is
- * blocked for about 5 ms at a time.
+ * Number of pods to sample before yielding to the event loop. A pod takes more than a millisecond, so this number of
+ * pods blocks the event loop for about 5 ms.
  */
 const PODS_PER_TURN = 4;
 
@@ -84,8 +82,8 @@ export class Collector {
   }
 
   /**
-   * Reads the memory of the root cgroup and of the cgroup of all pods. Cheap, because it neither lists nor reads the
-   * cgroups of individual pods.
+   * Reads the memory usage of the root cgroup and of the cgroup that contains all pods. Cheap, because it neither lists
+   * nor reads the cgroups of individual pods.
    */
   memory(): { readonly root: CgroupSample | undefined; readonly allPods: CgroupSample | undefined } {
     const { readUsage, findSharedCgroup } = this.#options;
@@ -97,7 +95,9 @@ export class Collector {
     return { root: sampleMemory(''), allPods: sharedPath === undefined ? undefined : sampleMemory(sharedPath) };
   }
 
-  /** Runs samples sequentially, because concurrent ones would compute their rates from each other's counters. */
+  /**
+   * Runs sampling tasks sequentially, because concurrent tasks would compute their rates from each other's counters.
+   */
   #runSequentially<T>(task: () => Promise<T>): Promise<T> {
     const sample = this.#previousSample.then(task);
     this.#previousSample = sample.catch(() => {});
@@ -129,7 +129,8 @@ export class Collector {
       root,
       allPods,
       qosCgroups: qosCgroups.filter((tier) => tier !== undefined),
-      // Reuse the root's sample, because the CPU rate of a cgroup can be computed only once per sample of the node.
+      // Reuse the sample of the root cgroup, because the CPU rate of a cgroup can be computed only once per sample of
+      // the node.
       agent: agentPath === undefined ? undefined : agentPath === '' ? root : this.#sampleCgroup(agentPath, kind),
       network: kind === 'everything' ? this.#sampleNetwork(1) : undefined,
       pods: await this.#addRuntimeStats(podSamples),
@@ -214,7 +215,7 @@ function withRuntimeStats(pod: PodSample, { containers, pods }: RuntimeStats): P
   };
 }
 
-/** Paths of cgroups by pod UID and container ID. */
+/** Paths of existing cgroups, keyed by pod UID and container ID. */
 interface CgroupPaths {
   readonly sharedPaths: readonly string[];
   readonly pods: ReadonlyMap<string, { readonly path: string; readonly containers: ReadonlyMap<string, string> }>;

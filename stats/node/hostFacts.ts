@@ -1,4 +1,4 @@
-/** Reads the properties of the host that summaries contain in addition to the usage. */
+/** Reads the properties of the host that a summary contains in addition to the resource usage. */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Hierarchy } from '../../host/cgroup/hierarchies.ts';
@@ -6,7 +6,7 @@ import { lowestTaskLimit, parseBootTime, parseMemoryTotals, parseTaskCount } fro
 import type { HostTotals } from '../cgroupStats.ts';
 
 export interface HostFacts {
-  /** Milliseconds since the epoch. Undefined if unknown. */
+  /** Time at which the host was booted, in milliseconds since the epoch. Undefined if unknown. */
   readonly bootTime: number | undefined;
   readonly memoryTotals: HostTotals;
   /** The maximum and current number of tasks (processes and threads). */
@@ -18,7 +18,7 @@ export interface HostFacts {
   cgroupCreationTime(path: string): number | undefined;
 }
 
-/** Reads the properties of the host from `procfs`. Reads constant properties only once. */
+/** Reads the properties of the host from `procfs`. Properties that never change are read only once. */
 export function createHostFacts(hierarchies: readonly Hierarchy[], procfs = '/proc'): HostFacts {
   const readProcFile = (path: string): string | undefined => {
     try {
@@ -45,9 +45,9 @@ const latestTime = (...times: readonly (number | undefined)[]): number | undefin
 };
 
 /**
- * Returns the earliest modification time of a cgroup's directory and of a file that the kernel creates in it. The
- * directory's own time changes when entries are created in it, and the file's time does not (`getSpecInternal` in
- * cAdvisor's `container/common/helpers.go`).
+ * Returns the earlier of two modification times: that of a cgroup's directory and that of a file that the kernel
+ * creates in it. The directory's time changes whenever entries are created in the directory, but the file's time does
+ * not (`getSpecInternal` in cAdvisor's `container/common/helpers.go`).
  */
 function oldestModificationTime(hierarchies: readonly Hierarchy[], path: string): number | undefined {
   const modificationTimes = hierarchies.flatMap(({ root, version }) =>

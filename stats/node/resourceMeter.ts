@@ -1,6 +1,6 @@
 /**
- * Measures the node's resources for the eviction of pods (`makeSignalObservations` in `pkg/kubelet/eviction/helpers.go`).
- * A measurement of the node alone neither lists nor reads its pods.
+ * Measures the node's resources for pod eviction (`makeSignalObservations` in `pkg/kubelet/eviction/helpers.go`). A
+ * measurement of the node alone neither lists nor reads its pods.
  */
 import { stat } from 'node:fs/promises';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
@@ -38,7 +38,7 @@ interface RuntimeFileSystem {
 
 export class ResourceMeter {
   readonly #options: ResourceMeterOptions;
-  /** Layout of the file systems. Like the kubelet, the agent detects it only once. */
+  /** Layout of the node's file systems. Like the kubelet, the agent detects it only once. */
   #layout: DiskLayout | undefined;
 
   constructor(options: ResourceMeterOptions) {
@@ -66,7 +66,8 @@ export class ResourceMeter {
     const [nodeFs, imageFs, containerFs] = await Promise.all([
       readFileSystemUsage(rootDirectory, signal),
       images && readFileSystemUsage(images.mountpoint, signal),
-      // Read a shared file system only once, so that the signals of images and containers have the same figures.
+      // Read a shared file system only once, so that the signals for images and for containers are based on the same
+      // values.
       containers && containers !== images && readFileSystemUsage(containers.mountpoint, signal),
     ]);
     const observations = {
@@ -88,8 +89,8 @@ export class ResourceMeter {
   }
 
   /**
-   * Returns the file systems of the images and of the containers' writable layers. If the runtime reports no file
-   * system for containers, both are the same.
+   * Returns the file systems that contain the images and the containers' writable layers. If the runtime reports no
+   * file system for containers, that of the images is used for both.
    */
   async #runtimeFileSystems(signal: AbortSignal) {
     const { cri } = this.#options;
@@ -145,7 +146,7 @@ function memoryObservation(memory: MemoryStats | undefined): Observation | undef
 }
 
 /**
- * Returns the observations for the eviction signals of a file system. There is none for inodes if the file system does
+ * Returns the observations for the eviction signals of a file system. Omits the inode signal if the file system does
  * not count its inodes.
  */
 function fileSystemObservations(

@@ -173,9 +173,9 @@ export class StatsProvider {
   }
 
   /**
-   * Returns the statistics of the cgroup of all pods and of the agent's cgroup. The agent's start time is that of this
-   * provider (`summary_sys_containers.go` in `pkg/kubelet/server/stats`). The kubelet's other system containers cannot
-   * be configured here.
+   * Returns the statistics of the cgroup of all pods and of the agent's cgroup. The agent's start time is the start
+   * time of this provider (`summary_sys_containers.go` in `pkg/kubelet/server/stats`). The kubelet's other system
+   * containers cannot be configured in this agent.
    */
   #systemContainers({ allPods, agent }: NodeSample, includesIo: boolean): readonly ContainerStats[] | undefined {
     const createContainerStats = (
@@ -242,7 +242,8 @@ export class StatsProvider {
     try {
       const timeoutSignal = AbortSignal.any([signal, limit.signal]);
       const measurements = pods.map(async (pod) => {
-        // Pods of other agents may have names that this agent rejects in paths.
+        // The measurement may fail, because pods of other agents may have names that this agent does not accept in
+        // paths.
         const files = await unlessAborted(measurePodFiles(pod, measurementContext), timeoutSignal).catch(
           () => NO_FILES,
         );

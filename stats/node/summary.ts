@@ -114,8 +114,8 @@ export interface InterfaceStats {
 }
 
 /**
- * The statistics of the default interface and, in a list, those of all interfaces. The name is empty if there is no
- * default interface.
+ * The statistics of the default interface, together with a list of the statistics of all interfaces. The name is empty
+ * if there is no default interface.
  */
 export interface NetworkStats extends InterfaceStats {
   readonly time: StatsTime;

@@ -12,7 +12,10 @@ import {
   statsTime,
 } from '../node/summary.ts';
 
-/** Fields are undefined if the runtime does not report them. */
+/**
+ * Resource usage of a container or pod as reported by the runtime. Fields that the runtime does not report are
+ * undefined.
+ */
 export interface RuntimeUsage {
   readonly cpu?: CpuStats | undefined;
   readonly memory?: MemoryStats | undefined;
@@ -25,7 +28,7 @@ export interface RuntimeUsage {
   readonly processes?: number | undefined;
 }
 
-/** Usage of a file system by a writable layer. */
+/** Disk usage of a writable layer. */
 export interface LayerUsage {
   /** Milliseconds since the epoch. */
   readonly readAt: number;
@@ -79,8 +82,8 @@ export const layerUsage = ({ timestamp, fsId, usedBytes, inodesUsed }: wire.File
 function cpuStats({ timestamp, usageCoreNanoSeconds, usageNanoCores, psi }: wire.CpuUsage, rateOf: RateOf): CpuStats {
   const readAt = toMilliseconds(timestamp);
   const usedNs = toNumber(usageCoreNanoSeconds);
-  // Compute the rate even if the runtime reports one, so that this counter is available for the next rate if the
-  // runtime then reports none.
+  // Compute the rate even if the runtime reports one, so that this counter is available for computing the next rate if
+  // the runtime does not report that one.
   const coreUsageRate = usedNs === undefined ? undefined : rateOf(usedNs, readAt);
   return {
     time: statsTime(readAt),

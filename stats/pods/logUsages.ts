@@ -24,12 +24,15 @@ export interface LogUsage {
   readonly bytes: number;
 }
 
-/** Maximum age of the results. Logs grow slowly, and measuring them takes several hundred system calls. */
+/**
+ * Maximum age of the results, in milliseconds. They are cached because logs grow slowly and measuring them takes
+ * several hundred system calls.
+ */
 const MAX_AGE_MS = 60_000;
 /** Time to wait for a measurement before returning the previous results, in milliseconds. */
 const WAIT_MS = 1_000;
 
-/** Measures on demand, at most once a minute. */
+/** Measures the logs on demand, at most once a minute. */
 export class LogUsages {
   readonly #cache: CachedValue<readonly LogUsage[]>;
 
@@ -50,7 +53,10 @@ export class LogUsages {
   }
 }
 
-/** Measures pods sequentially, so that a scrape does not occupy the whole thread pool for file system calls. */
+/**
+ * Measures the logs of the pods sequentially, so that a scrape does not occupy the whole thread pool for file system
+ * calls.
+ */
 async function measureLogs({
   pods,
   layout,

@@ -1,5 +1,5 @@
 /**
- * Creates a pod's entry in the summary from its cgroups, the runtime's statistics and its files
+ * Creates a pod's entry in the summary from the pod's cgroups, the runtime's statistics and the pod's files
  * (`pkg/kubelet/stats/cri_stats_provider.go`).
  */
 import type { InterfaceUsage } from '../../host/usage/netDev.ts';
@@ -67,7 +67,10 @@ function combineStats(cgroup: CgroupSample | undefined, runtime: RuntimeUsage | 
   };
 }
 
-/** Returns the statistics of a pod. CPU, memory and swap default to the sums over the containers. */
+/**
+ * Returns the statistics of a pod. If those for CPU, memory or swap are missing, they are summed up over the
+ * containers.
+ */
 function statsOfPod({ cgroup, runtime }: PodSample, containers: readonly ContainerStats[]) {
   const { cpu, memory, io, swap } = combineStats(cgroup, runtime);
   return {

@@ -1,4 +1,4 @@
-/** Entry point of the child process that walks the directory trees of volumes, which can take a long time. */
+/** Entry point of a child process that measures the directory trees of volumes, which can take a long time. */
 import { setPriority } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { measureDiskUsages } from '../../host/usage/diskUsages.ts';

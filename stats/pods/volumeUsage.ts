@@ -121,7 +121,7 @@ export class VolumeUsage {
     if (due.length === 0) return;
     const abortController = new AbortController();
     const measurement = this.#measurePods(due, AbortSignal.any([signal, abortController.signal]))
-      // If the measurement fails, it is repeated on the next request, because `nextMeasurementAt` is unchanged.
+      // A failed measurement is repeated on the next request, because `nextMeasurementAt` is unchanged.
       .catch(() => {})
       .finally(() => {
         this.#inProgress = undefined;
@@ -159,7 +159,8 @@ export class VolumeUsage {
   }
 
   /**
-   * Returns the trees to measure. A volume whose files the agent writes (any except an emptyDir) is measured only once.
+   * Returns the directory trees to measure. The contents of a volume that is not an emptyDir are written by the agent,
+   * so such a volume is measured only once.
    */
   #listTrees({ metadata: { uid }, spec }: Pod): VolumeTree[] {
     const { layout, findPlugin } = this.#options;

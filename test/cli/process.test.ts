@@ -189,9 +189,7 @@ describe('run', () => {
       .err()
       .split('\n')
       .filter((line) => line.includes('ignored in this version'));
-    expect(warnings).toEqual([
-      expect.stringMatching(/^W\d{4} .*kubelet\.yaml: accepted, .*: volumePluginDir"$/),
-    ]);
+    expect(warnings).toEqual([expect.stringMatching(/^W\d{4} .*kubelet\.yaml: accepted, .*: volumePluginDir"$/)]);
   });
 });
 

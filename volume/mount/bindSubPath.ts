@@ -1,5 +1,5 @@
 /**
- * Mounts subPaths of volumes (C26). A subPath is opened first, and the open handle is then bind-mounted at a path that
+ * Mounts subPaths of volumes (C26). A subPath is opened first. The open file is then bind-mounted at a path that
  * belongs to the pod.
  */
 import type { BigIntStats } from 'node:fs';

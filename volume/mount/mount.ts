@@ -39,10 +39,14 @@ export async function unmount(target: string, signal: AbortSignal): Promise<void
   }
 }
 
-/** Bind-mounts the file or directory of an open handle, even if its path has changed since it was opened. */
+/**
+ * Bind-mounts the open file or directory to which the file descriptor refers, even if its path has changed since it was
+ * opened.
+ */
 export async function bindHandle(fd: number, target: string, signal: AbortSignal): Promise<void> {
   try {
-    // Do not canonicalize the handle's path, because a different file may be at the canonical path by now.
+    // Do not canonicalize the path of the file descriptor, because a different file may be at the canonical path by
+    // now.
     const args = ['--no-canonicalize', '--bind', '--', `/proc/self/fd/${PASSED_FD}`, target];
     await runOnVolume('mount', args, { paths: [target], signal, passedFd: fd });
   } catch (error) {

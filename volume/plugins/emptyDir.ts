@@ -52,7 +52,10 @@ async function mountEmptyDir(request: VolumeMount): Promise<MountedPath> {
   return { kind: 'path', hostPath, own: true };
 }
 
-/** Whether the directory has its final mode. Without an fsGroup, this shows that its creation was completed. */
+/**
+ * Whether the directory has its final mode. For a volume without an fsGroup, the final mode shows that the directory
+ * was created completely.
+ */
 async function hasFinalMode(files: FileSystem, hostPath: string): Promise<boolean> {
   return ((await files.stat(hostPath)).mode & (FULL_ACCESS | INCOMPLETE_MODE)) !== INCOMPLETE_MODE;
 }

@@ -44,7 +44,7 @@ export async function createVolumeDirectory(
   if (existingMount !== undefined && existingMount.type !== (medium?.type ?? allowedMount)) {
     throw new NodeFailure('FailedMount', `${hostPath} is already a mount point of type ${existingMount.type}`);
   }
-  // Fail if the path is a file.
+  // `mkdir` fails if the path is a file.
   if (!wasCreated && existingMount === undefined) await files.mkdir(hostPath, { recursive: true });
   if (existingMount !== undefined || medium === undefined) return { existed: !wasCreated };
   await mounter.mount({ source: medium.type, target: hostPath, ...medium, signal });

@@ -46,7 +46,7 @@ export interface VolumeUnmount {
  * Plugin for one type of volume. `mount` and `unmount` are idempotent and fail with a `NodeFailure` or a system error.
  */
 export interface VolumePlugin<Mounted extends MountedVolume = MountedVolume> {
-  /** Name of the volume type in Kubernetes, which also names its directory below `volumes`. */
+  /** Name of the volume type in Kubernetes, after which the volume's directory below `volumes` is named. */
   readonly name: string;
   readonly supportsVolume: (volume: Volume) => boolean;
   /** Mounts the volume and returns the path, image or device that its containers get. */

@@ -31,7 +31,7 @@ export const secretPlugin = filesPlugin('kubernetes.io/secret', ({ secret }) => 
 export const configMapPlugin = filesPlugin('kubernetes.io/configmap', ({ configMap }) => configMap, { onDisk: true });
 
 /**
- * Mode of the volume's directory, the same as for an emptyDir. Access is restricted by the modes of the files instead.
+ * Mode of the volume's directory, the same as for an emptyDir. Access is instead restricted by the modes of the files.
  */
 const FULL_ACCESS = 0o777;
 const MOUNT_POINT_MODE = 0o755;

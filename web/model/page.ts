@@ -47,8 +47,8 @@ interface PageOptions {
 }
 
 /**
- * Expected maximum latency of a frame. A larger change in the measured offset means that one of the clocks was
- * adjusted.
+ * Expected maximum latency of a frame, in milliseconds. A larger change in the measured clock offset means that one of
+ * the clocks has been adjusted.
  */
 const MAX_FRAME_LATENCY_MS = 500;
 
@@ -56,7 +56,10 @@ const MAX_FRAME_LATENCY_MS = 500;
 function createClocks({ at, mode }: Snapshot, now: () => number) {
   /** The browser's clock, updated every second. All countdowns share its timer. */
   const browserTime = signal(now());
-  /** Difference between the node's clock and the browser's. 0 for a recording, whose clock cannot be compared. */
+  /**
+   * Difference between the node's clock and the browser's clock. 0 for a recording, whose timestamps cannot be compared
+   * with the browser's clock.
+   */
   const offsetMs = signal(mode === 'live' ? at - browserTime.peek() : 0);
   return {
     browserTime,

@@ -68,7 +68,7 @@ export class CertificateFiles {
     }
   }
 
-  /** Replaces the link atomically. */
+  /** Atomically makes the link to the current certificate file point to `path`. */
   async #replaceLink(path: string): Promise<void> {
     const [updated, current] = [this.#path('updated'), this.current];
     for (const link of [updated, current]) {

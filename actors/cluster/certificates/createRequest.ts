@@ -27,7 +27,7 @@ interface CreatedRequest {
   readonly key: string;
 }
 
-/** Creates a request for a new key. The API server generates its name. */
+/** Creates a certificate request for a new key. The API server generates the name of the request. */
 export async function createRequest(
   { client, certificate, signerName, usages }: RequestTemplate,
   options: CallOptions,

@@ -24,7 +24,7 @@ const SPKI_EXPORT = { format: 'der', type: 'spki' } as const;
 const DELIMITER = '|';
 
 /**
- * Returns the name that a kubelet gives to the same request (`digestedName` in
+ * Returns the name that a kubelet would give to this request (`digestedName` in
  * `pkg/kubelet/certificate/bootstrap/bootstrap.go`).
  */
 export function digestedName({ certificate, publicKey, usages }: Omit<NamedRequest, 'signerName'>): string {
@@ -40,9 +40,9 @@ const csrSchema = z.object({
 });
 
 /**
- * Returns a short reason why an existing request of the same name cannot be reused, or undefined if it can. A
- * certificate that was already issued must be valid at `now` (`ensureCompatible` in `util/certificate/csr/csr.go` of
- * client-go).
+ * Returns a short reason why an existing request with the name of `namedRequest` cannot be reused, or undefined if it
+ * can. A certificate that was already issued must be valid at `now` (`ensureCompatible` in
+ * `util/certificate/csr/csr.go` of client-go).
  */
 export function findMismatch(namedRequest: NamedRequest, existing: unknown, now: number): string | undefined {
   const parsedRequest = z.safeParse(csrSchema, existing);
@@ -75,6 +75,9 @@ function parseRequest(base64: string): CertificationRequestInfo {
   return AsnConvert.parse(Buffer.from(base64Body, 'base64'), CertificationRequest).certificationRequestInfo;
 }
 
-/** Formats a subject for comparison. Go encodes names as other ASN.1 string types, so only their text is comparable. */
+/**
+ * Formats a subject for comparison. Only the text of the names is comparable, because Go encodes the text as different
+ * ASN.1 string types.
+ */
 const formatSubject = (subject: Name): string =>
   [...subject].flatMap((part) => [...part].map(({ type, value }) => `${type}=${value}`)).join('\n');

@@ -11,7 +11,8 @@ export async function writePrivate(files: FileSystem, path: string, text: string
   const temporaryPath = `${path}.tmp`;
   await files.mkdir(dirname(path), { recursive: true, mode: 0o755 });
   try {
-    // A temporary file left by an earlier attempt would retain its mode, and a symbolic link would redirect the write.
+    // Remove any temporary file of an earlier attempt, because it would retain its mode, and a symbolic link would
+    // redirect the write.
     await files.rm(temporaryPath, { force: true });
     await files.writeFile(temporaryPath, text, { mode: OWNER_ONLY_MODE, flush: true });
     await files.rename(temporaryPath, path);
@@ -22,8 +23,8 @@ export async function writePrivate(files: FileSystem, path: string, text: string
 }
 
 /**
- * Creates the failure for a directory whose files cannot be read or written. Adds the directory to the message if it is
- * missing.
+ * Creates the failure for a directory whose files cannot be read or written. Adds the directory to the message unless
+ * the message already starts with it.
  */
 export function createUnusableFailure(directory: string, cause: unknown): NodeFailure {
   const message = messageOf(cause);

@@ -42,7 +42,10 @@ export interface ClusterNodeDependencies {
   readonly ownNode: Pick<OwnNode, 'current'>;
   readonly describe: (images: readonly NodeImage[]) => NodeObject;
   readonly images: { list(signal: AbortSignal): Promise<readonly NodeImage[]> };
-  /** Interval between checks of the status, in milliseconds. Also the maximum duration of each heartbeat attempt. */
+  /**
+   * Interval between checks for changes of the node's status, in milliseconds. Also the maximum duration of each
+   * heartbeat attempt.
+   */
   readonly statusCheckMs: number;
   readonly leaseSeconds: number;
   /** Interval at which the status is written even if it is unchanged, in milliseconds. */
@@ -58,8 +61,8 @@ export interface ClusterNodeDependencies {
 }
 
 /**
- * In-tree volume plugins that were migrated to CSI drivers. Controllers check this annotation to see whether a node
- * supports the migration.
+ * Annotation that lists the in-tree volume plugins that were migrated to CSI drivers. Controllers check it to see
+ * whether a node supports the migration.
  */
 const MIGRATED_PLUGINS_ANNOTATION = 'storage.alpha.kubernetes.io/migrated-plugins';
 const MIGRATED_PLUGINS: readonly string[] = [
@@ -73,8 +76,8 @@ const MIGRATED_PLUGINS: readonly string[] = [
 ];
 
 /**
- * Returns the CSINode with the annotation of migrated plugins set to this agent's value, because an agent of a
- * different version may have written another one. Returns the given object if the annotation is already up to date.
+ * Returns the CSINode with its migrated-plugins annotation set to this agent's value, because an agent of a different
+ * version may have written another value. Returns the given object if the annotation is already up to date.
  */
 function withMigratedPlugins(csiNode: ServerCsiNode): ServerCsiNode {
   const { annotations = {} } = csiNode.metadata;
@@ -165,7 +168,7 @@ export class ClusterNode {
     }
   }
 
-  /** Updates the fields of an existing Node that this node is responsible for. */
+  /** Updates those fields of an existing Node that this node is responsible for. */
   async #adoptExisting(node: NodeObject, options: CallOptions): Promise<ServerNode> {
     const { client, nodeName } = this.#dependencies;
     const existing = await this.#getNode(options);
@@ -195,7 +198,7 @@ export class ClusterNode {
           await client.update(path, { ...updatedAnnotations, ...CSI_NODE_TYPE }, options);
         return;
       }
-      // A CSINode without this owner belongs to an earlier Node of the same name.
+      // Delete the CSINode, because without this owner it belongs to an earlier Node of the same name.
       await undefinedIfNotFound(() => client.delete(path, { preconditions: { uid: existing.metadata.uid } }, options));
     }
     const annotations = { [MIGRATED_PLUGINS_ANNOTATION]: MIGRATED_PLUGINS.join() };

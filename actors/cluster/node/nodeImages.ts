@@ -38,7 +38,8 @@ export class NodeImages {
       this.#images = await this.#fetch(signal);
       this.#lastListedAt = now;
     } catch {
-      // Use the previous list while the runtime is unavailable. The node's conditions report the reason.
+      // Use the previous list while the runtime is unavailable. The node's conditions report why the runtime is
+      // unavailable.
     }
     return this.#images;
   }

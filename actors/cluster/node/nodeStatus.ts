@@ -45,13 +45,16 @@ const MAX_ATTEMPTS = 5;
 
 export class NodeStatus {
   readonly #dependencies: NodeStatusDependencies;
-  /** Monotonic time of the last complete report. A wall clock that is set back would delay reports. */
+  /**
+   * Monotonic time of the last complete report. The wall clock is not used, because adjusting it backwards would delay
+   * reports.
+   */
   #lastReportAt: number | undefined;
   /** The server's response to the last write, which may be newer than the watched Node. */
   #response: ServerNode | undefined;
   /** Random delay of the next periodic report. Prevents all nodes from writing at the same time after an outage. */
   #delayMs = 0;
-  /** Changes from the last report that the server did not store. Older servers ignore unknown fields. */
+  /** Changes in the last report that the server did not store, because older servers ignore unknown fields. */
   #ignoredChange: JsonFields | undefined;
   #isUnschedulable = false;
   #hasReportedReboot = false;

@@ -25,7 +25,10 @@ interface ApiPodsDependencies {
   readonly onError: (source: string, error: unknown) => void;
 }
 
-/** Resends the latest status, regardless of its version. Sending may be deferred so that two writers do not race. */
+/**
+ * Makes the sink resend the latest status, regardless of its version. Sending may be deferred, so that this node and
+ * another writer of the status do not race.
+ */
 const RESEND_STATUS_EVENT = { type: 'status.changed', version: Number.MAX_SAFE_INTEGER, mayWait: true } as const;
 
 /** Watches the pods until the signal aborts. */

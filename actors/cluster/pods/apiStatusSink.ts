@@ -27,7 +27,7 @@ const podSchema = z.looseObject({
 type ServerPod = z.infer<typeof podSchema>;
 
 interface PatchOptions extends CallOptions {
-  /** Undefined if the server already has this status. */
+  /** Undefined if the server already has the reported status. */
   readonly statusPatch: StatusJson | undefined;
   /** The resource version to patch. If the server has a different one, the patch fails with a conflict. */
   readonly ifVersion?: string | undefined;
@@ -125,8 +125,8 @@ export class ApiStatusSink implements StatusSink {
   }
 
   /**
-   * Patches the pod. Unlike a pod from the API server, a static pod may restart with the same UID. The terminal phase
-   * of its mirror pod cannot be reverted, so in this case the mirror pod is deleted and recreated.
+   * Patches the pod. A static pod, unlike a pod from the API server, may restart with the same UID. Because the
+   * terminal phase of its mirror pod cannot be reverted, the mirror pod is then deleted and recreated.
    */
   async #patchPod(pod: ServerPod, report: StatusReport, options: PatchOptions): Promise<ServerPod | undefined> {
     const { uid } = pod.metadata;
@@ -167,14 +167,15 @@ export class ApiStatusSink implements StatusSink {
     }
   }
 
-  /** Returns undefined if the server no longer has the pod. */
+  /** Returns the result of `call`, or undefined if the server no longer has the pod. */
   async #undefinedIfGone<T>(report: StatusReport, call: () => Promise<T>): Promise<T | undefined> {
     try {
       return await call();
     } catch (error) {
       // While the watch still lists the pod, the error is thrown so that the call is retried.
       if (isNotFound(error) && !this.#cache.has(report)) return undefined;
-      // The server forbids a node to access pods that no longer exist.
+      // A forbidden request also means that the pod is gone, because the server forbids a node to access pods that no
+      // longer exist.
       if (isForbidden(error) && this.#cache.isGone(report)) return undefined;
       throw error;
     }
@@ -190,7 +191,8 @@ const createPatch = (pod: ServerPod, { status }: StatusReport): StatusJson | und
   statusPatch(pod.status, mergedStatus(pod.status, toPlainJson(status)));
 
 /**
- * Whether the server's pod is this pod or its mirror pod. The annotation alone does not prove that the pod is a mirror.
+ * Whether the server's pod is the reported pod or its mirror pod. The mirror annotation alone does not prove that the
+ * pod is a mirror pod.
  */
 const isPodOfReport = ({ metadata: { uid, annotations } }: ServerPod, report: StatusReport): boolean =>
   uid === report.uid || (report.isStatic !== false && mirroredHash(annotations) === report.uid);

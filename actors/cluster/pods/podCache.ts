@@ -20,7 +20,7 @@ export class PodCache {
   /** UIDs of pods that the server has removed, oldest first. */
   readonly #removedUids = new Set<string>();
 
-  /** Replaces all pods of the node and the mirror pods among them. */
+  /** Replaces all cached pods and mirror pods of the node. */
   replaceAll(objects: readonly KubeObject[], mirrors: readonly ObservedMirror[]): void {
     this.#objects ??= new Map();
     for (const object of objects) {
@@ -87,7 +87,7 @@ export class PodCache {
     return this.statusResponses.latestVersion(uid, this.#objects?.get(uid));
   }
 
-  /** Returns the mirror pod unless its annotation belongs to a different pod. */
+  /** Returns the pod's mirror pod, unless the annotation of the mirror pod refers to a different static pod. */
   #findMirror(pod: PodIdentity): ObservedMirror | undefined {
     const mirror = this.#mirrorsByName.get(qualifiedName(pod));
     return mirror?.hash === pod.uid ? mirror : undefined;

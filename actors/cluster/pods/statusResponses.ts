@@ -43,7 +43,7 @@ export class StatusResponses {
       const lastResponse = this.#responses.get(object.metadata.uid);
       if (lastResponse === undefined) continue;
       trackedCount += 1;
-      // Each watch event passes all of the node's pods, so skip the unchanged ones.
+      // Every watch event leads to a call with all of the node's pods, so skip the unchanged ones.
       if (isLaterVersion(object, lastResponse.response) && this.#isNewlyEdited(object, lastResponse))
         editedUids.push(lastResponse.uid);
     }
@@ -64,14 +64,14 @@ export class StatusResponses {
     return isStatusEdited && !last.wasEdited;
   }
 
-  /** Returns the newer of the last response and the last version from the watch. */
+  /** Returns the newer version of the pod, either from the last response or from the watch. */
   latestVersion(uid: string, watched: KubeObject | undefined): unknown {
     const response = this.#responses.get(uid)?.response;
     if (response !== undefined && (watched === undefined || !isLaterVersion(watched, response))) return response;
     return z.safeParse(podSchema, watched).data ?? response;
   }
 
-  /** Whether the server has acknowledged a status of the pod and nobody has edited it since. */
+  /** Whether the server has acknowledged a status of the pod and no other client has edited that status since. */
   hasUnedited({ uid, isStatic }: Pick<StatusReport, 'uid' | 'isStatic'>): boolean {
     const ownResponse = this.#responses.get(uid);
     // Search all responses, because a mirror pod's UID differs from the UID of its static pod.

@@ -98,7 +98,7 @@ export class FetchedObject implements TrackedObject {
     const { client } = this.#dependencies;
     const { kind, name } = this.#reference;
     const { signal } = this.#closeController;
-    // The server may respond to a refresh from its watch cache.
+    // A refresh may be served from the API server's watch cache.
     const version = this.#lastRequestAt !== undefined && this.#object != null ? '?resourceVersion=0' : '';
     try {
       const path = `${collectionPath(this.#reference)}/${encodeURIComponent(name)}${version}`;
@@ -107,7 +107,7 @@ export class FetchedObject implements TrackedObject {
     } catch (error) {
       if (error instanceof KubeError && error.code === NOT_FOUND_STATUS) return this.#onResponse(null, invalidation);
       this.#listeners.onStep({ state: 'failing', failure: messageOf(error), why: summarizeError(error) });
-      // On failure, retain the last response, even if the object did not exist then.
+      // On failure, retain the last response, even if it states that the object does not exist.
       if (this.#object === undefined) throw error;
     }
   }

@@ -12,7 +12,7 @@ import { errorCode, isMissing } from '../../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
 import type { ConfigObject, ConfigReference } from '../../../kubernetes/objects/configObject.ts';
 
-/** An object with the pods that used it. */
+/** A ConfigMap or Secret, with the UIDs of the pods that used it. */
 export interface PersistedObject {
   readonly object: ConfigObject;
   readonly uids: readonly string[];
@@ -21,7 +21,7 @@ export interface PersistedObject {
 }
 
 interface PersistedObjectsDependencies {
-  /** Private to this agent. Created on first use. */
+  /** In-memory directory that is private to this agent. Created on first use. */
   readonly directory: string;
   readonly files: Pick<FileSystem, 'mkdir' | 'readFile' | 'writeFile' | 'rename' | 'rm' | 'readdir' | 'lstat'>;
   /** Whether the directory is in memory, because Secrets must not be written to a disk. */

@@ -22,7 +22,7 @@ export interface TrackedObject {
   close(): void;
 }
 
-/** The state of an object, for display. */
+/** The state of reading or watching a ConfigMap or Secret, for display. */
 export type TrackingStep =
   | { readonly state: 'reading' | 'watching' }
   /** `why` is a short reason without the object's name. */

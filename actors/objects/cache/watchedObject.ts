@@ -116,7 +116,7 @@ export class WatchedObject implements TrackedObject {
     if (object?.isImmutable) this.close();
   }
 
-  /** Returns the kubelet's message with the cause appended. */
+  /** Returns the kubelet's message for an object whose existence is unknown, with the cause appended. */
   #unknownMessage(): string {
     const timeoutMessage = cacheSyncTimeout(this.#reference.kind);
     return this.#watchFailure === '' ? timeoutMessage : `${timeoutMessage} (${this.#watchFailure})`;

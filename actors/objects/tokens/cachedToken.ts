@@ -2,11 +2,11 @@
  * Measures the age of service account tokens. Only the API server decides whether a token is valid, and its clock may
  * differ from that of the node. Therefore the token's expiration time is never compared with the node's clock. Instead,
  * the node measures how much time has passed since it sent the request for the token, and compares this age with the
- * lifetime that the server specifies. The age is the larger of two measurements. The monotonic clock cannot be set, but
- * stops while the host is suspended. The wall clock does not stop, but can be set. Renewing a token too early only
- * costs a request, but renewing it too late costs a pod its access. A wall clock that was set back does not reveal the
- * age. However, if the API server uses the same clock, the token's issue time is now in the server's future, so the
- * token is renewed in this case, too.
+ * lifetime that the server specifies. The age is the larger of two measurements, because each clock alone can be wrong.
+ * The monotonic clock cannot be adjusted, but stops while the host is suspended. The wall clock does not stop, but can
+ * be adjusted. Renewing a token too early only costs a request, but renewing it too late costs a pod its access. If the
+ * wall clock was adjusted backwards, it does not reveal the age. However, if the API server uses the same clock, the
+ * token's issue time is now in the server's future, so the token is renewed in this case, too.
  */
 
 import type { Clock } from '../../../base/time/clock.ts';
@@ -32,9 +32,9 @@ const RENEWAL_FRACTION = 0.8;
 /** Maximum random time by which a token is renewed earlier, so that not all tokens are renewed at once. */
 const JITTER_MS = 10_000;
 /**
- * The wall clock is considered set back if it shows less elapsed time than the monotonic clock and the difference
- * exceeds this. Time synchronization sets a clock back by less than this, or slowly. An API server's clock may be
- * behind a token's issue time by up to this.
+ * The wall clock is considered to have been adjusted backwards if it shows less elapsed time than the monotonic clock
+ * and the difference exceeds this. Time synchronization adjusts a clock backwards by less than this, or slowly. An API
+ * server's clock may be behind a token's issue time by up to this.
  */
 const MAX_CLOCK_STEP_BACK_MS = 60_000;
 
@@ -73,7 +73,7 @@ export class CachedToken {
     return Math.max(at.monotonic - this.#requestTime.monotonic, at.now - this.#requestTime.now);
   }
 
-  /** Whether the wall clock has been set back since the request. */
+  /** Whether the wall clock has been adjusted backwards since the request. */
   #wasClockSetBack(at: ClockReading): boolean {
     return at.monotonic - this.#requestTime.monotonic - (at.now - this.#requestTime.now) > MAX_CLOCK_STEP_BACK_MS;
   }

@@ -48,8 +48,8 @@ type TokenKey = readonly [pod: Pod, request: TokenRequest];
 const RETRY_BACK_OFF = { baseMs: 1_000, maxMs: 60_000 };
 const EARLY_TIMER_TOLERANCE_MS = 1_000;
 /**
- * Time after which an unused token is dropped. Every user requests its token at least once a day, when the token is
- * renewed, so a token that has been unused for longer belongs to a terminated pod.
+ * Time after which an unused token is dropped. A token in use is requested at least once a day, when it is renewed, so
+ * a token that has been unused for longer belongs to a terminated pod.
  */
 const UNUSED_MS = 48 * 3_600_000;
 

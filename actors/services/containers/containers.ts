@@ -342,7 +342,8 @@ async function stopContainer(
   signal: AbortSignal,
 ): Promise<ObservedContainer | null> {
   const remainingSeconds = deadline === undefined ? graceSeconds : Math.ceil((deadline - clock.now()) / 1_000);
-  // If the clock was set back after the deadline was computed, the grace period must not become longer (C10).
+  // The grace period must not become longer if the wall clock was adjusted backwards after the deadline was computed
+  // (C10).
   const timeoutSeconds = Math.max(MIN_GRACE_SECONDS, Math.min(graceSeconds, remainingSeconds));
   const startedAt = clock.monotonic();
   const stopById = async (id: string, stopTimeoutSeconds: number) => {
@@ -361,7 +362,7 @@ async function stopContainer(
   }
 }
 
-/** Adds the remaining grace period to the failure, because the clock may be set before the retry. */
+/** Adds the remaining grace period to the failure, because the clock may be adjusted before the retry. */
 function toStopFailure(cause: unknown, graceSeconds: number): unknown {
   if (!(cause instanceof NodeFailure)) return cause;
   return new NodeFailure(cause.reason, cause.message, { cause, graceSeconds });

@@ -28,8 +28,8 @@ const MAX_FILE_BYTES = 4_096;
 const MAX_LOG_MESSAGE_BYTES = 2_048;
 const MAX_LOG_LINES = 80;
 /**
- * Number of log bytes to read. Runtimes split lines at 16 KiB, so this contains the requested bytes and the prefixes of
- * their lines.
+ * Number of bytes to read from the end of a log. This is enough for the requested bytes of output and the prefixes of
+ * their lines, because runtimes split lines at 16 KiB.
  */
 const LOG_TAIL_BYTES = 65_536;
 

@@ -9,8 +9,8 @@ import { listPodSandboxes } from '../sandboxes/listPodSandboxes.ts';
 import { isOwnCgroup, type PodWithSandboxes } from './ownCgroup.ts';
 
 /**
- * Time for which a cgroup must be unused before it is taken over. Another agent may mount volumes before it starts
- * anything in a cgroup that it has created. A kubelet waits 123 s for the volumes, and tries again
+ * Time for which a cgroup must be unused before it is taken over. It is long, because another agent may mount volumes
+ * before it starts anything in a cgroup that it has created. A kubelet waits 123 s for the volumes and then retries
  * (`podAttachAndMountTimeout` in pkg/kubelet/volumemanager/volume_manager.go).
  */
 const MIN_UNUSED_MS = 300_000;
@@ -32,8 +32,9 @@ export class UnusedCgroups {
   }
 
   /**
-   * Whether the pod may use the cgroup of the same name, i.e. the cgroup does not exist, is ours, or has been unused
-   * for long enough. A cgroup that another agent failed to remove remains unused and has no containers in the runtime.
+   * Whether the pod may use the cgroup with its name, i.e. the cgroup does not exist, is ours, or has been unused for
+   * long enough. A cgroup that stays unused and has no containers in the runtime is a leftover that another agent
+   * failed to remove.
    */
   async mayUse(podWithSandboxes: PodWithSandboxes, options: CallOptions): Promise<boolean> {
     const { ownership, cgroups, clock } = this.#dependencies;

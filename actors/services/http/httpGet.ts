@@ -32,8 +32,8 @@ const BODY_BYTES = 10 * 1024;
 const MAX_REDIRECTS = 10;
 
 /**
- * Returns the request of an action (`NewRequestForHTTPGetAction` in `pkg/probe/http/request.go`). Throws if the action
- * has no valid port or URL. `purpose` is included in the User-Agent.
+ * Returns the request for an `httpGet` action (`NewRequestForHTTPGetAction` in `pkg/probe/http/request.go`). Throws if
+ * the action has no valid port or URL. `purpose` is included in the User-Agent.
  */
 export function httpTarget(
   { scheme, host, port, path = '/', httpHeaders = [] }: HttpGetAction,

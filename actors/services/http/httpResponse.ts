@@ -75,7 +75,7 @@ export function* readResponse(
 
 type ResponseParser<T> = Generator<undefined, T, undefined>;
 
-/** Reads the final head and skips informational (1xx) ones. */
+/** Reads the head of the final response, and skips the heads of informational (1xx) responses. */
 function* readFinalHead(incoming: IncomingData): ResponseParser<HttpHead> {
   try {
     for (let interim = 0; interim <= MAX_INTERIM_HEADS; interim += 1) {

@@ -1,4 +1,3 @@
-/** The target of a connection. */
 export interface NetworkEndpoint {
   readonly host: string;
   readonly port: number;

@@ -181,5 +181,5 @@ function resolveImage(pod: Pod, image: string) {
   return { spec: imageSpec(withDefaultTag(image, imageReference), annotations), repository: imageReference.repository };
 }
 
-/** Invalid names are truncated to this length. */
+/** Maximum length of an invalid image name, and of the reason why it is invalid, in an error message. */
 const MAX_NAME_LENGTH = 300;

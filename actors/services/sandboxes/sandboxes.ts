@@ -186,7 +186,8 @@ async function inspect(
 }
 
 /**
- * Fails if the runtime has the sandbox under a changed ID, because only a list contains the new IDs of its containers.
+ * Fails if the runtime has the sandbox under a changed ID, because only a relist reveals the new IDs of the sandbox's
+ * containers.
  */
 async function requireUnchangedId(cri: Cri, target: KnownSandbox, options: CallOptions): Promise<void> {
   const newId = await findAttempt(cri, target, options);

@@ -183,7 +183,7 @@ class HttpSource {
   #locateProblems(problems: readonly (TextProblem & Pick<SourceProblem, 'until'>)[], until?: string): SourceProblem[] {
     const { url, headers } = this.#options;
     const file = withoutSecrets(url);
-    // The server may echo secrets of the request in its response.
+    // Hides the secrets of the request, because the server may echo them in its response.
     const redact = (text: string) => hideSecrets(text, url, headers);
     return problems.map(({ path, message, pod, until: problemUntil = until }) => ({
       file,

@@ -14,7 +14,7 @@ export const MAX_TEXT_BYTES = 10 * 1024 * 1024;
  */
 export const objectLimits: TextLimits = { tokens: 400_000, values: 10_000, characters: 2 * 1024 * 1024 };
 
-/** Limits of one pod, because every value is processed by the schema, the validation and all users of the pod. */
+/** Limits of one pod, because every value is processed by the schema, the validation and all code that uses the pod. */
 export const podLimits: TextLimits = { tokens: 100_000, values: 10_000, characters: MAX_FILE_BYTES };
 
 /** Limits of a file, which may contain many pods. */

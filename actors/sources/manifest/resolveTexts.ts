@@ -1,4 +1,4 @@
-/** Determines which pods and objects of a source's documents are in use, and reports problems with the others. */
+/** Determines which pods and objects in a source's documents take effect, and reports problems with the others. */
 
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { RequiredObject } from '../../../kubernetes/api/validation/pod/static.ts';
@@ -24,7 +24,7 @@ import { objectKey } from './manifestText.ts';
 export type DocumentHolders = ReadonlyMap<string, string>;
 
 export interface ResolvedTexts {
-  /** The parsed files or response, updated with the pods that are now in use. */
+  /** The parsed files or response, updated with the pods that now take effect. */
   readonly updatedTexts: ReadonlyMap<string, ParsedText>;
   readonly pods: readonly Pod[];
   readonly objects: readonly LocalObject[];
@@ -135,7 +135,7 @@ function resolveHolders(
   return newHolders;
 }
 
-/** Separates path and key in a location. Paths never contain this character. */
+/** Separates the path and the key in a location. No path contains this character. */
 const LOCATION_SEPARATOR = '\0';
 const formatLocation = ({ file, key }: Pick<DocumentLocation, 'file' | 'key'>): string =>
   `${file}${LOCATION_SEPARATOR}${key}`;
@@ -156,7 +156,10 @@ function locateProblem(
 const formatRequired = ({ metadata: { namespace } }: Pod, { kind, name }: RequiredObject): string =>
   `${kind} ${formatObjectName({ namespace, name })}`;
 
-/** Reports a changed pod whose last version runs until the source has the objects that the new version references. */
+/**
+ * Reports a changed pod whose previous version keeps running until the source contains the objects that the new version
+ * references.
+ */
 function deferredPodProblems(
   file: string,
   { pod, path }: PendingPod,
@@ -178,7 +181,7 @@ function deferredPodProblems(
   }));
 }
 
-/** Reports the objects that a pod in use references but its source does not contain. */
+/** Reports the objects that a pod references but that its source does not contain. */
 function missingObjectWarnings(
   file: string,
   { pod, path }: PendingPod,

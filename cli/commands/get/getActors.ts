@@ -34,7 +34,7 @@ interface TerminalInfo {
   readonly width?: number | undefined;
 }
 
-/** An actor in the list, with its name relative to its namespace or the node. */
+/** An actor in the list. Its name is relative to the namespace of its pod, or to the node. */
 interface ListedActor {
   readonly row: ActorRow;
   readonly name: string;
@@ -165,8 +165,8 @@ function actorTable(
 }
 
 /**
- * Returns a string that differs if the actor has changed. The start of a probe attempt is not a change, but its result
- * is.
+ * Returns a string that differs if the actor has changed. The result of a probe attempt is a change, but the start of
+ * an attempt is not.
  */
 function changeKey({ row: { actor } }: ListedActor): string {
   const { state, since, facts } = actor;

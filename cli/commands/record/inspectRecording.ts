@@ -20,7 +20,7 @@ export interface InspectOptions {
 interface FirstView {
   /** The time to show, in milliseconds since the epoch. Defaults to the end of the recording. */
   readonly at?: number | undefined;
-  /** Opens the link in a browser. The returned function cleans up when the page is closed. */
+  /** Opens the link in a browser. The returned function cleans up, and is called when the page is closed. */
   readonly open?: (url: string) => Promise<() => Promise<void>>;
 }
 

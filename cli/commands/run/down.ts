@@ -111,7 +111,7 @@ async function terminatePods(
     level: 'warn',
     usesShortFormat: process.stderr.isTTY,
   });
-  // Orphaned pods have a grace period of one second unless `endsAll` is set.
+  // Set `endsAll` unless `now` is set, because orphaned pods would otherwise have a grace period of only one second.
   const { agent, drain, stop } = await dependencies.startNode({
     config,
     isSimulated,
@@ -162,7 +162,10 @@ async function terminateAll(downContext: DownContext): Promise<readonly ForeignP
   return terminatePods(downContext, { config: await readConfig(layout, first.node), isSimulated: true });
 }
 
-/** Terminates the pods of an `up` with `--container-runtime-endpoint`, and leaves that runtime running. */
+/**
+ * Terminates the pods of a `statelet up` with `--container-runtime-endpoint`, and leaves the runtime at that endpoint
+ * running.
+ */
 async function terminateOnExternalRuntime(
   downRun: DownContext,
   { node, runtime }: Maker,

@@ -15,7 +15,10 @@ type StateLayout = ReturnType<typeof stateLayout>;
 interface RemainingPod {
   readonly uid: string;
   readonly directory: string;
-  /** The agent that created the directory. Undefined if it was not an agent with this root directory. */
+  /**
+   * The agent that created the directory. Undefined if the directory was not created by an agent with this root
+   * directory.
+   */
   readonly creator: Maker | undefined;
 }
 

@@ -37,7 +37,7 @@ async function reportResults(agent: AgentPort, write: Write, stopSignal: AbortSi
   if (failedNames.length > 0) throw new NodeFailure('RunOnceFailed', `error running pods: ${failedNames.join(', ')}`);
 }
 
-/** Logs which pods will be taken over, or throws if the take-over is refused. Changes nothing. */
+/** Logs which pods will be taken over, or throws if the takeover is refused. Changes nothing. */
 async function logTakeOver(config: NodeConfig, logger: Logger, stopSignal: AbortSignal): Promise<void> {
   const takeOverPlan = await planTakeOver(config, stopSignal);
   assertNoObstacles(takeOverPlan);

@@ -19,8 +19,8 @@ const TIMEOUT_MS = (2 ** 10 - 1) * 1_000;
 const RUNTIME_TIMEOUT_MS = 10_000;
 const CHECK_INTERVAL_MS = 100;
 /**
- * Number of consecutive checks without a change before the results are final. Pods that ran before appear only after
- * their containers have been queried, and a container may exit right after its start.
+ * Number of consecutive checks without a change before the results are final. One check is not enough, because pods
+ * that ran before appear only after their containers have been queried, and a container may exit right after its start.
  */
 const SETTLED_CHECKS = 10;
 

@@ -76,7 +76,7 @@ export async function stopAgent(
   const startedAt = clock.now();
   const deadline = startedAt + timeoutMs;
   const isRunning = async () => (await runningAgentPid(rootDirectory)) === pid;
-  // A killed process can disappear before its last thread has closed the socket.
+  // Check the socket too, because a killed process can disappear before its last thread has closed the socket.
   const isPresent = async () => (await isRunning()) || (now && (await isListening(socketPath(rootDirectory))));
   while (await isPresent()) {
     if (clock.now() >= deadline) throw stopTimeoutError(agentText, pid, timeoutText);

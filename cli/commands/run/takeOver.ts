@@ -37,7 +37,7 @@ interface TakeOverPlan {
   readonly pods: readonly TakeOverPod[];
   /** The error if the pods bound to the node could not be fetched. */
   readonly unknownReason?: string | undefined;
-  /** Reasons to refuse the take-over, one sentence each. */
+  /** Reasons to refuse the takeover, one sentence each. */
   readonly obstacles: readonly string[];
 }
 
@@ -61,7 +61,10 @@ interface BoundPods {
 
 const REQUEST_TIMEOUT_MS = 10_000;
 
-/** Determines the pods of a take-over without changing anything. `signal` aborts the request to the API server. */
+/**
+ * Determines which pods a takeover would affect, without changing anything. `signal` aborts the request to the API
+ * server.
+ */
 export async function planTakeOver(config: NodeConfig, signal = new AbortController().signal): Promise<TakeOverPlan> {
   const { rootDirectory, podLogsDirectory, nodeName, containerRuntimeEndpoint } = config;
   const paths = {
@@ -136,8 +139,8 @@ function withObservedPod(pod: ForeignPod, observed: ObservedPod | undefined) {
 }
 
 /**
- * Refuses a pod with processes that this runtime does not manage, because they cannot be stopped before their volumes
- * are unmounted.
+ * Refuses a pod with processes that this runtime does not manage, because such processes cannot be stopped before the
+ * pod's volumes are unmounted.
  */
 function podObstacles(pod: TakeOverPod, { containerRuntimeEndpoint }: NodeConfig): string[] {
   if (pod.processCount === 0 || pod.sandboxes.length > 0) return [];

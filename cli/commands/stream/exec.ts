@@ -110,7 +110,7 @@ async function findTarget(
   );
 }
 
-/** Whether to use raw mode, i.e. whether the container has a terminal and standard input is one too. */
+/** Whether to use raw mode, i.e. whether the container has a terminal and standard input is a terminal too. */
 function needsRawMode(
   isTty: boolean,
   { stdin, tty, quiet }: AttachOptions,

@@ -49,7 +49,7 @@ export interface Extent {
 
 const QUIT_HINT = 'press Ctrl-C to stop the node and its pods';
 
-/** Lines that each key scrolls, given the number of visible lines. */
+/** Number of lines that each key scrolls, given the number of visible lines. */
 const SCROLL_KEYS: Readonly<Record<string, (room: number) => number>> = {
   up: () => -1,
   k: () => -1,

@@ -35,7 +35,8 @@ interface PodGroup {
 }
 
 /**
- * A container that failed within this time is considered to be recovering, so that rows of a crash loop do not jump.
+ * A container that failed within this time is considered to be recovering, so that the rows of a crash-looping pod do
+ * not jump.
  */
 const RECOVERY_MS = 300_000;
 

@@ -82,8 +82,8 @@ const isNodeReady = (readiness: NodeReadiness): boolean =>
   countInState(readiness, 'running') + countInState(readiness, 'completed') > 0;
 
 /**
- * Time for which the counts must not change, in milliseconds. A container that fails at its start does so within this
- * time.
+ * Time for which the counts must not change, in milliseconds. It is long enough for a container that fails at its start
+ * to have failed.
  */
 const SETTLED_AFTER_MS = 1000;
 

@@ -85,7 +85,8 @@ export function cniConfig({
     type: 'bridge',
     bridge: layout.bridge,
     isGateway: true,
-    // A single iptables rule masquerades the traffic of all pods (see masquerade.ts).
+    // Disable the plugin's masquerading, because a single iptables rule masquerades the traffic of all pods (see
+    // masquerade.ts).
     ipMasq: false,
     hairpinMode: true,
     ...(mtu === undefined ? {} : { mtu }),

@@ -26,8 +26,8 @@ interface ManagedContainerdOptions {
   /** Subnet of the pods. Defaults to an unused private /24, which is reserved for this directory. */
   readonly podCidr?: string;
   /**
-   * Whether containerd is restarted under a running agent. If the restart fails, only the process is terminated and
-   * everything else remains in place.
+   * Whether containerd is restarted while its agent keeps running. If the restart fails, only the process is terminated
+   * and everything else remains in place.
    */
   readonly isRestart?: boolean;
   /** Whether containerd is started only to terminate its pods, in which case it needs no images. */
@@ -44,7 +44,7 @@ export interface ManagedContainerd {
   /** Whether containerd was already running. */
   readonly wasRunning: boolean;
   readonly podCidr: string;
-  /** Name of the cgroup that contains the cgroups of the pods. `stop` removes them. */
+  /** Name of the cgroup that contains the cgroups of the pods. `stop` removes this cgroup with all cgroups in it. */
   readonly cgroupParent: string;
   isAlive(): Promise<boolean>;
   /** Whether containerd responds within a few seconds. */

@@ -41,12 +41,12 @@ export async function removeTask(layout: Layout, id: string, signal: AbortSignal
   for (const shim of await findShims(layout)) if (shim.sandboxId === id) await killShim(shim);
   await killContainer(layout, id);
   const runcRoot = join(layout.runcRoot, CRI_NAMESPACE);
-  // The command fails if runc has not created the container.
+  // Ignore a failure, because the command fails if runc has not created the container.
   await run('runc', ['--root', runcRoot, 'delete', '--force', id], { signal }).catch(() => signal.throwIfAborted());
   await removeShimSocket(layout, id);
   const bundleDirectory = join(layout.bundles, id);
   for (const point of parseMountPointsBelow(bundleDirectory, await readFile('/proc/self/mountinfo', 'utf8'))) {
-    // The command fails if containerd has already unmounted the mount point.
+    // Ignore a failure, because the command fails if containerd has already unmounted the mount point.
     await run('umount', [point], { signal }).catch(() => signal.throwIfAborted());
   }
   const remainingPaths = [
@@ -54,7 +54,7 @@ export async function removeTask(layout: Layout, id: string, signal: AbortSignal
     join(layout.rootDirectory, 'io.containerd.runtime.v2.task', CRI_NAMESPACE, id),
     join(runcRoot, id),
   ];
-  // Removing the bundle while anything is mounted in it would delete the files of containers.
+  // Do not remove the bundle while anything is mounted in it, because this would delete the files of containers.
   if (parseMountPointsBelow(bundleDirectory, await readFile('/proc/self/mountinfo', 'utf8')).length > 0) return;
   await Promise.all(remainingPaths.map((path) => rm(path, { recursive: true, force: true })));
 }

@@ -37,7 +37,7 @@ export async function spawnContainerd(layout: Layout): Promise<RunningProcess> {
     // If the process has already exited, containerd's log contains the reason.
     return (await findProcess(pid)) ?? { pid, startedAt: '' };
   } catch (cause) {
-    // Without a PID file, later starts would not find the process.
+    // Kill the process, because later starts would not find it without a PID file.
     child?.kill('SIGKILL');
     throw new NodeFailure('RuntimeUnavailable', 'containerd could not be started', { cause });
   } finally {

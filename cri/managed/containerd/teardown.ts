@@ -64,7 +64,7 @@ async function removeSandboxes(cri: Cri, signal: AbortSignal): Promise<void> {
 async function removeContainers(layout: Layout, signal: AbortSignal): Promise<void> {
   const runcRoot = join(layout.runcRoot, CRI_NAMESPACE);
   const ids = await readdir(runcRoot).catch(() => []);
-  // The command fails if runc has not created the container.
+  // Ignore a failure, because the command fails if runc has not created the container.
   const removeContainer = (id: string) =>
     run('runc', ['--root', runcRoot, 'delete', '--force', id], { signal }).catch(() => {});
   for (const id of ids) await removeContainer(id);

@@ -28,7 +28,7 @@ export async function importImages({ layout, images, cri, signal, pause, ...inpu
     signal,
     input: ociArchive(missingImages),
   });
-  // The CRI plugin is notified of an imported image asynchronously.
+  // Wait, because the CRI plugin is notified of an imported image asynchronously.
   while ((await listMissing()).length > 0) {
     signal.throwIfAborted();
     await pause(5);

@@ -39,7 +39,7 @@ export async function removeNetwork(layout: Layout, signal: AbortSignal): Promis
 async function removeLinks({ bridge }: Layout, signal: AbortSignal): Promise<void> {
   const bridgePorts = await readdir(`/sys/class/net/${bridge}/brif`).catch(() => undefined);
   if (bridgePorts === undefined) return;
-  // The kernel may have removed the link in the meantime.
+  // Ignore a failure, because the kernel may have removed the link in the meantime.
   for (const port of bridgePorts) await run('ip', ['link', 'delete', port], { signal }).catch(() => {});
   await run('ip', ['link', 'delete', bridge], { signal });
 }

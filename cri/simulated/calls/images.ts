@@ -62,7 +62,7 @@ export class Images {
     for (const [name, image] of Object.entries(registry)) this.publish(name, image);
   }
 
-  /** Adds an image to the node like an import, without a repository digest. */
+  /** Adds an image to the node as an import does, i.e. without a repository digest. */
   add(name: string, sizeBytes?: number): void {
     this.#addImage(fullImageName(name), [], sizeBytes);
   }

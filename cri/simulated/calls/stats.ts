@@ -26,7 +26,7 @@ const LAYER_USAGE = { bytes: 32 * 1024, inodes: 8 };
 const INODES_PER_IMAGE = 400;
 const NETWORK_BYTES_PER_SECOND = { received: 200, sent: 100 };
 
-/** Implements the calls for resource usage. */
+/** Implements the calls that report resource usage. */
 export class Stats {
   readonly #context: RuntimeContext;
   readonly #records: RuntimeRecords;
@@ -95,7 +95,7 @@ export class Stats {
     return { imageFilesystems: [this.#filesystemUsage(this.imageFsBytes(), inodes)], containerFilesystems: [] };
   }
 
-  /** Returns the bytes that images and layers use. */
+  /** Returns the number of bytes that images and writable layers use. */
   imageFsBytes(): number {
     const images = this.#images.listed();
     return images.reduce((sum, { size }) => sum + Number(size), this.#layerCount() * LAYER_USAGE.bytes);

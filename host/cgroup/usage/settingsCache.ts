@@ -57,5 +57,8 @@ export class SettingsCache {
   }
 }
 
-/** Whether an entry is fresh. An entry whose time is in the future is not fresh, because the clock was set back. */
+/**
+ * Whether an entry is fresh. An entry whose time is in the future is not fresh, because the clock was adjusted
+ * backwards.
+ */
 const isFresh = (readAt: number, now: number): boolean => now >= readAt && now - readAt < MAX_AGE_MS;

@@ -29,7 +29,7 @@ export const readCpuacctV1 = (cpuacct: CgroupDirectory): Pick<CpuUsage, 'usageNs
 
 export function readCpuV1(cpu: CgroupDirectory): CpuUsage {
   const quotaUs = parseNumber(cpu.readSetting('cpu.cfs_quota_us'));
-  // Without a quota, there are no statistics.
+  // Without a CPU quota, there are no throttling statistics.
   const cpuStat = quotaUs === undefined ? undefined : cpu.read('cpu.stat');
   return {
     quotaUs,
@@ -75,7 +75,7 @@ const SWAP_LIMIT_FILE = 'memory.memsw.limit_in_bytes';
 
 /** Reads the pids controller, whose files have the same names on v1 and v2. */
 export const readPids = (directory: CgroupDirectory): PidsUsage => {
-  // The root cgroup has no counters.
+  // The root cgroup does not count its threads.
   const hasCounters = directory.has('pids.current');
   return {
     threads: hasCounters ? parseNumber(directory.read('pids.current')) : undefined,

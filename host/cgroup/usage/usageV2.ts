@@ -35,7 +35,7 @@ export function readCpuV2(directory: CgroupDirectory): CpuUsage | undefined {
 const weightToShares = (weight: number | undefined): number | undefined =>
   weight === undefined || weight === 0 ? undefined : 2 + Math.trunc(((weight - 1) * 262_142) / 9_999);
 
-/** Reads the memory usage. The root cgroup has no file for swap, so its value comes from the host's `meminfo`. */
+/** Reads the memory usage. The root cgroup has no file for swap, so its swap usage comes from the host's `meminfo`. */
 export function readMemoryV2(directory: CgroupDirectory, meminfo: () => string | undefined): MemoryUsage | undefined {
   const memoryStat = directory.read('memory.stat');
   if (memoryStat === undefined) return undefined;

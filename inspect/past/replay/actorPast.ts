@@ -61,7 +61,7 @@ export class ActorPast {
     if (status) this.#runs.addStatus(status);
   }
 
-  /** Adds the history before `from`, unless the pod was created again since then. */
+  /** Adds the history from before `from`, unless the pod has been created again since then. */
   addEarlier({ taken, tried }: CollectedHistory): void {
     if (this.hasSeenLifeStart) return;
     this.#transitions.addEarlier(taken);

@@ -25,13 +25,13 @@ import type { ShownState } from './reel.ts';
 import { Reels } from './reels.ts';
 
 interface HistoryOptions {
-  /** A recording file, or the directory of a ring of recording files. */
+  /** A recording file, or the directory that contains a ring of recording files. */
   readonly path: string;
   /** Digest of this program's state machines, which must match the digest in the recording. */
   readonly machines: string;
   /**
-   * Decompresses members of a recording. The default uses Node's thread pool, which would delay the node's own work if
-   * the node runs in the same process.
+   * Decompresses gzip members of a recording. The default uses Node's thread pool, which would delay the node's own
+   * work if the node runs in the same process.
    */
   readonly decompress?: Decompress;
 }

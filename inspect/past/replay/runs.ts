@@ -30,7 +30,7 @@ export class Runs {
     this.#startedAt = startedAt === undefined ? undefined : Date.parse(startedAt);
   }
 
-  /** Adds the runs before the collection started. */
+  /** Adds the runs from before the collection started. */
   addEarlier(runs: readonly TriedRun[]): void {
     for (const { waitedMs: _, ...run } of runs)
       if (!this.#completed.has(runKey(run)))

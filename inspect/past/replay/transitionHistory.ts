@@ -47,7 +47,7 @@ export class TransitionHistory {
     this.#state = { state, at };
   }
 
-  /** Adds the history before `from`. */
+  /** Adds the history from before `from`. */
   addEarlier({ from, ways, stays }: TakenTransitions): void {
     this.#from = Math.min(this.#from, from);
     for (const { way, count, lastAt } of ways) this.countTransitions(way, count, lastAt);

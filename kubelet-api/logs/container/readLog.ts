@@ -34,8 +34,8 @@ interface FollowOptions {
 }
 
 /**
- * Size of a block. A reader retains the output of at most one block for long, plus an encrypted copy of the output if
- * TLS is used.
+ * Size of a block. The only memory that a reader retains for long is the output of one block, plus an encrypted copy of
+ * the output if TLS is used.
  */
 const BLOCK_BYTES = 16 * 1_024;
 /** Size of a read-ahead. Larger reads reduce the number of calls to the thread pool. */

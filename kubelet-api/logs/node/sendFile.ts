@@ -86,7 +86,7 @@ function parseRange(header: string | undefined, size: number): ByteRange | undef
   return from < to ? { from, to } : 'invalid range';
 }
 
-/** Guesses the content type. Text contains no control characters except for whitespace and escape. */
+/** Guesses the content type. Content without control characters other than whitespace and escape is considered text. */
 async function sniffContentType(handle: FileHandle): Promise<string> {
   const firstBytes = await readBytesAt(handle, 0, SNIFF_BYTES);
   if (firstBytes.subarray(0, GZIP_MAGIC.length).equals(GZIP_MAGIC)) return 'application/x-gzip';

@@ -1,5 +1,6 @@
 /**
- * Registers the metric of feature gates (`staging/src/k8s.io/component-base/metrics/prometheus/feature/metrics.go`).
+ * Registers the metric that reports feature gates
+ * (`staging/src/k8s.io/component-base/metrics/prometheus/feature/metrics.go`).
  */
 import { beta, type Registry } from '../registry.ts';
 

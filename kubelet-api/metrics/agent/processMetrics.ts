@@ -54,7 +54,10 @@ export function registerProcessMetrics(registry: Registry, netstat: () => Promis
   });
 }
 
-/** Prometheus' Go client reports "unlimited" as the largest 64-bit number (`process_collector_procfsenabled.go`). */
+/**
+ * Value that Prometheus' Go client reports for "unlimited", i.e. the largest 64-bit number
+ * (`process_collector_procfsenabled.go`).
+ */
 const UNLIMITED_BYTES = 2 ** 64;
 
 function parseLimit(limits: string, name: string): number {

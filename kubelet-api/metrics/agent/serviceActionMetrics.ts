@@ -49,8 +49,8 @@ export function registerServiceActionMetrics(registry: Registry): (action: Servi
 }
 
 /**
- * Registers the metric families of `pkg/kubelet/pleg/evented.go`. A kubelet only reports values with the feature gate
- * EventedPLEG.
+ * Registers the metric families of `pkg/kubelet/pleg/evented.go`. A kubelet reports values only if the feature gate
+ * EventedPLEG is enabled.
  */
 function registerEventStreamFamilies({ counter, histogram }: Registry) {
   const options = (name: string, help: string) => alpha(`kubelet_evented_pleg_connection_${name}`, help);

@@ -18,11 +18,17 @@ export interface RowParts {
   readonly memoryBytes: number;
   readonly swapBytes: number;
   readonly openFiles: typeof countOpenFiles;
-  /** Image names from pod statuses, by container ID. The runtime may report only the digest. */
+  /**
+   * Image names from pod statuses, by container ID. They are needed because the runtime may report only the digest of
+   * an image.
+   */
   readonly imageNames: ReadonlyMap<string, string>;
 }
 
-/** Number of pods to process before yielding to the event loop. Counting their open files takes about a millisecond. */
+/**
+ * Number of pods to process before yielding to the event loop, because counting the open files of these pods takes
+ * about a millisecond.
+ */
 const MAX_PODS_PER_TURN = 8;
 
 export async function buildRows(sample: NodeSample, parts: RowParts): Promise<readonly Row[]> {

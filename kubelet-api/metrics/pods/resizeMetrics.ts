@@ -73,7 +73,7 @@ const listResizableContainers = (spec: PodSpec) =>
   [...containersOf(spec)].flatMap(({ container, role }) => (role === 'ephemeral' ? [] : [container]));
 
 /**
- * Returns the kubelet's name for a change of a request or limit, or undefined if it is unchanged
+ * Returns the kubelet's name for a change of a request or limit, or undefined if the request or limit is unchanged
  * (`resizeOperationForResources`).
  */
 function classifyResize(

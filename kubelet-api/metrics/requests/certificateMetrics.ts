@@ -31,8 +31,8 @@ export function registerCertificateMetrics(registry: Registry): (answer: PortOut
 }
 
 /**
- * Registers the gauges of the certificates' remaining lifetimes. A lifetime is infinite if there is no certificate and,
- * as in a kubelet, truncated towards 0. `now` is in milliseconds since the epoch.
+ * Registers the gauges of the certificates' remaining lifetimes. As in a kubelet, a lifetime is truncated towards 0,
+ * and is infinite if there is no certificate. `now` is in milliseconds since the epoch.
  */
 export function registerCertificateGauges(
   registry: Registry,

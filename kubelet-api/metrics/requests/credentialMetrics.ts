@@ -21,8 +21,8 @@ export interface ValidityPeriod {
 export interface ExecPluginObserver {
   called(call: ExecPluginCall): void;
   /**
-   * Called when a plugin returns a first certificate, returns a different certificate, or no longer returns a
-   * certificate.
+   * Called when a plugin returns a certificate for the first time, returns a different certificate, or no longer
+   * returns a certificate.
    */
   certificateChanged(plugin: object, certificate: ValidityPeriod | undefined): void;
 }

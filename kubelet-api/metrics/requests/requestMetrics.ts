@@ -87,8 +87,8 @@ const LABELED_PATHS: readonly string[] = [
   'statusz',
 ];
 /**
- * Labels of long-running requests, as listed by the kubelet. `portforward` matches no request, because its label is
- * `portForward`.
+ * Labels of long-running requests, as listed by the kubelet. `portforward` never matches, because port-forward requests
+ * are labelled `portForward`.
  */
 const LONG_RUNNING_PATHS: readonly string[] = ['exec', 'attach', 'portforward', 'debug'];
 

@@ -26,7 +26,7 @@ export function defaultVolume(volume: Volume): Volume {
   };
 }
 
-/** Applies the defaults of network storage for the drivers that read these values. */
+/** Applies the defaults of network volume sources whose drivers read the defaulted fields. */
 function networkStorageDefaults({ iscsi, rbd, azureDisk, scaleIO }: Volume): Partial<Volume> {
   return {
     ...(iscsi && { iscsi: { ...iscsi, iscsiInterface: iscsi.iscsiInterface || 'default' } }),

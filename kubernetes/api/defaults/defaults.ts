@@ -24,8 +24,7 @@ export function withDefaults<T extends { spec: PodSpec }>(pod: T): T {
     enableServiceLinks: true,
     securityContext: {},
     ...spec,
-    // The kubelet corrects a negative value in the same way when it converts a Pod to its internal version
-    // (`conversion.go`).
+    // Correct a negative value as the kubelet does when it converts a Pod to its internal version (`conversion.go`).
     terminationGracePeriodSeconds: grace < 0 ? 1 : grace,
     restartPolicy: spec.restartPolicy || 'Always',
     dnsPolicy: spec.dnsPolicy || 'ClusterFirst',

@@ -87,7 +87,7 @@ const containersByName = memoize(
 );
 
 /**
- * Returns the container with this name in a pod. Uses a cached map of names, because every change of a container looks
+ * Returns the container with this name in a pod. Uses a cached map of names, because every change to a container looks
  * up all containers.
  */
 export const findContainerByName = (spec: PodSpec, name: string): PlacedContainer | undefined =>

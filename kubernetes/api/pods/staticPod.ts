@@ -50,8 +50,8 @@ export function toStaticPod(manifest: PodManifest, { nodeName, source, origin, s
 export const staticPodName = (name: string, nodeName: string): string => `${name}-${nodeName.toLowerCase()}`;
 
 /**
- * Returns 32 hex digits that depend on the content, the node and the origin. Hashes the manifest without defaults, so
- * that new defaults in a later version do not restart pods.
+ * Returns the pod's UID, which consists of 32 hex digits that depend on the manifest's content, the node and the
+ * origin. The manifest is hashed without defaults, so that new defaults in a later version do not restart pods.
  */
 function computeUid(manifest: PodManifest, node: string, origin: string): string {
   const { metadata, spec } = manifest;

@@ -1,4 +1,4 @@
-/** Schemas of ConfigMaps and Secrets, for files and API servers. */
+/** Schemas of ConfigMaps and Secrets from files and API servers. */
 import * as z from 'zod/mini';
 import { manifestMetaSchema } from './meta.ts';
 

@@ -26,7 +26,7 @@ export function readPorts(json: string): readonly ContainerPort[] {
   }
 }
 
-/** The resources that a container or pod requests and may use. */
+/** Schema of the resources that a container or pod requests and may use. */
 export const resourceRequirementsSchema = z.strictObject({
   limits: z.exactOptional(resourceListSchema),
   requests: z.exactOptional(resourceListSchema),

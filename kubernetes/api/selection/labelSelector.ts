@@ -18,7 +18,7 @@ const MAX_PREFIX_LENGTH = 253;
 const NAME_RULE = "at most 63 letters, digits, '-', '_' and '.', with a letter or digit at both ends";
 const OPERATORS = ['in', 'notin', '=', '==', '!=', '>', '<'];
 
-/** A syntax error in a selector. It never leaves this file. */
+/** A syntax error in a selector, which is always caught in this file. */
 class SelectorSyntaxError extends Error {}
 
 /** Parses a label selector. Parsing and matching follow k8s.io/apimachinery/pkg/labels/selector.go. */

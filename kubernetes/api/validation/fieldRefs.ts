@@ -1,4 +1,6 @@
-/** Validates references to fields and resources in variables and downward API volumes (`core/validation`). */
+/**
+ * Validates references to fields and resources in environment variables and downward API volumes (`core/validation`).
+ */
 import type { Problem } from '../problem.ts';
 import type { ObjectFieldSelector, ResourceFieldSelector } from '../schema/env.ts';
 import { canonicalQuantity, nanosOf } from '../values/quantity.ts';
@@ -54,7 +56,9 @@ const SUPPORTED_RESOURCES = [
 ];
 const HUGE_PAGES_PATTERN = /^(limits|requests)\.hugepages-/;
 
-/** Checks the resource and the divisor. In a volume, the reference must also name the container. */
+/**
+ * Checks the resource and the divisor of a resourceFieldRef. In a volume, the reference must also name the container.
+ */
 export function validateResourceFieldRef(
   { containerName, resource, divisor = '0' }: ResourceFieldSelector,
   path: string,

@@ -25,8 +25,8 @@ const runningFields = (context: ContainerContext, observed: ObservedContainer | 
 });
 
 /**
- * Returns the context changes for a container that was created but probably never started. The container is created
- * again with the same attempt number.
+ * Returns the context changes for a container that was created but probably never started. Another container is created
+ * with the same attempt number.
  */
 const neverStartedFields = (id: string | undefined) => ({
   id: undefined,

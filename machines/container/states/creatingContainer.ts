@@ -196,7 +196,8 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
       description: 'The runtime starts the process of the container.',
       tags: 'working',
       meta: { waitsFor: 'the runtime to start it', layout: { isOnMainPath: true } },
-      // If the response to the start is lost, the container may run with this size even if its pod is resized later.
+      // Report the resources before the start, because the container may run with them even if the response to the
+      // start call is lost and its pod is resized later.
       entry: 'reportSize',
       invoke: {
         src: 'startContainer',

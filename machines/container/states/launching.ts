@@ -107,7 +107,7 @@ export const launching = launchingSetup.createStateConfig({
       }),
       entry: { type: 'reportLifecycle', params: { lifecycle: 'live' } },
       on: {
-        // If the image has been removed in the meantime, it is checked and pulled again according to its policy (C17).
+        // The image is checked and pulled again according to its policy if it has been removed in the meantime (C17).
         'timer.elapsed': [
           { guard: 'isImageOrSandboxMissing', target: '#container.pending.choosing' },
           { target: 'readyToCreate' },
@@ -181,7 +181,7 @@ export const launching = launchingSetup.createStateConfig({
         },
       },
       on: {
-        // The running state applies the update after the hook.
+        // The running state applies the update after the hook has completed.
         'container.update': { actions: 'recordUpdate' },
         'sandbox.lost': { target: '#container.stopping', actions: ['recordLostSandbox', recordStopEvent] },
         'runtime.containerObserved': {

@@ -46,9 +46,9 @@ const KILL_TIMEOUT_MS = 122_000;
 
 const actions = {
   /**
-   * Records whether a kubelet would kill the run in the same sync that restarts it. A kubelet would not do so after a
-   * failed postStart hook or if the container died with its sandbox, because it observes these terminations before that
-   * sync.
+   * Records whether a kubelet would kill the run in the same sync in which it restarts the container. This is not the
+   * case after a failed postStart hook or if the container was terminated together with its sandbox, because a kubelet
+   * observes these terminations before that sync.
    */
   recordKill: containerSetup.assign(({ context }) => ({
     isKilledToRestart: !hasFailedPostStart(context) && context.lostSandbox !== null,
@@ -57,7 +57,7 @@ const actions = {
   limitGracePeriod: containerSetup.assign(({ context: { exitReaction } }) =>
     exitReaction === 'restartWithPod' ? { stopGraceSeconds: 0 } : {},
   ),
-  /** Sets the grace period to 0 when the deadline has passed, even if the clock was set back since (C10). */
+  /** Sets the grace period to 0 when the deadline has passed, even if the clock has been set back since then (C10). */
   consumeGracePeriod: containerSetup.assign(({ context: { stopBy } }) =>
     stopBy === undefined ? {} : { stopGraceSeconds: 0 },
   ),
@@ -85,8 +85,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
   tags: 'stopping',
   meta: { rules: ['C10'], region: 'stopping' },
   entry: [
-    // After a failed postStart hook, the kill is part of the start and therefore blocks the pod's other containers
-    // (C9).
+    // The kill after a failed postStart hook is part of the start and therefore blocks the pod's other containers (C9).
     {
       type: 'reportLifecycle',
       params: ({ context }) => ({ lifecycle: hasFailedPostStart(context) ? 'launching' : 'live' }),

@@ -13,8 +13,8 @@ export interface EventQueueState {
   /** Number of events dropped because the queue was full or the API server never accepted them. */
   readonly droppedCount: number;
   /**
-   * Time of the first event's next retry, in milliseconds since the epoch. While the event yields to pod starts, the
-   * latest time at which it is sent. Undefined while events are being sent.
+   * Time of the first event's next retry, in milliseconds since the epoch. While the event yields to pod starts, this
+   * is the latest time at which the event is sent. Undefined while events are being sent.
    */
   readonly until?: number;
   /** Reason why the first event was rejected. Undefined while events are being sent. */

@@ -1,4 +1,4 @@
-/** Builds the terminations of unwanted pods, including pods known only from the runtime. */
+/** Builds the terminations of pods that are no longer desired, including pods known only from the runtime. */
 
 import { lookUp } from '../../../base/values/lookUp.ts';
 import { fullName, sourceOf } from '../../../kubernetes/api/pods/staticPod.ts';
@@ -14,7 +14,7 @@ import type { Termination, TerminationReason } from '../../../kubernetes/status/
 import type { AdmissionEvent } from '../../shared/events/events.ts';
 import type { NodeContext } from '../context.ts';
 
-/** Grace period in seconds of an orphaned pod, which exists in the runtime but is not wanted by any source (C10). */
+/** Grace period in seconds of an orphaned pod, which exists in the runtime but is not contained in any source (C10). */
 const ORPHAN_GRACE_SECONDS = 1;
 
 /** Resource requests that are assumed for a pod whose allocation was not persisted. */
@@ -35,7 +35,7 @@ const podWithOwnGrace = (observed: ObservedPod): Pod => {
   const pod = orphanPod(observed);
   const { terminationGracePeriodSeconds: _short, ...spec } = pod.spec;
   const gracePeriods = observed.containers.flatMap(({ podGraceSeconds = [] }) => podGraceSeconds);
-  // If the runtime has no record of the grace period, the default applies.
+  // The default applies if the runtime has no record of the grace period.
   return {
     ...pod,
     spec: gracePeriods.length === 0 ? spec : { ...spec, terminationGracePeriodSeconds: Math.max(...gracePeriods) },
@@ -82,7 +82,7 @@ export function terminatingEntry(
   const hasSandbox = observed.sandboxes.some(({ state }) => state === 'ready');
   const hasProcess = observed.containers.some(({ state }) => state === 'running' || state === 'unknown');
   const allocation = lookUp(allocations, uid);
-  // If nothing was persisted for the pod, its ports are read from the runtime.
+  // The pod's host ports are read from the runtime if nothing was persisted for the pod.
   const hostPorts = allocation?.hostPorts ?? hostPortsOf(orphanPod(observed).spec);
   const requests = hasProcess && allocation ? allocation : { ...UNKNOWN_REQUESTS, hostPorts };
   const reservation = { ...requests, pod: displayName(pod.metadata) };
@@ -160,7 +160,7 @@ export const shutdownTerminationOf = (pod: Pod, period: ShutdownPeriod, at: numb
 
 /**
  * Returns the termination of a pod that makes room for a critical one (C24). The pod remains on the node with the phase
- * Failed until its source no longer wants it.
+ * Failed until its source no longer contains it.
  */
 export const preemptionOf = (pod: Pod, at: number): Termination => ({
   ...terminationOf(pod, 'Preempting', at),

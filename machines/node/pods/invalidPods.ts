@@ -1,4 +1,4 @@
-/** Builds the events about pods of an API server that the agent cannot parse (`pkg/kubelet/config/config.go`). */
+/** Builds the events for pods of an API server that the agent cannot parse (`pkg/kubelet/config/config.go`). */
 
 import { truncate } from '../../../base/text/shortText.ts';
 import { lookUp } from '../../../base/values/lookUp.ts';

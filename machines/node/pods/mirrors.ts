@@ -62,7 +62,8 @@ function currentNodeUid({ registration, ownNode }: NodeContext): string {
 }
 
 /**
- * Returns the desired static pods. If several have the same name, the first one comes last and therefore wins in a Map.
+ * Returns the desired static pods, sorted so that the first of several pods with the same name comes last and therefore
+ * wins in a Map.
  */
 const desiredStaticPods = ({ desired }: NodeContext): Pod[] =>
   Object.values(desired)

@@ -9,7 +9,7 @@ import { desiredPod, haveAllSourcesListed, isDesired, isUnreadable, persistedAll
 
 /**
  * Returns the pods in the runtime that have no actor and belong to this agent. The owner is inferred from the owner
- * mark of a sandbox or, if no sandbox has a mark, of the pod's directory.
+ * mark of a sandbox or, if no sandbox has a mark, from that of the pod's directory.
  */
 export function markedPods(
   { observed = {}, owner, pods, left, takenOverUids }: NodeContext,
@@ -56,16 +56,19 @@ export function strandedPods(context: NodeContext): PodInput[] {
   return [...brokenInputs, ...remainingInputs];
 }
 
-/** Whether the pod with this UID in the runtime belongs to another agent and is not wanted by any source here. */
+/**
+ * Whether the pod with this UID in the runtime belongs to another agent and is not contained in any source of this
+ * agent.
+ */
 export function isForeignOnly(context: NodeContext, uid: string): boolean {
   const { foreignSandboxes = [] } = lookUp(context.observed ?? {}, uid) ?? {};
   return foreignSandboxes.length > 0 && !Object.hasOwn(context.pods, uid) && !isDesired(context, uid);
 }
 
 /**
- * Returns the pods that no source wants and that have to terminate, because the runtime or the disk still has objects
- * of this agent. Considers the pods in `uids` or, if undefined, all pods. A wanted pod that cannot be read is not
- * terminated.
+ * Returns the pods that no source contains and that have to terminate, because the runtime or the disk still has
+ * objects of this agent. Considers the pods in `uids` or, if undefined, all pods. A pod whose latest version from the
+ * API server cannot be parsed is not terminated.
  */
 export function orphans(context: NodeContext, uids?: readonly string[]): PodInput[] {
   const isKnown = (uid: string) => Object.hasOwn(context.observed ?? {}, uid) || Object.hasOwn(context.pods, uid);

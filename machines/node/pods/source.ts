@@ -1,4 +1,7 @@
-/** Defines the state of a pod source. The source sends it on change, and `explain node` shows it. */
+/**
+ * Defines the state of a pod source. The source sends its state whenever the state changes, and `explain node` shows
+ * it.
+ */
 
 import type { Failure } from '../../../base/failure.ts';
 import { goDuration } from '../../../base/time/duration.ts';
@@ -76,7 +79,7 @@ type SourceSummary = Pick<SourceState, 'state' | 'since' | 'until' | 'failure'>;
 
 function waitDescription({ state, until, failure }: SourceSummary, waits: WaitDescriptions): string | undefined {
   if (state === 'polling' && failure) return INOTIFY_WAIT;
-  // If there is no deadline, the failed read is being retried right now.
+  // A failed read without a deadline is being retried right now.
   return state === 'failing' && until === undefined ? waits.reading : waits[state];
 }
 

@@ -1,4 +1,4 @@
-/** Compares the pods that sources want with the pods that have an actor. */
+/** Compares the desired pods of the sources with the pods that have an actor. */
 
 import { lookUp } from '../../../base/values/lookUp.ts';
 import { withEntries, withoutEntry } from '../../../base/values/withEntries.ts';
@@ -84,7 +84,7 @@ export function affectedUids(event: NodeEvent): readonly string[] | undefined {
   return uid === undefined ? undefined : [uid];
 }
 
-/** Returns the wanted pod with the given UID. If several sources want it, the source of the running pod wins. */
+/** Returns the desired pod with the given UID. If several sources contain it, the source of the running pod wins. */
 export function desiredPod({ desired, pods }: NodeContext, uid: string): Pod | undefined {
   const currentSource = lookUp(pods, uid)?.pod.metadata.annotations?.[SOURCE_ANNOTATION];
   const candidates = Object.values(desired).flatMap((ofSource) => lookUp(ofSource, uid) ?? []);
@@ -111,7 +111,7 @@ export const haveAllSourcesListed = ({ sources, desired, unreadSources }: NodeCo
   sources.every((source) => Object.hasOwn(desired, source) && !unreadSources.includes(source));
 
 /**
- * Returns the wanted pods without an actor, by default among all pods. Running pods come first, followed by those
+ * Returns the desired pods without an actor, by default among all pods. Running pods come first, followed by those
  * admitted before the agent started, so that new pods cannot take their resources. Within each group, the oldest pods
  * come first, as in a kubelet (`HandlePodAdditions` in `pkg/kubelet/kubelet.go`).
  */
@@ -208,7 +208,7 @@ export const newPodInputs = (context: NodeContext, uids?: readonly string[]): Po
     };
   });
 
-/** Returns the pods that have an actor and are no longer wanted. */
+/** Returns the pods that have an actor but are no longer desired. */
 export const podsToTerminate = (
   context: NodeContext,
   uids: readonly string[] = Object.keys(context.pods),
@@ -218,11 +218,11 @@ export const podsToTerminate = (
     return entry === undefined || entry.isTerminating || isDesired(context, uid) ? [] : [entry];
   });
 
-/** Returns the UIDs of terminating pods that a source wants again. */
+/** Returns the UIDs of terminating pods that a source contains again. */
 export const rewantedUids = (context: NodeContext, uids: readonly string[] = Object.keys(context.pods)): string[] =>
   uids.filter((uid) => lookUp(context.pods, uid)?.isTerminating === true && isDesired(context, uid));
 
-/** Returns the wanted pods whose version at the source differs from the version last sent to their actors. */
+/** Returns the desired pods whose version at the source differs from the version last sent to their actors. */
 export const editedPods = (
   context: NodeContext,
   uids: readonly string[] = Object.keys(context.pods),
@@ -248,7 +248,9 @@ export function updateEvents(previousPod: Pod, pod: Pod, at: number): PodEvent[]
   return events;
 }
 
-/** Returns the identity of an unwanted pod whose actor failed. Wanted pods are restarted anyway. */
+/**
+ * Returns the identity of a pod that is no longer desired and whose actor failed. Desired pods are restarted anyway.
+ */
 export function brokenPod(context: NodeContext, uid = ''): PodIdentity | undefined {
   const entry = lookUp(context.pods, uid);
   if (entry === undefined || isDesired(context, uid)) return undefined;

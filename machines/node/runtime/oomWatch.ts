@@ -32,8 +32,8 @@ export function nextOomWatch(previous: OomWatch | undefined, fact: OomFact): Oom
 }
 
 /**
- * Returns the event about a process that was killed because the whole system was out of memory. Returns no event for
- * other kills.
+ * Returns the `SystemOOM` event for a process that was killed because the whole system was out of memory. Returns no
+ * event for other kills.
  */
 export const systemOomEvents = (kill: OomKill): readonly EventMessage[] =>
   isSystemOom(kill) ? [warning('SystemOOM', systemOomMessage(kill))] : [];

@@ -49,8 +49,8 @@ export function withProcessKill(
 }
 
 /**
- * Returns the pending kills after a tick, and the events about those whose container is still running. While the
- * runtime is not ready, it is unknown which containers run, so all kills remain pending.
+ * Returns the pending kills after a tick, and the events for those kills after which the container is still running.
+ * While the runtime is not ready, it is unknown which containers run, so all kills remain pending.
  */
 export function confirmedProcessKills(context: KillContext): {
   readonly processKills: readonly PendingProcessKill[];

@@ -1,5 +1,5 @@
 /**
- * Runs the node once it knows the wanted and the running pods. Starts and terminates pods as sources change. Part of
+ * Runs the node once it knows the desired and the running pods. Starts and terminates pods as sources change. Part of
  * the chart in chart.ts.
  */
 import { assertEvent, enqueueActions } from 'xstate';
@@ -82,7 +82,7 @@ const actions = {
     enqueue.assign({ pods: withPods(context, unwantedPods, true) });
   }),
   /**
-   * Notifies the actors of terminating pods that a source wants again. A kubelet restarts such a pod after its
+   * Notifies the actors of terminating pods that a source contains again. A kubelet restarts such a pod after its
    * termination with the next restart count (`restartRequested` in pod_workers.go).
    */
   announceRewantedPods: enqueueActions(({ context, enqueue }: NodeActionArgs, scope: PodScope | undefined) => {
@@ -163,7 +163,7 @@ export const running = activeSetup.createStateConfig({
   description: 'All sources have listed their pods. The wanted pods run, and the others of this agent terminate.',
   tags: ['steady', 'active'],
   entry: ['terminateOrphans', 'startNewPods', 'releaseUnknownResources', 'manageMirrors', 'updateMirrors'],
-  // If garbage collection fails, the node continues without it, because nothing else depends on it.
+  // The node continues without garbage collection if that fails, because nothing else depends on it.
   invoke: {
     src: 'garbage',
     id: 'garbage',
@@ -183,7 +183,7 @@ export const running = activeSetup.createStateConfig({
     'runtime.podsObserved': { actions: ['recordObservedPods', 'routeObservedPods', terminateOrphansInScope] },
     'garbage.requested': { actions: 'sendGarbage' },
     'garbage.podsFound': { actions: ['recordFact', 'terminateOrphans'] },
-    // Restarts pods that were wanted again during termination, and pods whose actor failed.
+    // Restarts pods that a source added again while they were terminating, and pods whose actor failed.
     'node.ticked': {
       actions: [
         'recordFact',

@@ -17,7 +17,8 @@ const actions = {
     enqueue.assign({ brokenPods: [] });
   }),
   /**
-   * Records a pod whose actor failed while the node drains. It is terminated again within the rest of its grace period.
+   * Records a pod whose actor failed while the node drains. The pod is terminated again within the rest of its grace
+   * period.
    */
   recordBrokenPod: nodeSetup.assign(({ context, event }) => {
     const podEntry = lookUp(context.pods, eventPodUid(event) ?? '');

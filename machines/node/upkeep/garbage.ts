@@ -29,7 +29,7 @@ export interface GarbageContext extends GarbageInput {
   readonly failure?: Failure;
 }
 
-/** Empty garbage, used before the node has replied and after a collection. */
+/** Empty garbage, used before the node has replied and after a garbage collection. */
 const NO_GARBAGE = { containers: [], sandboxes: [], activePodUids: [], foreign: [] } as const;
 
 export const garbageMachine = setup({
@@ -57,8 +57,8 @@ export const garbageMachine = setup({
   id: 'garbage',
   description: 'Garbage collection on the node: dead containers, old sandboxes, leftover pod files.',
   context: ({ input }) => ({ ...input, garbage: NO_GARBAGE }),
-  // The first collection runs immediately, because an earlier run of the agent may have left garbage. Later collections
-  // run once a minute.
+  // The first garbage collection runs immediately, because an earlier run of the agent may have left garbage. Later
+  // ones run once a minute.
   initial: 'queryingNode',
   states: {
     waiting: {
@@ -87,7 +87,7 @@ export const garbageMachine = setup({
         src: 'removeGarbage',
         input: ({ context: { garbage } }) => ({ containers: garbage.containers, sandboxes: garbage.sandboxes }),
         onDone: 'surveying',
-        // Failed removals are retried in the next collection.
+        // Failed removals are retried in the next garbage collection.
         onError: {
           target: 'surveying',
           actions: [

@@ -43,7 +43,7 @@ function hasNewRound(context: PodContext): boolean {
   return false;
 }
 
-/** Whether a container is in the spec and is launched in spec order. Ephemeral containers are not. */
+/** Whether a container is in the spec and is launched in spec order. This excludes ephemeral containers. */
 const isLaunchedInOrder = (context: PodContext, name: string): boolean =>
   findContainerByName(context.allocated.spec, name) !== undefined && !isEphemeral(context, name);
 
@@ -55,7 +55,10 @@ export function newRound(context: PodContext): string[] {
   return sortInSpecOrder(context.allocated.spec, launchableNames);
 }
 
-/** Whether all containers of the current round have been launched or have failed, and other containers are waiting. */
+/**
+ * Whether every container of the current round has been launched or has failed, and some containers are left for the
+ * next round.
+ */
 export const isRoundOver = (context: PodContext): boolean =>
   nextContainerInRound(context) === undefined && launchingContainer(context) === undefined && hasNewRound(context);
 

@@ -141,7 +141,7 @@ export const areAllContainersReset = (context: PodContext): boolean =>
 
 /**
  * Whether all regular containers have completed and none will run again (C9). A container that an update has stopped is
- * not considered completed, because it may be wanted again.
+ * not considered completed, because a later update may require it again.
  */
 const haveRegularsFinished = (context: PodContext): boolean => censusOf(context).unfinishedRegularCount === 0;
 

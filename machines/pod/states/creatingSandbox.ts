@@ -22,8 +22,8 @@ import { isSandboxUsable, unusableSandboxFailure } from '../sandbox.ts';
 import { type PodArgs, podSetup } from '../setup.ts';
 
 /**
- * Minimum interval in milliseconds between two events about the missing network. A kubelet repeats this event every
- * second, which soon exhausts its own rate limit for events about a pod.
+ * Minimum interval in milliseconds between two events that report the missing network. A kubelet repeats this event
+ * every second, which soon exhausts the kubelet's rate limit for events of a pod.
  */
 const EVENT_INTERVAL_MS = 10_000;
 

@@ -25,9 +25,8 @@ import { containersToResize, isResizing, mustResize } from '../resizing.ts';
 import { admittedUpdateActions, type PodArgs, podSetup } from '../setup.ts';
 
 /**
- * Returns a refused resize and the event about it. The event is undefined if this agent or an earlier one has already
- * sent it for the same reason and generation (`SetPodResizePendingCondition` in
- * `pkg/kubelet/status/status_manager.go`).
+ * Returns a refused resize and its event. The event is undefined if this agent or an earlier one has already sent it
+ * for the same reason and generation (`SetPodResizePendingCondition` in `pkg/kubelet/status/status_manager.go`).
  */
 function refusedResize({ updateRefusal, desired, pendingResize }: PodContext):
   | {

@@ -332,7 +332,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
         withinMs: REFUSAL_RETRY_MS,
       }),
       tags: ['retrying', 'ended'],
-      // Retry early if the runtime returns, e.g. after the restart that was requested.
+      // Retry early if the runtime becomes available again, e.g. after the restart that was requested.
       on: {
         'timer.elapsed': 'removingSandbox',
         'runtime.returned': { guard: 'wasRuntimeUnavailable', target: 'removingSandbox' },

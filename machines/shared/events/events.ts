@@ -71,7 +71,7 @@ export type AdmissionEvent =
   | { type: 'admission.resizeCompleted'; uid: string }
   /** Adds a pod that only has to terminate. `requests` is null if it is no longer running. */
   | { type: 'admission.addTerminating'; uid: string; fullName: string; requests: PodRequests | null }
-  /** No source wants the pod anymore. Other pods wait for its resources instead of being refused (C9). */
+  /** No source contains the pod any more. Other pods wait for its resources instead of being refused (C9). */
   | { type: 'admission.leave'; uid: string }
   /**
    * The containers of the pod have stopped. Until its sandbox has stopped, only its host ports remain reserved (C9).
@@ -98,7 +98,10 @@ export type AdmissionEvent =
   | { type: 'admission.nodeChanged'; capacity?: Capacity; node?: Partial<Omit<AdmissionNode, 'name'>> }
   | DeviceReport;
 
-/** Requests the termination of pods to make room for a critical pod, which waits (C24). */
+/**
+ * Requests the termination of pods in order to make room for a critical pod, which waits until they have terminated
+ * (C24).
+ */
 export type AdmissionFact = { type: 'admission.preempting'; uids: readonly string[]; resource: string };
 
 /** The progress of an image, for the container or volume that needs it. */
@@ -223,8 +226,8 @@ export type PodEvent =
   /** The conditions of the pod at its source, some of which other controllers set. Undefined if it has none. */
   | { type: 'pod.conditionsChanged'; conditions: readonly PodCondition[] | undefined }
   /**
-   * A source wants the pod again while it is terminating. After the termination it restarts, and its restart counts
-   * continue (C24).
+   * A source contains the pod again while it is terminating. After the termination the pod restarts, and its restart
+   * counts continue (C24).
    */
   | { type: 'pod.rewanted' }
   /** A ConfigMap or Secret of the pod has changed. */
@@ -255,7 +258,7 @@ export type PodEvent =
   | { type: 'pod.deadlineExceeded'; deadline: number; at: number }
   /** The termination of a pod for the node's own reasons has not completed by `deadline` (ms since the epoch). */
   | { type: 'pod.killLimitExceeded'; deadline: number }
-  /** The actual size of a container in the runtime, sent when the container starts and whenever its size changes. */
+  /** The actual resources of a container in the runtime, sent when the container starts and whenever they change. */
   | { type: 'container.sized'; name: string; size: ContainerSize }
   | { type: 'runtime.podObserved'; pod: ObservedPod }
   | { type: 'runtime.containerSeen'; container: ObservedContainer }
@@ -394,7 +397,9 @@ export type NodeFact =
     }
   /** The OOM killer has killed a process, either in a container or because the whole system was out of memory. */
   | { type: 'node.oomKilled'; kill: OomKill }
-  /** The kernel's log can be read, or cannot be read for a new reason, in which case OOM kills are not noticed. */
+  /**
+   * The kernel's log has become readable, or cannot be read for a new reason, in which case OOM kills are not detected.
+   */
   | { type: 'node.oomWatchChanged'; failure?: Failure; at: number }
   | MemoryFact
   | LogindFact

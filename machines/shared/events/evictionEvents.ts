@@ -22,7 +22,7 @@ export type EvictionReport =
 export type TerminationReport =
   /** No process of the pod is left. */
   | { type: 'pod.stopped'; uid: string }
-  /** Nothing of the pod is left, except for its logs and dead containers if a source still wants it. */
+  /** The pod has been removed, except for its logs and dead containers if a source still contains the pod. */
   | { type: 'pod.cleanedUp'; uid: string };
 
 /** The available memory has fallen below an eviction threshold. `at` is in milliseconds since the epoch. */

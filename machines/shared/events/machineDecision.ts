@@ -11,11 +11,11 @@ export type MachineDecision = { readonly type: 'decision.counted' } & (
       /** The first resource that is insufficient for the critical pod. */
       readonly resource: string;
     }
-  /** A pod is evicted because of a signal, or of a limit on its disk usage. */
+  /** A pod is evicted because of an eviction signal, or because of a limit on its disk usage. */
   | { readonly decision: 'evicted'; readonly uid: string; readonly cause: Signal | LocalStorageLimit }
   /** A pod was chosen for eviction based on a measurement of `signal` that was `ageMs` old. */
   | { readonly decision: 'evictionStatsUsed'; readonly signal: Signal; readonly ageMs: number }
-  /** The runtime had a running pod that no source wants. */
+  /** The runtime had a running pod that no source contains. */
   | { readonly decision: 'orphanTerminated' }
   | { readonly decision: 'deferredResizeAccepted'; readonly trigger: ResizeTrigger }
   /** A resize was requested that the node can never admit. */

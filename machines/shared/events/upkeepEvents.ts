@@ -40,7 +40,7 @@ export type LogsReport = { type: 'logs.requested' };
 
 export type LogsEvent = { type: 'logs.listed'; logs: readonly ContainerRun[] } | TimerEvent;
 
-/** The request that the image collection sends to the node. */
+/** The request that the image garbage collection sends to the node. */
 export type ImageGarbageReport = { type: 'images.podsRequested' };
 
 export type ImageGarbageEvent =

@@ -74,8 +74,8 @@ function innermostWait(snapshot: MachineActor['snapshot']): StateMeta | undefine
 }
 
 /**
- * Returns the most severe category, followed by the tags that are not categories. Parallel regions may have several
- * categories.
+ * Returns the most severe category among an actor's tags, followed by the tags that are not categories. An actor may
+ * have several categories, one for each parallel region.
  */
 function sortedTags(tags: ReadonlySet<string>): string[] {
   const worstCategory = findCategory(tags);
@@ -172,7 +172,7 @@ function feedAndCallNodes(
   ];
 }
 
-/** Returns the children of an actor whose IDs start with a prefix. */
+/** Returns those children of an actor whose IDs start with `prefix`. */
 export function childrenOf<R extends AnyActorRef>(snapshot: { children: object }, prefix = ''): R[] {
   // Safe cast: the prefix of an actor's ID identifies its machine.
   const children = Object.values(snapshot.children) as (R | undefined)[];

@@ -1,4 +1,7 @@
-/** Builds views of actors, from which statuses are computed. Code outside the machines does not read snapshots. */
+/**
+ * Builds the views of actors from which statuses are computed, so that code outside the machines does not read
+ * snapshots.
+ */
 import type { ActorRefFrom } from 'xstate';
 import { volumeWaitingReason } from '../../../kubernetes/api/pods/containers.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
@@ -25,8 +28,8 @@ export type ContainerRef = ActorRefFrom<typeof containerMachine>;
 type VolumeRef = ActorRefFrom<typeof volumeMachine>;
 
 /**
- * Views of containers. A view is rebuilt only if a value that it contains has changed. Every change to a container
- * causes the status of its whole pod to be computed, and the pod may have hundreds of containers.
+ * Views of containers. A view is rebuilt only if a value that it contains has changed, because every change to a
+ * container causes the status of its whole pod to be computed, and the pod may have hundreds of containers.
  */
 const containerViews = createViewCache<ContainerView>();
 
@@ -57,7 +60,7 @@ export function podView(ref: PodRef): PodView {
       ? { isResizing: true, resizeGeneration: context.resize?.generation, resizeFailure: context.resize?.error }
       : {}),
     ...(context.appliedPod && isCgroupOutdated(context) ? { appliedSpec: context.appliedPod.spec } : {}),
-    // A completion is not a termination, because no command caused it.
+    // Report a completion separately, because it was not caused by a command to terminate the pod.
     ...(termination?.reason === 'Completed' ? { isCompleting: true } : {}),
     ...(termination && termination.reason !== 'Completed' ? { termination } : {}),
     ...(termination?.exceedsDeadline ? { exceedsDeadline: true } : {}),
@@ -159,7 +162,7 @@ export interface PodViewWithTree {
   readonly tree: ActorNode;
 }
 
-/** Returns the wanted pods that have no actor yet, because the node waits for its runtime. */
+/** Returns the desired pods that have no actor yet because the node is still waiting for its runtime. */
 export function podsAwaitingNode(context: NodeContext): PodViewWithTree[] {
   const { health } = context;
   if (health.ready || health.since === 0) return [];

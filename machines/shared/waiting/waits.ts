@@ -16,7 +16,7 @@ export function after<Context>(delay: number | ((context: Context) => number | T
 interface RetryWait {
   readonly description: string;
   readonly waitsFor: string;
-  /** Maximum time until the next attempt, even if the clock is set. */
+  /** Maximum time until the next attempt, in milliseconds, even if the clock is adjusted in the meantime. */
   readonly withinMs?: number;
 }
 

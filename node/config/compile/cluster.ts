@@ -27,10 +27,10 @@ export interface ClusterConfig {
   readonly attachesByController: boolean;
   /** The node's ID at the cloud provider. Empty if it has none. */
   readonly providerId: string;
-  /** Settings for an external cloud controller. Undefined if none sets the node's addresses. */
+  /** Settings for an external cloud controller. Undefined if no cloud controller sets the node's addresses. */
   readonly cloud?: CloudSettings;
   readonly leaseSeconds: number;
-  /** Interval in milliseconds between two checks for changes of the Node's status. */
+  /** Interval in milliseconds between two checks for changes to the Node's status. */
   readonly statusCheckMs: number;
   /** Maximum interval in milliseconds between two updates to the Node's status. */
   readonly statusReportMs: number;

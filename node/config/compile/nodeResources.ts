@@ -42,9 +42,9 @@ interface EvictionSettings {
   readonly thresholds: readonly Threshold[];
   /** Time in milliseconds for which the node reports pressure after a threshold was last met. */
   readonly transitionMs: number;
-  /** Maximum grace period in seconds of a pod that is evicted for a soft threshold. */
+  /** Maximum grace period in seconds of a pod that is evicted because of a soft threshold. */
   readonly maxPodGraceSeconds: number;
-  /** Whether the limits of pods on their use of the node's disk are enforced. */
+  /** Whether the pods' limits on local ephemeral storage are enforced. */
   readonly enforcesStorageLimits: boolean;
 }
 

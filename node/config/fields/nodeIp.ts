@@ -5,7 +5,7 @@ import { canonicalIpOrText, ipFamily, isUnspecifiedIp } from '../../../base/ipAd
 const parseAddresses = (text: string): string[] =>
   text.trim() === '' ? [] : text.split(',').map((address) => canonicalIpOrText(address.trim()));
 
-/** Schema of `--node-ip`. An empty value is treated as unset, because installers pass it. */
+/** Schema of `--node-ip`. An empty value is treated as unset, because some installers pass an empty value. */
 export const nodeIpsFlagSchema = z.pipe(
   z.custom<string>((value) => typeof value === 'string' && isValidNodeIpList(parseAddresses(value)), {
     error: 'expected an IP address, a comma-separated IPv4 and IPv6 address, or 0.0.0.0 or :: alone',

@@ -45,7 +45,7 @@ function parseHeaders(text: string): HttpHeader[] {
   const headerPairs = text.split(',').filter((pair) => pair !== '');
   return headerPairs.map((pair) => {
     const colonIndex = pair.indexOf(':');
-    // Without a colon, the name is missing.
+    // A pair without a colon has no name.
     return colonIndex < 0 ? ['', ''] : [pair.slice(0, colonIndex).trim(), pair.slice(colonIndex + 1).trim()];
   });
 }

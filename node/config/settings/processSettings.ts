@@ -17,7 +17,9 @@ import {
 import { type ConfigRule, createRule } from './rule.ts';
 import { declareSettings, type FieldsOf } from './setting.ts';
 
-/** Settings of the agent's process, and of the host properties that prevent the agent from starting. */
+/**
+ * Settings of the agent's process, and settings that determine which host properties prevent the agent from starting.
+ */
 export const processSettings = () =>
   declareSettings({
     kubeletCgroups: {

@@ -28,7 +28,7 @@ export interface SettingDefinition {
   readonly unsupportedFlag?: string;
   /**
    * Whether 0, false and the empty string are valid values, as for a Go field that is a pointer or has no `omitempty`.
-   * For any other field, they mean the default, and /configz omits them.
+   * In any other field, these values stand for the default, and /configz omits them.
    */
   readonly allowsZeroValue?: true;
   /** Whether /configz omits the default value, as a kubelet does if Go's field stays nil. */

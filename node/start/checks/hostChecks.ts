@@ -5,7 +5,7 @@ import { type EventMessage, warning } from '../../../kubernetes/events/recordedE
 import { ConfigError } from '../../config/configError.ts';
 import type { HostSetup, NodeConfig } from '../../config/nodeConfig.ts';
 
-/** Facts about the host that may limit the agent. */
+/** Facts about the host that may restrict or prevent the operation of the agent. */
 export interface HostLimits {
   readonly isCgroupV1: boolean;
   readonly canLowerOomScoreAdj: boolean;
@@ -49,7 +49,10 @@ export function swappedVolumesEvent(host: {
   return warning('PossibleMemoryBackedVolumesOnDisk', message);
 }
 
-/** Returns warnings about the host. Throws a `ConfigError` if the configuration forbids one of the given facts. */
+/**
+ * Returns warnings about the host. Throws a `ConfigError` if the host uses cgroup v1 or swap and the configuration does
+ * not permit it.
+ */
 export function hostWarnings(
   facts: HostLimits,
   config: Pick<NodeConfig, 'failCgroupV1' | 'failSwapOn'> & {

@@ -63,7 +63,7 @@ async function isKubeletOnDirectory(
   const processDirectory = join(proc, String(pid));
   const root = kubeletRootDirectory(await readCommandLine(pid, proc));
   if (root === undefined) return false;
-  // In a kubelet's container, the same path may be a different directory.
+  // Compare devices and inodes, because the same path may refer to a different directory in a kubelet's container.
   const [theirs, ours] = await Promise.all([
     deviceAndInode(join(processDirectory, isAbsolute(root) ? 'root' : 'cwd', root)),
     deviceAndInode(rootDirectory),

@@ -1,6 +1,6 @@
 /**
- * Computes a digest that identifies the version of the state machines, because a recording can be replayed only by the
- * version that wrote it.
+ * Computes a digest that identifies the version of the state machines. The digest is recorded because a recording can
+ * be replayed only by the version that wrote it.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';

@@ -16,7 +16,7 @@ import type { NodeObservers } from './nodeObservers.ts';
 
 export interface NodeMetering {
   readonly metrics: NodeMetrics;
-  /** Observers that update the metrics. The type admits only kinds that `combineObservers` supports. */
+  /** Observers that update the metrics. The type allows only kinds of observers that `combineObservers` supports. */
   readonly observers: Pick<NodeObservers, 'onPortOutcome' | 'onStateChange' | 'onDecision' | 'onServiceAction'>;
   /** Wraps a runtime so that its calls are counted. */
   withCallMetrics(cri: Cri): Cri;

@@ -14,10 +14,13 @@ const OBSERVER_KINDS = [
 ] as const;
 type ObserverKind = (typeof OBSERVER_KINDS)[number];
 
-/** Listeners that observe a node without affecting it. */
+/** Listeners that observe a node without affecting the node. */
 export type NodeObservers = Partial<Pick<NodeParts, ObserverKind>>;
 
-/** Combines observers into one, which calls the listeners of each kind in order. A kind without listeners is left out. */
+/**
+ * Combines observers into one, which calls the listeners of each kind in the given order. A kind without listeners is
+ * omitted.
+ */
 export const combineObservers = (observers: readonly NodeObservers[]): NodeObservers =>
   Object.assign({}, ...OBSERVER_KINDS.map((kind) => combineKind(kind, observers)));
 
@@ -25,7 +28,7 @@ function combineKind(kind: ObserverKind, observers: readonly NodeObservers[]): N
   const listeners: readonly ((notification: never) => void)[] = observers.flatMap((each) => each[kind] ?? []);
   const [only] = listeners;
   if (only === undefined) return {};
-  // Called for each step of each actor, so it must not allocate.
+  // Called for each step of each actor, so this function must not allocate memory.
   const notifyAll = (notification: never) => {
     listeners.forEach((listener) => {
       listener(notification);
@@ -35,8 +38,8 @@ function combineKind(kind: ObserverKind, observers: readonly NodeObservers[]): N
 }
 
 /**
- * Returns the observers of the flight recorder, if any, and of the page. Without a flight recorder the page observes no
- * recording entries, because it is costly to redact them, and no calls, because their responses are recorded entries.
+ * Returns the observers of the flight recorder, if any, and of the page. Without a flight recorder, the page observes
+ * neither inputs, because redacting them is costly, nor calls, because their responses are inputs.
  */
 export function recorderAndPageObservers(
   flightRecorder: Pick<FlightRecorder, 'listeners'> | undefined,

@@ -1,20 +1,24 @@
 import { setFlagsFromString } from 'node:v8';
 import type { Clock } from '../../../base/time/clock.ts';
 
-/** Time in milliseconds without changes after which memory is released. */
+/** Time in milliseconds without changes to the node's pods after which memory is released. */
 const QUIET_PERIOD_MS = 3_000;
 /**
- * Maximum time in milliseconds from the first change to the release if changes continue. It is also the minimum time
- * between two releases if there are no changes.
+ * Maximum time in milliseconds from the first change to the release while changes continue. If there are no changes, it
+ * is also the minimum time between two releases.
  */
 const MAX_WAIT_MS = 30_000;
 /**
- * Minimum interval in milliseconds between two releases, unless memory has grown by `SIGNIFICANT_GROWTH_BYTES` since the last one.
+ * Minimum interval in milliseconds between two releases, unless memory usage has grown by `SIGNIFICANT_GROWTH_BYTES`
+ * since the last release.
  */
 const MIN_INTERVAL_MS = 60_000;
-/** Growth of memory in bytes that overrides the minimum interval. */
+/** Growth of memory usage in bytes that overrides the minimum interval. */
 const SIGNIFICANT_GROWTH_BYTES = 16 * 2 ** 20;
-/** Interval in milliseconds at which memory is checked for growth without changes, e.g. because a log is being read. */
+/**
+ * Interval in milliseconds at which memory usage is checked for growth that is not due to changes, e.g. because a log
+ * is being read.
+ */
 const CHECK_INTERVAL_MS = 10_000;
 
 interface ManagedHeap {
@@ -32,10 +36,10 @@ interface MemoryReleaseDependencies {
 }
 
 /**
- * Returns memory to the host after each burst of changes, and whenever memory has grown for another reason. V8 itself
- * would wait for the next burst. During a burst the young generation may grow. With the 1 MiB that suffices for an idle
- * agent, V8 would collect garbage several times for each starting pod and promote most objects. `subscribe` calls its
- * listener on each change. Returns a function that stops the releases.
+ * Returns memory to the host after each burst of changes, and whenever memory usage has grown for another reason,
+ * because V8 itself would wait for the next burst. During a burst, the young generation may grow. With the 1 MiB that
+ * suffices for an idle agent, V8 would run several garbage collections for each starting pod and promote most objects.
+ * `subscribe` calls its listener on each change. Returns a function that stops the releases.
  */
 export function releaseWhenQuiet(
   subscribe: (onChange: () => void) => () => void,
@@ -81,7 +85,10 @@ export function releaseWhenQuiet(
   };
 }
 
-/** Returns the resident memory in bytes, or 0 if it cannot be read, e.g. without a free file descriptor. */
+/**
+ * Returns the resident memory in bytes, or 0 if it cannot be read, e.g. because the process has run out of file
+ * descriptors.
+ */
 function residentMemory(): number {
   try {
     return process.memoryUsage.rss();
@@ -91,14 +98,15 @@ function residentMemory(): number {
 }
 
 /**
- * Time after the start of the process during which V8's flags must not change, because cli/compileCache.mjs stores
- * compiled code under these flags. Until that time has passed, the young generation may grow.
+ * Time in milliseconds after the start of the process during which V8's flags must not change, because
+ * cli/compileCache.mjs stores compiled code under these flags. Until that time has passed, the young generation may
+ * grow.
  */
 const FIXED_FLAGS_MS = 15_000;
 
 /**
- * Amount of off-heap memory in bytes that makes V8 start an incremental collection. V8 lets a process gain 64 MiB
- * before that.
+ * Amount of off-heap memory in bytes whose allocation makes V8 start an incremental garbage collection. It must exceed
+ * the 64 MiB by which V8 lets off-heap memory grow before that.
  */
 const PRESSURE_BYTES = 100 * 2 ** 20;
 
@@ -130,16 +138,17 @@ export function v8Heap(
 }
 
 /**
- * Makes V8 start an incremental collection by allocating memory outside the heap, because V8 has no function for that.
- * The host provides no pages for this memory, because nothing writes to it. V8 collects in steps of at most a few
- * milliseconds, and its memory reducer compacts the heap some seconds later. The `gc` function would collect
- * immediately and block the process, for 150 to 500 ms on a node with a thousand containers.
+ * Makes V8 start an incremental garbage collection by allocating memory outside the heap, because V8 has no function
+ * for that. The host provides no pages for this memory, because nothing writes to it. V8 then collects garbage in steps
+ * of at most a few milliseconds, and its memory reducer compacts the heap some seconds later. The `gc` function, by
+ * contrast, would collect garbage immediately and block the process, for 150 to 500 ms on a node with a thousand
+ * containers.
  */
 function allocateUnused(): void {
   try {
     new ArrayBuffer(PRESSURE_BYTES);
   } catch {
-    // Ignore a failed allocation, which means that the host grants no more address space. The next burst will start a
-    // collection.
+    // Ignore a failed allocation, which means that the host grants no more address space. The next burst of work will
+    // trigger a garbage collection anyway.
   }
 }

@@ -1,4 +1,4 @@
-/** Counts the pods and containers for the bar at the top, and creates the filters that list them. */
+/** Counts the pods and containers for the bar at the top of the page, and creates the filters that list them. */
 import { type CATEGORIES, type Category, categoryOf } from '../../../show/category.ts';
 import type { World } from '../server/world.ts';
 

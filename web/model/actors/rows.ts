@@ -28,7 +28,7 @@ export interface RowTexts {
   readonly suffix: string;
   readonly detail: string;
   readonly time: string;
-  /** The most severe category that the row represents. */
+  /** The most severe category among the actors that the row represents. */
   readonly category: Category;
   readonly isHealthy: boolean;
 }
@@ -55,7 +55,7 @@ function updateInPlace(previousRows: readonly TreeRow[], currentRows: readonly A
 
 const toPresentRow = (row: ActorRow): TreeRow => ({ row, isDeleted: false });
 
-/** Creates the state of the tree. */
+/** Creates the interactive state of the tree, e.g. the expanded rows and the keyboard cursor. */
 export function createTree(page: Page) {
   const openPaths = signal<ReadonlySet<string>>(new Set());
   const activeInputs = signal<ReadonlySet<string>>(new Set());
@@ -102,7 +102,7 @@ function createRowsSignal(page: Page, { open, isInUse, matches, trees }: RowInpu
     const previousRows = isInUse.value ? (previousResult?.rows ?? []) : [];
     const retainedOrder = previousRows.filter(({ row }) => row.depth === 0).map(({ row }) => row.path);
     const isOpen = (path: string) => open.value.has(path);
-    // With a filter, use the page's clock, because ages change even if nothing changes on the node.
+    // Use the page's clock if there is a filter, because ages change even if nothing changes on the node.
     const at = matches.value ? page.now.value : (tree?.at ?? 0);
     const currentRows = tree ? treeRows({ ...tree, at }, { isOpen, matches: matches.value, retainedOrder }) : [];
     const rows =

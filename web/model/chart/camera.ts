@@ -21,7 +21,7 @@ const MAX_SCALE = 3;
 
 /**
  * Returns the default view of a drawing. It shows the whole drawing if the text is then large enough to read, otherwise
- * the part around a box.
+ * the part around `focusBox`.
  */
 export function cameraAt(size: Size, drawing: Size, focusBox?: DrawnState, minScale = MIN_DEFAULT_SCALE): Camera {
   const fittingScale = Math.min(size.width / drawing.width, size.height / drawing.height);
@@ -43,7 +43,7 @@ export function cameraAt(size: Size, drawing: Size, focusBox?: DrawnState, minSc
 /** Returns the view of the whole drawing, however small its scale is. */
 export const fitCamera = (size: Size, drawing: Size): Camera => cameraAt(size, drawing, undefined, MIN_SCALE);
 
-/** Zooms around a point of the panel, which keeps its position. */
+/** Zooms around a point of the panel. The part of the drawing at that point does not move. */
 export function zoomCamera({ x, y, scale }: Camera, factor: number, [atX, atY]: readonly [number, number]): Camera {
   const nextScale = Math.min(MAX_SCALE, Math.max(MIN_SCALE, scale * factor));
   const scaleRatio = nextScale / scale;

@@ -39,7 +39,10 @@ export interface LoadedDrawing {
   readonly error?: string;
 }
 
-/** Creates the cache of drawings. Load the whole chart of a machine first, because it lists the regions. */
+/**
+ * Creates the cache of drawings. The whole chart of a machine must be loaded first, because it lists the machine's
+ * regions.
+ */
 export function createDrawings({ drawing }: Pick<ServerClient, 'drawing'>) {
   const loadedDrawings = signal<ReadonlyMap<string, LoadedDrawing>>(new Map());
   const storeDrawing = (key: string, state: LoadedDrawing) => {

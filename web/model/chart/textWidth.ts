@@ -3,7 +3,7 @@
  * fonts.
  */
 
-/** Widths of characters that differ from the default, relative to the font size. */
+/** Widths of the characters whose width differs from the default, relative to the font size. */
 const NARROW_WIDTHS = new Map([
   ...[..."iljI|.,:;' !()[]"].map((letter) => [letter, 0.31] as const),
   ...[...'frt-"'].map((letter) => [letter, 0.4] as const),

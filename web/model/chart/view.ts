@@ -1,6 +1,6 @@
 /**
- * Combines a drawing with the state of an actor, i.e. its active state, the transitions that it has taken, and the next
- * one.
+ * Combines a drawing with the state of an actor, i.e. the active state, the transitions that the actor has taken, and
+ * its next transition.
  */
 
 import { humanDuration } from '../../../base/time/duration.ts';

@@ -11,7 +11,10 @@ import type { Page } from '../page.ts';
 import { isSameList, requestOnChange } from '../server/requestOnChange.ts';
 import type { World } from '../server/world.ts';
 
-/** Interval between requests while the panel is open, because logs and events may change while the actor does not. */
+/**
+ * Interval between requests while the panel is open, in milliseconds. Requests are repeated because logs and events may
+ * change while the actor does not.
+ */
 const REFRESH_MS = 5_000;
 
 /**

@@ -155,8 +155,8 @@ const appendTarget = (text: string, to: string | undefined) =>
   to === undefined ? { text, emphasis: '' } : { text: `${text}, to`, emphasis: to };
 
 /**
- * The kubelet's default maximum back-off. A longer maximum that is configured on the node is inferred from the observed
- * waits.
+ * The kubelet's default maximum back-off, in milliseconds. A longer maximum that is configured on the node is inferred
+ * from the observed waits.
  */
 const MAX_BACK_OFF_MS = 300_000;
 

@@ -90,7 +90,7 @@ function findNearestDescendant(world: World, ancestorPath: string, steps: readon
     const ids = new Map(
       children.map((child): [string, string] => [child.slice(from === '' ? 0 : from.length + 1), child]),
     );
-    // An actor's id is either a single word, or a kind and a name.
+    // Try a pair of steps first, because an actor's id consists of either a kind and a name or a single word.
     const match = [2, 1].flatMap((length) => {
       const id =
         remainingSteps.length < length ? undefined : closestWord(remainingSteps.slice(0, length).join('/'), ids.keys());

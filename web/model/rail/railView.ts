@@ -1,5 +1,6 @@
 /**
- * Builds the view of the rail, which shows the whole recording as bars and marks. Positions are fractions of its width.
+ * Builds the view of the rail, which shows the whole recording as bars and marks. Horizontal positions are fractions of
+ * the rail's width.
  */
 
 import { humanDuration } from '../../../base/time/duration.ts';
@@ -21,7 +22,7 @@ export interface RailView {
   readonly from: number;
   readonly to: number;
   readonly bars: readonly RailBar[];
-  /** Positions of failures. */
+  /** Positions of failures, as fractions of the rail's width. */
   readonly failures: readonly number[];
   readonly restarts: readonly number[];
 }

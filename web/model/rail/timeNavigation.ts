@@ -65,7 +65,7 @@ function completeLines({ loaded, gaps }: StoryAccess, uid: string, at: number): 
   return isComplete ? loadedStory.story.lines : undefined;
 }
 
-/** Initial range of a search. The range grows until the search finds a step. */
+/** Initial duration of the searched range, in milliseconds. The range grows until the search finds a step. */
 const INITIAL_SEARCH_MS = 60_000;
 const SEARCH_GROWTH = 4;
 
@@ -83,8 +83,8 @@ async function searchRecording(
     while (search.isForward ? edge < end : edge > end) {
       const [from, to] = search.isForward ? [edge, Math.min(end, edge + span)] : [Math.max(end, edge - span), edge];
       const { lines, unsaid = 0 } = await page.client.story(uid, from, to);
-      // Search a smaller range, because the server has omitted the earliest lines and the nearest one may be among
-      // them.
+      // Repeat the search in a smaller range, because the server has omitted the earliest lines and the nearest step
+      // may be among them.
       const isTruncated = search.isForward && unsaid > 0 && span > 1;
       const match = isTruncated ? undefined : nearestTime(lines, search);
       if (match !== undefined) return match;
@@ -100,7 +100,7 @@ async function searchRecording(
 /** Playback speeds, as factors. */
 export const SPEEDS = [1, 10, 60] as const;
 
-/** Interval between updates during playback. */
+/** Interval between updates during playback, in milliseconds. */
 const UPDATE_INTERVAL_MS = 200;
 
 interface Timers {

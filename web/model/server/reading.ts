@@ -18,7 +18,7 @@ export const NARROW_TABS = ['why', 'story', 'chart', 'actors'] as const;
 /** The tabs of the Why panel, which explains the selected actor's state. */
 export const WHY_TABS = ['why', 'log', 'events', 'manifest'] as const;
 
-/** Creates the state that only these panels use. */
+/** Creates the state that only the panels about the selected actor use. */
 export function createReadingState() {
   return {
     /** The visible panel of a narrow page. */
@@ -60,7 +60,10 @@ interface ObjectRequest {
   readonly dependencies: readonly unknown[];
 }
 
-/** Loads the object of the selected actor's pod while the object is visible, until the returned function is called. */
+/**
+ * Loads the manifest and status of the selected actor's pod while either is visible, until the returned function is
+ * called.
+ */
 export const followObject = (
   page: Page,
   reading: ReadingState,
@@ -89,7 +92,7 @@ function currentRequest(page: Page, { object, objectRetries }: ReadingState): Ob
   return { uid, at, dependencies: [retryCount, pod, ...actorsOfPod(world, uid)] };
 }
 
-/** Loads the object. The previous one remains visible until the response has arrived. */
+/** Loads a pod's manifest and status. The previous ones remain visible until the response has arrived. */
 async function loadObject(page: Page, { object }: ReadingState, { uid, at }: ObjectRequest): Promise<void> {
   const previousObject = object.peek()?.uid === uid ? object.peek() : undefined;
   object.value = { ...previousObject, uid };

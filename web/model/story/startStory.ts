@@ -5,7 +5,10 @@ import { createPlayer } from '../rail/timeNavigation.ts';
 import { createStoryState, followStory } from './storyState.ts';
 import { createStoryView } from './storyView.ts';
 
-/** Interval between requests for the data of the rail (the timeline of the recording) if the node is live. */
+/**
+ * Interval in milliseconds between requests for the data of the rail (the timeline of the recording) if the node is
+ * live.
+ */
 const RAIL_INTERVAL_MS = 10_000;
 
 interface Timers {

@@ -22,8 +22,8 @@ export function concernsPod(line: StoryLine, uid: string): boolean {
  */
 export function appendLines(story: Story, lines: readonly StoryLine[], unsaid: number, maxLines = MAX_LINES): Story {
   const allLines = [...story.lines, ...lines];
-  // Drop excess lines in batches rather than for each new line, because the dropped lines have to be scanned for
-  // states.
+  // Drop excess lines in batches rather than for each new line, because dropped lines have to be scanned for the
+  // actors' states at the new start of the story.
   const excessLineCount = allLines.length > maxLines * 1.1 ? allLines.length - maxLines : 0;
   const unsaidCount = (story.unsaid ?? 0) + unsaid + excessLineCount;
   const remainingStory =
@@ -53,7 +53,10 @@ function dropLines(
   return { from: retainedLines[0]?.at ?? 0, before: [...states.values()], lines: retainedLines };
 }
 
-/** Returns the start of the complete part of the story. Earlier lines are omitted if there are too many. */
+/**
+ * Returns the time from which the story is complete. If lines have been omitted, this is the time of the first
+ * remaining line.
+ */
 export const completeFrom = ({ unsaid, from, lines }: Story): number =>
   unsaid === undefined ? from : (lines[0]?.at ?? from);
 
@@ -84,7 +87,7 @@ export function newLines(lines: readonly StoryLine[], { lines: storyLines }: Pic
   return lines.filter((line) => !knownLines.has(JSON.stringify(line)));
 }
 
-/** Initial states of a recreated pod's story. They are unknown. */
+/** Initial states in the story of a recreated pod. Empty, because these states are unknown. */
 const NO_STATES_BEFORE: Story['before'] = [];
 
 /**

@@ -109,7 +109,10 @@ interface StoryRequest {
   readonly gaps: number;
 }
 
-/** Minimum interval between requests for missed lines, because a busy node may omit lines from every frame. */
+/**
+ * Minimum interval between requests for missed lines, in milliseconds. A limit is needed because a busy node may omit
+ * lines from every frame.
+ */
 const MIN_GAP_REQUEST_INTERVAL_MS = 1_000;
 
 /**

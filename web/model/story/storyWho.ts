@@ -54,7 +54,10 @@ export function inputSource({ outcome, source }: Pick<EnteredLine, 'outcome' | '
   return outcome === 'fact' ? (FEED_SOURCES.get(source) ?? 'node') : portOwner(source);
 }
 
-/** Matches the id of a call or timer, which consists of an index and the path of its state in the chart. */
+/**
+ * Matches the id of a call or timer, which consists of an index and the path of the state that invokes the call or
+ * timer.
+ */
 const CALL_SEGMENT = /^\d+\./;
 
 /** Returns the path of the actor that runs a machine. For a call or a timer, this is its parent. */

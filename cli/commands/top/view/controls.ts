@@ -5,7 +5,7 @@ import { type ActorFilter, parseFilter } from '../../../../show/actors/actorFilt
 import { type ActorRow, ROW_ORDERS, type RowOrder } from '../../../../show/actors/treeRows.ts';
 import { editText, type Key, scrollDistance } from '../../../terminal/table/controls.ts';
 
-/** Upper bound for scroll offsets. The help and the story are shorter. */
+/** Upper bound for scroll offsets. It exceeds the number of lines in the help and in the story. */
 const MAX_LINES = 5_000;
 
 export interface TopControls {
@@ -14,7 +14,6 @@ export interface TopControls {
   readonly selectedPath: string;
   /** Screen line of the selected row, which stays the same when rows above it change. */
   readonly line: number;
-  /** Paths of the expanded actors. */
   readonly expandedPaths: ReadonlySet<string>;
   readonly sortOrder: RowOrder;
   readonly isReversed: boolean;

@@ -8,7 +8,6 @@ import { readAnswerAndLog } from '../../get/readExplanation.ts';
 import { eventEntries, type StoryEntry } from './story.ts';
 
 export interface ActorDetail {
-  /** Path of the actor. */
   readonly path: string;
   /** The explanation in one sentence. Undefined for actors without an explanation. */
   readonly answer?: string;

@@ -75,8 +75,8 @@ function validateInit(containers: readonly Container[], context: PodValidationCo
       ...validateCommon(container, context, itemPath),
       ...validateInitRestartRules(container, itemPath),
       ...validateUniqueName(container, names, itemPath),
-      // Check each init container separately, because they run sequentially and may use the same port. Kubernetes
-      // always reports the path of the first one.
+      // Check each init container separately, because init containers run sequentially and may use the same port.
+      // Kubernetes reports the path of the first init container in every case.
       ...validateUniqueHostPorts([container], path),
       ...handlerProblems,
       ...(isSidecar(container) ? [] : forbidResizeRestart(container, itemPath)),

@@ -36,7 +36,7 @@ const SUPPORTED_FIELDS = [
   'status.podIPs',
 ];
 
-/** Checks that names are valid and that each value has at most one source. */
+/** Checks that the variables' names are valid and that each value has at most one source. */
 export function validateEnv(env: readonly EnvVar[], path: string): Problem[] {
   return env.flatMap(({ name, value, valueFrom }, index) => {
     const itemPath = `${path}[${index}]`;

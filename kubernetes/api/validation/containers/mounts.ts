@@ -45,7 +45,7 @@ export function validateMounts(container: Container, volumes: ValidVolumes, path
   });
 }
 
-/** Validates the subPath of a mount. Kubernetes reports an invalid one without the index of its mount. */
+/** Validates the subPath of a mount. Kubernetes reports an invalid subPath without the index of its mount. */
 function validateSubPaths({ subPath = '', subPathExpr = '' }: VolumeMount, path: string, itemPath: string): Problem[] {
   const hasBothPaths = subPath !== '' && subPathExpr !== '';
   return [

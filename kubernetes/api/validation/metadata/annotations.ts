@@ -36,7 +36,7 @@ function validateMirror(annotations: Readonly<Record<string, string>>, { nodeNam
 }
 
 /**
- * Checks that the value is a 32-bit integer in canonical form, without a plus sign or leading zeros
+ * Checks that a deletion cost is a 32-bit integer in canonical form, without a plus sign or leading zeros
  * (`GetDeletionCostFromPodAnnotations`).
  */
 function validateDeletionCost(value: string | undefined): Problem[] {

@@ -14,7 +14,7 @@ const MAX_SUBDOMAIN_LENGTH = 253;
 
 const matchesPattern = (value: string, pattern: string): boolean => new RegExp(`^(?:${pattern})$`).test(value);
 
-/** Formats a rule with examples, like `RegexError`. */
+/** Formats a rule with examples, like apimachinery's `RegexError`. */
 function withExamples(rule: string, pattern: string, examples: readonly string[]): string {
   const quotedExamples = examples.map((example) => `'${example}', `).join(' or ');
   return `${rule} (e.g. ${quotedExamples}regex used for validation is '${pattern}')`;

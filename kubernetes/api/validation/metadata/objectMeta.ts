@@ -121,7 +121,7 @@ function validateOwner(owner: OwnerReference): Problem[] {
   ];
 }
 
-/** Returns a reference for a message, with its fields in the order of the Go type. */
+/** Returns an owner reference for a message, with its fields in the order of the Go type. */
 function inGoFieldOrder({
   apiVersion,
   kind,

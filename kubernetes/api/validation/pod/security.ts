@@ -50,7 +50,8 @@ export function validatePodSecurity(spec: PodSpec): Problem[] {
     ...validateWindowsOptions(securityContext.windowsOptions, `${path}.windowsOptions`),
     ...validateAppArmor(securityContext.appArmorProfile, `${path}.appArmorProfile`),
     ...validateOneOf(`${path}.supplementalGroupsPolicy`, securityContext.supplementalGroupsPolicy, ['Merge', 'Strict']),
-    // MountOption needs the feature gate SELinuxMount, which is off by default (`validateSELinuxChangePolicy`).
+    // `MountOption` is not supported, because it needs the feature gate SELinuxMount, which is off by default
+    // (`validateSELinuxChangePolicy`).
     ...validateOneOf(`${path}.seLinuxChangePolicy`, securityContext.seLinuxChangePolicy, ['Recursive']),
   ];
 }
@@ -92,7 +93,9 @@ function validateEscalation(context: SecurityContext, path: string): Problem[] {
   ];
 }
 
-/** Returns a security context as it appears in messages, with all fields under the names of Go's internal type. */
+/**
+ * Returns a security context as it appears in error messages, with all fields named as in Kubernetes' internal Go type.
+ */
 function toGoValue(context: SecurityContext): object {
   const { capabilities, seLinuxOptions, windowsOptions, seccompProfile, appArmorProfile } = context;
   return {

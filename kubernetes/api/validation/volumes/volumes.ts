@@ -53,7 +53,7 @@ export function validateVolumes(volumes: readonly Volume[], podName: string, pat
 type VolumeCheck<K extends keyof Volume> = (source: NonNullable<Volume[K]>, path: string) => Problem[];
 type VolumeChecks = { readonly [K in Exclude<keyof Volume, 'name'>]-?: VolumeCheck<K> };
 
-/** Check of each source type, in the order of Kubernetes, which validates only the first source of a volume. */
+/** Checks of the source types, in the order of Kubernetes. Only the first source of a volume is validated. */
 const VOLUME_CHECKS: VolumeChecks = {
   emptyDir: ({ sizeLimit = '0' }, path) =>
     nanosOf(sizeLimit) < 0n
@@ -144,7 +144,7 @@ function validateInitiatorLength({ name, iscsi }: Volume, path: string): Problem
   return [invalid(path, name, rule)];
 }
 
-/** Checks the name of an ephemeral volume's claim, which consists of the names of the pod and the volume. */
+/** Checks the name of an ephemeral volume's claim, which consists of the pod's name and the volume's name. */
 function validateClaimName(name: string, podName: string, path: string): Problem[] {
   if (name === '' || podName === '') return [];
   const claim = `${podName}-${name}`;

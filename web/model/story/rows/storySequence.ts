@@ -168,7 +168,7 @@ function createBars(
   return openBar ? [...bars, { ...openBar, to: columns.length }] : bars;
 }
 
-/** Minimum time between two columns for which a label is shown. */
+/** Minimum time in milliseconds between two columns for which a label is shown. */
 const MIN_LABELLED_GAP_MS = 500;
 
 function createGaps(columns: readonly Column[], now: number | undefined): SequenceGap[] {
