@@ -1,11 +1,10 @@
-import './test/support/unchangedHost.ts';
-
 /**
  * Tests import the TypeScript sources as they are; swc only strips the types. V8 runs them with `--no-compilation-cache`
  * (scripts/unit.mjs): with that cache a worker's heap grows by some 4 MB with each file that it has run, 28 to 99 MB over 22
  * small ones, and every collection of garbage looks through all of it.
  */
 export default {
+  globalSetup: '<rootDir>/test/support/unchangedHost.ts',
   testEnvironment: '<rootDir>/test/support/testContext.ts',
   extensionsToTreatAsEsm: ['.ts'],
   transform: {

@@ -3,11 +3,13 @@
  * pods that need it are admitted, and updates running containers whose CPUs have changed
  * (`pkg/kubelet/cm/cpumanager/cpu_manager.go`). Exists only on nodes with the static CPU manager policy.
  */
+
 import { assertEvent, assign, sendTo, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import type { CpuAssignment, CpuAssignments } from '../../kubernetes/cpus/cpuPolicy.ts';
 import { type CpuSet, formatCpuSet } from '../../kubernetes/cpus/cpuSet.ts';
 import type { ContainerRun } from '../../kubernetes/lifecycle/observed.ts';
+import { RARELY_TAKEN } from '../shared/coverageGaps.ts';
 import type { CpusEvent, CpusReport } from '../shared/events/upkeepEvents.ts';
 import { type PortTypes, port, timerPort } from '../shared/ports.ts';
 import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
@@ -145,7 +147,7 @@ export const cpusMachine = setup({
         input: ({ context }) => ({ containers: context.containers }),
         onDone: { target: 'waiting', actions: 'recordUpdates' },
         // Failed updates of containers are retried at the next check.
-        onError: { target: 'waiting', actions: 'recordFailure' },
+        onError: { target: 'waiting', actions: 'recordFailure', meta: { coverageGap: RARELY_TAKEN } },
       },
     },
   },

@@ -9,6 +9,8 @@ import type { HostSetup } from '../config/nodeConfig.ts';
 interface HostSetupDependencies {
   readonly logger: Pick<Logger, 'info' | 'warn'>;
   readonly clock: Clock;
+  /** Sets the limit of open files. Defaults to that of this process. */
+  readonly setFileLimit?: typeof setOpenFileLimit;
   /** Directory of the kernel parameters. Defaults to the host's. */
   readonly procSys?: string;
   /** Runs a variant of iptables. Defaults to the host's. */
@@ -21,9 +23,9 @@ interface HostSetupDependencies {
  */
 export async function setUpHost(
   { kernelParameters, createsUtilChains, maxOpenFiles }: HostSetup,
-  { logger, clock, procSys, runIptables }: HostSetupDependencies,
+  { logger, clock, setFileLimit = setOpenFileLimit, procSys, runIptables }: HostSetupDependencies,
 ): Promise<() => void> {
-  const limitProblem = await setOpenFileLimit(maxOpenFiles);
+  const limitProblem = await setFileLimit(maxOpenFiles);
   if (limitProblem !== undefined) logger.info(limitProblem);
   if (kernelParameters === 'set') {
     const { changes, problems } = await setKernelParameters(procSys);

@@ -1,9 +1,10 @@
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { NodeFailure } from '../../../base/failure.ts';
 import { systemClock } from '../../../base/time/clock.ts';
 import { ConfigError } from '../../../node/config/configError.ts';
 import { loadConfig } from '../../../node/config/loadConfig.ts';
-import type { NodeConfig } from '../../../node/config/nodeConfig.ts';
+import type { ConfigDefaults, NodeConfig } from '../../../node/config/nodeConfig.ts';
 import type { Flags } from '../../../node/config/settings/allSettings.ts';
 import { runDirectory } from '../../../node/host/paths.ts';
 import { createLogger } from '../../../node/log/logger.ts';
@@ -24,6 +25,15 @@ function isHostDedicated(): boolean {
   if (value !== undefined && value !== 'unchanged')
     throw new ConfigError(`STATELET_HOST_SETTINGS: expected "unchanged", got ${JSON.stringify(value)}`);
   return value === undefined;
+}
+
+type RunDefaults = Pick<ConfigDefaults, 'rootDirectory' | 'isHostDedicated' | 'devicePluginDirectory'>;
+
+/** Returns the defaults of `run`. Another kubelet may use the default directory of device plugins. */
+function runDefaults({ '--root-dir': rootDirectory = runDirectory }: Flags): RunDefaults {
+  return isHostDedicated()
+    ? { rootDirectory: runDirectory, isHostDedicated: true }
+    : { rootDirectory: runDirectory, devicePluginDirectory: join(rootDirectory, 'device-plugins') };
 }
 
 type Write = (text: string) => unknown;
@@ -61,7 +71,7 @@ export function requireRoot(uid = process.getuid?.()): void {
 
 /** Runs the node agent until a signal arrives, then stops it and leaves every pod running. */
 export async function run(flags: Flags, startNode: StartNode, write: Write): Promise<void> {
-  const defaults = { rootDirectory: runDirectory, isHostDedicated: isHostDedicated() };
+  const defaults = runDefaults(flags);
   const { config, warnings } = await loadConfig(flags, { defaults, checkHost: true });
   if (config.runOnce && !hasManifests(config))
     throw new ConfigError('--runonce needs pods to run: set --pod-manifest-path or --manifest-url');

@@ -5,7 +5,7 @@ import { and, assign, not } from 'xstate';
 import type { Failure } from '../../../base/failure.ts';
 import type { ObservedSandbox } from '../../../kubernetes/lifecycle/observed.ts';
 import { namespacedName } from '../../../kubernetes/shownName.ts';
-import { NO_STALE_DEADLINE } from '../../shared/coverageGaps.ts';
+import { NO_STALE_DEADLINE, RARELY_TAKEN } from '../../shared/coverageGaps.ts';
 import { actorPath, sharedActor } from '../../shared/views/actorRefs.ts';
 import { failureOf } from '../../shared/waiting/failure.ts';
 import { after } from '../../shared/waiting/waits.ts';
@@ -99,7 +99,11 @@ export const creatingSandbox = podSetup.extend(creatingSandboxImplementations).c
       ],
       invoke: after(EVENT_INTERVAL_MS),
       always: [
-        { guard: and([not('isNetworkMissing'), 'mayHaveClaims']), target: 'preparingClaims' },
+        {
+          guard: and([not('isNetworkMissing'), 'mayHaveClaims']),
+          target: 'preparingClaims',
+          meta: { coverageGap: RARELY_TAKEN },
+        },
         { guard: not('isNetworkMissing'), target: 'queued' },
       ],
       on: { 'timer.elapsed': { target: 'awaitingNetwork', reenter: true } },

@@ -2,6 +2,7 @@
  * Handles a change to a pod's resources. Records events about the resize, and resizes the containers and the pod's
  * cgroup. Part of the chart in chart.ts.
  */
+
 import { assertEvent, not } from 'xstate';
 import { lookUp } from '../../../base/values/lookUp.ts';
 import { containersOf } from '../../../kubernetes/api/pods/containers.ts';
@@ -14,6 +15,7 @@ import {
   resourcesOf,
   withResources,
 } from '../../../kubernetes/resources/resize.ts';
+import { RARELY_TAKEN } from '../../shared/coverageGaps.ts';
 import type { ContainerEvent } from '../../shared/events/events.ts';
 import type { PortTypes } from '../../shared/ports.ts';
 import { sharedActor } from '../../shared/views/actorRefs.ts';
@@ -193,7 +195,12 @@ export const awaitingResize = resizingSetup.createStateConfig({
   }),
   on: {
     'timer.elapsed': 'steady',
-    'admission.admitted': { guard: not('changesNetworkMode'), target: 'steady', actions: admittedUpdateActions },
+    'admission.admitted': {
+      guard: not('changesNetworkMode'),
+      target: 'steady',
+      actions: admittedUpdateActions,
+      meta: { coverageGap: RARELY_TAKEN },
+    },
     'runtime.returned': { guard: 'wasRuntimeUnavailable', target: 'steady', actions: 'forwardRuntimeReturn' },
   },
 });

@@ -124,6 +124,7 @@ export const terminatingImplementations = { guards, actions };
 const stoppedActions = ['markSandboxStopped', 'releaseAllResources'] as const;
 
 const overdueTransition = { guard: 'isCurrentKillLimit', actions: recordExceededGraceEvent } as const;
+const rareOverdueTransition = { ...overdueTransition, meta: { coverageGap: RARELY_TAKEN } } as const;
 
 export const terminating = podSetup.extend(terminatingImplementations).createStateConfig({
   description: 'The pod terminates: containers, sandbox, volumes, cgroup and directory are removed in this order.',
@@ -241,7 +242,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
         onDone: { target: 'unmountingVolumes', actions: assign({ failure: undefined }) },
         onError: { target: 'awaitingUnprepareRetry', actions: 'recordFailure' },
       },
-      on: { 'pod.killLimitExceeded': overdueTransition },
+      on: { 'pod.killLimitExceeded': rareOverdueTransition },
     },
     awaitingUnprepareRetry: {
       ...retryWaitState({
@@ -251,7 +252,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       on: {
         'timer.elapsed': 'unpreparingClaims',
         'pod.driversChanged': 'unpreparingClaims',
-        'pod.killLimitExceeded': overdueTransition,
+        'pod.killLimitExceeded': rareOverdueTransition,
       },
     },
     unmountingVolumes: {

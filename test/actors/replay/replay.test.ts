@@ -213,7 +213,7 @@ async function resourceNode(): Promise<{ node: SimulatedNode; cuts: readonly Cut
   const allocation = Promise.withResolvers<void>();
   const node = await simulatedNode({
     config: {
-      devicePluginDir: '/var/lib/kubelet/device-plugins',
+      devicePluginDir: join(directory, 'device-plugins'),
       memoryManager: simulatedMemoryManager('laptop'),
       shutdown: { periods: [{ priority: 0, graceSeconds: 5 }] },
     },

@@ -13,7 +13,7 @@ interface Result {
 /** What a node reaches for that lacks a part. */
 const LACKING = {
   clock: 'Date.now',
-  files: 'fs/promises.stat',
+  files: 'fs.lstatSync',
   jitter: 'Math.random',
   mounter: 'fs/promises.lstat',
   network: 'net.connect',

@@ -26,6 +26,8 @@ async function setUp(settings: Partial<HostSetup>) {
     {
       logger: { info: record, warn: record },
       clock,
+      // The limits of the test's own process stay as they are.
+      setFileLimit: async (limit) => (limit > 1_000 ? `it cannot be set to ${limit}` : undefined),
       procSys,
       runIptables: async (program, args) => void commands.push([program, ...args].join(' ')),
     },
@@ -36,7 +38,7 @@ async function setUp(settings: Partial<HostSetup>) {
 test('a limit of open files that the kernel refuses is logged, and the start continues', async () => {
   const { messages, stop } = await setUp({ maxOpenFiles: 2 ** 40 });
   stop();
-  expect(messages).toEqual([expect.stringContaining('because it cannot be set to 1099511627776')]);
+  expect(messages).toEqual(['it cannot be set to 1099511627776']);
 });
 
 describe('C25: the setup of a host', () => {

@@ -29,30 +29,36 @@ describe('STATELET_HOST_SETTINGS', () => {
     directory = undefined;
   });
 
-  /** Returns the changes to the host with which `run` would start the node. */
-  async function hostSetup(value: string): Promise<NodeConfig['hostSetup'] | undefined> {
+  /** Returns the configuration with which `run` would start the node. */
+  async function startedConfig(value: string): Promise<NodeConfig | undefined> {
     process.env.STATELET_HOST_SETTINGS = value;
     directory = await mkdtemp(join(tmpdir(), 'statelet-cli-'));
-    let setup: NodeConfig['hostSetup'] | undefined;
+    let startConfig: NodeConfig | undefined;
     const flags = readFlags({ '--root-dir': directory, '--hostname-override': 'host' });
     const started = run(
       flags,
       async ({ config }) => {
-        setup = config.hostSetup;
+        startConfig = config;
         throw new Error('nothing is started');
       },
       () => true,
     );
     await expect(started).rejects.toThrow('nothing is started');
-    return setup;
+    return startConfig;
   }
 
-  test('leaves the kernel parameters and the iptables of the host unchanged', async () => {
-    expect(await hostSetup('unchanged')).toMatchObject({ kernelParameters: 'unchanged', createsUtilChains: false });
+  test('leaves the kernel parameters, the iptables and the device plugins of the host alone', async () => {
+    expect(await startedConfig('unchanged')).toMatchObject({
+      hostSetup: { kernelParameters: 'unchanged', createsUtilChains: false },
+      devicePluginDirectory: join(directory ?? '', 'device-plugins'),
+    });
   });
 
   test('is not required, and run sets them as a kubelet does', async () => {
-    expect(await hostSetup('')).toMatchObject({ kernelParameters: 'set', createsUtilChains: true });
+    expect(await startedConfig('')).toMatchObject({
+      hostSetup: { kernelParameters: 'set', createsUtilChains: true },
+      devicePluginDirectory: '/var/lib/kubelet/device-plugins',
+    });
   });
 
   test('has no other values', async () => {

@@ -15,7 +15,7 @@ import { earlyEvents, edits, removals, sandboxes } from './pods.ts';
 import type { PointedStory } from './pointedStory.ts';
 import { arrivals, cgroups, preemptions, recreations, resizes, volumes } from './resources.ts';
 import { shortages } from './shortages.ts';
-import { shutdowns } from './shutdowns.ts';
+import { repeatedShutdowns, shutdowns } from './shutdowns.ts';
 import { waits } from './waits.ts';
 
 /** The stories, keyed by title. */
@@ -50,6 +50,7 @@ export const pointedStories: Readonly<Record<string, PointedStory>> = {
   ...images,
   ...shortages,
   ...shutdowns,
+  ...repeatedShutdowns,
   ...devices,
   ...claims,
 };

@@ -31,7 +31,7 @@ function said(
   const host = {
     clock: { now: () => 10 },
     containers: () => own,
-    runtime: { containers: () => containers, images: { all: () => [{ id: 'sha256:1', pinned }] } },
+    runtime: { containers: () => containers, images: { listed: () => [{ id: 'sha256:1', pinned }] } },
     runtimeFaults: { wasHidden: (id: string) => hidden.includes(id) },
   };
   // The invariant accesses nothing else of the simulation.
