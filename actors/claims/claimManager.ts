@@ -1,7 +1,7 @@
 /**
  * Prepares the ResourceClaims of pods through their drivers and reverts that when their last pod has stopped
  * (`pkg/kubelet/cm/dra/manager.go`). The claims are checkpointed in the kubelet's format before each call, so that a
- * later agent can revert whatever this one has begun.
+ * later agent can revert what this one has started.
  */
 import { join } from 'node:path';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
@@ -9,7 +9,7 @@ import type { Clock } from '../../base/time/clock.ts';
 import { isJsonEqual } from '../../base/values/isJsonEqual.ts';
 import { isMissing } from '../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
-import { syncDirectory } from '../../host/files/syncDirectory.ts';
+import { replaceFile } from '../../host/files/replaceFile.ts';
 import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { formatClaimCheckpoint, parseClaimCheckpoint } from '../../kubernetes/claims/claimCheckpoint.ts';
@@ -296,16 +296,8 @@ export class ClaimManager {
 
   async #write(): Promise<void> {
     const { files, rootDir } = this.#dependencies;
-    const temporaryPath = join(rootDir, `.${FILE_NAME}.tmp`);
-    const handle = await files.open(temporaryPath, 'w', 0o600);
-    try {
-      await handle.writeFile(formatClaimCheckpoint([...this.#claims.values()]));
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await files.rename(temporaryPath, join(rootDir, FILE_NAME));
-    await syncDirectory(files, rootDir);
+    const content = formatClaimCheckpoint([...this.#claims.values()]);
+    await replaceFile(files, join(rootDir, FILE_NAME), { content, mode: 0o600 });
   }
 }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
 import { isMissing } from '../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
-import { syncDirectory } from '../../host/files/syncDirectory.ts';
+import { replaceFile } from '../../host/files/replaceFile.ts';
 import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { formatDeviceCheckpoint, parseDeviceCheckpoint } from '../../kubernetes/devices/deviceCheckpoint.ts';
@@ -85,23 +85,13 @@ export class DeviceManagerState {
   async #write(pool: DevicePool): Promise<void> {
     const { allocations, resources } = pool;
     await this.#files.mkdir(this.#directory, { recursive: true, mode: 0o750 });
-    const temporaryPath = join(this.#directory, `.${CHECKPOINT_NAME}.tmp`);
-    const handle = await this.#files.open(temporaryPath, 'w', 0o600);
-    try {
-      await handle.writeFile(
-        formatDeviceCheckpoint({
-          entries: allocations.flatMap(({ edits, ...entry }) =>
-            edits === undefined ? [] : [{ ...entry, response: encodeEdits(edits) }],
-          ),
-          registered: resources.map((resource) => ({ resource: resource.name, healthyIds: healthyDevices(resource) })),
-        }),
-      );
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await this.#files.rename(temporaryPath, this.#path);
-    await syncDirectory(this.#files, this.#directory);
+    const content = formatDeviceCheckpoint({
+      entries: allocations.flatMap(({ edits, ...entry }) =>
+        edits === undefined ? [] : [{ ...entry, response: encodeEdits(edits) }],
+      ),
+      registered: resources.map((resource) => ({ resource: resource.name, healthyIds: healthyDevices(resource) })),
+    });
+    await replaceFile(this.#files, this.#path, { content, mode: 0o600 });
     this.#pool = pool;
   }
 

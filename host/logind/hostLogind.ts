@@ -110,7 +110,7 @@ function parseSignal(line: string): boolean | undefined {
   try {
     return signalSchema.parse(JSON.parse(line)).payload.data[0];
   } catch {
-    // As in a kubelet, a signal without a boolean is ignored.
+    // Ignore a signal without a boolean, as a kubelet does.
     return undefined;
   }
 }

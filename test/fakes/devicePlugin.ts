@@ -30,7 +30,7 @@ export interface FakePluginOptions {
   readonly mount?: string;
   /** Why no allocation succeeds. */
   readonly refusal?: string;
-  /** How long an allocation takes. */
+  /** Duration of an allocation. */
   readonly allocationMs?: number;
   readonly version?: string;
 }

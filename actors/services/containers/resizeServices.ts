@@ -153,9 +153,9 @@ async function announceLimits(
   try {
     await cri.updatePodSandboxResources(request, options);
   } catch (error) {
-    // containerd 2.2 reports only in the message that it lacks the call.
+    // containerd 2.2 reports a missing call only in the message.
     const isUnimplemented = error instanceof NodeFailure && error.reason === 'Unimplemented';
-    if (!isUnimplemented && !/\bimplemented\b/.test(messageOf(error))) throw error;
+    if (!isUnimplemented && !/\bnot\s+implemented\b/.test(messageOf(error))) throw error;
   }
 }
 

@@ -133,7 +133,7 @@ describe('an acknowledged terminal status', () => {
       await node.advance('20s');
       await killHalfSaved(node);
       sink.isOpen = true;
-      // It dies before any source has told of the pod.
+      // The agent dies before any source has reported the pod.
       node.withParts({ sinks: isThere ? [sink] : [], files: diskWithout(() => new Promise(() => {})) });
       await node.startAgent();
       await node.advance('20s');

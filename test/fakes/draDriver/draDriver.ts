@@ -22,7 +22,7 @@ export interface DriverBehaviour {
   readonly versions?: readonly string[];
   readonly health?: readonly {
     readonly device: string;
-    /** As in the API: 1 is healthy, 2 unhealthy. */
+    /** The API's value: 1 is healthy, 2 is unhealthy. */
     readonly healthStatus: number;
     readonly message?: string;
     readonly timeoutSeconds?: number;

@@ -147,7 +147,7 @@ test.each(['identity', 'gzip'])(
       try {
         for (;;) {
           made += 1;
-          // What does not get smaller.
+          // Random bytes cannot be compressed.
           yield randomBytes(48 * 1024).toString('base64');
         }
       } finally {

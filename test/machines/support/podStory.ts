@@ -80,7 +80,7 @@ export function podStory(options: Options = {}) {
     /** The state of each container's actor. */
     containers: () => Object.fromEntries(view().containers.map(({ name, state }) => [name, state])),
     allocated: () => findEntry(book.getSnapshot().context, pod.metadata.uid)?.allocated ?? null,
-    /** What it occupies while it is being resized. */
+    /** Resources that the pod occupies while it is being resized. */
     occupied: () => findEntry(book.getSnapshot().context, pod.metadata.uid)?.occupied,
     /** The runtime's list shows all that it has of the pod now. */
     observe: () => send({ type: 'runtime.podObserved', pod: world.observed(pod) }),
