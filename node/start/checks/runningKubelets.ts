@@ -9,14 +9,16 @@ import { isListening, socketPath } from '../../../socket/socketPath.ts';
 import { kubeletDirectory } from '../../host/paths.ts';
 import { runningAgentPid } from './lock.ts';
 
-/** Socket that a kubelet serves below its root directory, even if the kubelet is embedded in another program. */
-const PLUGINS_SOCKET = 'device-plugins/kubelet.sock';
-/** Socket that both a kubelet and a statelet agent serve below the root directory. */
-const RESOURCES_SOCKET = 'pod-resources/kubelet.sock';
+/**
+ * Sockets that both a kubelet and a statelet agent serve below the root directory, even if the kubelet is embedded in
+ * another program.
+ */
+const SERVED_SOCKETS = ['pod-resources/kubelet.sock', 'device-plugins/kubelet.sock'];
 
 /** Returns a sentence for each sign that a kubelet runs on a root directory. */
 export async function describeRunningKubelets(rootDirectory: string, proc = '/proc'): Promise<string[]> {
-  const socketNames = (await isRunByOtherAgent(rootDirectory)) ? [PLUGINS_SOCKET] : [RESOURCES_SOCKET, PLUGINS_SOCKET];
+  // The sockets belong to the agent if one runs.
+  const socketNames = (await isRunByOtherAgent(rootDirectory)) ? [] : SERVED_SOCKETS;
   const [sockets, processes] = await Promise.all([
     Promise.all(socketNames.map((name) => describeListener(join(rootDirectory, name)))),
     describeKubeletProcesses(rootDirectory, proc),
