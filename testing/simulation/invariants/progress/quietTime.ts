@@ -12,10 +12,14 @@ const HEARTBEATS = /(^| )(leases|nodes(\/status)?|csinodes|serviceaccounts\/toke
 const PERIODIC_READS = /^get (configmaps|secrets)$/;
 /** A client that starts a watch may learn of missed changes, and may not know the result of its own writes before. */
 const WATCH_STARTS = /^(watch|list) /;
+/** The call that deletes ResourceSlices, and the longest delay before a failed one is repeated. */
+const SLICES_DELETION = 'deletecollection resourceslices';
+const SLICES_RETRY_MS = 300_000;
 
 export class QuietTime {
   readonly #watched: Watched;
   readonly #undisturbed: Undisturbed;
+  #slicesFailedAt = Number.NEGATIVE_INFINITY;
 
   constructor(watched: Watched) {
     this.#watched = watched;
@@ -35,11 +39,15 @@ export class QuietTime {
   /** Whether a call has no cause. */
   hasNoCause(call: OutsideCall, fault: CallFault | undefined): boolean {
     const { target, name } = call;
+    const { host, actionLog, cluster } = this.#watched;
+    const { elapsed } = host.clock;
     this.#undisturbed.noteCall(call, fault);
+    if (name === SLICES_DELETION && (fault !== undefined || cluster?.hasFault)) this.#slicesFailedAt = elapsed;
     if (target === 'api' && WATCH_STARTS.test(name)) this.disturb();
     if (target !== 'api' || HEARTBEATS.test(name)) return false;
-    if (PERIODIC_READS.test(name) && this.#watched.cluster?.isWatched === false) return false;
-    const { host, actionLog } = this.#watched;
-    return host.clock.elapsed - Math.max(this.#undisturbed.since, actionLog.lastCauseAt) > CALM_AFTER_MS;
+    if (PERIODIC_READS.test(name) && cluster?.isWatched === false) return false;
+    const retryUntil = name === SLICES_DELETION ? this.#slicesFailedAt + SLICES_RETRY_MS : 0;
+    const lastCauseAt = Math.max(this.#undisturbed.since, actionLog.lastCauseAt, retryUntil);
+    return elapsed - lastCauseAt > CALM_AFTER_MS;
   }
 }

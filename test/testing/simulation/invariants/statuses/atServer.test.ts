@@ -197,6 +197,18 @@ test('while nothing happens, only heartbeats are sent to the API server', () => 
   expect(ask('create events', 1).length).toBe(1);
 });
 
+test('a failed deletion of ResourceSlices may be repeated after at most five minutes', () => {
+  const { ask, state } = watchedServer();
+  const name = 'deletecollection resourceslices';
+  expect(ask(name, MINUTE + 1).length).toBe(1);
+  state.hasFault = true;
+  expect(ask(name, MINUTE)).toEqual([]);
+  state.hasFault = false;
+  expect(ask('get pods', 3 * MINUTE).length).toBe(1);
+  expect(ask(name, 2 * MINUTE)).toEqual([]);
+  expect(ask(name, MINUTE + 1).length).toBe(1);
+});
+
 test('nothing is checked for a node without a cluster', () => {
   expect(atServer.follow({ cluster: undefined } as unknown as Watched, () => {})).toEqual({});
 });
