@@ -37,6 +37,8 @@ interface PageServerOptions {
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer } | undefined;
   /** The host name in the link. The default is the address. */
   readonly name?: string | undefined;
+  /** Timeout for receiving a request, in milliseconds. The default is ten seconds. */
+  readonly requestTimeoutMs?: number;
   /** Called with errors that interrupt a viewer's stream. */
   readonly onError?: (error: unknown) => void;
   readonly clock?: Clock;
@@ -57,8 +59,9 @@ const MAX_CONNECTIONS = 64;
  * stream for each tab.
  */
 const MAX_CONNECTIONS_PER_ADDRESS = 32;
-/** Timeout for the request line and headers, in milliseconds. */
 const REQUEST_TIMEOUT_MS = 10_000;
+/** Interval between checks for clients that have exceeded the request timeout. */
+const CHECK_INTERVAL_MS = 5_000;
 /** Timeout for a client to read a response, in milliseconds. */
 const RESPONSE_TIMEOUT_MS = 30_000;
 /** Timeout for responses in progress when the server closes, in milliseconds. */
@@ -69,11 +72,15 @@ const CLOSE_TIMEOUT_MS = 1_000;
 /** Starts the server. Rejects with a `NodeFailure` if it cannot listen on the address. */
 export async function servePage(options: PageServerOptions): Promise<PageServer> {
   const { token, ...others } = options;
-  const { address, tls, name = address.host } = options;
+  const { address, tls, name = address.host, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
   // Store the token outside of the heap, because a heap snapshot would otherwise reveal it.
   const secret = token === undefined ? undefined : new Secret(token);
   const isToken = token === undefined ? undefined : createTokenMatcher(token);
-  const timeLimits = { headersTimeout: REQUEST_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS };
+  const timeLimits = {
+    headersTimeout: requestTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    connectionsCheckingInterval: Math.min(CHECK_INTERVAL_MS, requestTimeoutMs),
+  };
   // Forbid renegotiation, because it would allow a client to consume CPU time without sending a request.
   const secureOptions = constants.SSL_OP_NO_RENEGOTIATION;
   const server = tls ? createTlsServer({ ...tls, ...timeLimits, secureOptions }) : createServer(timeLimits);

@@ -13,6 +13,8 @@ const COMPARISONS = [
   // The name of a variable that holds an address, on either side.
   /(?<!typeof )\b(?:ip|address|podIp|hostIp|nodeIp|podIP|hostIP) [!=]== (?!undefined|null|'')/,
   / [!=]== (?:\w+\.)*(?:ip|podIp|hostIp|nodeIp|podIP|hostIP)\b/,
+  // A lookup of such a variable among the addresses of a list or set.
+  /\.(?:includes|indexOf|has)\((?:\w+\.)*(?:ip|address|podIp|hostIp|nodeIp|podIP|hostIP|host)\)/,
 ];
 
 const comparesText = (line: string): boolean => COMPARISONS.some((pattern) => pattern.test(line));
@@ -40,6 +42,8 @@ test.each([
   '/^[0:]+$/.test(host)',
   'one.hostIp === other.hostIp',
   'status.podIP !== known',
+  'addresses.includes(host)',
+  'seen.has(status.podIP)',
 ])('%s is recognized as a text comparison of addresses', (line) => {
   expect(comparesText(line)).toBe(true);
 });

@@ -3,7 +3,12 @@ import { NodeFailure } from '../../base/failure.ts';
 import { lookUp } from '../../base/values/lookUp.ts';
 import type { Container, VolumeMount } from '../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import { type EnvVariable, expandAll, expandReferences } from '../../kubernetes/environment/environment.ts';
+import {
+  type EnvVariable,
+  expandAll,
+  expandReferences,
+  usesEnvFiles,
+} from '../../kubernetes/environment/environment.ts';
 import { isReadOnly } from '../../kubernetes/environment/projection.ts';
 import type { MountedVolume, MountedVolumes } from '../../kubernetes/mountedVolume.ts';
 import { type Device, Mount, MountPropagation } from '../generated/runtime.ts';
@@ -64,7 +69,7 @@ export function containerMounts(input: MountsInput): Mount[] {
 export function listSubPaths(input: Pick<MountsInput, 'container' | 'environment' | 'volumes'>): SubPathRequest[] {
   const { container, environment, volumes } = input;
   return (container.volumeMounts ?? []).flatMap((mount, index) => {
-    const subPath = resolveSubPath(mount, environment);
+    const subPath = resolveSubPath(mount, { container, environment });
     if (subPath === '') return [];
     const mountedVolume = findMountedVolume(mount, volumes);
     // A subPath in an image volume is resolved by the runtime.
@@ -75,8 +80,8 @@ export function listSubPaths(input: Pick<MountsInput, 'container' | 'environment
 }
 
 /** Returns the path within the volume that a mount exposes, or an empty string for the whole volume. */
-function resolveSubPath(mount: VolumeMount, environment: readonly EnvVariable[]): string {
-  const path = mount.subPath || expandSubPathExpr(mount, environment);
+function resolveSubPath(mount: VolumeMount, input: Pick<MountsInput, 'container' | 'environment'>): string {
+  const path = mount.subPath || expandSubPathExpr(mount, input);
   if (path === '') return '';
   if (path.startsWith('/')) throw mountFailure(mount, `subPath ${path} must not be an absolute path`);
   if (path.split('/').includes('..')) throw mountFailure(mount, `subPath ${path} must not contain ".."`);
@@ -126,7 +131,7 @@ function toCriMount(mount: VolumeMount, index: number, input: MountsInput): Moun
       : {
           // The runtime mounts the image itself.
           image: { image: mountedVolume.imageRef, userSpecifiedImage: volume?.image?.reference ?? '' },
-          imageSubPath: resolveSubPath(mount, input.environment),
+          imageSubPath: resolveSubPath(mount, input),
         }),
     readonly: mount.readOnly || (volume !== undefined && isReadOnly(volume)),
     propagation: CRI_PROPAGATIONS[mount.mountPropagation ?? 'None'],
@@ -163,14 +168,18 @@ function isRecursivelyReadOnly(mount: VolumeMount, { recursiveReadOnlyMounts = f
  * Expands a subPathExpr. Throws on an unknown variable, because the unexpanded expression would name a different
  * directory.
  */
-function expandSubPathExpr(mount: VolumeMount, environment: readonly EnvVariable[]): string {
+function expandSubPathExpr(
+  mount: VolumeMount,
+  { container, environment }: Pick<MountsInput, 'container' | 'environment'>,
+): string {
   const variables = new Map(environment.map(({ name, value }) => [name, value]));
   const expression = mount.subPathExpr ?? '';
   expandReferences(expression, (name) => {
     if (!variables.has(name)) throw mountFailure(mount, `subPathExpr: missing value for "${name}"`);
     return '';
   });
-  const [expanded = ''] = expandAll([expression], variables, `volumeMount "${mount.name}": subPathExpr`);
+  const field = `volumeMount "${mount.name}": subPathExpr`;
+  const [expanded = ''] = expandAll([expression], variables, field, !usesEnvFiles(container));
   return expanded;
 }
 

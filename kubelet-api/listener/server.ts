@@ -44,6 +44,8 @@ interface Options extends DispatchOptions {
 interface ServerTimeouts {
   /** Timeout for receiving the headers of an HTTP/1.1 request. */
   readonly headersMs: number;
+  /** Timeout for receiving a whole HTTP/1.1 request. */
+  readonly requestMs: number;
   readonly handshakeMs: number;
 }
 
@@ -62,7 +64,7 @@ export interface BoundServer {
 const MAX_HEADER_BYTES = 1 << 20;
 const IDLE_TIMEOUT_MS = 90_000;
 const MAX_REQUEST_MS = 4 * 60 * 60_000;
-const DEFAULT_TIMEOUTS: ServerTimeouts = { headersMs: 60_000, handshakeMs: 30_000 };
+const DEFAULT_TIMEOUTS: ServerTimeouts = { headersMs: 60_000, requestMs: MAX_REQUEST_MS, handshakeMs: 30_000 };
 /** Interval between checks for clients that have exceeded their timeouts. */
 const CHECK_INTERVAL_MS = 30_000;
 /** Maximum number of connections. Each one takes about 50 KiB. */
@@ -98,15 +100,15 @@ const HTTP2_OPTIONS = {
   maxSessionMemory: SESSION_MEMORY_MB,
 } satisfies SecureServerOptions;
 
-const toServerOptions = ({ headersMs, handshakeMs }: ServerTimeouts) => ({
+const toServerOptions = ({ headersMs, requestMs, handshakeMs }: ServerTimeouts) => ({
   maxHeaderSize: MAX_HEADER_BYTES,
   keepAliveTimeout: IDLE_TIMEOUT_MS,
   headersTimeout: headersMs,
-  requestTimeout: MAX_REQUEST_MS,
+  requestTimeout: requestMs,
   insecureHTTPParser: false,
   keepAlive: true,
   noDelay: true,
-  connectionsCheckingInterval: Math.min(CHECK_INTERVAL_MS, headersMs),
+  connectionsCheckingInterval: Math.min(CHECK_INTERVAL_MS, headersMs, requestMs),
   handshakeTimeout: handshakeMs,
 });
 

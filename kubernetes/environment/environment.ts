@@ -136,7 +136,7 @@ export function expandAll(
   texts: readonly string[],
   values: ReadonlyMap<string, string>,
   field: string,
-  isPermanent = false,
+  isPermanent: boolean,
 ): string[] {
   const sizes = new Map<string, number>();
   const sizeOf = (name: string): number | undefined => {
@@ -154,6 +154,10 @@ export function expandAll(
   return texts.map((text) => expandReferences(text, (name) => values.get(name)));
 }
 
+/** Whether some of a container's variables come from files of a volume, whose values may change at any time. */
+export const usesEnvFiles = ({ env = [] }: Pick<Container, 'env'>): boolean =>
+  env.some(({ valueFrom }) => valueFrom?.fileKeyRef !== undefined);
+
 /** Returns a container's command and arguments with environment variables expanded (C21). */
 export function expandedCommand(
   container: Container,
@@ -162,7 +166,7 @@ export function expandedCommand(
   const { command = [], args = [] } = container;
   if (command.length + args.length === 0) return { command: [], args: [] };
   const values = new Map(environment.map(({ name, value }) => [name, value]));
-  const isPermanent = !(container.env ?? []).some(({ valueFrom }) => valueFrom?.fileKeyRef);
+  const isPermanent = !usesEnvFiles(container);
   return {
     command: expandAll(command, values, 'command', isPermanent),
     args: expandAll(args, values, 'args', isPermanent),

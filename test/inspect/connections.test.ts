@@ -48,6 +48,13 @@ test('the page server accepts at most 64 connections', async () => {
   });
 });
 
+test('a client that does not send its whole request in time is disconnected', async () => {
+  const { port } = await servedPage({ requestTimeoutMs: 200 });
+  const client = await connected(port);
+  client.resume().write('GET / HTTP/1.1\r\nhost: ');
+  await once(client, 'close');
+});
+
 test('an unread response closes its connection after 30 s, and a stream continues', async () => {
   const clock = new SimulatedClock();
   const live = fakeLive();

@@ -21,7 +21,7 @@ export async function probeExec(
   // Like the kubelet, expand only values that are written in the spec. A variable with `valueFrom` becomes "" here
   // (`ExpandContainerCommandOnlyStatic` in `pkg/kubelet/container/helpers.go`).
   const values = new Map((container.env ?? []).map(({ name, value = '' }) => [name, value]));
-  const cmd = expandAll(command, values, 'exec.command');
+  const cmd = expandAll(command, values, 'exec.command', true);
   try {
     const { exitCode, stdout, stderr } = await cri.execSync(
       { containerId: id, cmd, timeout: BigInt(timeoutSeconds) },

@@ -55,6 +55,20 @@ test('C26: mounts with a subPath use the prepared paths in the order of the moun
   expect(() => mountsOf(mounts)).toThrow('its subPath was not prepared');
 });
 
+test('a subPathExpr whose expansion is too large is not tried again, unless a file contributes to its variables', () => {
+  const env = [{ name: 'DIR', valueFrom: { fileKeyRef: { volumeName: 'v', path: 'env', key: 'A' } } }];
+  const volumeMounts = [{ name: 'data', mountPath: '/data', subPathExpr: '$(DIR)'.repeat(17) }];
+  const list = (own: Parameters<typeof container>[0]) =>
+    listSubPaths({
+      container: container({ volumeMounts, ...own }),
+      environment: [{ name: 'DIR', value: 'x'.repeat(2 ** 20) }],
+      volumes: {},
+    });
+  const failure = { reason: 'CreateContainerConfigError', message: expect.stringContaining('subPathExpr[0]') };
+  expect(() => list({})).toThrow(expect.objectContaining({ ...failure, isPermanent: true }));
+  expect(() => list({ env })).toThrow(expect.objectContaining({ ...failure, isPermanent: false }));
+});
+
 test.each<[string, Omit<Volume, 'name'>, boolean]>([
   ['downwardAPI', { downwardAPI: {} }, true],
   ['projected', { projected: {} }, true],

@@ -76,7 +76,9 @@ export function fakeInspected(live?: LiveUpdates): InspectedNode {
   };
 }
 
-interface ServeOptions extends Partial<Pick<Parameters<typeof servePage>[0], 'address' | 'token' | 'tls' | 'clock'>> {
+type PageOptions = 'address' | 'token' | 'tls' | 'clock' | 'requestTimeoutMs';
+
+interface ServeOptions extends Partial<Pick<Parameters<typeof servePage>[0], PageOptions>> {
   readonly inspected?: InspectedNode | (() => Promise<InspectedNode>);
   /** Whether the build has left a page. */
   readonly isBuilt?: boolean;

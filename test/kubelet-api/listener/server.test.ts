@@ -119,7 +119,7 @@ describe('limits', () => {
 });
 
 describe('a slow client', () => {
-  const timeouts = { headersMs: 200, handshakeMs: 200 };
+  const timeouts = { headersMs: 200, requestMs: 60_000, handshakeMs: 200 };
   // However it is cut.
   const gone = (socket: Socket) =>
     new Promise<void>((done) => void socket.on('error', () => {}).once('close', () => done()));
@@ -143,6 +143,23 @@ describe('a slow client', () => {
     await slowly(trickling, `GET /pods HTTP/1.1\r\nHost: n\r\nX: ${'a'.repeat(1_000)}`);
     await cut;
     expect(await said).toMatch(/^(HTTP\/1\.1 408 |$)/);
+  });
+
+  test('is disconnected if it does not send the whole body of its request in time', async () => {
+    const limits = { headersMs: 100, requestMs: 200, handshakeMs: 60_000 };
+    const reading = route('/pods', async ({ request, response }) => {
+      await pipeline(request, response);
+    });
+    // The timer of responses never fires.
+    const clock = { ...systemClock, setTimeout: () => {}, clearTimeout: () => {} };
+    const parts = { paths: new PathTable([reading], ALL_ON), onError: () => {}, clock, timeouts: limits };
+    const { port, close } = await serve({ host: '127.0.0.1', port: 0 }, parts);
+    atEnd(close);
+    const socket = connectPlain(port, '127.0.0.1');
+    const closed = gone(socket);
+    socket.write('GET /pods HTTP/1.1\r\nHost: n\r\nContent-Length: 10\r\n\r\nhalf');
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 (200|408) /);
+    await closed;
   });
 
   test('with an unneeded body gets its response, and is disconnected soon after that', async () => {
@@ -294,7 +311,7 @@ describe('an upgrade', () => {
     const waits: number[] = [];
     const setTimeout = (_: () => void, ms: number) => void waits.push(ms);
     const clock = { ...systemClock, setTimeout, clearTimeout: () => {} };
-    const timeouts = { headersMs: 100, handshakeMs: 100 };
+    const timeouts = { headersMs: 100, requestMs: 100, handshakeMs: 100 };
     const parts = { paths: new PathTable([taken], ALL_ON), onError: () => {}, clock, timeouts, tls: server };
     const { port, close } = await serve({ host: '127.0.0.1', port: 0 }, parts);
     atEnd(close);

@@ -2,6 +2,7 @@
 import { dirname } from 'node:path';
 import type { SimulatedServer } from '../../../actors/simulated/connection.ts';
 import { SimulatedDriverHost } from '../../../actors/simulated/simulatedDrivers.ts';
+import { isSameIp } from '../../../base/ipAddress.ts';
 import { createPidGenerator } from '../../../cri/simulated/objects/ids.ts';
 import type { RuntimeEffect, SimulatedContainer, SimulatedSandbox } from '../../../cri/simulated/objects/views.ts';
 import { createSimulatedRuntime, type SimulatedRuntime } from '../../../cri/simulated/runtime.ts';
@@ -196,7 +197,8 @@ export class SimulatedHost {
   serverAt(host: string, port: number): SimulatedServer | undefined {
     if (host === MANIFEST_HOST) return this.manifests.server();
     const there = this.containers().findLast(
-      ({ state, sandbox }) => state === 'running' && (sandbox.ip ? [sandbox.ip] : this.addresses).includes(host),
+      ({ state, sandbox }) =>
+        state === 'running' && (sandbox.ip ? [sandbox.ip] : this.addresses).some((ip) => isSameIp(ip, host)),
     );
     if (there?.startedAt === undefined) return undefined;
     return serverOfContainer(port, Math.max(0, this.clock.now() - there.startedAt));

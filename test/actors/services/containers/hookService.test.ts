@@ -43,6 +43,8 @@ beforeAll(async () => {
     asked.push({ path: url, headers });
     if (url === '/away') response.writeHead(302, { location: 'http://127.0.0.2:1/' });
     if (url === '/error') response.writeHead(500);
+    if (url === '/from') response.writeHead(302, { location: '/to' });
+    if (url === '/broken') response.writeHead(302, { location: 'http://[' });
     if (url !== '/never') response.end();
   };
   plain = await portOf(createServer({}, answer));
@@ -220,6 +222,36 @@ describe('C10: an httpGet hook', () => {
         headers: { host: `localhost:${plain}`, 'user-agent': expect.stringMatching(/^kube-lifecycle/) },
       },
     ]);
+  });
+
+  test.each([
+    ['//status', '/'],
+    ['http://e/foo', '/foo'],
+    ['/a/../b', '/a/../b'],
+    ['/a\\b', '/a%5Cb'],
+    ['/%zz', '/%25zz'],
+    ['/x?', '/x?'],
+  ])('requests the path %j as %j, like Go', async (path, target) => {
+    asked.length = 0;
+    expect(await run(action(path))).toMatchObject({ failure: null });
+    expect(asked.map((each) => each.path)).toEqual([target]);
+  });
+
+  test('keeps its Host over a relative redirect, sends no empty User-Agent, and fails if Location cannot be parsed', async () => {
+    asked.length = 0;
+    const httpHeaders = [
+      { name: 'Host', value: 'example.com' },
+      { name: 'User-Agent', value: '' },
+    ];
+    expect(await run(action('/from', { httpHeaders }))).toMatchObject({ failure: null });
+    expect(asked.map(({ path, headers }) => [path, headers.host])).toEqual([
+      ['/from', 'example.com'],
+      ['/to', 'example.com'],
+    ]);
+    for (const { headers } of asked) expect(headers).not.toHaveProperty('user-agent');
+    expect((await run(action('/broken'))).failure).toMatch(
+      /^PostStartHookError: HTTP .*failed to parse Location header/,
+    );
   });
 
   test('over HTTPS accepts any certificate, and falls back to HTTP if the server has no TLS', async () => {
