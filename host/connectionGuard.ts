@@ -5,10 +5,16 @@ import { constants } from 'node:os';
 import { startTimeLimit } from '../base/time/timeLimit.ts';
 
 /**
- * Interval between two inspections, in milliseconds. A connection is destroyed if two consecutive inspections detect a
- * reset, so its descriptor is released within twice this time.
+ * Interval between two inspections, in milliseconds. A connection without unread data is destroyed if two consecutive
+ * inspections detect a reset, so its descriptor is released within twice this time.
  */
 const INSPECTION_INTERVAL_MS = 4_000;
+
+/**
+ * Time in milliseconds for which a slow reader may leave data of a connection unread after a reset. The data of one that
+ * reads nothing for longer is discarded, as for a connection that one side has closed (`joinStreams`).
+ */
+const UNREAD_DATA_TIMEOUT_MS = 30_000;
 
 /**
  * Idle time of a connection before the kernel probes the client, in milliseconds. Ten probes follow at intervals of one
@@ -23,12 +29,12 @@ const KEEP_ALIVE_DELAY_MS = 140_000;
  * The write of the response then never completes, and the descriptor stays open as long as the process lives.
  */
 export class ResetWatcher {
-  /** Watched connections. The value is true if the last inspection detected a reset. */
-  readonly #connections = new Map<Socket, boolean>();
+  /** Watched connections with the results of their last inspections. */
+  readonly #connections = new Map<Socket, Inspection>();
   #isScheduled = false;
 
   add(socket: Socket): void {
-    this.#connections.set(socket, false);
+    this.#connections.set(socket, { resetCount: 0, consumedBytes: 0 });
     socket.once('close', () => this.#connections.delete(socket));
     this.#scheduleInspection();
   }
@@ -44,14 +50,28 @@ export class ResetWatcher {
   }
 
   #inspectConnections(): void {
-    for (const [socket, wasReset] of this.#connections) {
-      // While data is unread, leave the connection to its slow reader, which notices the reset itself. The data must
-      // not be lost, because both sides may have closed the connection in an orderly way.
-      const hasReset = socket.readableLength === 0 && isConnectionReset(socket);
-      if (hasReset && wasReset) socket.destroy();
-      else this.#connections.set(socket, hasReset);
+    for (const [socket, previous] of this.#connections) {
+      const consumedBytes = socket.bytesRead - socket.readableLength;
+      if (!isConnectionReset(socket)) {
+        this.#connections.set(socket, { resetCount: 0, consumedBytes });
+        continue;
+      }
+      const resetCount = previous.consumedBytes === consumedBytes ? previous.resetCount + 1 : 1;
+      // While a slow reader consumes the data, it notices the reset itself. The data must not be lost, because both sides
+      // may have closed the connection in an orderly way.
+      if (resetCount >= (socket.readableLength === 0 ? 2 : MAX_UNREAD_INSPECTIONS)) socket.destroy();
+      else this.#connections.set(socket, { resetCount, consumedBytes });
     }
   }
+}
+
+const MAX_UNREAD_INSPECTIONS = Math.ceil(UNREAD_DATA_TIMEOUT_MS / INSPECTION_INTERVAL_MS);
+
+interface Inspection {
+  /** Number of consecutive inspections that detected a reset and no progress of the reader. */
+  readonly resetCount: number;
+  /** Bytes that have been read from the connection and are no longer in its buffer. */
+  readonly consumedBytes: number;
 }
 
 /**

@@ -3,6 +3,7 @@ import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:ht
 import type { Duplex } from 'node:stream';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
 import { startTimeLimit } from '../../base/time/timeLimit.ts';
+import { ResetWatcher } from '../../host/connectionGuard.ts';
 import { SpdyConnection, type SpdyOptions } from './spdyConnection.ts';
 
 const SPDY_PROTOCOL = 'SPDY/3.1';
@@ -61,6 +62,12 @@ export interface UpgradeResult {
   readonly head: Buffer;
 }
 
+/**
+ * Detects that a streaming server has reset its connection while a slow client prevents reading from it. Each connection
+ * to a streaming server is added when it is established.
+ */
+export const streamingConnections = new ResetWatcher();
+
 /** Requests an upgrade to SPDY from a streaming server. Rejects with the server's message if the server refuses. */
 export function dialUpgrade(url: URL, protocols: readonly string[], signal: AbortSignal): Promise<UpgradeResult> {
   const { promise, resolve, reject } = Promise.withResolvers<UpgradeResult>();
@@ -70,6 +77,7 @@ export function dialUpgrade(url: URL, protocols: readonly string[], signal: Abor
     [PROTOCOL_HEADER]: [...protocols],
   };
   const upgradeRequest = request(url, { method: 'POST', headers, agent: false, signal });
+  upgradeRequest.once('socket', (socket) => socket.once('connect', () => streamingConnections.add(socket)));
   upgradeRequest.on('error', (error) => reject(dialFailure(messageOf(error), error)));
   upgradeRequest.on('upgrade', (response, socket, head) => {
     // From here on, the connection reports its own errors.

@@ -9,7 +9,7 @@ import { pipeline } from 'node:stream/promises';
 import { messageOf } from '../../base/failure.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { startTimeLimit } from '../../base/time/timeLimit.ts';
-import { ResetWatcher } from '../../host/connectionGuard.ts';
+import { streamingConnections } from '../../cri/streaming/upgrade.ts';
 import { stripTokens } from '../access/offered.ts';
 import type { Exchange, Upgrade } from '../exchange.ts';
 import { joinStreams } from './join.ts';
@@ -76,18 +76,15 @@ async function dialRuntime(signal: AbortSignal, upgrade: Upgrade, runtimeUrl: UR
   }
 }
 
-const runtimeConnections = new ResetWatcher();
-
 function createRequest({ request, response: { socket } }: Upgrade, url: URL): ClientRequest {
   const host = url.hostname.replaceAll(/[[\]]/g, '');
   const runtimeRequest = sendHttpRequest(url, {
     method: request.method,
-    agent: false,
     setHost: false,
+    // Node.js ignores this function if the request also has the option `agent`.
     createConnection: () => {
       const connection = connect({ host, port: Number(url.port || 80), allowHalfOpen: true, noDelay: true });
-      // Detect resets by the runtime even while a slow client prevents reading from the connection.
-      connection.once('connect', () => runtimeConnections.add(connection));
+      connection.once('connect', () => streamingConnections.add(connection));
       return connection;
     },
   });

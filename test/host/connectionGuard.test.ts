@@ -91,6 +91,25 @@ test('preserves the data of a connection that both sides have closed for a slow 
   expect(String(socket.read())).toBe('last words');
 });
 
+test('preserves the data of a reset connection while a slow reader consumes it, and discards it 36 s later', async () => {
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+  ends.push(() => jest.useRealTimers());
+  const server = createServer({ allowHalfOpen: true }, (socket) => void socket.on('error', () => {}).end());
+  guardConnections(server, { maxConnections: 10 });
+  const accepted = once(server, 'connection');
+  const client = connect(await listening(server), '127.0.0.1').on('error', () => {});
+  client.resume().end('last words');
+  const [socket] = await accepted;
+  await Promise.all([once(socket, 'readable'), once(client, 'close')]);
+  for (let read = 0; read < 4; read += 1) {
+    expect(socket.read(1)).not.toBeNull();
+    jest.advanceTimersByTime(20_000);
+  }
+  expect(socket.destroyed).toBe(false);
+  jest.advanceTimersByTime(16_000);
+  expect(socket.destroyed).toBe(true);
+});
+
 test('C41: the kernel probes silent clients within 150 s', async () => {
   const server = createServer((socket) => void socket.on('error', () => {}));
   guardConnections(server, { maxConnections: 10 });

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo, Server, Socket } from 'node:net';
+import { guardConnections } from '../../../../host/connectionGuard.ts';
 import type { Route, Upgrade } from '../../../../kubelet-api/exchange.ts';
 
 interface ServedRoutes {
@@ -31,6 +32,7 @@ export async function servedRoutes(
   };
   const secure = tls && { ...tls, requestCert: true, rejectUnauthorized: true };
   const server: Server = secure ? createSecureServer(secure) : createServer();
+  guardConnections(server, { maxConnections: 1_000 });
   server.on('request', answer);
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     const response = new ServerResponse(request);
