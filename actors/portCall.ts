@@ -55,6 +55,7 @@ const portDescriptions: PortDescriptions = {
   findImage: ({ image }) => image,
   pullImage: ({ image }) => image,
   countRestarts: ({ containers }) => containers.join(', '),
+  prepareDevices: containerName,
   readObjects: containerName,
   createContainer: ({ container, attempt }) => attemptLabel(container, attempt),
   startContainer: containerName,

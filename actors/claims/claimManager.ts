@@ -255,9 +255,11 @@ export class ClaimManager {
   async #unprepareClaims(podUid: string, keys: readonly string[], options: Options): Promise<void> {
     options.signal.throwIfAborted();
     const unusedClaims: ClaimState[] = [];
+    const formerClaims: ClaimState[] = [];
     for (const key of keys) {
       const claim = this.#claims.get(key);
       if (claim === undefined) continue;
+      formerClaims.push(claim);
       const podUids = claim.podUids.filter((uid) => uid !== podUid);
       // The last reference remains until the claim is reverted, because a later attempt finds the claim by it.
       if (podUids.length === 0) unusedClaims.push(claim);
@@ -271,7 +273,13 @@ export class ClaimManager {
       matchingResults('NodeUnprepareResources', claims, results);
     }
     for (const claim of unusedClaims) this.#claims.delete(claimKey(claim));
-    await this.#save('state');
+    await this.#save('state').catch((error: unknown) => {
+      // Another attempt finds the claims by the pod. Their drivers have already reverted the preparation.
+      for (const claim of formerClaims)
+        this.#claims.set(claimKey(claim), unusedClaims.includes(claim) ? { ...claim, isPrepared: false } : claim);
+      this.#reportClaims();
+      throw error;
+    });
   }
 
   /** Returns the CDI names of the devices that a container gets. Throws if a claim has not been prepared. */

@@ -1,12 +1,19 @@
 /** Calls the plugins of DRA drivers over their sockets (`pkg/kubelet/cm/dra/plugin`). */
-import type { ServiceError } from '@grpc/grpc-js';
+
+import type { Clock } from '../../base/time/clock.ts';
 import type { CallOptions, CriCall } from '../../cri/client/calls.ts';
 import type { Method } from '../../cri/client/method.ts';
 import { createUnaryCall, type PacedClient } from '../../cri/client/unaryCall.ts';
 import type { RegisteredDriver } from '../../kubernetes/claims/claimState.ts';
 import { waitOnce } from '../alarm.ts';
-import { connectPlugin, followConnection, pluginErrorCode, pluginErrorMessage } from '../plugins/pluginClient.ts';
-import { followPlugins, type PluginHandler, type PluginRegistryDependencies } from '../plugins/pluginRegistry.ts';
+import {
+  connectPlugin,
+  followConnection,
+  pluginErrorCode,
+  pluginErrorMessage,
+  readStream,
+} from '../plugins/pluginClient.ts';
+import type { PluginHandler, PluginRegistry } from '../plugins/pluginRegistry.ts';
 import type { PluginInfo } from '../plugins/registrationMessages.ts';
 import type { ServiceAction } from '../serviceAction.ts';
 import { DRIVER_SERVICES, watchResources } from './driverMessages.ts';
@@ -24,7 +31,9 @@ const CALL_TIMEOUT_MS = 45_000;
 /** Interval between two attempts to open the stream of health reports. */
 const HEALTH_RETRY_MS = 5_000;
 
-interface PluginDriversDependencies extends Omit<PluginRegistryDependencies, 'handlers'> {
+interface PluginDriversDependencies {
+  readonly registry: PluginRegistry;
+  readonly clock: Clock;
   readonly onServiceAction?: ((action: ServiceAction) => void) | undefined;
 }
 
@@ -50,8 +59,7 @@ export class PluginDrivers implements ResourceDrivers {
 
   async follow(listener: DriverListener, signal: AbortSignal): Promise<void> {
     this.#listener = listener;
-    const handlers = new Map([['DRAPlugin', this.#handler]]);
-    await followPlugins({ ...this.#dependencies, handlers }, signal);
+    await this.#dependencies.registry.follow('DRAPlugin', this.#handler, signal);
     this.#listener = undefined;
   }
 
@@ -160,11 +168,11 @@ export class PluginDrivers implements ResourceDrivers {
   }
 
   /** Follows the health of the driver's devices until the signal aborts. Not every driver reports it. */
-  async #followHealth({ client }: PacedClient, driver: string, signal: AbortSignal): Promise<void> {
+  async #followHealth(client: PacedClient, driver: string, signal: AbortSignal): Promise<void> {
     const { clock } = this.#dependencies;
     while (!signal.aborted) {
       let hasReported = false;
-      await readHealth(client, signal, (devices) => {
+      await readStream(client, watchResources, signal, (devices) => {
         hasReported = true;
         this.#listener?.healthReported(driver, devices);
       });
@@ -184,27 +192,6 @@ export class PluginDrivers implements ResourceDrivers {
     );
     this.#listener?.driversChanged(drivers);
   }
-}
-
-/** Reads one stream of health reports. Resolves when the stream has ended, with or without an error. */
-function readHealth(
-  client: PacedClient['client'],
-  signal: AbortSignal,
-  onReports: (devices: Parameters<DriverListener['healthReported']>[1]) => void,
-): Promise<void> {
-  const { path, requestSerialize, responseDeserialize } = watchResources;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const stream = client.makeServerStreamRequest(path, requestSerialize, responseDeserialize, {});
-  const cancel = () => stream.cancel();
-  const finish = () => {
-    signal.removeEventListener('abort', cancel);
-    resolve();
-  };
-  signal.addEventListener('abort', cancel, { once: true });
-  stream.on('data', onReports);
-  stream.on('error', (_error: ServiceError) => finish());
-  stream.on('end', finish);
-  return promise;
 }
 
 /** Returns the first service of the plugin that the node can call. Throws the kubelet's error if there is none. */

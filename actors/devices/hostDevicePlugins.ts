@@ -1,27 +1,21 @@
 /**
  * Connects to the device plugins of a host over unix sockets (`pkg/kubelet/cm/devicemanager/plugin/v1beta1`). Plugins
- * register on the socket `kubelet.sock` in the directory of device plugins.
+ * register on the socket `kubelet.sock` in the directory of device plugins, or by their own sockets in the directory of
+ * the plugin registry.
  */
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import {
-  Client,
-  type ClientReadableStream,
-  credentials,
-  type handleUnaryCall,
-  Server,
-  ServerCredentials,
-  type ServiceError,
-  status,
-} from '@grpc/grpc-js';
+import { type handleUnaryCall, Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
 import type { Clock } from '../../base/time/clock.ts';
-import { startTimeLimit } from '../../base/time/timeLimit.ts';
-import { formatRpcError, runtimeFailure } from '../../cri/client/failure.ts';
+import type { Method } from '../../cri/client/method.ts';
+import { createUnaryCall, type PacedClient } from '../../cri/client/unaryCall.ts';
 import { isMissing } from '../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { isExtendedResource } from '../../kubernetes/resources/requests.ts';
 import { createAlarm } from '../alarm.ts';
+import { connectPlugin, pluginErrorMessage, readStream, waitUntilConnected } from '../plugins/pluginClient.ts';
+import type { PluginHandler, PluginRegistry } from '../plugins/pluginRegistry.ts';
 import { CHECKPOINT_NAME } from './deviceManagerState.ts';
 import type { DevicePluginListener, DevicePlugins } from './devicePlugins.ts';
 import * as messages from './pluginMessages.ts';
@@ -36,16 +30,23 @@ const PRE_START_TIMEOUT_MS = 30_000;
 const LISTEN_RETRY_MS = 5_000;
 /** Maximum size of a registration request, in bytes. */
 const MAX_REQUEST_BYTES = 65_536;
-const MAX_MESSAGE_BYTES = 16 * 2 ** 20;
 
 interface Dependencies {
   readonly directory: string;
   readonly files: FileSystem;
   readonly clock: Clock;
+  readonly registry: PluginRegistry;
 }
 
 interface CallOptions {
   readonly signal: AbortSignal;
+}
+
+/** The connection to one plugin. */
+interface PluginConnection {
+  readonly socketPath: string;
+  readonly client: PacedClient;
+  readonly close: () => void;
 }
 
 export class HostDevicePlugins implements DevicePlugins {
@@ -58,6 +59,16 @@ export class HostDevicePlugins implements DevicePlugins {
   }
 
   async follow(listener: DevicePluginListener, { signal }: CallOptions): Promise<void> {
+    const handler = this.#registryHandler(listener, signal);
+    await Promise.all([
+      this.#serve(listener, signal),
+      this.#dependencies.registry.follow('DevicePlugin', handler, signal),
+    ]);
+    for (const connection of this.#connections.values()) connection.close();
+  }
+
+  /** Serves registrations on the socket until the signal aborts. */
+  async #serve(listener: DevicePluginListener, signal: AbortSignal): Promise<void> {
     const { clock } = this.#dependencies;
     const alarm = createAlarm(clock, signal);
     let server: Server | undefined;
@@ -72,7 +83,6 @@ export class HostDevicePlugins implements DevicePlugins {
     }
     while (!signal.aborted) await alarm.waitUntil(Number.MAX_SAFE_INTEGER);
     server?.forceShutdown();
-    for (const connection of this.#connections.values()) connection.close();
   }
 
   /**
@@ -117,28 +127,56 @@ export class HostDevicePlugins implements DevicePlugins {
       const problem = registrationProblem(request);
       if (problem !== undefined) return callback({ code: status.UNKNOWN, details: problem });
       const socketPath = join(this.#dependencies.directory, request.endpoint);
-      this.connect(request.resourceName, socketPath, listener, { signal }).then(
+      this.#connect(request.resourceName, socketPath, listener, signal).then(
         () => callback(null, Buffer.alloc(0)),
         (error: unknown) => callback({ code: status.UNKNOWN, details: messageOf(error) }),
       );
     };
   }
 
+  /** Handles the plugins that the plugin registry finds (`handler.go`). */
+  #registryHandler(listener: DevicePluginListener, signal: AbortSignal): PluginHandler {
+    return {
+      validate: ({ name, supportedVersions }) => {
+        if (!supportedVersions.includes(API_VERSION))
+          throw new Error(
+            `manager version, ${API_VERSION}, is not among plugin supported versions [${supportedVersions.join(' ')}]`,
+          );
+        const problem = resourceNameProblem(name);
+        if (problem !== undefined) throw new Error(`invalid name of device plugin socket: ${problem}`);
+      },
+      register: ({ name, endpoint }) => this.#connect(name, endpoint, listener, signal),
+      deregister: ({ name, endpoint }) => {
+        const connection = this.#connections.get(name);
+        if (connection?.socketPath === endpoint) this.#disconnect(name, connection, listener);
+      },
+    };
+  }
+
   /** Connects to a plugin at a socket and follows its devices. Replaces an earlier plugin of the resource. */
-  async connect(
+  async #connect(
     resource: string,
     socketPath: string,
     listener: DevicePluginListener,
-    { signal }: CallOptions,
+    signal: AbortSignal,
   ): Promise<void> {
-    const connection = new PluginConnection(socketPath);
+    const client = connectPlugin(socketPath);
+    const closeController = new AbortController();
+    const connection: PluginConnection = {
+      socketPath,
+      client,
+      close: () => {
+        closeController.abort();
+        client.client.close();
+      },
+    };
     try {
-      await connection.waitUntilReady();
-      const options = await connection
-        .call('GetDevicePluginOptions', Buffer.alloc(0), messages.decodeOptions, { signal })
-        .catch((error: unknown) => {
-          throw new Error(`failed to get device plugin options: ${messageOf(error)}`, { cause: error });
-        });
+      await waitUntilConnected(client, CONNECT_TIMEOUT_MS).catch((cause: unknown) => {
+        throw new Error(`failed to dial device plugin: ${messageOf(cause)}`, { cause });
+      });
+      const options = await callPlugin(client, messages.getOptions, {}, { signal }).catch((cause: unknown) => {
+        throw new Error(`failed to get device plugin options: ${messageOf(cause)}`, { cause });
+      });
       signal.throwIfAborted();
       const previousConnection = this.#connections.get(resource);
       this.#connections.set(resource, connection);
@@ -148,11 +186,10 @@ export class HostDevicePlugins implements DevicePlugins {
       connection.close();
       throw error;
     }
-    void connection
-      .followDevices((devices) => {
-        if (this.#connections.get(resource) === connection) listener.onDevices(resource, devices);
-      })
-      .finally(() => this.#disconnect(resource, connection, listener));
+    // A plugin whose stream has ended must register again, so its lost connection is not re-established.
+    void readStream(client, messages.listAndWatch, closeController.signal, (devices) => {
+      if (this.#connections.get(resource) === connection) listener.onDevices(resource, devices);
+    }).finally(() => this.#disconnect(resource, connection, listener));
   }
 
   /** Forgets a plugin whose connection is lost, unless another plugin has registered the resource since. */
@@ -163,57 +200,52 @@ export class HostDevicePlugins implements DevicePlugins {
     listener.onDisconnected(resource);
   }
 
-  preferredDevices: DevicePlugins['preferredDevices'] = (resource, request, options) =>
-    this.#connectionOf(resource).call(
-      'GetPreferredAllocation',
-      messages.encodePreferenceRequest(request),
-      messages.decodePreferredDevices,
-      options,
-    );
+  preferredDevices: DevicePlugins['preferredDevices'] = async (resource, request, options) =>
+    callPlugin(this.#clientOf(resource), messages.getPreferredAllocation, request, options);
 
   allocate: DevicePlugins['allocate'] = async (resource, devices, options) => {
-    const edits = await this.#connectionOf(resource).call(
-      'Allocate',
-      messages.encodeAllocateRequest(devices),
-      messages.decodeAllocateResponse,
-      options,
-    );
+    const [edits] = await callPlugin(this.#clientOf(resource), messages.allocate, devices, options);
     if (edits !== undefined) return edits;
     throw new NodeFailure('RuntimeError', 'no containers return in allocation response');
   };
 
   preStart: DevicePlugins['preStart'] = async (resource, devices, { signal }) => {
-    const connection = this.#connectionOf(resource);
-    const timeLimit = startTimeLimit(PRE_START_TIMEOUT_MS);
-    const request = messages.encodePreStartRequest(devices);
-    await connection
-      .call('PreStartContainer', request, (bytes) => bytes, { signal: AbortSignal.any([signal, timeLimit.signal]) })
-      .catch((error: unknown) => {
-        if (!timeLimit.signal.aborted) throw error;
-        throw new NodeFailure(
-          'DeadlineExceeded',
-          'rpc error: code = DeadlineExceeded desc = context deadline exceeded',
-          { cause: error },
-        );
-      })
-      .finally(timeLimit.clear);
+    const options = { signal, timeoutMs: PRE_START_TIMEOUT_MS };
+    await callPlugin(this.#clientOf(resource), messages.preStartContainer, devices, options);
   };
 
-  #connectionOf(resource: string): PluginConnection {
+  #clientOf(resource: string): PacedClient {
     const connection = this.#connections.get(resource);
-    if (connection !== undefined) return connection;
+    if (connection !== undefined) return connection.client;
     throw new NodeFailure('NotFound', `endpoint for resource ${resource} has been stopped`);
   }
+}
+
+/** Calls a plugin. Rejects with a failure whose message is the plugin's error in the format of Go's gRPC. */
+async function callPlugin<Request, Response>(
+  client: PacedClient,
+  method: Method<Request, Response>,
+  request: Request,
+  options: CallOptions & { readonly timeoutMs?: number },
+): Promise<Response> {
+  const call = createUnaryCall(client, method, () => undefined);
+  return call(request, options).catch((cause: unknown) => {
+    const reason = cause instanceof NodeFailure ? cause.reason : 'RuntimeError';
+    throw new NodeFailure(reason, pluginErrorMessage(cause), { cause });
+  });
 }
 
 /** Returns the kubelet's message about an invalid registration (`Register` in `server.go`). */
 function registrationProblem({ version, resourceName }: messages.RegisterRequest): string | undefined {
   if (version !== API_VERSION)
     return `requested API version "${version}" is not supported by kubelet. Supported version is ["${API_VERSION}"]`;
-  return isExtendedResource(resourceName) && isQualifiedForQuota(resourceName)
+  return resourceNameProblem(resourceName);
+}
+
+const resourceNameProblem = (resourceName: string): string | undefined =>
+  isExtendedResource(resourceName) && isQualifiedForQuota(resourceName)
     ? undefined
     : `the ResourceName "${resourceName}" is invalid`;
-}
 
 /** Whether a quota can name the resource (`IsExtendedResourceName` in `pkg/apis/core/v1/helper/helpers.go`). */
 function isQualifiedForQuota(resourceName: string): boolean {
@@ -232,84 +264,6 @@ function isListening(path: string): Promise<boolean> {
     });
     socket.once('error', () => resolve(false));
   });
-}
-
-/** The gRPC connection to one plugin. */
-class PluginConnection {
-  readonly #client: Client;
-
-  constructor(socketPath: string) {
-    this.#client = new Client(`unix:${socketPath}`, credentials.createInsecure(), {
-      'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
-      'grpc.default_authority': 'localhost',
-      // A plugin that has gone must register again, so its lost connection is not re-established.
-      'grpc.enable_retries': 0,
-      'grpc.enable_channelz': 0,
-      'grpc.use_local_subchannel_pool': 1,
-    });
-  }
-
-  /** Rejects if the plugin does not accept the connection in time. */
-  async waitUntilReady(): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const timeLimit = startTimeLimit(CONNECT_TIMEOUT_MS);
-    timeLimit.signal.addEventListener('abort', () => reject(new Error('context deadline exceeded')));
-    this.#client.waitForReady(Number.POSITIVE_INFINITY, (error) => (error ? reject(error) : resolve()));
-    await promise.finally(timeLimit.clear);
-  }
-
-  call<Response>(
-    method: string,
-    request: Buffer,
-    decode: (bytes: Buffer) => Response,
-    { signal }: CallOptions,
-  ): Promise<Response> {
-    const { promise, resolve, reject } = Promise.withResolvers<Response>();
-    const call = this.#client.makeUnaryRequest(
-      methodPath(method),
-      (bytes: Buffer) => bytes,
-      decode,
-      request,
-      (error: ServiceError | null, response?: Response) => {
-        signal.removeEventListener('abort', cancel);
-        if (error) reject(pluginFailure(method, error));
-        // Safe cast: without an error there is a response, which may itself be undefined.
-        else resolve(response as Response);
-      },
-    );
-    const cancel = () => call.cancel();
-    if (signal.aborted) cancel();
-    else signal.addEventListener('abort', cancel, { once: true });
-    return promise;
-  }
-
-  /** Calls `ListAndWatch`. Resolves when the stream ends or breaks. */
-  followDevices(onDevices: (devices: ReturnType<typeof messages.decodeDevices>) => void): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const stream: ClientReadableStream<ReturnType<typeof messages.decodeDevices>> =
-      this.#client.makeServerStreamRequest(
-        methodPath('ListAndWatch'),
-        (bytes: Buffer) => bytes,
-        messages.decodeDevices,
-        Buffer.alloc(0),
-      );
-    stream.on('data', onDevices);
-    stream.on('error', () => resolve());
-    stream.on('end', () => resolve());
-    return promise;
-  }
-
-  close(): void {
-    this.#client.close();
-  }
-}
-
-const methodPath = (method: string): string => `/v1beta1.DevicePlugin/${method}`;
-
-/** Returns a failure whose message is the plugin's error in the format of Go's gRPC. */
-function pluginFailure(method: string, error: ServiceError): NodeFailure {
-  const failure = runtimeFailure(method, error);
-  return new NodeFailure(failure.reason, formatRpcError(failure), { cause: error });
 }
 
 const REGISTRATION_SERVICE = {

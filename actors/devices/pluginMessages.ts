@@ -3,6 +3,7 @@
  * (`staging/src/k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1/api.proto`).
  */
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
+import type { Method } from '../../cri/client/method.ts';
 import type { PreferenceRequest } from '../../kubernetes/devices/chooseDevices.ts';
 import type {
   ContainerEdits,
@@ -73,7 +74,7 @@ export function decodeRegisterRequest(bytes: Uint8Array): RegisterRequest {
   return { version, endpoint, resourceName };
 }
 
-export function decodeOptions(bytes: Uint8Array): PluginOptions {
+function decodeOptions(bytes: Uint8Array): PluginOptions {
   let [needsPreStart, hasPreferences] = [false, false];
   readFields(new BinaryReader(bytes), {
     1: (reader) => {
@@ -87,7 +88,7 @@ export function decodeOptions(bytes: Uint8Array): PluginOptions {
 }
 
 /** Decodes a `ListAndWatchResponse`. Of two devices with the same ID, the last one counts, as in a kubelet. */
-export function decodeDevices(bytes: Uint8Array): readonly PluginDevice[] {
+function decodeDevices(bytes: Uint8Array): readonly PluginDevice[] {
   const deviceById = new Map<string, PluginDevice>();
   readFields(new BinaryReader(bytes), {
     1: (reader) => {
@@ -123,7 +124,7 @@ function readDevice(reader: BinaryReader): PluginDevice {
 }
 
 /** Encodes a `PreferredAllocationRequest` for one container. */
-export function encodePreferenceRequest({ available, mustInclude, count }: PreferenceRequest): Buffer {
+function encodePreferenceRequest({ available, mustInclude, count }: PreferenceRequest): Buffer {
   const writer = new BinaryWriter();
   writer.uint32(bytesTag(1)).fork();
   writeTexts(writer, 1, available);
@@ -133,7 +134,7 @@ export function encodePreferenceRequest({ available, mustInclude, count }: Prefe
 }
 
 /** Decodes the preferred devices of the first container in a `PreferredAllocationResponse`. */
-export function decodePreferredDevices(bytes: Uint8Array): readonly string[] {
+function decodePreferredDevices(bytes: Uint8Array): readonly string[] {
   const containers: string[][] = [];
   readFields(new BinaryReader(bytes), {
     1: (reader) => {
@@ -146,7 +147,7 @@ export function decodePreferredDevices(bytes: Uint8Array): readonly string[] {
 }
 
 /** Encodes an `AllocateRequest` for one container. */
-export function encodeAllocateRequest(devices: readonly string[]): Buffer {
+function encodeAllocateRequest(devices: readonly string[]): Buffer {
   const writer = new BinaryWriter();
   writer.uint32(bytesTag(1)).fork();
   writeTexts(writer, 1, devices);
@@ -154,17 +155,17 @@ export function encodeAllocateRequest(devices: readonly string[]): Buffer {
 }
 
 /** Encodes a `PreStartContainerRequest`. */
-export function encodePreStartRequest(devices: readonly string[]): Buffer {
+function encodePreStartRequest(devices: readonly string[]): Buffer {
   const writer = new BinaryWriter();
   writeTexts(writer, 1, devices);
   return finish(writer);
 }
 
-/** Decodes the edits of the first container in an `AllocateResponse`. Undefined if there is none. */
-export function decodeAllocateResponse(bytes: Uint8Array): ContainerEdits | undefined {
+/** Decodes the edits of each container in an `AllocateResponse`. */
+function decodeAllocateResponse(bytes: Uint8Array): readonly ContainerEdits[] {
   const containers: ContainerEdits[] = [];
   readFields(new BinaryReader(bytes), { 1: (reader) => void containers.push(readEdits(reader, reader.uint32())) });
-  return containers[0];
+  return containers;
 }
 
 /** Decodes a `ContainerAllocateResponse`, which a checkpoint contains. */
@@ -272,3 +273,36 @@ function writeMap(writer: BinaryWriter, number: number, entries: ContainerEdits[
     writer.join();
   }
 }
+
+const encodeEmpty = (): Buffer => Buffer.alloc(0);
+
+export const getOptions: Method<object, PluginOptions> = {
+  path: '/v1beta1.DevicePlugin/GetDevicePluginOptions',
+  requestSerialize: encodeEmpty,
+  responseDeserialize: decodeOptions,
+};
+
+/** Streams all devices, initially and on each change. */
+export const listAndWatch: Method<object, readonly PluginDevice[]> = {
+  path: '/v1beta1.DevicePlugin/ListAndWatch',
+  requestSerialize: encodeEmpty,
+  responseDeserialize: decodeDevices,
+};
+
+export const getPreferredAllocation: Method<PreferenceRequest, readonly string[]> = {
+  path: '/v1beta1.DevicePlugin/GetPreferredAllocation',
+  requestSerialize: encodePreferenceRequest,
+  responseDeserialize: decodePreferredDevices,
+};
+
+export const allocate: Method<readonly string[], readonly ContainerEdits[]> = {
+  path: '/v1beta1.DevicePlugin/Allocate',
+  requestSerialize: encodeAllocateRequest,
+  responseDeserialize: decodeAllocateResponse,
+};
+
+export const preStartContainer: Method<readonly string[], object> = {
+  path: '/v1beta1.DevicePlugin/PreStartContainer',
+  requestSerialize: encodePreStartRequest,
+  responseDeserialize: () => ({}),
+};

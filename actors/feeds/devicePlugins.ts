@@ -1,5 +1,7 @@
 /** Reports the device plugins of the host and their devices. */
 import type { Clock } from '../../base/time/clock.ts';
+import { isJsonEqual } from '../../base/values/isJsonEqual.ts';
+import type { PluginDevice } from '../../kubernetes/devices/devices.ts';
 import type { FactFeed } from '../boundary.ts';
 import type { DevicePlugins } from '../devices/devicePlugins.ts';
 import type { ServiceAction } from '../serviceAction.ts';
@@ -17,9 +19,20 @@ export function createDevicePluginFeed({
   onServiceAction,
 }: DevicePluginFeedDependencies): FactFeed {
   return (send, { signal }) => {
+    /** The devices of each resource that were reported last. */
+    const reportedDevices = new Map<string, readonly PluginDevice[]>();
     const listener = {
-      onConnected: (resource, options) => send({ type: 'device.pluginConnected', resource, options, at: clock.now() }),
-      onDevices: (resource, devices) => send({ type: 'device.devicesListed', resource, devices, at: clock.now() }),
+      onConnected: (resource, options) => {
+        reportedDevices.delete(resource);
+        send({ type: 'device.pluginConnected', resource, options, at: clock.now() });
+      },
+      // Some plugins repeat their list all the time, and each report costs an admission pass and a checkpoint.
+      onDevices: (resource, list) => {
+        const devices = list.toSorted((first, second) => (first.id < second.id ? -1 : 1));
+        if (isJsonEqual(devices, reportedDevices.get(resource))) return;
+        reportedDevices.set(resource, devices);
+        send({ type: 'device.devicesListed', resource, devices, at: clock.now() });
+      },
       onDisconnected: (resource) => send({ type: 'device.pluginDisconnected', resource, at: clock.now() }),
       onRegistration: (resource) => onServiceAction?.({ action: 'devicePluginRegistered', resource }),
       onProblem: (problem) =>

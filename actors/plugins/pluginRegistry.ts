@@ -25,19 +25,24 @@ const DIRECTORY_MODE = 0o755;
 export interface PluginHandler {
   /** Throws an error if the plugin cannot be used. */
   validate(plugin: PluginInfo): void;
-  /** Throws an error if the plugin cannot be registered. */
-  register(plugin: PluginInfo): void;
+  /** Throws an error or rejects if the plugin cannot be registered. */
+  register(plugin: PluginInfo): void | Promise<void>;
   deregister(plugin: Pick<PluginInfo, 'name' | 'endpoint'>): void;
 }
 
-export interface PluginRegistryDependencies {
+interface PluginRegistryDependencies {
   readonly directory: string;
   readonly files: FileSystem;
   readonly clock: Clock;
-  /** The handlers by the type of plugin. */
-  readonly handlers: ReadonlyMap<string, PluginHandler>;
+  /** The types of plugins that the node uses. Each of them needs a handler before any plugin is registered. */
+  readonly types: readonly string[];
   readonly onError: (error: unknown) => void;
 }
+
+type ScanDependencies = Omit<PluginRegistryDependencies, 'types'> & {
+  /** The handlers by the type of plugin. */
+  readonly handlers: ReadonlyMap<string, PluginHandler>;
+};
 
 /** A socket in the directory and the progress of its registration. */
 interface PluginSocket {
@@ -49,8 +54,33 @@ interface PluginSocket {
   retryAt: number;
 }
 
+export class PluginRegistry {
+  readonly #dependencies: PluginRegistryDependencies;
+  readonly #handlers = new Map<string, PluginHandler>();
+  readonly #signals: AbortSignal[] = [];
+  #scans: Promise<void> | undefined;
+
+  constructor(dependencies: PluginRegistryDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /**
+   * Handles the plugins of one type until the signal aborts, which ends the registration of all types. A plugin may
+   * exit if its registration is refused, so none is registered until all types have a handler.
+   */
+  async follow(type: string, handler: PluginHandler, signal: AbortSignal): Promise<void> {
+    const { clock, types } = this.#dependencies;
+    this.#handlers.set(type, handler);
+    this.#signals.push(signal);
+    if (types.every((each) => this.#handlers.has(each)))
+      this.#scans = followPlugins({ ...this.#dependencies, handlers: this.#handlers }, AbortSignal.any(this.#signals));
+    await waitOnce(Number.MAX_SAFE_INTEGER, clock, signal);
+    await this.#scans;
+  }
+}
+
 /** Follows the directory until the signal aborts. Creates it if it does not exist. */
-export async function followPlugins(dependencies: PluginRegistryDependencies, signal: AbortSignal): Promise<void> {
+async function followPlugins(dependencies: ScanDependencies, signal: AbortSignal): Promise<void> {
   const { directory, files, clock, onError } = dependencies;
   const sockets = new Map<string, PluginSocket>();
   let lastProblem = '';
@@ -94,7 +124,7 @@ function ignoreMissing(error: unknown): undefined {
 
 /** Deregisters the plugins whose sockets are gone, and starts the registration of new ones. */
 function updateSockets(
-  dependencies: PluginRegistryDependencies,
+  dependencies: ScanDependencies,
   sockets: Map<string, PluginSocket>,
   identities: ReadonlyMap<string, string>,
   signal: AbortSignal,
@@ -122,7 +152,7 @@ interface RegistrationAttempt {
 }
 
 async function registerSocket(
-  { handlers, clock, onError }: PluginRegistryDependencies,
+  { handlers, clock, onError }: ScanDependencies,
   path: string,
   { socket, isCurrent, signal }: RegistrationAttempt,
 ): Promise<void> {
@@ -132,7 +162,11 @@ async function registerSocket(
     const plugin = await readPluginInfo(client, path, signal);
     if (!isCurrent()) return;
     const handler = handlers.get(plugin.type);
-    const refusal = registrationProblem(plugin, handler, path);
+    const refusal = await registrationProblem(plugin, handler, path);
+    if (!isCurrent()) {
+      if (refusal === undefined) handler?.deregister(plugin);
+      return;
+    }
     if (refusal !== undefined || handler === undefined) {
       await notify(client, refusal ?? '', signal);
       throw new Error(refusal);
@@ -156,7 +190,11 @@ async function registerSocket(
 }
 
 /** Registers the plugin at its handler. Returns the reason if that is not possible, in the kubelet's words. */
-function registrationProblem(plugin: PluginInfo, handler: PluginHandler | undefined, path: string): string | undefined {
+async function registrationProblem(
+  plugin: PluginInfo,
+  handler: PluginHandler | undefined,
+  path: string,
+): Promise<string | undefined> {
   if (handler === undefined)
     return `RegisterPlugin error -- no handler registered for plugin type: ${plugin.type} at socket ${path}`;
   try {
@@ -165,7 +203,7 @@ function registrationProblem(plugin: PluginInfo, handler: PluginHandler | undefi
     return `RegisterPlugin error -- plugin validation failed with err: ${messageOf(error)}`;
   }
   try {
-    handler.register(plugin);
+    await handler.register(plugin);
   } catch (error) {
     return `RegisterPlugin error -- plugin registration failed with err: ${messageOf(error)}`;
   }

@@ -4,6 +4,7 @@ import { memoize } from '../../base/values/memoize.ts';
 import { type HostPort, portCause, type Refusal, type Shortage, shortageCause } from '../admission/refusal.ts';
 import { containersOf } from '../api/pods/containers.ts';
 import { isCriticalPod } from '../api/pods/staticPod.ts';
+import type { Container } from '../api/schema/container.ts';
 import type { Pod, PodSpec } from '../api/schema/pod.ts';
 import { displayName } from '../shownName.ts';
 import { isAllocatedAsDevice } from './devices.ts';
@@ -68,6 +69,10 @@ const isTrackedResource = (resource: string): boolean =>
 /** Whether a resource, e.g. `example.com/gpu`, is extended instead of native to Kubernetes. */
 export const isExtendedResource = (resource: string): boolean =>
   resource.includes('/') && !resource.includes('kubernetes.io/') && !resource.startsWith('requests.');
+
+/** Whether a container requests an extended resource, of which a device plugin may provide the devices. */
+export const requestsDevices = ({ resources }: Pick<Container, 'resources'>): boolean =>
+  Object.keys(resources?.limits ?? {}).some(isExtendedResource);
 
 function otherRequests(pod: Pod): Record<string, number> {
   const { spec } = pod;

@@ -60,8 +60,8 @@ const facts = ({ snapshot: { context } }: ActorInfo<AdmissionContext>) => ({
   lists: { queued: podNames(context.waitingRequests), 'updates without room': podNames(context.refusedUpdates) },
 });
 
-function admissionResult(decision: Exclude<Decision, { kind: 'preempting' }>): AdmissionResult {
-  if (decision.kind === 'admitted') return { type: 'admission.admitted' };
+function admissionResult(decision: Exclude<Decision, { kind: 'preempting' }>, { pod }: Request): AdmissionResult {
+  if (decision.kind === 'admitted') return { type: 'admission.admitted', pod };
   const { kind: _, isByLabels: _labels, ...refusal } = decision;
   return { type: 'admission.refused', ...refusal };
 }
@@ -145,6 +145,8 @@ export const admissionMachine = setup({
         deferralNumber: existingEntry?.deferralNumber,
       };
       const nextContext = withEntry(withoutRequests(context, uid), entry);
+      // The pod requests its latest version again once the earlier one is confirmed.
+      if (isUnconfirmed(nextContext, uid)) return nextContext;
       const wasAdmitted = allocated !== undefined;
       const request = {
         uid,
@@ -199,7 +201,7 @@ export const admissionMachine = setup({
         const report = decision.kind === 'admitted' ? deviceReport(nextContext, request.uid) : undefined;
         if (report !== undefined) enqueue.sendTo(parent<DeviceStatusReport>(), report);
         const holder = actorAt<AdmissionResult>(self, request.holder);
-        if (holder !== undefined) enqueue.sendTo(holder, admissionResult(decision));
+        if (holder !== undefined) enqueue.sendTo(holder, admissionResult(decision, request));
       }
       const { cpus, memory } = nextContext;
       if (cpus !== undefined && cpus.revision > cpus.reportedRevision) {
@@ -221,7 +223,13 @@ export const admissionMachine = setup({
       for (const uid of devices.cancelledUids)
         enqueue.sendTo(sharedActor('devices'), { type: 'devices.released', uid });
       for (const { uid, pod, reservations, isSent } of devices.pending)
-        if (!isSent) enqueue.sendTo(sharedActor('devices'), { type: 'devices.reserved', uid, pod, reservations });
+        if (!isSent)
+          enqueue.sendTo(sharedActor('devices'), {
+            type: 'devices.reserved',
+            uid,
+            pod: namespacedName(pod),
+            reservations,
+          });
       const { revision, reportedRevision, pool } = devices;
       if (revision > reportedRevision) {
         const allocations = pool.allocations.filter(({ edits }) => edits !== undefined);
@@ -268,13 +276,13 @@ export const admissionMachine = setup({
       assertEvent(event, 'admission.devicesSaved');
       const nextContext = withoutConfirmed(context, event.revision);
       enqueue.assign(nextContext);
-      for (const { uid, holder } of context.devices?.pending ?? []) {
+      for (const { uid, pod, holder } of context.devices?.pending ?? []) {
         if (nextContext.devices?.pending.some((each) => each.uid === uid)) continue;
         if (isUnconfirmed(nextContext, uid)) continue;
         const report = deviceReport(nextContext, uid);
         if (report !== undefined) enqueue.sendTo(parent<DeviceStatusReport>(), report);
-        const pod = actorAt<AdmissionResult>(self, holder);
-        if (pod !== undefined) enqueue.sendTo(pod, { type: 'admission.admitted' });
+        const podActor = actorAt<AdmissionResult>(self, holder);
+        if (podActor !== undefined) enqueue.sendTo(podActor, { type: 'admission.admitted', pod });
       }
     }),
     /** Admits the pods whose CPUs and memory are durable now. */
@@ -282,12 +290,12 @@ export const admissionMachine = setup({
       assertEvent(event, ['admission.cpusSaved', 'admission.memorySaved']);
       const resource = event.type === 'admission.cpusSaved' ? 'cpus' : 'memory';
       const { context: nextContext, admitted } = withSaved(context, resource, event.revision);
-      for (const { uid, holder } of admitted) {
+      for (const { uid, pod, holder } of admitted) {
         if (isUnconfirmed(nextContext, uid)) continue;
         const report = deviceReport(nextContext, uid);
         if (report !== undefined) enqueue.sendTo(parent<DeviceStatusReport>(), report);
-        const pod = actorAt<AdmissionResult>(self, holder);
-        if (pod !== undefined) enqueue.sendTo(pod, { type: 'admission.admitted' });
+        const podActor = actorAt<AdmissionResult>(self, holder);
+        if (podActor !== undefined) enqueue.sendTo(podActor, { type: 'admission.admitted', pod });
       }
       enqueue.assign(nextContext);
     }),

@@ -70,7 +70,15 @@ interface DurableAssignments<Assignments> {
   /** Revision number of the assignments that were last sent to the manager of the resource to be saved. */
   readonly reportedRevision: number;
   /** Admitted pods whose actors are not notified until the assignments with the given `revision` are durable. */
-  readonly unconfirmed: readonly { readonly uid: string; readonly holder: ActorPath; readonly revision: number }[];
+  readonly unconfirmed: readonly UnconfirmedPod[];
+}
+
+interface UnconfirmedPod {
+  readonly uid: string;
+  /** The version of the pod that is admitted. */
+  readonly pod: Pod;
+  readonly holder: ActorPath;
+  readonly revision: number;
 }
 
 export interface AdmissionEntry {
@@ -515,8 +523,6 @@ export function withoutInitMemory(
   return withAssignments(context, { memory: assignments });
 }
 
-type UnconfirmedPod = CpuAllocation['unconfirmed'][number];
-
 function withoutUnconfirmed<T extends DurableAssignments<unknown>>(
   allocation: T,
   isRemoved: (pod: UnconfirmedPod) => boolean,
@@ -568,10 +574,11 @@ export const withUnconfirmed = (
 function withUnconfirmedPod<T extends DurableAssignments<unknown>>(
   before: T | undefined,
   after: T,
-  { uid, holder }: Request,
+  { uid, pod, holder }: Request,
 ): T {
   const { revision, unconfirmed } = after;
-  return before?.revision === revision ? after : { ...after, unconfirmed: [...unconfirmed, { uid, holder, revision }] };
+  if (before?.revision === revision) return after;
+  return { ...after, unconfirmed: [...unconfirmed, { uid, pod, holder, revision }] };
 }
 
 /**

@@ -10,15 +10,14 @@ import {
   withEdits,
   withPreferredDevices,
 } from '../../kubernetes/devices/reserveDevices.ts';
-import { namespacedName } from '../../kubernetes/shownName.ts';
 import type { DeviceStatusReport } from '../shared/events/deviceEvents.ts';
 import type { ActorPath } from '../shared/events/slots.ts';
 
 /** A pod whose devices are being allocated or saved. The pod's actor is notified afterwards. */
 interface PendingDevices {
   readonly uid: string;
-  /** Namespace and name of the pod. */
-  readonly pod: string;
+  /** The version of the pod that is admitted. */
+  readonly pod: Pod;
   readonly holder: ActorPath;
   /** Reservations that the plugins have yet to allocate, in order. */
   readonly reservations: readonly DeviceReservation[];
@@ -78,7 +77,7 @@ export const withPendingDevices = <C extends DeviceContext>(
 ): C =>
   withBook(context, (book) => {
     if (reservations.length === 0) return book;
-    const pending = { uid: pod.metadata.uid, pod: namespacedName(pod), holder, reservations, isSent: false };
+    const pending = { uid: pod.metadata.uid, pod, holder, reservations, isSent: false };
     return { ...book, pool, pending: [...book.pending, pending] };
   });
 

@@ -9,6 +9,7 @@ import {
   recordedEvents,
 } from '../../kubernetes/events/recordedEvent.ts';
 import type { ObservedContainer } from '../../kubernetes/lifecycle/observed.ts';
+import { requestsDevices } from '../../kubernetes/resources/requests.ts';
 import { imageMachine } from '../image/chart.ts';
 import { probeMachine } from '../probe/chart.ts';
 import type { ContainerEvent, ContainerLifecycle, PodEvent } from '../shared/events/events.ts';
@@ -62,6 +63,7 @@ export const containerSetup = setup({
     probe: probeMachine,
     image: imageMachine,
     countRestarts: port('countRestarts'),
+    prepareDevices: port('prepareDevices'),
     readObjects: port('readObjects'),
     createContainer: port('createContainer'),
     startContainer: port('startContainer'),
@@ -92,6 +94,8 @@ export const containerSetup = setup({
     wasRuntimeUnavailable: ({ context }) => isRuntimeUnavailable(context.failure),
     /** Whether the container's variables have to be read. A container that has already been created has its variables. */
     mustReadVariables: ({ context }) => context.id === undefined && referencedObjects(specOf(context)).length > 0,
+    /** Whether device plugins may have to prepare devices. A container that has already been created has them. */
+    mustPrepareDevices: ({ context }) => context.id === undefined && requestsDevices(specOf(context)),
     /**
      * Whether to wait for a change after a failed attempt, because the attempt would fail in the same way with the
      * current version of the pod.

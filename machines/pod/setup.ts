@@ -156,8 +156,10 @@ export const podSetup = setup({
     mayHaveClaims: ({ context }) => mayHaveClaims(context.allocated),
     needsNoSandbox: ({ context }) => decideSandbox(context) === 'none',
     isComplete: ({ context }) => isComplete(context),
-    changesNetworkMode: ({ context: { requestedPod, allocated } }) =>
-      (requestedPod.spec.hostNetwork === true) !== (allocated.spec.hostNetwork === true),
+    changesNetworkMode: ({ context: { allocated }, event }) => {
+      assertEvent(event, 'admission.admitted');
+      return (event.pod.spec.hostNetwork === true) !== (allocated.spec.hostNetwork === true);
+    },
     isSandboxStillUsable: ({ context }, sandbox: ObservedSandbox | null) =>
       sandbox !== null && isSandboxStillUsable(context, sandbox),
     wasRuntimeUnavailable: ({ context }) => isRuntimeUnavailable(context.failure),
@@ -332,10 +334,13 @@ export const podSetup = setup({
     }),
     /**
      * Applies an admitted update. Stops the containers that the spec no longer contains, and sends the update to the
-     * remaining ones.
+     * remaining ones. The metadata, which needs no admission, may have changed since the request.
      */
-    applyAdmittedUpdate: enqueueActions(({ context, enqueue }) => {
-      const { requestedPod: pod, allocated, desired, limitedSwap } = context;
+    applyAdmittedUpdate: enqueueActions(({ context, event, enqueue }) => {
+      assertEvent(event, 'admission.admitted');
+      const { requestedPod, allocated, desired, limitedSwap } = context;
+      const { metadata } = requestedPod;
+      const pod = event.pod.metadata === metadata ? event.pod : { ...event.pod, metadata };
       const desiredNames = new Set(containersOf(pod.spec).map(({ container }) => container.name));
       const updateRefusal = resizeRefusal(pod, desired, limitedSwap);
       enqueue.assign({ allocated: pod, updateRefusal });
@@ -343,8 +348,8 @@ export const podSetup = setup({
         enqueue.assign({ pendingResize: undefined });
       }
       if (!hasSameResources(resourcesOf(pod), resourcesOf(allocated))) {
-        enqueue.assign({ resize: { generation: pod.metadata.generation } });
-        const message = resizeMessage('Pod resize started', pod);
+        enqueue.assign({ resize: { generation: event.pod.metadata.generation } });
+        const message = resizeMessage('Pod resize started', event.pod);
         enqueue.emit(recordedEvent(involvedPod(pod), { reason: 'ResizeStarted', message }));
       }
       const updateEvent: ContainerEvent = { type: 'container.update', pod, volumes: mountedVolumes(context) };

@@ -7,6 +7,7 @@ import { HostDevicePlugins } from '../../actors/devices/hostDevicePlugins.ts';
 import { createNode } from '../../actors/node/createNode.ts';
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import type { NodeParts } from '../../actors/node/nodeParts.ts';
+import { PluginRegistry } from '../../actors/plugins/pluginRegistry.ts';
 import type { ResourceMeter } from '../../actors/services/eviction/eviction.ts';
 import { readRuntimeClasses } from '../../actors/services/sandboxes/runtimeClasses.ts';
 import { systemClock } from '../../base/time/clock.ts';
@@ -85,6 +86,14 @@ export async function createHostNode(
     onProblem: (problem) => publish(warning('CredentialsUnusable', problem)),
     observer: metering?.metrics.cluster,
   });
+  const pluginRegistry = new PluginRegistry({
+    directory: join(config.rootDirectory, 'plugins_registry'),
+    files: hostFiles,
+    clock: systemClock,
+    // The claims of DRA drivers come from the API server.
+    types: cluster === undefined ? ['DevicePlugin'] : ['DevicePlugin', 'DRAPlugin'],
+    onError: (error) => errorLog.onError('plugins', error),
+  });
   const credentialPluginsController = new AbortController();
   const nodeParts: NodeParts = {
     cluster: cluster && { ...cluster, servedPort: apiPort },
@@ -108,12 +117,11 @@ export async function createHostNode(
             directory: config.devicePluginDirectory,
             files: hostFiles,
             clock: systemClock,
+            registry: pluginRegistry,
           }),
           drivers: new PluginDrivers({
-            directory: join(config.rootDirectory, 'plugins_registry'),
-            files: hostFiles,
+            registry: pluginRegistry,
             clock: systemClock,
-            onError: (error) => errorLog.onError('drivers', error),
             onServiceAction: observers.onServiceAction,
           }),
           resourceMeter,

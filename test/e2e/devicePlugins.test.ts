@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, expect, test } from '@jest/globals';
-import type { FakeDevice, FakePluginOptions } from '../fakes/devicePlugin.ts';
+import { type FakeDevice, type FakePluginOptions, startDevicePlugin } from '../fakes/devicePlugin.ts';
 import { eventually } from './support/eventually.ts';
 import { forAllTests } from './support/forAllTests.ts';
 import { podManifest, shell, steadily } from './support/manifests.ts';
@@ -14,8 +15,10 @@ const directory = join(node.directory, 'device-plugins');
 const start = () => node.start({ args: ['--device-plugin-dir', directory] });
 
 const processes: ChildProcess[] = [];
+const pluginClosers: (() => void)[] = [];
 afterAll(() => {
   for (const each of processes) each.kill('SIGKILL');
+  for (const close of pluginClosers) close();
 });
 
 /** A plugin as a process of its own; its calls as lines. */
@@ -80,4 +83,20 @@ test('a container gets the device of a plugin, and retains it when agent and plu
   await node.until('its device is unhealthy', 'a', (each) =>
     JSON.stringify(healthOf(each) ?? []).includes('"health":"Unhealthy"'),
   );
+});
+
+test('a plugin whose socket is in plugins_registry provides devices on a node without a cluster', async () => {
+  const registry = join(node.rootDir, 'plugins_registry');
+  await eventually('the directory', () => existsSync(registry) || undefined);
+  const devices = [{ id: 'z0' }];
+  const plugin = await startDevicePlugin(registry, { resource: 'example.com/zero', devices, hostPath: '/dev/zero' });
+  pluginClosers.push(plugin.close);
+  await eventually('the node reports the devices', async () => {
+    return JSON.stringify(await node.ask('/api/v1/nodes')).includes('"example.com/zero":"1"') || undefined;
+  });
+  const resources = { limits: { 'example.com/zero': '1' } };
+  const printing = 'stat -c %F /dev/z0; echo printed';
+  await node.write('zero', podManifest('zero', [shell('main', steadily(printing), { resources })]));
+  expect(await node.log(await node.running('zero'), 'main', 'printed')).toEqual(['character special file']);
+  expect(plugin.calls).toContainEqual({ method: 'Allocate', devices: ['z0'] });
 });

@@ -45,6 +45,8 @@ export interface PluginCall {
 
 export interface FakeDevicePlugin {
   readonly calls: PluginCall[];
+  /** The responses of the node to a registration by the socket in the plugin registry. */
+  readonly notifications: { readonly isRegistered: boolean; readonly error: string }[];
   /** Reports these devices from now on. */
   list(devices: readonly FakeDevice[]): void;
   /** Registers with the node; rejects with the node's answer. */
@@ -131,8 +133,8 @@ function first(bytes: Uint8Array): Uint8Array {
 }
 
 const same = (bytes: Buffer) => bytes;
-const method = (name: string, responseStream = false) => ({
-  path: `/v1beta1.DevicePlugin/${name}`,
+const method = (name: string, responseStream = false, service = 'v1beta1.DevicePlugin') => ({
+  path: `/${service}/${name}`,
   requestStream: false as const,
   responseStream,
   requestSerialize: same,
@@ -210,6 +212,27 @@ export async function startDevicePlugin(
       }),
     },
   );
+  const notifications: FakeDevicePlugin['notifications'] = [];
+  const registration = 'pluginregistration.Registration';
+  server.addService(
+    { info: method('GetInfo', false, registration), notify: method('NotifyRegistrationStatus', false, registration) },
+    {
+      // Without an endpoint, the socket itself serves the devices.
+      info: unary(() => {
+        const writer = new BinaryWriter()
+          .uint32(text(1))
+          .string('DevicePlugin')
+          .uint32(text(2))
+          .string(options.resource);
+        return done(writer.uint32(text(4)).string(options.version ?? 'v1beta1'));
+      }),
+      notify: unary((status) => {
+        const { texts, numbers } = decode(status);
+        notifications.push({ isRegistered: numbers.get(1) === 1, error: texts.get(2)?.[0] ?? '' });
+        return Buffer.alloc(0);
+      }),
+    },
+  );
   await new Promise<void>((resolve, reject) => {
     server.bindAsync(`unix:${directory}/${socketName}`, ServerCredentials.createInsecure(), (error) =>
       error ? reject(error) : resolve(),
@@ -217,6 +240,7 @@ export async function startDevicePlugin(
   });
   return {
     calls,
+    notifications,
     list: (next) => {
       devices = next;
       for (const stream of streams) stream.write(encodeDevices(next));

@@ -79,6 +79,7 @@ export class FakeWorld {
       return { imageRef: `sha256:${image}`, sizeBytes: 1_024, startedAt: at, finishedAt: at };
     },
     countRestarts: () => ({ restarts: {} }),
+    prepareDevices: () => null,
     readObjects: () => null,
     createContainer: ({ pod, container, sandbox, attempt, imageRef }) => {
       this.#requireReady(sandbox.id, 'CreateContainerError');

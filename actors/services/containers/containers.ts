@@ -27,8 +27,6 @@ import type { Mounter } from '../../../volume/mount/mounter.ts';
 import type { PortServices } from '../../boundary.ts';
 import type { ClaimManager } from '../../claims/claimManager.ts';
 import type { ServiceVariables } from '../../cluster/services.ts';
-import type { DeviceManagerState } from '../../devices/deviceManagerState.ts';
-import type { DevicePlugins } from '../../devices/devicePlugins.ts';
 import type { FindOomKill } from '../../feeds/oomWatcher.ts';
 import { prepareMounts } from '../disk/prepareMounts.ts';
 import { createImageUserFinder, type FindImageUser } from '../images/imageUserFinder.ts';
@@ -54,9 +52,6 @@ export interface ContainerServiceDependencies {
   readonly findHandler: FindRuntimeHandler;
   readonly serviceVariables: ServiceVariables;
   readonly variableObjects: ContainerObjects;
-  /** Undefined if the node has no device plugins. */
-  readonly devicePlugins?: Pick<DevicePlugins, 'preStart'> | undefined;
-  readonly deviceState?: Pick<DeviceManagerState, 'devicesToPrepare' | 'resourceWithoutDevices'> | undefined;
   readonly claimManager: Pick<ClaimManager, 'cdiIds'>;
   readonly findOomKill?: FindOomKill | undefined;
   readonly onError: (source: string, error: unknown) => void;
@@ -112,33 +107,6 @@ async function linkLog(
   if (signal.aborted && layout.files.lstatSync(logFile) === undefined) await removeLogSymlink(layout, logLink);
 }
 
-/**
- * Has the plugins of a container's devices prepare them before the container is created
- * (`callPreStartContainerIfNeeded` in `pkg/kubelet/cm/devicemanager/manager.go`). Rejects if devices are not allocated,
- * e.g. because the allocations of the previous agent are lost.
- */
-async function prepareDevices(
-  { devicePlugins, deviceState }: ContainerServiceDependencies,
-  pod: Pod,
-  container: Container,
-  options: CallOptions,
-): Promise<void> {
-  const { uid } = pod.metadata;
-  const missingResource = deviceState?.resourceWithoutDevices(pod, container);
-  if (missingResource !== undefined) {
-    throw new NodeFailure(
-      'CreateContainerConfigError',
-      `no devices found allocated in local cache for pod ${uid}, container ${container.name}, resource ${missingResource}`,
-    );
-  }
-  for (const { resource, devices } of deviceState?.devicesToPrepare(uid, container.name) ?? []) {
-    await devicePlugins?.preStart(resource, devices, options).catch((cause: unknown) => {
-      const message = `device plugin PreStartContainer rpc failed with err: ${messageOf(cause)}`;
-      throw new NodeFailure('CreateContainerConfigError', message, { cause });
-    });
-  }
-}
-
 export function findContainer(pod: Pod, name: string): Container {
   const matchingContainer = containersOf(pod.spec).find(({ container }) => container.name === name);
   if (matchingContainer !== undefined) return matchingContainer.container;
@@ -156,7 +124,6 @@ async function create(
   const container = findContainer(pod, input.container);
   const nodeFacts = node();
   const sandboxIps = orderedPodIps(sandbox.ips ?? [], nodeFacts.hostIps);
-  await prepareDevices(dependencies, pod, container, { signal });
   // This call occupies a start slot, so run independent steps in parallel.
   const [user, now, target, terminationLog] = await Promise.all([
     findImageUserIfNeeded(findImageUser, { pod, container, imageRef }, { signal }),

@@ -4,12 +4,17 @@
  */
 import { and, assign } from 'xstate';
 import type { Failure } from '../../../base/failure.ts';
-import { NO_LARGE_VARIABLES, SERVICE_NEVER_FAILS } from '../../shared/coverageGaps.ts';
+import { NO_LARGE_VARIABLES, RARELY_TAKEN, SERVICE_NEVER_FAILS } from '../../shared/coverageGaps.ts';
 import type { PortTypes } from '../../shared/ports.ts';
 import { failureOf } from '../../shared/waiting/failure.ts';
 import { retryWaitState } from '../../shared/waiting/waits.ts';
 import { hookInput, specOf } from '../context.ts';
-import { recordFailedPostStartEvent, recordOutdatedEvent, recordStopEvent } from '../recordedEvents.ts';
+import {
+  launchFailedEvents,
+  recordFailedPostStartEvent,
+  recordOutdatedEvent,
+  recordStopEvent,
+} from '../recordedEvents.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
 import { failedPostStartReason } from '../waitingReason.ts';
 import { configuring, configuringImplementations, onObjectsChanged } from './configuring.ts';
@@ -92,9 +97,32 @@ export const launching = launchingSetup.createStateConfig({
       ],
       on: {
         'container.launch': [
+          { guard: and(['canLaunch', 'mustPrepareDevices']), target: 'preparingDevices' },
           { guard: and(['canLaunch', 'mustReadVariables']), target: 'configuring' },
           { guard: 'canLaunch', target: 'creatingContainer' },
         ],
+      },
+    },
+    preparingDevices: {
+      description:
+        'Device plugins prepare the devices of the container before it takes a start slot, for which other containers wait.',
+      tags: 'working',
+      meta: { waitsFor: 'the device plugins to prepare its devices' },
+      entry: { type: 'reportLifecycle', params: { lifecycle: 'launching' } },
+      invoke: {
+        src: 'prepareDevices',
+        input: ({ context }) => ({ pod: context.pod, container: context.name }),
+        onDone: [
+          { guard: 'mustReadVariables', target: 'configuring', meta: { coverageGap: RARELY_TAKEN } },
+          { target: 'creatingContainer' },
+        ],
+        onError: {
+          target: 'awaitingRetry',
+          actions: [
+            'recordCreateFailure',
+            { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
+          ],
+        },
       },
     },
     configuring,

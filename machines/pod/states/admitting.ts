@@ -3,7 +3,7 @@
  * Part of the chart in chart.ts.
  */
 import { assertEvent, assign, not } from 'xstate';
-import { hasSameResources, resourcesOf } from '../../../kubernetes/resources/resize.ts';
+import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
 import { RARELY_TAKEN, SERVICE_NEVER_FAILS } from '../../shared/coverageGaps.ts';
 import { actorPath, sharedActor } from '../../shared/views/actorRefs.ts';
 import { FINAL_COUNT_LIMIT_MS } from '../../shared/waiting/finalCountLimit.ts';
@@ -28,6 +28,11 @@ const actions = {
     assertEvent(event, 'pod.update');
     return { desired: event.pod, requestedPod: event.pod };
   }),
+  /** Records an update that is requested once the version in the pending request is admitted. */
+  recordLaterVersion: podSetup.assign(({ event }) => {
+    assertEvent(event, 'pod.update');
+    return { desired: event.pod };
+  }),
   recordAdmissionRefusal: podSetup.assign(({ event }) => {
     assertEvent(event, 'admission.refused');
     const { type: _, ...refusal } = event;
@@ -35,10 +40,14 @@ const actions = {
   }),
   recordOtherAgent: podSetup.assign(({ context }) => ({ failure: otherAgentFailure(context) })),
   clearFailure: podSetup.assign({ failure: undefined }),
-  /** Requests the resources that were not admitted before the agent restarted, or that have changed since. */
-  requestRemainingResources: podSetup.enqueueActions(({ context, enqueue, self }) => {
-    if (hasSameResources(resourcesOf(context.allocated), resourcesOf(context.desired))) return;
-    const podVersions = requestedVersion(context, context.desired);
+  /**
+   * Requests the latest version of the pod if a different one was admitted, e.g. because the resources had not been
+   * admitted before the agent restarted.
+   */
+  requestLatestVersion: podSetup.enqueueActions(({ context, enqueue, self }) => {
+    const { allocated, desired } = context;
+    if (isJsonEqual(allocated.spec, desired.spec)) return;
+    const podVersions = requestedVersion(context, desired);
     enqueue.assign(podVersions);
     enqueue.sendTo(sharedActor('admission'), admissionRequest({ ...context, ...podVersions }, actorPath(self)));
   }),
@@ -89,7 +98,7 @@ export const countingRestarts = admittingSetup.createStateConfig({
     onError: { target: 'restartsCounted', meta: { coverageGap: SERVICE_NEVER_FAILS } },
   },
   on: {
-    'pod.update': { actions: 'replaceDesiredPod' },
+    'pod.update': { actions: 'recordLaterVersion' },
     'admission.admitted': {},
     'admission.refused': { meta: { coverageGap: RARELY_TAKEN } },
     // The restart counts are needed even if the pod terminates, but in that case counting has a time limit.
@@ -121,7 +130,7 @@ export const admitting = admittingSetup.createStateConfig({
   meta: { waitsFor: 'the node to admit it', region: 'start' },
   entry: 'requestAdmission',
   on: {
-    'pod.update': { actions: ['replaceDesiredPod', 'requestAdmission'], meta: { coverageGap: RARELY_TAKEN } },
+    'pod.update': { actions: 'recordLaterVersion', meta: { coverageGap: RARELY_TAKEN } },
     'admission.admitted': [
       // No container will run besides those that an earlier agent started, so the pod's resources are released.
       {
@@ -129,13 +138,13 @@ export const admitting = admittingSetup.createStateConfig({
         target: '#pod.terminating.startingGracePeriod',
         actions: [
           'applyAdmittedUpdate',
-          'requestRemainingResources',
+          'requestLatestVersion',
           'recordResizeRefusal',
           'recordPastInitialization',
           'recordPodCompletion',
         ],
       },
-      { target: 'preparing', actions: ['applyAdmittedUpdate', 'requestRemainingResources', 'recordResizeRefusal'] },
+      { target: 'preparing', actions: ['applyAdmittedUpdate', 'requestLatestVersion', 'recordResizeRefusal'] },
     ],
     'admission.refused': {
       target: 'refused',

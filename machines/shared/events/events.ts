@@ -43,7 +43,8 @@ import type {
  */
 export type Ref<E extends { type: string }> = ActorRef<Snapshot<unknown>, E>;
 
-export type AdmissionResult = { type: 'admission.admitted' } | ({ type: 'admission.refused' } & Refusal);
+/** The decision on a request. `pod` is the version of the pod that was admitted, which may not be the latest one. */
+export type AdmissionResult = { type: 'admission.admitted'; pod: Pod } | ({ type: 'admission.refused' } & Refusal);
 
 export type AdmissionEvent =
   /**

@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { PluginDrivers } from '../../../actors/claims/pluginDrivers.ts';
 import type { DeviceHealthReport } from '../../../actors/claims/resourceDrivers.ts';
+import { PluginRegistry } from '../../../actors/plugins/pluginRegistry.ts';
 import type { ServiceAction } from '../../../actors/serviceAction.ts';
 import { systemClock } from '../../../base/time/clock.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
@@ -31,11 +32,16 @@ beforeEach(() => {
   controller = new AbortController();
   [registered, health, actions, errors] = [[], {}, [], []];
   gpu = new DraDriver(GPU, root);
-  drivers = new PluginDrivers({
+  const registry = new PluginRegistry({
     directory: join(root, 'plugins_registry'),
     files: hostFiles,
     clock: systemClock,
+    types: ['DRAPlugin'],
     onError: (error) => void errors.push(String(error)),
+  });
+  drivers = new PluginDrivers({
+    registry,
+    clock: systemClock,
     onServiceAction: (action) => void actions.push(action),
   });
   const listener = {

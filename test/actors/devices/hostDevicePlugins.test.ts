@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { HostDevicePlugins } from '../../../actors/devices/hostDevicePlugins.ts';
+import { PluginRegistry } from '../../../actors/plugins/pluginRegistry.ts';
 import { systemClock } from '../../../base/time/clock.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
@@ -13,11 +14,16 @@ import { type FakePluginOptions, startDevicePlugin } from '../../fakes/devicePlu
 const GPU = 'example.com/gpu';
 
 let directory: string;
+let registryDirectory: string;
+let following: Promise<void>;
 let controller: AbortController;
 let closers: (() => void)[];
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'statelet-devices-'));
+  const root = await mkdtemp(join(tmpdir(), 'statelet-devices-'));
+  [directory, registryDirectory] = [join(root, 'devices'), join(root, 'registry')];
+  await Promise.all([mkdir(directory), mkdir(registryDirectory)]);
+  following = Promise.resolve();
   controller = new AbortController();
   closers = [];
 });
@@ -25,7 +31,8 @@ beforeEach(async () => {
 afterEach(async () => {
   controller.abort();
   for (const close of closers) close();
-  await rm(directory, { recursive: true, force: true });
+  await following;
+  await rm(dirname(directory), { recursive: true, force: true });
 });
 
 /** The node's side, and what it has heard. */
@@ -35,7 +42,10 @@ async function follow() {
     (name: string) =>
     (...args: unknown[]) =>
       void heard.push([name, ...args]);
-  const plugins = new HostDevicePlugins({ directory, files: hostFiles, clock: systemClock });
+  const host = { files: hostFiles, clock: systemClock };
+  const onError = hear('error');
+  const registry = new PluginRegistry({ ...host, directory: registryDirectory, types: ['DevicePlugin'], onError });
+  const plugins = new HostDevicePlugins({ ...host, directory, registry });
   const listener = {
     onConnected: hear('connected'),
     onDevices: hear('devices'),
@@ -43,14 +53,14 @@ async function follow() {
     onRegistration: hear('registration'),
     onProblem: hear('problem'),
   };
-  void plugins.follow(listener, { signal: controller.signal });
+  following = plugins.follow(listener, { signal: controller.signal });
   await eventually('it listens or says why not', () => heard.length > 0 || undefined);
   return { plugins, heard, until: (name: string) => eventually(name, () => heard.find(([each]) => each === name)) };
 }
 
-async function startPlugin(options: Partial<FakePluginOptions> = {}, socketName = 'plugin.sock') {
+async function startPlugin(options: Partial<FakePluginOptions> = {}, socketName = 'plugin.sock', folder = directory) {
   const given = { resource: GPU, devices: [{ id: 'g0' }], ...options };
-  const plugin = await startDevicePlugin(directory, given, { socketName });
+  const plugin = await startDevicePlugin(folder, given, { socketName });
   closers.push(plugin.close);
   return plugin;
 }
@@ -174,4 +184,56 @@ test('leaves the sockets of another agent in place, and says what is wrong', asy
   const { heard } = await follow();
   expect(heard).toEqual([['problem', `${join(directory, 'kubelet.sock')} is in use by another process`]]);
   expect(existsSync(join(directory, 'plugin.sock'))).toBe(true);
+});
+
+const startRegistryPlugin = (options: Partial<FakePluginOptions> = {}, socketName = 'plugin.sock') =>
+  startPlugin(options, socketName, registryDirectory);
+
+test('follows a plugin whose socket is in the plugin registry until the socket is gone', async () => {
+  const { heard, plugins, until } = await follow();
+  const plugin = await startRegistryPlugin({ preStart: true });
+  expect(await until('devices')).toEqual(['devices', GPU, [{ id: 'g0', isHealthy: true, numaNodes: [] }]]);
+  await eventually('the notification', () => plugin.notifications.length > 0 || undefined);
+  expect(plugin.notifications).toEqual([{ isRegistered: true, error: '' }]);
+  expect(heard).toContainEqual(['connected', GPU, { needsPreStart: true, hasPreferences: false }]);
+  await plugins.allocate(GPU, ['g0'], { signal });
+  expect(plugin.calls).toContainEqual({ method: 'Allocate', devices: ['g0'] });
+  // Like in a kubelet, only requests on the socket of the node count as registrations.
+  expect(heard.filter(([name]) => name === 'registration')).toEqual([]);
+  await rm(join(registryDirectory, 'plugin.sock'));
+  expect(await until('disconnected')).toEqual(['disconnected', GPU]);
+});
+
+test('a plugin in the plugin registry that restarts is connected again', async () => {
+  const { heard, until } = await follow();
+  const plugin = await startRegistryPlugin();
+  await until('devices');
+  plugin.close();
+  await until('disconnected');
+  await startRegistryPlugin({ devices: [{ id: 'g1' }] });
+  await eventually('the devices', () => JSON.stringify(heard.at(-1)).includes('"g1"') || undefined);
+});
+
+test('a plugin of the plugin registry replaces one that has registered on the socket of the node', async () => {
+  const { heard, plugins } = await follow();
+  const first = await startPlugin();
+  await first.register();
+  const second = await startRegistryPlugin({ devices: [{ id: 'other' }] });
+  await eventually('the devices of the second', () => JSON.stringify(heard.at(-1)).includes('"other"') || undefined);
+  await plugins.allocate(GPU, ['other'], { signal });
+  expect(second.calls).toContainEqual({ method: 'Allocate', devices: ['other'] });
+  expect(heard.filter(([name]) => name === 'disconnected')).toEqual([]);
+});
+
+test.each([
+  [{ version: 'v1alpha' }, 'manager version, v1beta1, is not among plugin supported versions [v1alpha]'],
+  [{ resource: 'cpu' }, 'invalid name of device plugin socket: the ResourceName "cpu" is invalid'],
+])('notifies a plugin of the plugin registry that it is refused: %j', async (options, reason) => {
+  const { heard } = await follow();
+  const plugin = await startRegistryPlugin(options);
+  await eventually('the notification', () => plugin.notifications.length > 0 || undefined);
+  const error = `RegisterPlugin error -- plugin validation failed with err: ${reason}`;
+  expect(plugin.notifications[0]).toEqual({ isRegistered: false, error });
+  await eventually('the error', () => heard.some(([name]) => name === 'error') || undefined);
+  expect(heard.filter(([name]) => name === 'connected')).toEqual([]);
 });

@@ -45,6 +45,7 @@ const succeeded = { ...ended, exitCode: 0 };
 const outputs: Outputs = {
   image: () => [{ imageRef: 'sha256:1' }],
   countRestarts: () => [{ restarts: {} }, { restarts: { main: 3 } }],
+  prepareDevices: () => [null],
   readObjects: () => [null],
   createContainer: () => [{ id: runs.id }],
   startContainer: () => [runs, ended, { ...runs, state: 'unknown' }],
@@ -164,6 +165,15 @@ const withVariables = (image?: string): Pod => {
   return { ...pod, spec: { ...pod.spec, containers } };
 };
 
+const withDevices = (): Pod => {
+  const pod = podOf('Never');
+  const containers = pod.spec.containers.map((each) => ({
+    ...each,
+    resources: { limits: { 'example.com/gpu': '1' } },
+  }));
+  return { ...pod, spec: { ...pod.spec, containers } };
+};
+
 /** What comes in while what its variables are taken from may not be there. */
 const changingObjects: ContainerEvent[] = [
   ...always,
@@ -253,7 +263,7 @@ function reachOf(
 }
 
 /** What only a container that is to run asks for. */
-const MAKES = ['image', 'readObjects', 'createContainer', 'startContainer'];
+const MAKES = ['image', 'prepareDevices', 'readObjects', 'createContainer', 'startContainer'];
 
 /** What a world in which all works says next; with `failing`, each port fails once before it answers. */
 function obliging(failing: boolean): (snapshot: AnyMachineSnapshot) => AnyEventObject {
@@ -288,6 +298,7 @@ const kinds = {
     ...reachOf('Always', false, changingObjects, withVariables()),
     events: (snapshot: AnyMachineSnapshot) => [...changingObjects, ...permanentFailures(snapshot)],
   },
+  'a container with devices': reachOf('Never', false, events, withDevices()),
   'a container that restarts with its whole pod': reachOf('Never', false, resets, ruled(podOf('Never'))),
 };
 const walks = Object.entries(kinds).map(([kind, reach]) => [kind, stepsOf(reach)] as const);

@@ -111,7 +111,7 @@ const eventsOf =
   (snapshot: AnyMachineSnapshot): AnyEventObject[] => {
     const { context, value } = snapshot;
     const told: PodEvent[] = [
-      { type: 'admission.admitted' },
+      { type: 'admission.admitted', pod: context.requestedPod },
       { type: 'admission.refused', reason: 'OutOfcpu', message: '' },
       { type: 'pod.terminate', termination: termination(30) },
       ...(value.terminating ? [{ type: 'pod.terminate' as const, termination: termination(5) }] : []),
@@ -194,7 +194,7 @@ function obliging(failing: boolean): (snapshot: AnyMachineSnapshot) => AnyEventO
 function childrenSay({ context, value }: AnyMachineSnapshot): AnyEventObject {
   const where = statePath(value);
   if (where === 'awaitingOtherAgent') return { type: 'runtime.podObserved', pod: nothing };
-  if (where === 'admitting') return { type: 'admission.admitted' };
+  if (where === 'admitting') return { type: 'admission.admitted', pod: context.requestedPod };
   if (where.endsWith('queued')) return { type: 'slot.granted', key: 'key' };
   const lifecycle = where === 'terminating.unmountingVolumes' ? 'unmounted' : 'mounted';
   if (where.endsWith('Volumes'))

@@ -4,9 +4,10 @@ import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { PodRequests } from '../../../kubernetes/resources/requests.ts';
 import type { Termination } from '../../../kubernetes/status/view.ts';
 import { findEntry } from '../../../machines/admission/context.ts';
+import type { DeviceBook } from '../../../machines/admission/devices.ts';
 import { podMachine } from '../../../machines/pod/chart.ts';
 import type { PodInput } from '../../../machines/pod/context.ts';
-import type { PodEvent } from '../../../machines/shared/events/events.ts';
+import type { AdmissionEvent, PodEvent } from '../../../machines/shared/events/events.ts';
 import { type PortName, provideActors } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import { actorTree } from '../../../machines/shared/views/actorTree.ts';
@@ -27,11 +28,13 @@ type Options = Partial<Pick<PodInput, 'termination' | 'restored' | 'allocation' 
   readonly failing?: readonly PortName[];
   /** What other pods have been admitted for. */
   readonly taken?: PodRequests;
+  /** The devices of the node. Undefined if it has no device plugins. */
+  readonly devices?: DeviceBook;
 };
 
 /** The pod `web` from its arrival on a node that has room for it. */
 export function podStory(options: Options = {}) {
-  const { pod = aPod(), before, held = [], failing = [], taken, ...input } = options;
+  const { pod = aPod(), before, held = [], failing = [], taken, devices, ...input } = options;
   const world = new FakeWorld(() => ports.now);
   const ports: FakePorts = new FakePorts(START, world.answers);
   ports.hold(...held);
@@ -42,9 +45,16 @@ export function podStory(options: Options = {}) {
     startLimiter: limiter(2, node, 'startLimiter'),
     pullLimiter: limiter(1, node, 'pullLimiter'),
   };
-  const book = admission(undefined, node);
+  const book = admission(undefined, node, {}, devices);
   if (taken) {
-    const other = { uid: 'other', fullName: 'default/other', pod, requests: taken, isAdopted: true, holder: ['other'] };
+    const other = {
+      uid: 'other',
+      fullName: 'default/other',
+      pod: aPod(),
+      requests: taken,
+      isAdopted: true,
+      holder: ['other'],
+    };
     book.send({ type: 'admission.request', ...other });
   }
   const { inspect, told } = eventEar();
@@ -69,6 +79,7 @@ export function podStory(options: Options = {}) {
     ports,
     ...limiters,
     send,
+    sendToAdmission: (event: AdmissionEvent) => book.send(event),
     view,
     /** What the tree of actors shows of it. */
     tree,

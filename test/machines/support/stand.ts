@@ -17,6 +17,7 @@ import type { AdmissionNode } from '../../../kubernetes/admission/node.ts';
 import type { RecordedEvent } from '../../../kubernetes/events/recordedEvent.ts';
 import type { Capacity } from '../../../kubernetes/resources/requests.ts';
 import { admissionMachine } from '../../../machines/admission/chart.ts';
+import type { DeviceBook } from '../../../machines/admission/devices.ts';
 import { limiterMachine } from '../../../machines/limiter/chart.ts';
 import { admissionNode } from '../../../machines/node/context.ts';
 import type { Ref } from '../../../machines/shared/events/events.ts';
@@ -110,10 +111,14 @@ export function admission(
   capacity: Capacity = ROOMY,
   parent: AnyActorRef = ear().ref,
   node: Partial<AdmissionNode> = {},
+  devices?: DeviceBook,
 ) {
   const known = { ...admissionNode({ nodeName: 'node' }), ...node };
   const id = 'admission';
-  return childOf(parent, admissionMachine, { id, systemId: id, input: { capacity, node: known } }).start();
+  if (devices !== undefined) ear(parent, 'devices');
+  const extra = Object.fromEntries(devices?.pool.resources.map((each) => [each.name, each.devices.length]) ?? []);
+  const input = { capacity: { ...capacity, extra }, node: known, ...(devices === undefined ? {} : { devices }) };
+  return childOf(parent, admissionMachine, { id, systemId: id, input }).start();
 }
 
 /** Who holds a slot of a limiter, and who waits for one. */

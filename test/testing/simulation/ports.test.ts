@@ -30,6 +30,7 @@ const PORTS: Readonly<
   removeSandboxes: 'asked',
   findImage: 'asked',
   pullImage: 'asked',
+  prepareDevices: 'asked',
   readObjects: 'asked',
   createContainer: 'asked',
   startContainer: 'asked',

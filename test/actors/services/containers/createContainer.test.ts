@@ -2,13 +2,11 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { DeviceManagerState } from '../../../../actors/devices/deviceManagerState.ts';
 import {
   type ContainerServiceDependencies,
   containerServices,
 } from '../../../../actors/services/containers/containers.ts';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
-import { hostFiles } from '../../../../host/files/fileSystem.ts';
 import { createLayout } from '../../../../host/pods/layout.ts';
 import { simulate } from '../../../cri/simulated/support.ts';
 import { aContainer, aPod } from '../../../kubernetes/fixtures.ts';
@@ -62,26 +60,4 @@ test('an aborted creation does not consume the objects that a later creation has
   turn.resolve();
   await expect(creation).rejects.toThrow('no longer wanted');
   expect(takenObjects).toBe(0);
-});
-
-test('a container is not created without the devices that it requests', async () => {
-  const devicePluginDirectory = join(directory, 'device-plugins');
-  const deviceState = new DeviceManagerState(hostFiles, devicePluginDirectory);
-  const options = { needsPreStart: false, hasPreferences: false };
-  const resource = { name: 'example.com/gpu', devices: [], options, isConnected: true };
-  await deviceState.save({ allocations: [], resources: [resource] });
-  const { createContainer } = containerServices({
-    cri: simulate().cri,
-    node: () => ({ hostIps: [], clusterDomain: '' }),
-    layout: createLayout({ rootDir: directory, podLogsDir: join(directory, 'logs') }),
-    deviceState,
-  } as unknown as ContainerServiceDependencies);
-  const limits = { 'example.com/gpu': '1' };
-  const pod = aPod({ containers: [aContainer({ resources: { limits } })] });
-  const sandbox = { ...readySandbox, podUid: pod.metadata.uid };
-  const input = { pod, container: 'main', sandbox, attempt: 1, imageRef: 'sha256:1', volumes: {} };
-  await expect(createContainer(input, { signal: new AbortController().signal })).rejects.toMatchObject({
-    reason: 'CreateContainerConfigError',
-    message: `no devices found allocated in local cache for pod ${pod.metadata.uid}, container main, resource example.com/gpu`,
-  });
 });

@@ -1,6 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
+import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
+import { NO_EDITS } from '../../../../kubernetes/devices/devices.ts';
 import { podStatus } from '../../../../kubernetes/status/status.ts';
-import { aContainer, aPod } from '../../../kubernetes/fixtures.ts';
+import { initialDeviceBook } from '../../../../machines/admission/devices.ts';
+import { aContainer, aPod, requestsWith } from '../../../kubernetes/fixtures.ts';
 import { podStory } from '../../support/podStory.ts';
 
 const two = aPod({ containers: [aContainer(), aContainer({ name: 'helper' })] });
@@ -142,4 +145,63 @@ test('a pod without logs of an earlier agent does not wait for any', () => {
   const story = podStory({ held: ['countRestarts'] });
   expect(story.state()).toBe('active.running.steady');
   expect(story.containers()).toEqual({ main: 'pending.countingRestarts' });
+});
+
+const GPU = 'example.com/gpu';
+const gpuPod = (cpu: string): Pod => {
+  const amounts = { cpu, memory: '1Mi', [GPU]: '1' };
+  return aPod({ containers: [aContainer({ resources: { requests: amounts, limits: amounts } })] });
+};
+
+/** A pod with one CPU and one GPU, which the device plugin has yet to allocate. */
+const awaitingDevice = (options: Parameters<typeof podStory>[0] = {}) =>
+  podStory({
+    pod: gpuPod('1'),
+    held: ['preparePod'],
+    devices: initialDeviceBook({
+      resources: [
+        {
+          name: GPU,
+          devices: [{ id: 'g0', isHealthy: true, numaNodes: [] }],
+          options: { needsPreStart: false, hasPreferences: false },
+          isConnected: true,
+        },
+      ],
+      allocations: [],
+    }),
+    ...options,
+  });
+
+function saveDevice({ sendToAdmission, context }: ReturnType<typeof podStory>) {
+  const { uid } = context().allocated.metadata;
+  sendToAdmission({ type: 'admission.devicesAllocated', uid, container: 'main', resource: GPU, edits: NO_EDITS });
+  sendToAdmission({ type: 'admission.devicesSaved', revision: 1 });
+}
+
+describe('C25: an update of a pod that waits for its devices', () => {
+  test('is decided after the admission of the former version', () => {
+    const story = awaitingDevice();
+    story.send({ type: 'pod.update', pod: gpuPod('2') });
+    expect([story.state(), story.allocated()?.cpuMillis]).toEqual(['admitting', 1_000]);
+    saveDevice(story);
+    expect([story.state(), story.allocated()?.cpuMillis]).toEqual(['preparing.creatingDirectory', 2_000]);
+    expect(story.context().allocated).toEqual(gpuPod('2'));
+  });
+
+  test('is not applied if the node has no room for it', () => {
+    const story = awaitingDevice({ taken: requestsWith({ cpuMillis: 2_500 }) });
+    story.send({ type: 'pod.update', pod: gpuPod('2') });
+    saveDevice(story);
+    expect([story.state(), story.allocated()?.cpuMillis]).toEqual(['preparing.creatingDirectory', 1_000]);
+    expect(story.context()).toMatchObject({ allocated: gpuPod('1'), updateRefusal: { reason: 'Deferred' } });
+  });
+
+  test('is not applied if it is infeasible', () => {
+    const story = awaitingDevice();
+    const limits = { cpu: '1', memory: '1Mi', [GPU]: '1' };
+    const resources = { requests: { ...limits, cpu: '500m' }, limits };
+    story.send({ type: 'pod.update', pod: aPod({ containers: [aContainer({ resources })] }) });
+    saveDevice(story);
+    expect(story.context()).toMatchObject({ allocated: gpuPod('1'), updateRefusal: { reason: 'Infeasible' } });
+  });
 });

@@ -107,7 +107,7 @@ describe('termination', () => {
     story.ports.hold('stopContainer');
     story.terminate();
     story.send({ type: 'pod.update', pod: aPod({ containers: [aContainer({ image: 'b:1' })] }) });
-    story.send({ type: 'admission.admitted' });
+    story.send({ type: 'admission.admitted', pod: aPod() });
     story.ports.answer('stopContainer');
     expect(story.ports.asked('createContainer')).toHaveLength(1);
     expectGone(story);

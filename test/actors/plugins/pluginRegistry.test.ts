@@ -1,0 +1,100 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { PluginRegistry } from '../../../actors/plugins/pluginRegistry.ts';
+import type { PluginInfo } from '../../../actors/plugins/registrationMessages.ts';
+import { systemClock } from '../../../base/time/clock.ts';
+import { hostFiles } from '../../../host/files/fileSystem.ts';
+import { eventually } from '../../e2e/support/eventually.ts';
+import { type FakeDevicePlugin, startDevicePlugin } from '../../fakes/devicePlugin.ts';
+
+let directory: string;
+let controller: AbortController;
+let plugin: FakeDevicePlugin;
+let following: Promise<void>[];
+let calls: string[];
+let scanCount: number;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'statelet-registry-'));
+  controller = new AbortController();
+  [following, calls, scanCount] = [[], [], 0];
+  plugin = await startDevicePlugin(directory, { resource: 'example.com/gpu', devices: [] });
+});
+
+afterEach(async () => {
+  controller.abort();
+  plugin.close();
+  await Promise.all(following);
+  await rm(directory, { recursive: true, force: true });
+});
+
+const createRegistry = (types: readonly string[]) =>
+  new PluginRegistry({
+    directory,
+    types,
+    files: {
+      ...hostFiles,
+      mkdir: (...args) => {
+        scanCount += 1;
+        return hostFiles.mkdir(...args);
+      },
+    },
+    clock: systemClock,
+    onError: () => {},
+  });
+
+const follow = (registry: PluginRegistry, type: string, register: () => void | Promise<void> = () => {}) => {
+  const handler = {
+    validate: () => {},
+    register: async ({ name }: PluginInfo) => {
+      await register();
+      calls.push(`registered ${name}`);
+    },
+    deregister: ({ name }: Pick<PluginInfo, 'name'>) => void calls.push(`deregistered ${name}`),
+  };
+  following.push(registry.follow(type, handler, controller.signal));
+};
+
+const notification = () => eventually('the notification', () => plugin.notifications.at(-1));
+
+test('registers no plugin until each type has a handler, because a refused plugin may exit', async () => {
+  const registry = createRegistry(['DevicePlugin', 'DRAPlugin']);
+  follow(registry, 'DRAPlugin');
+  expect(scanCount).toBe(0);
+  follow(registry, 'DevicePlugin');
+  expect(await notification()).toEqual({ isRegistered: true, error: '' });
+  expect(calls).toEqual(['registered example.com/gpu']);
+});
+
+test('notifies a plugin after its handler has connected to it, and of the reason if that fails', async () => {
+  let attempts = 0;
+  follow(createRegistry(['DevicePlugin']), 'DevicePlugin', async () => {
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(plugin.notifications).toHaveLength(attempts);
+    attempts += 1;
+    if (attempts === 1) throw new Error('out of order');
+  });
+  const error = 'RegisterPlugin error -- plugin registration failed with err: out of order';
+  expect(await notification()).toEqual({ isRegistered: false, error });
+  await eventually('another attempt', () => plugin.notifications.length === 2 || undefined);
+  expect(plugin.notifications.at(-1)).toEqual({ isRegistered: true, error: '' });
+});
+
+test('deregisters a plugin whose socket is removed while its handler connects to it', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let isConnecting = false;
+  follow(createRegistry(['DevicePlugin']), 'DevicePlugin', () => {
+    isConnecting = true;
+    return promise;
+  });
+  await eventually('the connection', () => isConnecting || undefined);
+  await rm(join(directory, 'plugin.sock'));
+  const previousCount = scanCount;
+  await eventually('the next scan', () => scanCount > previousCount + 1 || undefined);
+  resolve();
+  await eventually('the end of the registration', () => calls.length === 2 || undefined);
+  expect(calls).toEqual(['registered example.com/gpu', 'deregistered example.com/gpu']);
+  expect(plugin.notifications).toEqual([]);
+});

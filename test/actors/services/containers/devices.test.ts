@@ -1,0 +1,78 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { DeviceManagerState } from '../../../../actors/devices/deviceManagerState.ts';
+import type { DevicePlugins } from '../../../../actors/devices/devicePlugins.ts';
+import { deviceServices } from '../../../../actors/services/containers/devices.ts';
+import { hostFiles } from '../../../../host/files/fileSystem.ts';
+import { type DeviceAllocation, NO_EDITS } from '../../../../kubernetes/devices/devices.ts';
+import { containerWith, podWith } from '../../../fakes/pods.ts';
+
+const GPU = 'example.com/gpu';
+const amounts = { [GPU]: '1' };
+const resources = { requests: amounts, limits: amounts };
+const pod = podWith('a', { containers: [containerWith('main', { resources })] });
+const { signal } = new AbortController();
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(`${tmpdir()}/statelet-devices-`);
+});
+afterEach(() => rm(directory, { recursive: true, force: true }));
+
+const allocation: DeviceAllocation = {
+  podUid: pod.metadata.uid,
+  container: 'main',
+  resource: GPU,
+  devicesByNode: [{ numaNode: 0, ids: ['g0'] }],
+  edits: NO_EDITS,
+};
+
+/** A node with one GPU whose plugin requires `PreStartContainer`. */
+async function services(options: { allocations?: readonly DeviceAllocation[]; failure?: string } = {}) {
+  const { allocations = [allocation], failure } = options;
+  const calls: unknown[] = [];
+  const deviceState = new DeviceManagerState(hostFiles, directory);
+  const gpu = {
+    name: GPU,
+    devices: [{ id: 'g0', isHealthy: true, numaNodes: [0] }],
+    options: { needsPreStart: true, hasPreferences: false },
+    isConnected: true,
+  };
+  await deviceState.save({ allocations, resources: [gpu] });
+  const devicePlugins: DevicePlugins = {
+    follow: async () => {},
+    preferredDevices: async () => [],
+    allocate: async () => NO_EDITS,
+    preStart: async (resource, devices) => {
+      calls.push([resource, devices]);
+      if (failure !== undefined) throw new Error(failure);
+    },
+  };
+  const { prepareDevices } = deviceServices({ devicePlugins, deviceState });
+  return { calls, prepare: () => prepareDevices({ pod, container: 'main' }, { signal }) };
+}
+
+describe('the devices of a container that is about to be created', () => {
+  test('are prepared by their plugin', async () => {
+    const { calls, prepare } = await services();
+    await prepare();
+    expect(calls).toEqual([[GPU, ['g0']]]);
+  });
+
+  test('fail with the message of the plugin', async () => {
+    const { prepare } = await services({ failure: 'out of order' });
+    await expect(prepare()).rejects.toMatchObject({
+      reason: 'CreateContainerConfigError',
+      message: 'device plugin PreStartContainer rpc failed with err: out of order',
+    });
+  });
+
+  test('are required to be allocated', async () => {
+    const { calls, prepare } = await services({ allocations: [] });
+    await expect(prepare()).rejects.toThrow(
+      `no devices found allocated in local cache for pod ${pod.metadata.uid}, container main, resource ${GPU}`,
+    );
+    expect(calls).toEqual([]);
+  });
+});
