@@ -2,6 +2,7 @@
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
 import { checkShape, functionSchema } from '../../kubernetes/api/checkShape.ts';
+import { TOPOLOGY_POLICIES } from '../../kubernetes/cpus/topologyHints.ts';
 import { SIGNALS } from '../../kubernetes/eviction/signals.ts';
 import { VERIFICATION_POLICIES } from '../../kubernetes/images/imageVerification.ts';
 import type { NodeAgentConfig } from './nodeAgentConfig.ts';
@@ -85,10 +86,15 @@ const sinksSchema = z
 
 const cpuSetSchema = z.array(countSchema);
 
-const topologyPolicySchema = z.looseObject({ name: nameSchema, isPerPod: z.boolean(), prefersClosest: z.boolean() });
+const topologyManagerSchema = z.looseObject({
+  policy: z.looseObject({ name: z.enum(TOPOLOGY_POLICIES), isPerPod: z.boolean(), prefersClosest: z.boolean() }),
+  numaNodes: z.looseObject({
+    ids: cpuSetSchema,
+    distances: z.optional(z.record(z.string(), z.array(countSchema))),
+  }),
+});
 
 const cpuManagerSchema = z.looseObject({
-  topologyPolicy: topologyPolicySchema,
   cpuPolicy: z.looseObject({
     topology: z.looseObject({ cpus: z.array(z.looseObject({ cpu: countSchema })) }),
     options: z.looseObject({}),
@@ -98,7 +104,6 @@ const cpuManagerSchema = z.looseObject({
 });
 
 const memoryManagerSchema = z.looseObject({
-  topologyPolicy: topologyPolicySchema,
   memoryPolicy: z.looseObject({
     nodes: z.array(
       z.looseObject({
@@ -169,6 +174,7 @@ const configSchemas: { readonly [Field in keyof NodeAgentConfig]-?: z.ZodMiniTyp
   ),
   sinks: z.optional(sinksSchema),
   limitedSwap: optionalBooleanSchema,
+  topologyManager: z.optional(topologyManagerSchema),
   cpuManager: z.optional(cpuManagerSchema),
   memoryManager: z.optional(memoryManagerSchema),
   devicePluginDir: z.optional(pathSchema),

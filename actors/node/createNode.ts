@@ -127,14 +127,14 @@ function clusterInput({ cluster }: NodeParts): Pick<NodeInput, 'cluster'> {
   return { cluster: { leaseMs: leaseSeconds * 1_000, statusCheckMs, ...(access ? { access } : {}), ...own } };
 }
 
-/** Returns the policies of the CPU manager with the assignments of the previous agent. */
+/** Returns the policy of the CPU manager with the assignments of the previous agent. */
 function cpusInput({ fullConfig, cpuState }: NodeDependencies): Pick<NodeInput, 'cpus'> {
   const { cpuManager } = fullConfig;
   const { assignments } = cpuState;
   return cpuManager === undefined || assignments === undefined ? {} : { cpus: { ...cpuManager, assignments } };
 }
 
-/** Returns the policies of the memory manager with the assignments of the previous agent. */
+/** Returns the policy of the memory manager with the assignments of the previous agent. */
 function memoryInput({ fullConfig, memoryState }: NodeDependencies): Pick<NodeInput, 'memory'> {
   const { memoryManager } = fullConfig;
   const { assignments } = memoryState;
@@ -413,6 +413,7 @@ const INPUT_FIELDS: Readonly<
   slowPullMs: true,
   crashLoop: true,
   limitedSwap: true,
+  topologyManager: true,
   reportsProcessOomKills: true,
   reservedCgroups: true,
   garbage: true,

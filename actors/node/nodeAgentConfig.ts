@@ -36,10 +36,10 @@ type HostFields = Omit<NodeDescription, DerivedField>;
 type AgentSettings = Omit<NodeInput, DerivedField>;
 type RequiredField = 'nodeName' | 'rootDir' | 'runtimeEndpoint' | 'capacity';
 
-/** The policies of the CPU manager. The CPU assignments are in a separate state file. */
+/** The policy of the CPU manager. The CPU assignments are in a separate state file. */
 export type CpuManagerConfig = Omit<CpuManagerInput, 'assignments'>;
 
-/** The policies of the memory manager. The memory assignments are in a separate state file. */
+/** The policy of the memory manager. The memory assignments are in a separate state file. */
 export type MemoryManagerConfig = Omit<MemoryInput, 'assignments'>;
 
 /** The fixed configuration of a node. Optional fields have defaults (see `completeConfig`). */
@@ -64,9 +64,9 @@ export interface NodeAgentConfig
    * images that the node has pulled.
    */
   readonly imageVerification?: ImageVerification;
-  /** The policies of the CPU manager. Undefined if no container gets exclusive CPUs. */
+  /** The policy of the CPU manager. Undefined if no container gets exclusive CPUs. */
   readonly cpuManager?: CpuManagerConfig;
-  /** The policies of the memory manager. Undefined if no container gets memory of its own. */
+  /** The policy of the memory manager. Undefined if no container gets memory of its own. */
   readonly memoryManager?: MemoryManagerConfig;
   /** Times of the groups of pods before the host shuts down. Undefined if the node does not delay the shutdown. */
   readonly shutdown?: Pick<ShutdownInput, 'periods'>;

@@ -25,19 +25,13 @@ import {
   nextReusableCpus,
   podCpuHints,
 } from './cpuPolicy.ts';
-import { type CpuSet, NO_CPUS, unionOf } from './cpuSet.ts';
-import { partsOf } from './cpuTopology.ts';
-import {
-  mergeHints,
-  type NumaNodes,
-  type ResourceHints,
-  type TopologyHint,
-  type TopologyPolicy,
-} from './topologyHints.ts';
+import { type CpuSet, NO_CPUS } from './cpuSet.ts';
+import { mergeHints, type ResourceHints, type TopologyHint, type TopologyManager } from './topologyHints.ts';
 
 /** The policies by which a node allocates CPUs and memory. */
 export interface ResourceManagers {
-  readonly topologyPolicy: TopologyPolicy;
+  /** Undefined if any NUMA node is as good as another. */
+  readonly topologyManager?: TopologyManager | undefined;
   /** Undefined if no container gets exclusive CPUs. */
   readonly cpuPolicy?: CpuPolicy | undefined;
   /** Undefined if no container gets memory of its own. */
@@ -115,18 +109,18 @@ export function allocatePod(
   pod: Pod,
   devices?: PodDeviceAllocator,
 ): PodAllocation {
-  const { topologyPolicy } = managers;
-  const guaranteesAlignment = topologyPolicy.name === 'single-numa-node';
-  let counts: AllocationCounts = { ...NO_COUNTS, isPerPod: topologyPolicy.isPerPod };
+  const policy = managers.topologyManager?.policy;
+  const isPerPod = policy?.isPerPod === true;
+  const guaranteesAlignment = policy?.name === 'single-numa-node';
+  let counts: AllocationCounts = { ...NO_COUNTS, isPerPod };
   const addCounts = (changes: CountChanges) => {
     counts = withCounts(counts, changes);
   };
   const refuse = (refusal: Refusal): PodAllocation => {
-    const isByTopologyManager = topologyPolicy.name !== 'none';
-    return { refusal, counts: withCounts(counts, { topologyErrors: isByTopologyManager }) };
+    return { refusal, counts: withCounts(counts, { topologyErrors: policy !== undefined }) };
   };
   let allocation: Allocation = { assignments: previous, reusableCpus: NO_CPUS, reusableMemory: [] };
-  const podHint = topologyPolicy.isPerPod
+  const podHint = isPerPod
     ? chooseNumaNodes(managers, [...podHints(managers, previous, pod), ...(devices?.podHints() ?? [])])
     : undefined;
   if (podHint?.isAdmitted === false) {
@@ -274,21 +268,12 @@ function hasReleasedMemory(memory: MemoryAssignments, { metadata: { uid }, spec 
 }
 
 /** Chooses the NUMA nodes according to the topology policy. Without a policy, all nodes are equally good. */
-function chooseNumaNodes(managers: ResourceManagers, hints: readonly ResourceHints[]) {
-  const { topologyPolicy } = managers;
-  if (topologyPolicy.name === 'none') {
+function chooseNumaNodes({ topologyManager }: ResourceManagers, hints: readonly ResourceHints[]) {
+  if (topologyManager === undefined) {
     const hint: TopologyHint = { nodes: undefined, isPreferred: false };
     return { hint, isAdmitted: true };
   }
-  return mergeHints(topologyPolicy, numaNodesOf(managers), hints);
-}
-
-/** Returns the NUMA nodes of the host, including those without CPUs. */
-export function numaNodesOf({ cpuPolicy, memoryPolicy }: ResourceManagers): NumaNodes {
-  const cpuNodes = partsOf(cpuPolicy?.topology.cpus ?? [], 'numaNode');
-  const ids = unionOf(cpuNodes, memoryPolicy?.nodes.map(({ id }) => id) ?? []);
-  const distances = cpuPolicy?.topology.numaDistances ?? memoryPolicy?.numaDistances;
-  return { ids, ...(distances === undefined ? {} : { distances }) };
+  return mergeHints(topologyManager.policy, topologyManager.numaNodes, hints);
 }
 
 /**

@@ -1,5 +1,6 @@
 /** The layout of a host's logical CPUs (`pkg/kubelet/cm/cpumanager/topology/topology.go`). */
-import { type CpuSet, cpuSetOf } from './cpuSet.ts';
+import { type CpuSet, cpuSetOf, unionOf } from './cpuSet.ts';
+import type { NumaNodes } from './topologyHints.ts';
 
 /** A logical CPU with the IDs of the core, cache, NUMA node and socket that contain it. */
 export interface CpuInfo {
@@ -16,7 +17,10 @@ export interface CpuTopology {
   readonly cpus: readonly CpuInfo[];
   readonly coreCount: number;
   readonly socketCount: number;
-  /** Distances between NUMA nodes as in the kernel's `distance` files, by ID of the node. */
+  /**
+   * Distances between NUMA nodes as in the kernel's `distance` files, by ID of the node, also for nodes without CPUs.
+   * Undefined if the host reports no NUMA nodes.
+   */
   readonly numaDistances?: Readonly<Record<string, readonly number[]>>;
 }
 
@@ -42,6 +46,12 @@ export const partsWithin = (
     cpus.filter((each) => each[outer] === id),
     inner,
   );
+
+/** Returns the NUMA nodes of the host. */
+export const numaNodesOf = ({ cpus, numaDistances: distances }: CpuTopology): NumaNodes => {
+  const ids = unionOf(partsOf(cpus, 'numaNode'), cpuSetOf(Object.keys(distances ?? {}).map(Number)));
+  return distances === undefined ? { ids } : { ids, distances };
+};
 
 const cpusPerPart = (topology: CpuTopology, count: number): number =>
   count === 0 ? 0 : Math.trunc(topology.cpus.length / count);

@@ -5,7 +5,9 @@
 import { lookUp } from '../../base/values/lookUp.ts';
 import { type CpuSet, cpuSetOf, intersectionOf, isSameSet, NO_CPUS } from './cpuSet.ts';
 
-export type TopologyPolicyName = 'none' | 'best-effort' | 'restricted' | 'single-numa-node';
+export const TOPOLOGY_POLICIES = ['best-effort', 'restricted', 'single-numa-node'] as const;
+
+export type TopologyPolicyName = (typeof TOPOLOGY_POLICIES)[number];
 
 export interface TopologyPolicy {
   readonly name: TopologyPolicyName;
@@ -29,9 +31,16 @@ export interface TopologyHint {
 export type ResourceHints = readonly TopologyHint[] | undefined;
 
 export interface NumaNodes {
+  /** IDs of all nodes, including those without CPUs. */
   readonly ids: CpuSet;
   /** Distances from each node to the others by ID, as in the kernel's `distance` files. */
   readonly distances?: Readonly<Record<string, readonly number[]>>;
+}
+
+/** The policy by which NUMA nodes are chosen, and the NUMA nodes of the host. */
+export interface TopologyManager {
+  readonly policy: TopologyPolicy;
+  readonly numaNodes: NumaNodes;
 }
 
 export interface MergedHint {
@@ -51,7 +60,7 @@ export function mergeHints(policy: TopologyPolicy, numa: NumaNodes, resources: r
     isSingleNumaNode && best.nodes !== undefined && isSameSet(best.nodes, numa.ids)
       ? { nodes: undefined, isPreferred: best.isPreferred }
       : best;
-  return { hint, isAdmitted: policy.name === 'best-effort' || policy.name === 'none' || hint.isPreferred };
+  return { hint, isAdmitted: policy.name === 'best-effort' || hint.isPreferred };
 }
 
 function alternativesFor(hints: ResourceHints): readonly TopologyHint[] {

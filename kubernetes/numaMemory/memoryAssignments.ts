@@ -70,8 +70,6 @@ export interface MemoryReservation {
 export interface MemoryPolicy {
   /** The nodes of a host without containers. */
   readonly nodes: readonly MemoryNode[];
-  /** Distances between NUMA nodes as in the kernel's `distance` files, by ID of the node. */
-  readonly numaDistances?: Readonly<Record<string, readonly number[]>>;
 }
 
 /**
@@ -81,14 +79,10 @@ export interface MemoryPolicy {
 export function createMemoryPolicy(
   nodes: readonly NumaNodeMemory[],
   reservations: readonly MemoryReservation[],
-  numaDistances?: MemoryPolicy['numaDistances'],
 ): MemoryPolicy {
   if (!reservations.some(({ resource, bytes }) => resource === 'memory' && bytes > 0))
     throw new Error('[memorymanager] you should specify the system reserved memory');
-  return {
-    nodes: nodes.map((node) => initialNode(node, reservations)),
-    ...(numaDistances === undefined ? {} : { numaDistances }),
-  };
+  return { nodes: nodes.map((node) => initialNode(node, reservations)) };
 }
 
 /** Returns a node without containers. Huge pages are not available as memory (`getDefaultMachineState`). */

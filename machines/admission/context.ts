@@ -5,7 +5,6 @@ import { isPreemptable, type Occupant } from '../../kubernetes/admission/preempt
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import {
   allocatePod,
-  numaNodesOf,
   type PodAllocation,
   type ResourceAssignments,
   type ResourceManagers,
@@ -17,7 +16,7 @@ import {
   findAssignment,
   releaseCpus,
 } from '../../kubernetes/cpus/cpuPolicy.ts';
-import type { TopologyPolicy } from '../../kubernetes/cpus/topologyHints.ts';
+import type { TopologyManager } from '../../kubernetes/cpus/topologyHints.ts';
 import {
   capacityForPod,
   deviceRefusal,
@@ -42,6 +41,8 @@ export interface AdmissionInput {
    * observes the change, but the API server can be queried.
    */
   readonly hasCluster?: boolean;
+  /** Undefined if any NUMA node is as good as another. */
+  readonly topologyManager?: TopologyManager;
   /** Undefined if the node does not assign exclusive CPUs. */
   readonly cpus?: CpuAllocation | undefined;
   /** Undefined if the node does not assign memory of NUMA nodes. */
@@ -50,15 +51,13 @@ export interface AdmissionInput {
   readonly devices?: DeviceBook;
 }
 
-/** The exclusive CPUs of the node's containers, and the policies by which they are assigned. */
+/** The exclusive CPUs of the node's containers, and the policy by which they are assigned. */
 export interface CpuAllocation extends DurableAssignments<CpuAssignments> {
-  readonly topologyPolicy: TopologyPolicy;
   readonly cpuPolicy: CpuPolicy;
 }
 
-/** The memory of the node's containers by NUMA node, and the policies by which it is assigned. */
+/** The memory of the node's containers by NUMA node, and the policy by which it is assigned. */
 export interface MemoryAllocation extends DurableAssignments<MemoryAssignments> {
-  readonly topologyPolicy: TopologyPolicy;
   readonly memoryPolicy: MemoryPolicy;
 }
 
@@ -348,8 +347,7 @@ function deviceAllocator(
 ): PodDeviceAllocator | undefined {
   const { devices } = context;
   if (devices === undefined) return undefined;
-  const managers = managersOf(context);
-  const hostNodes = managers.topologyPolicy.name === 'none' ? [] : numaNodesOf(managers).ids;
+  const hostNodes = context.topologyManager?.numaNodes.ids;
   const pool = isReleased === undefined ? devices.pool : releaseDevices(devices.pool, isReleased);
   return new PodDeviceAllocator(pool, pod, hostNodes);
 }
@@ -413,10 +411,8 @@ function decideOnResources(
   return { request, decision: { kind: 'refused', ...allocation.refusal }, allocation };
 }
 
-const NO_TOPOLOGY_POLICY: TopologyPolicy = { name: 'none', isPerPod: false, prefersClosest: false };
-
-const managersOf = ({ cpus, memory }: AdmissionContext): ResourceManagers => ({
-  topologyPolicy: cpus?.topologyPolicy ?? memory?.topologyPolicy ?? NO_TOPOLOGY_POLICY,
+const managersOf = ({ topologyManager, cpus, memory }: AdmissionContext): ResourceManagers => ({
+  topologyManager,
   cpuPolicy: cpus?.cpuPolicy,
   memoryPolicy: memory?.memoryPolicy,
 });

@@ -330,7 +330,18 @@ export const nodeAgentMachine = chartSetup.createMachine({
   description: 'The node: discovers what is running, runs the wanted pods, and drains.',
   meta: { deadlines, facts },
   context: ({
-    input: { startSlots, pullSlots, pullLimitMs, slowPullMs, cpus, memory, devices, sinks = [], ...input },
+    input: {
+      startSlots,
+      pullSlots,
+      pullLimitMs,
+      slowPullMs,
+      topologyManager,
+      cpus,
+      memory,
+      devices,
+      sinks = [],
+      ...input
+    },
     spawn,
   }) => {
     const spawnLimiter = (name: 'startLimiter' | 'pullLimiter', limits: LimiterInput) =>
@@ -348,6 +359,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
         capacity: input.allocatable,
         node: admissionNode(input),
         hasCluster: input.cluster !== undefined,
+        ...(topologyManager === undefined ? {} : { topologyManager }),
         ...(cpus === undefined ? {} : { cpus: initialCpuAllocation(cpus) }),
         ...(memory === undefined ? {} : { memory: initialMemoryAllocation(memory) }),
         ...(devices === undefined ? {} : { devices: initialDeviceBook(devices) }),

@@ -9,6 +9,7 @@ import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
 import type { ClaimState } from '../../kubernetes/claims/claimState.ts';
 import type { CpuAssignments } from '../../kubernetes/cpus/cpuPolicy.ts';
+import type { TopologyManager } from '../../kubernetes/cpus/topologyHints.ts';
 import type { DeviceCount } from '../../kubernetes/devices/devices.ts';
 import type { DevicePool } from '../../kubernetes/devices/reserveDevices.ts';
 import type { ImageGarbagePolicy } from '../../kubernetes/images/imageGarbage.ts';
@@ -61,13 +62,13 @@ export interface ClusterInput {
   readonly certificates?: readonly Omit<CertificateInput, 'nodeName'>[];
 }
 
-export interface CpuManagerInput extends Pick<CpuAllocation, 'topologyPolicy' | 'cpuPolicy'> {
+export interface CpuManagerInput extends Pick<CpuAllocation, 'cpuPolicy'> {
   readonly assignments: CpuAssignments;
   /** Interval between two checks of running containers, in milliseconds. */
   readonly reconcileMs: number;
 }
 
-export type MemoryInput = Pick<MemoryAllocation, 'topologyPolicy' | 'memoryPolicy' | 'assignments'>;
+export type MemoryInput = Pick<MemoryAllocation, 'memoryPolicy' | 'assignments'>;
 
 export interface NodeInput {
   readonly nodeName: string;
@@ -85,10 +86,12 @@ export interface NodeInput {
   readonly conditions?: readonly NodeCondition[];
   /** Node properties that admission checks. Defaults are those of a plain Linux node. */
   readonly admissionNode?: Partial<Omit<AdmissionNode, 'name' | 'strictGroups' | 'pressure' | 'isShuttingDown'>>;
-  /** The CPU manager's policies and persisted assignments. Undefined if the node does not assign exclusive CPUs. */
+  /** Undefined if any NUMA node is as good as another. */
+  readonly topologyManager?: TopologyManager;
+  /** The CPU manager's policy and persisted assignments. Undefined if the node does not assign exclusive CPUs. */
   readonly cpus?: CpuManagerInput;
   /**
-   * The memory manager's policies and persisted assignments. Undefined if the node does not assign memory of NUMA nodes.
+   * The memory manager's policy and persisted assignments. Undefined if the node does not assign memory of NUMA nodes.
    */
   readonly memory?: MemoryInput;
   /** Resources and allocations of the previous agent's device plugins. Undefined if the node has no device plugins. */

@@ -20,7 +20,7 @@ import { listThermalThrottlePaths, readAdmissionFacts, readDiskAndHugePageCapaci
 import { canPodsSwap, machineCapacity, readCgroupFacts } from './cgroups.ts';
 import { nodeAddresses } from './hostAddresses.ts';
 import { trackNodeNameAddress } from './nodeNameAddress.ts';
-import { readCpuManager, readMemoryManager } from './resourceManagers.ts';
+import { readResourceManagers } from './resourceManagers.ts';
 import { supportsTmpfsNoswap } from './tmpfsNoswap.ts';
 
 /** Initial delay in milliseconds of the crash-loop back-off (C7). */
@@ -44,21 +44,19 @@ export async function readHostConfig(
     readonly root?: string;
   },
 ) {
-  const [facts, extra, admissionNode, machine, cpuManager, memoryManager] = await Promise.all([
+  const [facts, extra, admissionNode, machine, resourceManagers] = await Promise.all([
     readRuntimeFacts(config, host),
     readDiskAndHugePageCapacity(config.rootDirectory),
     readAdmissionFacts(config),
     readMachine(host.root).catch(machineWithoutSysfs),
-    readCpuManager(config, host.root),
-    readMemoryManager(config, host.root),
+    readResourceManagers(config, host.root),
   ]);
   const hostCapacity: Capacity = { ...machineCapacity(config, machine), extra };
   const memoryQos = await memoryQosFacts(config, facts.cgroups.version, hostCapacity);
   const liftsQuota = config.resourceManagers.cpuPolicy?.liftsQuota === true;
   return {
     ...facts,
-    ...(cpuManager === undefined ? {} : { cpuManager }),
-    ...(memoryManager === undefined ? {} : { memoryManager }),
+    ...resourceManagers,
     cgroups: {
       ...facts.cgroups,
       ...(liftsQuota ? { exclusiveCpus: true } : {}),

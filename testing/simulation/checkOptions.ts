@@ -23,6 +23,7 @@ const CONFIG: { readonly [Key in keyof Config]-?: true } = {
   conditions: true,
   cpuManager: true,
   memoryManager: true,
+  topologyManager: true,
   crashLoop: true,
   devicePluginDir: true,
   endsAll: true,

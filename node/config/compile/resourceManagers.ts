@@ -23,11 +23,14 @@ export interface ResourceManagerSettings {
   };
   /** CPUs that the configuration reserves by number. Empty if it reserves none or only an amount. */
   readonly reservedCpus: CpuSet;
-  readonly topologyPolicy: TopologyPolicy;
+  /** Undefined if any NUMA node is as good as another. */
+  readonly topology?: {
+    readonly policy: TopologyPolicy;
+    /** Maximum number of NUMA nodes with which the policy can be used. */
+    readonly maxNumaNodes: number;
+  };
   /** The memory that is reserved on each NUMA node. Undefined if no container gets memory of its own. */
   readonly memoryReservations?: readonly MemoryReservation[];
-  /** Maximum number of NUMA nodes with which a topology policy can be used. */
-  readonly maxNumaNodes: number;
 }
 
 type OptionStage = 'alpha' | 'beta' | 'stable';
@@ -58,14 +61,8 @@ const DEFAULT_MAX_NUMA_NODES = 8;
  */
 export function compileResourceManagers(values: SettingValues): ResourceManagerSettings {
   const { cpuManagerPolicy, cpuManagerPolicyOptions = {}, cpuManagerReconcilePeriod: reconcileMs } = values;
-  const { topologyManagerPolicy, topologyManagerScope, memoryManagerPolicy } = values;
   const memoryReservations = compileReservations(values);
-  const topologyOptions = compileTopologyOptions(values.topologyManagerPolicyOptions ?? {});
-  const topologyPolicy = {
-    name: topologyManagerPolicy || ('none' as const),
-    isPerPod: topologyManagerScope === 'pod',
-    prefersClosest: topologyOptions.prefersClosest,
-  };
+  const topology = compileTopology(values);
   const optionNames = Object.keys(cpuManagerPolicyOptions);
   if (cpuManagerPolicy !== 'static' && optionNames.length > 0) {
     throw new ConfigError(
@@ -73,7 +70,7 @@ export function compileResourceManagers(values: SettingValues): ResourceManagerS
     );
   }
   const options = compileCpuOptions(cpuManagerPolicyOptions, values);
-  if (options.alignBySocket && topologyPolicy.name === 'single-numa-node') {
+  if (options.alignBySocket && topology?.policy.name === 'single-numa-node') {
     throw new ConfigError(
       'cpuManagerPolicyOptions: Topolgy manager single-numa-node policy is incompatible with CPUManager align-by-socket policy option',
     );
@@ -89,9 +86,8 @@ export function compileResourceManagers(values: SettingValues): ResourceManagerS
         }
       : {}),
     reservedCpus: parseCpuSet(values.reservedSystemCPUs ?? ''),
-    topologyPolicy,
-    ...(memoryManagerPolicy === 'Static' ? { memoryReservations } : {}),
-    maxNumaNodes: topologyOptions.maxNumaNodes,
+    ...(topology === undefined ? {} : { topology }),
+    ...(values.memoryManagerPolicy === 'Static' ? { memoryReservations } : {}),
   });
 }
 
@@ -132,6 +128,14 @@ function requireStage(option: string, stage: OptionStage, values: SettingValues)
   };
   if (stage === 'alpha' && !allowsAlphaCpuOptions(values)) reject('Alpha');
   if (stage === 'beta' && !allowsBetaCpuOptions(values)) reject('Beta');
+}
+
+/** Compiles the topology policy. Its options do not matter without a policy, as in a kubelet. */
+function compileTopology(values: SettingValues): ResourceManagerSettings['topology'] {
+  const { topologyManagerPolicy: name, topologyManagerScope, topologyManagerPolicyOptions = {} } = values;
+  if (name === 'none') return undefined;
+  const { prefersClosest, maxNumaNodes } = compileTopologyOptions(topologyManagerPolicyOptions);
+  return { policy: { name, isPerPod: topologyManagerScope === 'pod', prefersClosest }, maxNumaNodes };
 }
 
 function compileTopologyOptions(texts: Readonly<Record<string, string>>) {

@@ -211,7 +211,8 @@ const managerSettings = () =>
     topologyManagerPolicy: {
       type: enumSchema('', 'none', 'best-effort', 'restricted', 'single-numa-node'),
       default: 'none',
-      effect: 'whether the exclusive CPUs of a container must be on the same NUMA nodes ({default})',
+      effect:
+        'whether the devices, the exclusive CPUs and the memory of a container must be on the same NUMA nodes ({default})',
       unsupportedFlag: '--topology-manager-policy',
     },
     topologyManagerScope: {

@@ -11,6 +11,7 @@ import {
   releaseCpus,
 } from '../../../kubernetes/cpus/cpuPolicy.ts';
 import { formatCpuSet, intersectionOf, parseCpuSet } from '../../../kubernetes/cpus/cpuSet.ts';
+import { numaNodesOf } from '../../../kubernetes/cpus/cpuTopology.ts';
 import type { TopologyPolicy } from '../../../kubernetes/cpus/topologyHints.ts';
 import { containerWith, podWith } from '../../fakes/pods.ts';
 import { kubeletHosts } from './topologies.ts';
@@ -22,11 +23,9 @@ const reserve = (count: number, cpus = '') => ({ reservedMillis: count * 1_000, 
 const policyOn = (host: Host, options: CpuPolicyOptions = {}, reservation = reserve(1)) =>
   createCpuPolicy(kubeletHosts[host], options, reservation);
 
-const NO_POLICY: TopologyPolicy = { name: 'none', isPerPod: false, prefersClosest: false };
-
-const managersOn = (host: Host, options: CpuPolicyOptions = {}, topologyPolicy = NO_POLICY) => ({
+const managersOn = (host: Host, options: CpuPolicyOptions = {}, policy?: TopologyPolicy) => ({
   cpuPolicy: policyOn(host, options),
-  topologyPolicy,
+  topologyManager: policy && { policy, numaNodes: numaNodesOf(kubeletHosts[host]) },
 });
 
 const limits = (cpu: string) => ({ resources: { requests: { cpu, memory: '1Gi' }, limits: { cpu, memory: '1Gi' } } });
@@ -243,6 +242,10 @@ test.each([
   [
     reserve(9),
     'new static policy error: [cpumanager] unable to reserve the required amount of CPUs (size of  did not equal 9)',
+  ],
+  [
+    reserve(1, '0-1'),
+    'new static policy error: [cpumanager] unable to reserve the required amount of CPUs (size of 0-1 did not equal 1)',
   ],
   [
     reserve(1, '9'),

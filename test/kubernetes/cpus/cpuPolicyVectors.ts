@@ -406,3 +406,252 @@ export const podCpuHintVectors: readonly CpuHintVector[] = [
     hints: '0,1,2! 0,1,2,3!',
   },
 ];
+
+export interface PodCpuVector {
+  readonly title: string;
+  /** The CPU request of each init container, followed by `sidecar` if it is one. */
+  readonly initContainers: readonly string[];
+  readonly containers: readonly string[];
+  /** The CPUs of each container in this order. Empty if it uses the shared ones. */
+  readonly cpus: readonly string[];
+}
+
+/**
+ * Vectors of `TestCPUManagerAddWithInitContainers` (`cpu_manager_test.go`), `TestStaticPolicyReuseCPUs` and
+ * `TestStaticPolicyDoNotReuseCPUs`, on the host `singleSocketSmt` without reserved CPUs.
+ */
+export const podCpuVectors: readonly PodCpuVector[] = [
+  { title: 'No Guaranteed Init CPUs', initContainers: ['100m'], containers: ['4'], cpus: ['', '0-1,4-5'] },
+  { title: 'Equal Number of Guaranteed CPUs', initContainers: ['4'], containers: ['4'], cpus: ['0-1,4-5', '0-1,4-5'] },
+  {
+    title: 'More Init Container Guaranteed CPUs',
+    initContainers: ['6'],
+    containers: ['4'],
+    cpus: ['0-2,4-6', '0-1,4-5'],
+  },
+  { title: 'Less Init Container Guaranteed CPUs', initContainers: ['2'], containers: ['4'], cpus: ['0,4', '0-1,4-5'] },
+  {
+    title: 'Multi Init Container Equal CPUs',
+    initContainers: ['2', '2'],
+    containers: ['2'],
+    cpus: ['0,4', '0,4', '0,4'],
+  },
+  {
+    title: 'Multi Init Container Less CPUs',
+    initContainers: ['4', '4'],
+    containers: ['2'],
+    cpus: ['0-1,4-5', '0-1,4-5', '0,4'],
+  },
+  {
+    title: 'Multi Init Container More CPUs',
+    initContainers: ['2', '2'],
+    containers: ['4'],
+    cpus: ['0,4', '0,4', '0-1,4-5'],
+  },
+  {
+    title: 'Multi Init Container Increasing CPUs',
+    initContainers: ['2', '4'],
+    containers: ['6'],
+    cpus: ['0,4', '0-1,4-5', '0-2,4-6'],
+  },
+  {
+    title: 'Multi Init, Multi App Container Split CPUs',
+    initContainers: ['2', '4'],
+    containers: ['2', '2'],
+    cpus: ['0,4', '0-1,4-5', '0,4', '1,5'],
+  },
+  {
+    title: 'SingleSocketHT, DeAllocOneInitContainer',
+    initContainers: ['4'],
+    containers: ['2'],
+    cpus: ['0-1,4-5', '0,4'],
+  },
+  {
+    title: "SingleSocketHT, Don't reuse CPUs of a restartable init container",
+    initContainers: ['4 sidecar'],
+    containers: ['2'],
+    cpus: ['0-1,4-5', '2,6'],
+  },
+];
+
+export interface CpuReleaseVector extends Omit<CpuStateVector, 'container' | 'host'> {
+  readonly released: string;
+  readonly sharedAfterwards: string;
+}
+
+/** Vectors of `TestStaticPolicyRemove`, and the release of `TestStaticPolicyReuseCPUs`. */
+export const cpuReleaseVectors: readonly CpuReleaseVector[] = [
+  {
+    title: 'SingleSocketHT, DeAllocOneContainer',
+    shared: '4-7',
+    exclusive: ['fakePod/fakeContainer1 1-3'],
+    released: 'fakePod/fakeContainer1',
+    sharedAfterwards: '1-7',
+  },
+  {
+    title: 'SingleSocketHT, DeAllocOneContainer, BeginEmpty',
+    shared: '',
+    exclusive: ['fakePod/fakeContainer1 1-3', 'fakePod/fakeContainer2 4-7'],
+    released: 'fakePod/fakeContainer1',
+    sharedAfterwards: '1-3',
+  },
+  {
+    title: 'SingleSocketHT, DeAllocTwoContainer',
+    shared: '6-7',
+    exclusive: ['fakePod/fakeContainer1 1,3,5', 'fakePod/fakeContainer2 2,4'],
+    released: 'fakePod/fakeContainer1',
+    sharedAfterwards: '1,3,5-7',
+  },
+  {
+    title: 'SingleSocketHT, NoDeAlloc',
+    shared: '2,4,6-7',
+    exclusive: ['fakePod/fakeContainer1 1,3,5'],
+    released: 'fakePod/fakeContainer2',
+    sharedAfterwards: '2,4,6-7',
+  },
+  {
+    title: 'SingleSocketHT, DeAllocOneInitContainer',
+    shared: '2-3,6-7',
+    exclusive: ['pod/initContainer-0 0-1,4-5', 'pod/appContainer-0 0,4'],
+    released: 'pod/initContainer-0',
+    sharedAfterwards: '1-3,5-7',
+  },
+];
+
+export interface CpuStartVector extends Omit<CpuStateVector, 'container' | 'host'> {
+  /** The CPUs that are reserved by number, or how many are reserved. */
+  readonly reserved: string | number;
+  /** The message of the failure. Undefined if the kubelet starts. */
+  readonly error?: string;
+  /** The shared CPUs after the start. */
+  readonly sharedAfterwards?: string;
+}
+
+const STRICT: CpuPolicyOptions = { strictCpuReservation: true };
+
+/**
+ * Vectors of `TestStaticPolicyStart` and `TestStaticPolicyStartWithResvList` on the host `dualSocketSmt`, except those
+ * of management partitions, which only OpenShift has.
+ */
+export const cpuStartVectors: readonly CpuStartVector[] = [
+  {
+    title: 'non-corrupted state',
+    reserved: 0,
+    shared: '1-11',
+    exclusive: ['fakePod/0 0'],
+    sharedAfterwards: '1-11',
+  },
+  { title: 'empty cpuset', reserved: 1, shared: '', sharedAfterwards: '0-11' },
+  {
+    title: 'reserved cores 0 & 6 are not present in available cpuset',
+    reserved: 2,
+    shared: '0-1',
+    error: 'not all reserved cpus: "0,6" are present in defaultCpuSet: "0-1"',
+  },
+  {
+    title: 'some of reserved cores are present in available cpuset (StrictCPUReservationOption)',
+    options: STRICT,
+    reserved: 2,
+    shared: '0-1',
+    error: 'some of strictly reserved cpus: "0" are present in defaultCpuSet: "0-1"',
+  },
+  {
+    title: 'assigned core 2 is still present in available cpuset',
+    reserved: 0,
+    shared: '2-11',
+    exclusive: ['fakePod/0 0-2'],
+    error: 'pod: fakePod, container: 0 cpuset: "0-2" overlaps with default cpuset "2-11"',
+  },
+  {
+    title: 'assigned core 2 is still present in available cpuset (StrictCPUReservationOption)',
+    options: STRICT,
+    reserved: 0,
+    shared: '2-11',
+    exclusive: ['fakePod/0 0-2'],
+    error: 'pod: fakePod, container: 0 cpuset: "0-2" overlaps with default cpuset "2-11"',
+  },
+  {
+    title: 'core 12 is not present in topology but is in state cpuset',
+    reserved: 0,
+    shared: '5-12',
+    exclusive: ['fakePod/0 0-2', 'fakePod/1 3-4'],
+    error: 'current set of available CPUs "0-11" doesn\'t match with CPUs in state "0-12"',
+  },
+  {
+    title: 'core 11 is present in topology but is not in state cpuset',
+    reserved: 0,
+    shared: '5-10',
+    exclusive: ['fakePod/0 0-2', 'fakePod/1 3-4'],
+    error: 'current set of available CPUs "0-11" doesn\'t match with CPUs in state "0-10"',
+  },
+  { title: 'empty cpuset, reserved by number', reserved: '0-1', shared: '', sharedAfterwards: '0-11' },
+  {
+    title: 'empty cpuset with StrictCPUReservationOption enabled',
+    options: STRICT,
+    reserved: '0-1',
+    shared: '',
+    sharedAfterwards: '2-11',
+  },
+  {
+    title: 'reserved cores 0 & 1 are not present in available cpuset',
+    reserved: '0-1',
+    shared: '2-5',
+    error: 'not all reserved cpus: "0-1" are present in defaultCpuSet: "2-5"',
+  },
+  {
+    title: 'reserved cores 0 & 1 are present in available cpuset with StrictCPUReservationOption enabled',
+    options: STRICT,
+    reserved: '0-1',
+    shared: '0-5',
+    error: 'some of strictly reserved cpus: "0-1" are present in defaultCpuSet: "0-5"',
+  },
+];
+
+/** Vectors of `TestTopologyAwareAllocateCPUs`, whose masks of sockets are NUMA nodes. */
+export const alignedCpuVectors: readonly CpuAllocationVector[] = [
+  { title: 'Request 2 CPUs, No BitMask', request: 2, cpus: '0,6' },
+  { title: 'Request 2 CPUs, BitMask on Socket 0', request: 2, numaNodes: '0', cpus: '0,6' },
+  { title: 'Request 2 CPUs, BitMask on Socket 1', request: 2, numaNodes: '1', cpus: '1,7' },
+  { title: 'Request 8 CPUs, BitMask on Socket 0', request: 8, numaNodes: '0', cpus: '0-2,4,6-8,10' },
+  { title: 'Request 8 CPUs, BitMask on Socket 1', request: 8, numaNodes: '1', cpus: '0-1,3,5-7,9,11' },
+].map(({ request, ...vector }) => ({
+  ...vector,
+  host: 'dualSocketSmt',
+  shared: '0-11',
+  reserved: 'none',
+  container: `pod/main ${request}`,
+}));
+
+export interface PodCpuCountVector {
+  readonly title: string;
+  readonly initContainers: readonly string[];
+  readonly containers: readonly string[];
+  /** Number of exclusive CPUs that the pod needs at any one time. */
+  readonly count: number;
+}
+
+/** Vectors of `TestPodGuaranteedCPUs`. */
+export const podCpuCountVectors: readonly PodCpuCountVector[] = [
+  { title: 'TestCase01', initContainers: ['0'], containers: ['0'], count: 0 },
+  { title: 'TestCase02', initContainers: ['0'], containers: ['2'], count: 0 },
+  { title: 'TestCase03', initContainers: ['2'], containers: ['0'], count: 0 },
+  { title: 'TestCase04', initContainers: ['2'], containers: ['2'], count: 2 },
+  { title: 'TestCase05', initContainers: ['5'], containers: ['5'], count: 5 },
+  { title: 'TestCase06', initContainers: ['2'], containers: ['5'], count: 5 },
+  { title: 'TestCase07', initContainers: ['5'], containers: ['2'], count: 5 },
+  { title: 'TestCase08', initContainers: ['2', '4'], containers: ['2', '4'], count: 6 },
+  { title: 'TestCase09 1/2', initContainers: ['1 sidecar'], containers: ['1'], count: 2 },
+  {
+    title: 'TestCase09 2/2',
+    initContainers: ['5', '1 sidecar', '2 sidecar', '3 sidecar'],
+    containers: ['1'],
+    count: 7,
+  },
+  {
+    title: 'TestCase11',
+    initContainers: ['5', '1 sidecar', '2 sidecar', '5', '3 sidecar'],
+    containers: ['1'],
+    count: 8,
+  },
+  { title: 'TestCase12', initContainers: ['10 sidecar', '200'], containers: ['100'], count: 210 },
+];

@@ -3,7 +3,12 @@ import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { allocatePod } from '../../../kubernetes/cpus/allocatePod.ts';
 import { formatCpuSet, parseCpuSet } from '../../../kubernetes/cpus/cpuSet.ts';
-import type { ResourceHints, TopologyHint } from '../../../kubernetes/cpus/topologyHints.ts';
+import type {
+  ResourceHints,
+  TopologyHint,
+  TopologyManager,
+  TopologyPolicyName,
+} from '../../../kubernetes/cpus/topologyHints.ts';
 import {
   createMemoryPolicy,
   initialMemoryAssignments,
@@ -249,16 +254,19 @@ const podWithGib = (uid: string, ...gib: readonly (number | `init ${number}`)[])
 
 /** Allocates to pods sequentially. Returns the NUMA nodes of each container, and the refusals. */
 function allocated(
-  name: 'none' | 'best-effort' | 'restricted' | 'single-numa-node',
+  name: TopologyPolicyName | 'none',
   policy: ReturnType<typeof hostWith>,
   pods: readonly Pod[],
   isPerPod = false,
 ) {
   let memory = initialMemoryAssignments(policy);
   const refusals: string[] = [];
-  const topologyPolicy = { name, isPerPod, prefersClosest: false };
+  const ids = policy.nodes.map(({ id }) => id);
+  const topologyManager: TopologyManager | undefined =
+    name === 'none' ? undefined : { policy: { name, isPerPod, prefersClosest: false }, numaNodes: { ids } };
+  const managers = { topologyManager, memoryPolicy: policy };
   for (const pod of pods) {
-    const allocation = allocatePod({ topologyPolicy, memoryPolicy: policy }, { memory }, pod);
+    const allocation = allocatePod(managers, { memory }, pod);
     if ('refusal' in allocation) refusals.push(`${allocation.refusal.reason}: ${allocation.refusal.message}`);
     else memory = allocation.assignments.memory ?? memory;
   }
@@ -331,9 +339,8 @@ test('later containers use the memory of init containers that have completed', (
 test('init containers that have completed get no memory again when a new agent admits their pod', () => {
   const policy = hostWith(4);
   const pod = podWithGib('a', 'init 3', 2);
-  const topologyPolicy = { name: 'none', isPerPod: false, prefersClosest: false } as const;
   const allocate = (memory: MemoryAssignments) => {
-    const allocation = allocatePod({ topologyPolicy, memoryPolicy: policy }, { memory }, pod);
+    const allocation = allocatePod({ memoryPolicy: policy }, { memory }, pod);
     if (!('assignments' in allocation) || allocation.assignments.memory === undefined) throw new Error('refused');
     return allocation.assignments.memory;
   };
@@ -347,9 +354,12 @@ test('pods that are not Guaranteed get no memory of their own', () => {
 });
 
 test('counts requests and failures of memory for the metrics', () => {
-  const topologyPolicy = { name: 'restricted', isPerPod: false, prefersClosest: false } as const;
   const policy = hostWith(4);
+  const topologyManager: TopologyManager = {
+    policy: { name: 'restricted', isPerPod: false, prefersClosest: false },
+    numaNodes: { ids: [0] },
+  };
   const memory = initialMemoryAssignments(policy);
-  const { counts } = allocatePod({ topologyPolicy, memoryPolicy: policy }, { memory }, podWithGib('a', 1, 9));
+  const { counts } = allocatePod({ topologyManager, memoryPolicy: policy }, { memory }, podWithGib('a', 1, 9));
   expect(counts).toMatchObject({ memoryPinningRequests: 2, memoryPinningErrors: 1, topologyErrors: 1 });
 });

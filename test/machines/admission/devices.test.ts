@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { createActor, fromCallback, setup } from 'xstate';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { initialAssignments } from '../../../kubernetes/cpus/cpuPolicy.ts';
+import type { TopologyManager, TopologyPolicyName } from '../../../kubernetes/cpus/topologyHints.ts';
 import {
   type DeviceAllocation,
   type DeviceResource,
@@ -43,10 +44,12 @@ function admissionStory({
   resources = [gpu],
   allocations = [],
   cpus,
+  topologyManager,
 }: {
   resources?: readonly DeviceResource[];
   allocations?: readonly DeviceAllocation[];
   cpus?: CpuAllocation;
+  topologyManager?: TopologyManager;
 } = {}) {
   const heard: { by: string; event: Heard }[] = [];
   const ear = fromCallback<Heard, string>(({ receive, input: by }) =>
@@ -70,6 +73,7 @@ function admissionStory({
             isShuttingDown: false,
           },
           ...(cpus === undefined ? {} : { cpus }),
+          ...(topologyManager === undefined ? {} : { topologyManager }),
           devices: initialDeviceBook({ resources, allocations }),
         },
       });
@@ -238,9 +242,9 @@ test('a running pod of the previous agent is admitted at once with its devices, 
 });
 
 test('the devices of a running pod of the previous agent are reported when its exclusive CPUs are saved', () => {
-  const { cpuPolicy, topologyPolicy } = simulatedCpuManager('xeonGold');
+  const { cpuPolicy } = simulatedCpuManager('xeonGold');
   const assignments = initialAssignments(cpuPolicy);
-  const cpus = { cpuPolicy, topologyPolicy, assignments, revision: 0, reportedRevision: 0, unconfirmed: [] };
+  const cpus = { cpuPolicy, assignments, revision: 0, reportedRevision: 0, unconfirmed: [] };
   const story = admissionStory({ allocations: [earlier], cpus });
   const amounts = { cpu: '1', memory: '1Gi', [GPU]: '2' };
   const pod = podWith('a', {
@@ -267,9 +271,8 @@ test('a pod that does not run any more is refused until its plugin has registere
 
 test('a pod that is refused for its devices loses its exclusive CPUs too, and is refused only once', () => {
   const { cpuPolicy } = simulatedCpuManager('xeonGold');
-  const topologyPolicy = { name: 'none', isPerPod: false, prefersClosest: false } as const;
   const assigned = { ...initialAssignments(cpuPolicy), exclusive: [{ podUid: 'a', container: 'main', cpus: [1] }] };
-  const cpus = { cpuPolicy, topologyPolicy, assignments: assigned, revision: 0, reportedRevision: 0, unconfirmed: [] };
+  const cpus = { cpuPolicy, assignments: assigned, revision: 0, reportedRevision: 0, unconfirmed: [] };
   const story = admissionStory({
     resources: [{ ...gpu, devices: [], isConnected: false }],
     allocations: [earlier],
@@ -343,26 +346,74 @@ test('a device keeps its last health when its plugin is gone for good', () => {
   expect(story.reports()).toHaveLength(2);
 });
 
-test('devices are on the NUMA nodes that the topology policy chooses, or the pod is refused', () => {
-  const { cpuPolicy } = simulatedCpuManager('xeonGold');
-  const topologyPolicy = { name: 'single-numa-node', isPerPod: false, prefersClosest: false } as const;
-  const cpus = {
-    cpuPolicy,
-    topologyPolicy,
-    assignments: initialAssignments(cpuPolicy),
-    revision: 0,
-    reportedRevision: 0,
-    unconfirmed: [],
-  };
-  const devices = [
-    { id: 'far', isHealthy: true, numaNodes: [1] },
-    { id: 'taken', isHealthy: true, numaNodes: [0] },
-  ];
-  const taken = { ...earlier, podUid: 'other', devicesByNode: [{ numaNode: 0, ids: ['taken'] }] };
-  const story = admissionStory({ resources: [{ ...gpu, devices }], allocations: [taken], cpus });
-  story.request(withGpus('a', 1));
-  expect(story.orders().at(-1)).toMatchObject({ reservations: [{ devices: ['far'], numaNodes: [1] }] });
-  const both = admissionStory({ resources: [{ ...gpu, devices }], cpus });
-  both.request(withGpus('b', 2));
-  expect(both.answers('b')).toEqual(['Resources cannot be allocated with Topology locality']);
+const nodesOfDevices = (ids: Readonly<Record<string, number>>): DeviceResource => ({
+  ...gpu,
+  devices: Object.entries(ids).map(([id, numaNode]) => ({ id, isHealthy: true, numaNodes: [numaNode] })),
+});
+
+/** A topology manager on a host with two NUMA nodes. */
+const topologyManagerWith = (name: TopologyPolicyName, isPerPod = false): TopologyManager => ({
+  policy: { name, isPerPod, prefersClosest: false },
+  numaNodes: { ids: [0, 1] },
+});
+
+test.each<[string, Readonly<Record<string, string>>, Readonly<Record<string, string>>]>([
+  ['BestEffort', {}, {}],
+  ['Burstable', { cpu: '1' }, {}],
+  ['Guaranteed', { cpu: '1', memory: '1Gi' }, { cpu: '1', memory: '1Gi' }],
+])(
+  'the topology policy places devices of a pod that is %s, also without a CPU manager and a memory manager',
+  (_qos, requests, limits) => {
+    const podOf = (uid: string, count: number): Pod => {
+      const devices = { [GPU]: String(count) };
+      const resources = { requests: { ...requests, ...devices }, limits: { ...limits, ...devices } };
+      const pod = podWith(uid, { containers: [containerWith('main', { resources })] });
+      return { ...pod, metadata: { ...pod.metadata, uid } };
+    };
+    const resource = nodesOfDevices({ far: 1, taken: 0 });
+    const taken = { ...earlier, podUid: 'other', devicesByNode: [{ numaNode: 0, ids: ['taken'] }] };
+    const topologyManager = topologyManagerWith('single-numa-node');
+    const story = admissionStory({ resources: [resource], allocations: [taken], topologyManager });
+    story.request(podOf('a', 1));
+    expect(story.orders().at(-1)).toMatchObject({ reservations: [{ devices: ['far'], numaNodes: [1] }] });
+    const both = admissionStory({ resources: [resource], topologyManager });
+    both.request(podOf('b', 2));
+    expect(both.answers('b')).toEqual(['Resources cannot be allocated with Topology locality']);
+  },
+);
+
+/** A pod with two containers, each of which requests one device. */
+function withTwoGpuContainers(uid: string): Pod {
+  const one = { resources: { requests: { [GPU]: '1' }, limits: { [GPU]: '1' } } };
+  const pod = podWith(uid, { containers: [containerWith('first', one), containerWith('second', one)] });
+  return { ...pod, metadata: { ...pod.metadata, uid } };
+}
+
+test.each<[TopologyPolicyName, 'container' | 'pod', string]>([
+  ['best-effort', 'container', 'g0 g1'],
+  ['restricted', 'container', 'g0 g1'],
+  ['single-numa-node', 'container', 'g0 g1'],
+  ['best-effort', 'pod', 'g1 g2'],
+  ['restricted', 'pod', 'g1 g2'],
+  ['single-numa-node', 'pod', 'g1 g2'],
+])('the devices of two containers with policy %s and scope %s', (name, scope, devices) => {
+  const resource = nodesOfDevices({ g0: 0, g1: 1, g2: 1 });
+  const story = admissionStory({ resources: [resource], topologyManager: topologyManagerWith(name, scope === 'pod') });
+  story.request(withTwoGpuContainers('a'));
+  const { first, second } = story.devicesOf('a');
+  expect([first, second].join(' ')).toBe(devices);
+});
+
+test.each<[TopologyPolicyName, string]>([
+  ['best-effort', 'g0 g1'],
+  ['restricted', 'Resources cannot be allocated with Topology locality'],
+  ['single-numa-node', 'Resources cannot be allocated with Topology locality'],
+])('the policy %s for a pod whose devices are only free on different NUMA nodes', (name, result) => {
+  const resource = nodesOfDevices({ g0: 0, g1: 1, g2: 1 });
+  const taken = { ...earlier, podUid: 'other', devicesByNode: [{ numaNode: 1, ids: ['g2'] }] };
+  const topologyManager = topologyManagerWith(name, true);
+  const story = admissionStory({ resources: [resource], allocations: [taken], topologyManager });
+  story.request(withTwoGpuContainers('a'));
+  const { first, second } = story.devicesOf('a');
+  expect(first === undefined ? story.answers('a').join() : [first, second].join(' ')).toBe(result);
 });

@@ -9,7 +9,7 @@ import { waitDescription } from '../../../machines/admission/context.ts';
 import { simulatedCpuManager } from '../../../testing/simulation/host/cpuTopologies.ts';
 import { containerWith, podWith } from '../../fakes/pods.ts';
 
-const { cpuPolicy, topologyPolicy } = simulatedCpuManager('laptop');
+const { cpuPolicy } = simulatedCpuManager('laptop');
 
 /** A Guaranteed pod with one container. */
 function guaranteed(uid: string, cpu: string): Pod {
@@ -34,7 +34,7 @@ function admissionStory(exclusive: readonly CpuAssignment[] = []) {
     receive((event) => void heard.push({ by, event })),
   );
   const assignments = { ...initialAssignments(cpuPolicy), exclusive };
-  const cpus = { cpuPolicy, topologyPolicy, assignments, revision: 0, reportedRevision: 0, unconfirmed: [] };
+  const cpus = { cpuPolicy, assignments, revision: 0, reportedRevision: 0, unconfirmed: [] };
   const node = setup({ actors: { admission: admissionMachine, ear } }).createMachine({
     context: ({ spawn }) => {
       for (const id of ['cpus', 'a', 'b', 'c']) spawn('ear', { id, systemId: id, input: id });

@@ -73,11 +73,7 @@ describe('defaults', () => {
         },
       },
       admission: { labels: {}, taints: [], unsafeSysctls: [] },
-      resourceManagers: {
-        reservedCpus: [],
-        topologyPolicy: { name: 'none', isPerPod: false, prefersClosest: false },
-        maxNumaNodes: 8,
-      },
+      resourceManagers: { reservedCpus: [] },
       shutdownPeriods: [],
       seccompDefault: false,
       idsPerPod: 65_536,

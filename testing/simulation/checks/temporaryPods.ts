@@ -4,11 +4,14 @@ import type { RuntimeEffect } from '../../../cri/simulated/objects/views.ts';
 import type { SimulatedRuntime } from '../../../cri/simulated/runtime.ts';
 import type { CgroupTree } from '../../../host/simulated/cgroupTree.ts';
 import { type ForeignPod, runForeignPod, TEMPORARY_NAMESPACE, temporaryPod } from '../host/foreignPods.ts';
+import type { CgroupAccess } from '../host/hostCgroups.ts';
 import type { Schedule } from '../run/schedule.ts';
 
 /** The host that the pods run on. `cgroups` are those since the last boot. */
 export interface PodHost {
   readonly cgroups: CgroupTree;
+  /** Access of this agent to the cgroups. */
+  readonly cgroupAccess: CgroupAccess;
   readonly clock: Pick<Schedule, 'setTimeout'>;
 }
 
@@ -61,15 +64,16 @@ export class TemporaryPods {
   }
 
   /** Removes a pod with everything that is left of it. */
-  remove(uid: string, cgroups: CgroupTree): void {
+  remove(uid: string, { cgroups, cgroupAccess }: PodHost): void {
     const pod = this.#pods.get(uid);
     if (pod === undefined) return;
     for (const known of [this.#pods, this.#wasShown, this.#settled]) known.delete(uid);
     this.#sweep(uid);
     const isUsed = [...this.#runtime.sandboxes()].some(({ podUid }) => podUid === uid);
-    // A kubelet removes the cgroups of unknown UIDs, including those that a different agent has left. If this agent may
+    // A kubelet removes the cgroups of unknown UIDs, including those that a different agent has left. If this agent does
     // not change cgroups, only the other agent can have created that of the pod.
-    const isToGo = (path: string) => !isUsed || (cgroups.isReadOnly && path === pod.cgroup);
+    const isOnlyTheirs = cgroups.isReadOnly || cgroupAccess === 'unused';
+    const isToGo = (path: string) => !isUsed || (isOnlyTheirs && path === pod.cgroup);
     for (const path of cgroups.paths) if (path.endsWith(`/pod${uid}`) && isToGo(path)) cgroups.drop(path);
   }
 

@@ -2,8 +2,8 @@
 import type { CpuManagerConfig, MemoryManagerConfig } from '../../../actors/node/nodeAgentConfig.ts';
 import { type CpuPolicyOptions, createCpuPolicy } from '../../../kubernetes/cpus/cpuPolicy.ts';
 import { cpuSetOf, parseCpuSet } from '../../../kubernetes/cpus/cpuSet.ts';
-import type { CpuTopology } from '../../../kubernetes/cpus/cpuTopology.ts';
-import type { TopologyPolicy } from '../../../kubernetes/cpus/topologyHints.ts';
+import { type CpuTopology, numaNodesOf } from '../../../kubernetes/cpus/cpuTopology.ts';
+import type { TopologyManager, TopologyPolicyName } from '../../../kubernetes/cpus/topologyHints.ts';
 import { createMemoryPolicy, type NumaNodeMemory } from '../../../kubernetes/numaMemory/memoryAssignments.ts';
 
 /** The CPUs of each part of a host, as the kernel lists them. */
@@ -149,8 +149,6 @@ const machineTopology = (machine: SimulatedMachine): CpuTopology => topologyOf(l
 
 const GIB = 2 ** 30;
 
-const NO_TOPOLOGY_POLICY: TopologyPolicy = { name: 'none', isPerPod: false, prefersClosest: false };
-
 /** The reserved CPU of a simulated node, in millicores. */
 const RESERVED_MILLIS = 1_000;
 
@@ -169,22 +167,24 @@ function machineMemory(machine: SimulatedMachine): readonly NumaNodeMemory[] {
 }
 
 /** Returns the memory manager's configuration of a node on this machine, with 1 GiB reserved on its first NUMA node. */
-export function simulatedMemoryManager(
-  machine: SimulatedMachine,
-  topologyPolicy: TopologyPolicy = NO_TOPOLOGY_POLICY,
-): MemoryManagerConfig {
+export function simulatedMemoryManager(machine: SimulatedMachine): MemoryManagerConfig {
   const nodes = machineMemory(machine);
   const reservation = { numaNode: nodes[0]?.id ?? 0, resource: 'memory', bytes: GIB };
-  return { topologyPolicy, memoryPolicy: createMemoryPolicy(nodes, [reservation]) };
+  return { memoryPolicy: createMemoryPolicy(nodes, [reservation]) };
 }
 
 /** Returns the CPU manager's configuration of a node on this machine, with the static policy and one reserved CPU. */
-export const simulatedCpuManager = (
-  machine: SimulatedMachine,
-  options: CpuPolicyOptions = {},
-  topologyPolicy: TopologyPolicy = NO_TOPOLOGY_POLICY,
-): CpuManagerConfig => ({
-  topologyPolicy,
+export const simulatedCpuManager = (machine: SimulatedMachine, options: CpuPolicyOptions = {}): CpuManagerConfig => ({
   cpuPolicy: createCpuPolicy(machineTopology(machine), options, { reservedMillis: RESERVED_MILLIS, reservedCpus: [] }),
   reconcileMs: RECONCILE_MS,
+});
+
+/** Returns the topology manager of a node on this machine. */
+export const simulatedTopologyManager = (
+  machine: SimulatedMachine,
+  name: TopologyPolicyName,
+  isPerPod = false,
+): TopologyManager => ({
+  policy: { name, isPerPod, prefersClosest: false },
+  numaNodes: numaNodesOf(machineTopology(machine)),
 });

@@ -124,8 +124,8 @@ export class ForeignObjects {
     this.#temporaryPods.stop(uid);
   }
 
-  removePod(uid: string, cgroups: CgroupTree): void {
-    this.#temporaryPods.remove(uid, cgroups);
+  removePod(uid: string, host: PodHost): void {
+    this.#temporaryPods.remove(uid, host);
   }
 
   noteEffect(effect: RuntimeEffect): void {

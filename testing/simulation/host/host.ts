@@ -320,7 +320,7 @@ export class SimulatedHost {
     this.#foreign.startPod(uid, PRESENT_IMAGE, this);
     this.#temporaryFaults.start(`visit ${uid}`, forMs, () => {
       this.#foreign.stopPod(uid);
-      this.clock.setTimeout(() => this.#foreign.removePod(uid, this.cgroups), REMOVAL_DELAY_MS);
+      this.clock.setTimeout(() => this.#foreign.removePod(uid, this), REMOVAL_DELAY_MS);
     });
   }
 

@@ -8,7 +8,7 @@ import type { Gate } from '../run/gate.ts';
 /** The resource that the plugin provides. */
 export const DEVICE_RESOURCE = 'simulated.example/device';
 
-/** The number of devices, which containers retain while the plugin is away. */
+/** The number of devices, half of which are on each of the first two NUMA nodes. Containers retain them while the plugin is away. */
 export const DEVICE_COUNT = 4;
 
 const OPTIONS = { needsPreStart: true, hasPreferences: true };
@@ -20,7 +20,7 @@ export class SimulatedDevices {
   #devices: readonly PluginDevice[] = Array.from({ length: DEVICE_COUNT }, (_, index) => ({
     id: `d${index}`,
     isHealthy: true,
-    numaNodes: [],
+    numaNodes: [index < DEVICE_COUNT / 2 ? 0 : 1],
   }));
   #isConnected = true;
   readonly #listeners = new Set<DevicePluginListener>();

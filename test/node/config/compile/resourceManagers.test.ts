@@ -13,8 +13,6 @@ const compiled = (yaml: string) => compileResourceManagers(valuesOf(yaml));
 test('by default, no container gets exclusive CPUs', () => {
   expect(compiled('')).toEqual({
     reservedCpus: [],
-    topologyPolicy: { name: 'none', isPerPod: false, prefersClosest: false },
-    maxNumaNodes: 8,
   });
 });
 
@@ -35,8 +33,7 @@ test('the settings of the managers take effect', () => {
       liftsQuota: true,
     },
     reservedCpus: [0, 1, 8],
-    topologyPolicy: { name: 'restricted', isPerPod: true, prefersClosest: true },
-    maxNumaNodes: 16,
+    topology: { policy: { name: 'restricted', isPerPod: true, prefersClosest: true }, maxNumaNodes: 16 },
   });
   expect(read(yaml).ignoredFields).toEqual([]);
 });
@@ -91,6 +88,7 @@ test('gates enable options in alpha, disable those in beta, and restore the CPU 
 const STATIC = 'cpuManagerPolicy: static\n';
 const options = (...texts: readonly string[]) =>
   `${STATIC}cpuManagerPolicyOptions: {${texts.map((option) => `${option}: "true"`).join(', ')}}`;
+const BEST_EFFORT = 'topologyManagerPolicy: best-effort\ntopologyManagerPolicyOptions: ';
 const ALPHA = '\nfeatureGates: {CPUManagerPolicyAlphaOptions: true}';
 
 test.each([
@@ -131,19 +129,23 @@ test.each([
     `${options('align-by-socket')}${ALPHA}\ntopologyManagerPolicy: single-numa-node`,
     'Topolgy manager single-numa-node policy is incompatible with CPUManager align-by-socket policy option',
   ],
-  ['topologyManagerPolicyOptions: {foo: "true"}', 'unknown Topology Manager Policy option: "foo"'],
+  [`${BEST_EFFORT}{foo: "true"}`, 'unknown Topology Manager Policy option: "foo"'],
   [
-    'topologyManagerPolicyOptions: {prefer-closest-numa-nodes: "yes"}',
+    `${BEST_EFFORT}{prefer-closest-numa-nodes: "yes"}`,
     'bad value for option "prefer-closest-numa-nodes": strconv.ParseBool: parsing "yes": invalid syntax',
   ],
   [
-    'topologyManagerPolicyOptions: {max-allowable-numa-nodes: "many"}',
+    `${BEST_EFFORT}{max-allowable-numa-nodes: "many"}`,
     'unable to convert policy option to integer "max-allowable-numa-nodes": strconv.Atoi: parsing "many": invalid syntax',
   ],
   [
-    'topologyManagerPolicyOptions: {max-allowable-numa-nodes: "4"}',
+    `${BEST_EFFORT}{max-allowable-numa-nodes: "4"}`,
     'the minimum value of "max-allowable-numa-nodes" should not be less than 8',
   ],
 ])('the setting "%s" is rejected with the message of a kubelet', (yaml, message) => {
   expect(() => compiled(yaml)).toThrow(message);
+});
+
+test('without a topology policy, its options do not matter', () => {
+  expect(compiled('topologyManagerPolicyOptions: {foo: "true"}')).toEqual({ reservedCpus: [] });
 });

@@ -1,16 +1,30 @@
 /** The processes that the OOM killer has killed, as the agent reports them. */
-import type { OomKill } from '../../../../kubernetes/lifecycle/oomKill.ts';
+import type { SimulatedContainer } from '../../../../cri/simulated/objects/views.ts';
+import { containerIdOfKill, type OomKill } from '../../../../kubernetes/lifecycle/oomKill.ts';
 import type { Invariant } from '../invariant.ts';
 
 const isSystemKill = ({ limitedCgroup }: OomKill): boolean => limitedCgroup === '/';
 const pidIn = (message: string): number => Number(/pid:? (\d+)/.exec(message)?.[1]);
+
+/** Identifies a run of a container even if the runtime gives the container a different ID. */
+const runOf = ({ podUid, containerName, attempt }: SimulatedContainer): string =>
+  `${podUid} ${containerName} ${attempt}`;
 
 export const oomKillsShown: Invariant = {
   description: 'Each agent reports each system OOM kill once, and a container is told only about its own kill.',
   follow: (watched, violated) => {
     const { host } = watched;
     const reported = new Set<number>();
+    /** The runs of the killed containers, by the ID of the killed process. */
+    const killedRuns = new Map<number, string>();
+    const recordKilledRuns = () => {
+      for (const kill of host.oomKills) {
+        const container = killedRuns.has(kill.pid) ? undefined : host.container(containerIdOfKill(kill) ?? '');
+        if (container !== undefined) killedRuns.set(kill.pid, runOf(container));
+      }
+    };
     return {
+      afterStep: recordKilledRuns,
       onAgentStarted: () => reported.clear(),
       onEvent: ({ reason, message }) => {
         if (reason !== 'SystemOOM') return;
@@ -21,14 +35,16 @@ export const oomKillsShown: Invariant = {
           violated(`an event about a kill that did not happen: ${message}`);
       },
       onStatus: ({ pod }) => {
+        recordKilledRuns();
         for (const { state, lastState } of pod.status?.containerStatuses ?? [])
           for (const end of [state?.terminated, lastState?.terminated]) {
             const { message = '', containerID = '' } = end ?? {};
             if (!message.includes(': the kernel killed ')) continue;
             const kill = host.oomKills.find(({ pid }) => pid === pidIn(message));
             const id = containerID.split('//').at(-1) ?? '';
-            // After a boot the host has forgotten the kill, and the runtime may have renamed the container.
-            if (kill !== undefined && host.container(id) !== undefined && !kill.cgroup.includes(id))
+            const container = host.container(id);
+            // After a boot the host has forgotten the kill, and the runtime may have removed the container.
+            if (kill !== undefined && container !== undefined && runOf(container) !== killedRuns.get(kill.pid))
               violated(`container ${id} has the message of a kill in ${kill.cgroup}`);
           }
       },

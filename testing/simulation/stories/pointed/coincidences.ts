@@ -79,6 +79,11 @@ export const runtimeRestarts: Readonly<Record<string, PointedStory>> = {
     killAgent(20),
     renames(30),
   ]),
+  'the runtime comes back with another id for a container that the kernel killed': pointedStory([
+    apply(0, manifest('web')),
+    at(6, { kind: 'oom', which: 0, child: false }),
+    renames(20),
+  ]),
   'the runtime comes back without knowing what runs': pointedStory([...several, hasUnknown(8)]),
   'the runtime comes back without knowing what has started, as its answer was lost': pointedStory(
     [...several, hasUnknown(1)],

@@ -107,6 +107,17 @@ export const unusualHosts: Readonly<Record<string, PointedStory>> = {
     ...pointedStory([apply(0, manifest('web')), remove(30, 'web')]),
     cgroups: 'unused',
   },
+  'a host leaves cgroups to the runtime, and another agent runs a pod in a cgroup of its own': {
+    ...long(
+      apply(0, named()),
+      killAgent(8, 12),
+      at(9, { kind: 'killSandbox', which: 0 }),
+      visit(10, 60),
+      at(30, { kind: 'exit', which: 0, exitCode: 0 }),
+      remove(120, 'web'),
+    ),
+    cgroups: 'unused',
+  },
   'a host lets nobody change cgroups for a while': long(
     apply(0, manifest('web')),
     cgroupsReadOnly(30, 100),
