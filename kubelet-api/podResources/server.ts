@@ -35,6 +35,8 @@ import {
 
 export interface PodResourcesParts {
   readonly pods: () => readonly Pod[];
+  /** Whether `List` of v1 omits terminated pods. The other methods do not depend on it. */
+  readonly listsOnlyActivePods: boolean;
   /** The CPU assignments and their policy. Undefined if the node does not assign CPUs. */
   readonly cpus: () => { readonly cpuPolicy: CpuPolicy; readonly assignments: CpuAssignments } | undefined;
   /** The memory assignments and their policy. Undefined if the node does not assign memory of NUMA nodes. */
@@ -73,6 +75,7 @@ export async function listenPodResources(path: string, parts: PodResourcesParts)
       sendResponse(() => handleRequest(request), { callback, reportFailure });
     };
   };
+  const activePods = () => nonTerminatedPods(parts.pods());
   const exclusiveResources = (pod: Pod) =>
     podResourcesWithSidecars(pod, {
       cpus: parts.cpus()?.assignments,
@@ -80,9 +83,11 @@ export async function listenPodResources(path: string, parts: PodResourcesParts)
       devices: parts.devices(),
     });
   server.addService(V1, {
-    list: createUnaryHandler(['v1', 'list'], () => encodePods(nonTerminatedPods(parts.pods()).map(exclusiveResources))),
+    list: createUnaryHandler(['v1', 'list'], () =>
+      encodePods((parts.listsOnlyActivePods ? activePods() : parts.pods()).map(exclusiveResources)),
+    ),
     get: createUnaryHandler(['v1', 'get'], (requestedPod: RequestedPod) =>
-      encodePods([exclusiveResources(requirePod(parts.pods(), requestedPod))]),
+      encodePods([exclusiveResources(requirePod(activePods(), requestedPod))]),
     ),
     getAllocatableResources: createUnaryHandler(['v1', 'get_allocatable'], () => {
       const { cpuPolicy } = parts.cpus() ?? {};

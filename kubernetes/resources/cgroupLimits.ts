@@ -89,27 +89,34 @@ function hugepageField(
   return { hugepages: Object.fromEntries(pageSizes.map((size) => [size, lookUp(limits, size) ?? 0])) };
 }
 
-/** Returns the huge page limits by page size. If the pod itself has none, returns the sums over its containers. */
+/**
+ * Returns a pod's huge page limits by page size in the kernel's notation. They are the pod's effective requests, because
+ * requests of huge pages equal their limits (`ResourceConfigForPod` in `pkg/kubelet/cm/helpers_linux.go`).
+ */
 function hugepageLimits(spec: PodSpec): Record<string, number> {
-  const podLimits = toHugepageLimits(spec.resources?.limits ?? {});
-  if (Object.keys(podLimits).length > 0) return podLimits;
-  const sum = new Map<string, number>();
-  for (const { container, role } of containersOf(spec)) {
-    if (role === 'ephemeral') continue;
-    for (const [size, bytes] of Object.entries(toHugepageLimits(container.resources?.limits ?? {}))) {
-      sum.set(size, (sum.get(size) ?? 0) + bytes);
-    }
+  const containerRequests = containersOf(spec).map(({ container }) => container.resources?.requests);
+  const requestLists = [spec.overhead, spec.resources?.requests, ...containerRequests];
+  const bytesBySize = new Map<string, number>();
+  for (const resource of new Set(requestLists.flatMap((requests = {}) => Object.keys(requests)))) {
+    const size = pageSizeOf(resource);
+    if (size !== undefined) bytesBySize.set(size, (bytesBySize.get(size) ?? 0) + podRequest(spec, resource));
   }
-  return Object.fromEntries(sum);
+  return Object.fromEntries(bytesBySize);
 }
 
-/** Returns the huge page limits by page size in the kernel's notation, e.g. `2MB` for `hugepages-2Mi`. */
+/** Returns the huge page limits by page size in the kernel's notation. */
 export function toHugepageLimits(limits: ResourceList): Record<string, number> {
   const entries = Object.entries(limits).flatMap(([resource, amount]) => {
-    const [, size] = /^hugepages-(.+)$/.exec(resource) ?? [];
-    return size === undefined ? [] : [[formatPageSize(wholeValue(size)), wholeValue(amount)] as const];
+    const size = pageSizeOf(resource);
+    return size === undefined ? [] : [[size, wholeValue(amount)] as const];
   });
   return Object.fromEntries(entries);
+}
+
+/** Returns the page size of a resource in the kernel's notation, e.g. `2MB` for `hugepages-2Mi`. */
+function pageSizeOf(resource: string): string | undefined {
+  const [, size] = /^hugepages-(.+)$/.exec(resource) ?? [];
+  return size === undefined ? undefined : formatPageSize(wholeValue(size));
 }
 
 const MIB = 1024 ** 2;

@@ -16,7 +16,10 @@ const ENABLED_BETA_GATES: readonly string[] = [
 const ALPHA_GATES: readonly string[] = ['CPUManagerPolicyAlphaOptions', 'MemoryQoS', 'PodLogsQuerySplitStreams'];
 const ALL_ALPHA = 'AllAlpha';
 /** Deprecated gates, which are enabled by default and restore an earlier behavior when disabled. */
-const DEPRECATED_GATES: readonly string[] = ['DisableCPUQuotaWithExclusiveCPUs'];
+const DEPRECATED_GATES: readonly string[] = [
+  'DisableCPUQuotaWithExclusiveCPUs',
+  'KubeletPodResourcesListUseActivePods',
+];
 
 type GatedConfig = Pick<KubeletFields, 'featureGates'>;
 
@@ -49,8 +52,12 @@ export const allowsAlphaCpuOptions = (config: GatedConfig): boolean =>
 export const enforcesMemoryQos = (config: GatedConfig): boolean => isGateEnabled(config, 'MemoryQoS', ALL_ALPHA);
 
 /** Whether containers with exclusive CPUs have no CPU quota. */
-export const liftsQuotaOfExclusiveCpus = ({ featureGates = {} }: GatedConfig): boolean =>
-  lookUp(featureGates, 'DisableCPUQuotaWithExclusiveCPUs') ?? true;
+export const liftsQuotaOfExclusiveCpus = (config: GatedConfig): boolean =>
+  isDeprecatedGateEnabled(config, 'DisableCPUQuotaWithExclusiveCPUs');
+
+/** Whether the pod-resources API lists only active pods. */
+export const listsOnlyActivePods = (config: GatedConfig): boolean =>
+  isDeprecatedGateEnabled(config, 'KubeletPodResourcesListUseActivePods');
 
 /**
  * Whether `ClusterTrustBundleProjection` is enabled without `ClusterTrustBundle`, in which case a kubelet does not
@@ -79,6 +86,9 @@ const isGateEnabled = ({ featureGates = {} }: GatedConfig, name: string, groupGa
 const isEnabledByDefault = ({ featureGates = {} }: GatedConfig, name: string): boolean =>
   lookUp(featureGates, name) ?? lookUp(featureGates, ALL_BETA) ?? true;
 
+const isDeprecatedGateEnabled = ({ featureGates = {} }: GatedConfig, name: string): boolean =>
+  lookUp(featureGates, name) ?? true;
+
 export interface FeatureGate {
   readonly name: string;
   readonly stage: 'ALPHA' | 'BETA' | 'DEPRECATED';
@@ -95,6 +105,6 @@ export const listKnownGates = (config: GatedConfig): readonly FeatureGate[] => [
     (name): FeatureGate => ({ name, stage: 'ALPHA', isEnabled: isGateEnabled(config, name, ALL_ALPHA) }),
   ),
   ...DEPRECATED_GATES.map(
-    (name): FeatureGate => ({ name, stage: 'DEPRECATED', isEnabled: lookUp(config.featureGates ?? {}, name) ?? true }),
+    (name): FeatureGate => ({ name, stage: 'DEPRECATED', isEnabled: isDeprecatedGateEnabled(config, name) }),
   ),
 ];

@@ -7,8 +7,8 @@ import { checkSocketPath, isListening, removeStaleSocket } from '../../socket/so
 import type { NodeConfig } from '../config/nodeConfig.ts';
 import { RETRY_MS, retryUntilStarted } from '../start/retryUntilStarted.ts';
 
-interface PodResourcesSocketDependencies extends PodResourcesParts {
-  readonly config: Pick<NodeConfig, 'rootDirectory'>;
+interface PodResourcesSocketDependencies extends Omit<PodResourcesParts, 'listsOnlyActivePods'> {
+  readonly config: Pick<NodeConfig, 'rootDirectory' | 'podResources'>;
   readonly logger: Pick<Logger, 'warn'>;
 }
 
@@ -30,7 +30,15 @@ export function servePodResources({
     startService: async () => {
       await preparePath(path);
       const { listenPodResources } = await import('../../kubelet-api/podResources/server.ts');
-      const { close } = await listenPodResources(path, { pods, cpus, memory, devices, clock, onRequest });
+      const { close } = await listenPodResources(path, {
+        pods,
+        listsOnlyActivePods: config.podResources.listsOnlyActivePods,
+        cpus,
+        memory,
+        devices,
+        clock,
+        onRequest,
+      });
       return {
         close: async () => {
           await close();

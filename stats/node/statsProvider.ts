@@ -124,7 +124,7 @@ export class StatsProvider {
         io,
         network: sample.network && networkStats(sample.network),
         fs: nodeFsStats(sample.root?.usage.readAt ?? now, files.rootFs),
-        runtime: files.imageFs && { imageFs: files.imageFs, containerFs: files.imageFs },
+        runtime: files.imageFs && { imageFs: files.imageFs, containerFs: files.containerFs },
         rlimit: { time: statsTime(now), ...hostFacts.taskStats() },
         swap,
       },
@@ -209,12 +209,22 @@ export class StatsProvider {
     for (const { attributes, writableLayer } of listed.stats) {
       if (attributes && writableLayer) layerUsages.set(attributes.id, layerUsage(writableLayer));
     }
-    const imageLayer = images?.imageFilesystems[0] && layerUsage(images.imageFilesystems[0]);
+    const [imageLayer, separateLayer] = [images?.imageFilesystems[0], images?.containerFilesystems[0]].map(
+      (fileSystem) => fileSystem && layerUsage(fileSystem),
+    );
+    const containerLayer = separateLayer ?? imageLayer;
     const layerMountPoints = new Set(
-      [...layerUsages.values(), ...(imageLayer ? [imageLayer] : [])].map(({ mountpoint }) => mountpoint),
+      [...layerUsages.values(), imageLayer, containerLayer].flatMap((layer) => layer?.mountpoint ?? []),
     );
     const layerFs = await this.#fileSystemUsages([...layerMountPoints].filter((mountPoint) => mountPoint !== ''));
-    return { rootFs, layers: layerUsages, layerFs, imageFs: imageLayer && imageFsStats(imageLayer, layerFs) };
+    return {
+      rootFs,
+      layers: layerUsages,
+      layerFs,
+      imageFs: imageLayer && layerFsStats(imageLayer, layerFs),
+      // Only a runtime that stores images and writable layers on different file systems reports both.
+      containerFs: containerLayer && layerFsStats(containerLayer, layerFs),
+    };
   }
 
   async #fileSystemUsages(mountPoints: readonly string[]): Promise<MeasurementContext['layerFs']> {
@@ -266,8 +276,8 @@ function nodeFsStats(readAt: number, fs: FileSystemUsage | undefined): FsStats |
   return fs && fsStats(readAt, fs, { bytes: fs.usedBytes, inodes: fs.inodes - fs.inodesFree });
 }
 
-/** Combines the runtime's image usage with the kernel's statistics of the file system. */
-function imageFsStats(
+/** Combines the usage that the runtime reports with the kernel's statistics of the file system. */
+function layerFsStats(
   { readAt, mountpoint, usedBytes, inodesUsed }: LayerUsage,
   layerFs: MeasurementContext['layerFs'],
 ): FsStats {

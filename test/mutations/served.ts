@@ -97,8 +97,8 @@ export const servedMutations: readonly Mutation[] = [
     rule: 'C44',
     breaks: 'pods that have ended are listed',
     file: 'kubelet-api/podResources/server.ts',
-    find: 'nonTerminatedPods(parts.pods()).map(exclusiveResources)',
-    put: 'parts.pods().map(exclusiveResources)',
+    find: 'const activePods = () => nonTerminatedPods(parts.pods());',
+    put: 'const activePods = () => parts.pods();',
   },
   {
     rule: 'C45',

@@ -87,11 +87,12 @@ function selectMedium(request: VolumeMount, { medium = '', sizeLimit }: EmptyDir
 }
 
 /**
- * Returns the huge page size that the pod's containers request. If the medium specifies a size, requests for other
+ * Returns the huge page size that the pod or its containers request. If the medium specifies a size, requests for other
  * sizes are ignored. Fails with `FailedMount` unless exactly one size remains.
  */
 function pageSize(spec: PodSpec, medium: string, sizeInMedium: string | undefined): string {
-  const requestedSizes = [...spec.containers, ...(spec.initContainers ?? [])].flatMap(({ resources }) =>
+  const requesters = [spec, ...spec.containers, ...(spec.initContainers ?? [])];
+  const requestedSizes = requesters.flatMap(({ resources }) =>
     Object.keys(resources?.requests ?? {}).flatMap((name) => /^hugepages-(.+)$/.exec(name)?.[1] ?? []),
   );
   const matchesMedium = (size: string) =>

@@ -1,7 +1,7 @@
 /** Measures the CPU, memory and topology managers (`pkg/kubelet/metrics/metrics.go`). */
 import type { AllocationCounts } from '../../../kubernetes/cpus/allocatePod.ts';
 import type { NodeCounts } from '../../../machines/node/counts.ts';
-import { alpha, type Registry } from '../registry.ts';
+import { alpha, type Counter, type Registry } from '../registry.ts';
 
 const MILLIS_PER_CPU = 1_000;
 
@@ -33,6 +33,14 @@ const FAMILIES = {
   ),
 };
 
+/** The policies that determine which series exist from the start. */
+export interface ManagerPolicies {
+  /** Whether containers can get exclusive CPUs. */
+  readonly assignsCpus: boolean;
+  /** Whether the topology manager has a policy other than none. */
+  readonly choosesNumaNodes: boolean;
+}
+
 export interface CpuMetrics {
   /** Called after CPUs and memory have been requested for a pod. */
   readonly allocated: (counts: AllocationCounts) => void;
@@ -40,8 +48,11 @@ export interface CpuMetrics {
   readonly update: (counts: Pick<NodeCounts, 'cpus'>) => void;
 }
 
-/** Registers the metrics. Metrics with labels appear once the node assigns CPUs. */
-export function registerCpuMetrics(registry: Registry): CpuMetrics {
+/**
+ * Registers the metrics. The series with labels that a policy can increase exist from the start (`initializeMetrics` in
+ * `pkg/kubelet/cm/cpumanager/policy_static.go` and `pkg/kubelet/cm/topologymanager/topology_manager.go`).
+ */
+export function registerCpuMetrics(registry: Registry, policies?: ManagerPolicies): CpuMetrics {
   const pinningRequestsCounter = registry.counter(FAMILIES.requests);
   const pinningErrorsCounter = registry.counter(FAMILIES.errors);
   const memoryRequestsCounter = registry.counter(FAMILIES.memoryRequests);
@@ -50,6 +61,11 @@ export function registerCpuMetrics(registry: Registry): CpuMetrics {
   const topologyErrors = registry.counter(FAMILIES.topologyErrors);
   const alignedCounter = registry.counter(FAMILIES.aligned);
   const alignmentFailuresCounter = registry.counter(FAMILIES.failures);
+  for (const counter of [alignedCounter, alignmentFailuresCounter]) {
+    if (policies?.assignsCpus) counter.add(['container', 'physical_cpu'], 0);
+    if (policies?.choosesNumaNodes) for (const scope of ['container', 'pod']) counter.add([scope, 'numa_node'], 0);
+  }
+  if (policies?.assignsCpus) alignedCounter.add(['container', 'uncore_cache'], 0);
   const sharedPoolGauge = registry.gauge(
     alpha('kubelet_cpu_manager_shared_pool_size_millicores', 'CPUs that can become exclusive, in millicores.'),
   );
@@ -68,11 +84,11 @@ export function registerCpuMetrics(registry: Registry): CpuMetrics {
       memoryErrorsCounter.add([], counts.memoryPinningErrors);
       topologyRequests.add([], 1);
       topologyErrors.add([], counts.topologyErrors);
-      alignedCounter.add(['container', 'physical_cpu'], counts.physicalCpuAligned);
-      alignedCounter.add(['container', 'uncore_cache'], counts.uncoreCacheAligned);
-      alignedCounter.add([scope, 'numa_node'], counts.numaAligned);
-      alignmentFailuresCounter.add(['container', 'physical_cpu'], counts.physicalCpuFailures);
-      alignmentFailuresCounter.add([scope, 'numa_node'], counts.numaFailures);
+      addPositive(alignedCounter, ['container', 'physical_cpu'], counts.physicalCpuAligned);
+      addPositive(alignedCounter, ['container', 'uncore_cache'], counts.uncoreCacheAligned);
+      addPositive(alignedCounter, [scope, 'numa_node'], counts.numaAligned);
+      addPositive(alignmentFailuresCounter, ['container', 'physical_cpu'], counts.physicalCpuFailures);
+      addPositive(alignmentFailuresCounter, [scope, 'numa_node'], counts.numaFailures);
     },
     update: ({ cpus }) => {
       if (cpus === undefined) return;
@@ -82,4 +98,9 @@ export function registerCpuMetrics(registry: Registry): CpuMetrics {
       for (const [node, count] of cpus.exclusiveByNode) exclusiveCpusByNumaGauge.set([String(node)], count);
     },
   };
+}
+
+/** Adds an amount to a counter without creating a series for 0. */
+function addPositive(counter: Counter, labels: readonly string[], amount: number): void {
+  if (amount > 0) counter.add(labels, amount);
 }

@@ -28,7 +28,7 @@ import { registerKubeRequestMetrics, registerServedRequestMetrics } from '../req
 import { registerRelistMetrics, registerRuntimeCallMetrics } from '../requests/runtimeMetrics.ts';
 import { type AgentGaugesParts, registerAgentGauges } from './agentGauges.ts';
 import { type ClaimMetrics, registerClaimMetrics } from './claimMetrics.ts';
-import { type CpuMetrics, registerCpuMetrics } from './cpuMetrics.ts';
+import { type CpuMetrics, type ManagerPolicies, registerCpuMetrics } from './cpuMetrics.ts';
 import { type DeviceMetrics, registerDeviceMetrics } from './deviceMetrics.ts';
 import { type FeatureGate, registerGateMetrics } from './gateMetrics.ts';
 import { type NodeGaugesParts, registerNodeGauges } from './nodeGauges.ts';
@@ -75,15 +75,24 @@ export interface NodeMetricsParts {
   readonly bootedAt?: (() => number | undefined) | undefined;
   /** The feature gates that take effect on this node. */
   readonly gates?: readonly FeatureGate[];
+  /** The policies of the CPU and topology managers. Undefined if both have the policy none. */
+  readonly managerPolicies?: ManagerPolicies | undefined;
   /** Called with each error of a collector during a scrape. */
   readonly onError: (error: unknown) => void;
 }
 
-export function nodeMetrics({ clock, isInCluster, bootedAt, gates = [], onError }: NodeMetricsParts): NodeMetrics {
+export function nodeMetrics({
+  clock,
+  isInCluster,
+  bootedAt,
+  gates = [],
+  managerPolicies,
+  onError,
+}: NodeMetricsParts): NodeMetrics {
   const [nodeRegistry, probes, slis] = [new Registry(onError), new Registry(onError), new Registry(onError)];
   const pods = new TrackedPods();
   const resizeMetrics = new ResizeMetrics(nodeRegistry);
-  const cpuMetrics = registerCpuMetrics(nodeRegistry);
+  const cpuMetrics = registerCpuMetrics(nodeRegistry, managerPolicies);
   const deviceMetrics = registerDeviceMetrics(nodeRegistry);
   const claimMetrics = registerClaimMetrics(nodeRegistry);
   const podTracking = createPodObservers(

@@ -38,6 +38,10 @@ export async function createNodeMetering(
     clock: systemClock,
     isInCluster: config.cluster !== undefined,
     gates: config.featureGates,
+    managerPolicies: {
+      assignsCpus: config.resourceManagers.cpuPolicy !== undefined,
+      choosesNumaNodes: config.resourceManagers.topologyPolicy.name !== 'none',
+    },
     bootedAt: () => {
       const bootTime = parseBootTime(readFileSync('/proc/stat', 'utf8'));
       return bootTime === undefined ? undefined : bootTime / 1_000;

@@ -22,16 +22,20 @@ interface ClaimNode extends JoinedNode {
   createClaim(name: string, changes?: object): Promise<void>;
   createPod(name: string, spec?: object): Promise<void>;
   preparedUids(): readonly string[];
+  /** Delays the calls to drivers, also of an agent that is gone, until the returned function is called. */
+  blockCalls(): () => void;
 }
 
-/** A node with a cluster. `failures` are the errors of the next calls to drivers. */
-async function claimNode(names = [GPU], failures: Error[] = []): Promise<ClaimNode> {
+/** A node with a cluster. `failures` are the errors of the next calls to drivers, undefined for a success. */
+async function claimNode(names = [GPU], failures: (Error | undefined)[] = []): Promise<ClaimNode> {
   const drivers = new SimulatedDriverHost();
   for (const name of names) drivers.connect(name);
   const calls: string[] = [];
   const events: string[] = [];
+  let blockade = Promise.resolve();
   const gate: Gate = async (call, act) => {
     calls.push(`${call.name} ${call.about}`);
+    await blockade;
     const failure = failures.shift();
     if (failure !== undefined) throw failure;
     return openGate(call, act);
@@ -70,6 +74,14 @@ async function claimNode(names = [GPU], failures: Error[] = []): Promise<ClaimNo
       await ask('POST', PODS, bound);
     },
     preparedUids: () => drivers.preparedUids(GPU),
+    blockCalls: () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      blockade = promise;
+      return () => {
+        blockade = Promise.resolve();
+        resolve();
+      };
+    },
   };
 }
 
@@ -88,11 +100,16 @@ async function reserve(story: ClaimNode, claim: string, ...pods: readonly string
   await story.ask('PUT', `${CLAIMS}/${claim}/status`, { ...object, status: { ...Object(object).status, reservedFor } });
 }
 
-/** A pod that runs with its claim prepared. */
-async function runningPod(story: ClaimNode): Promise<void> {
-  await story.createClaim('gpu-1');
+/** A pod whose claim is allocated and reserved. */
+async function claimingPod(story: ClaimNode, claim: object = {}): Promise<void> {
+  await story.createClaim('gpu-1', claim);
   await story.createPod('web');
   await reserve(story, 'gpu-1', 'web');
+}
+
+/** A pod that runs with its claim prepared. */
+async function runningPod(story: ClaimNode, claim: object = {}): Promise<void> {
+  await claimingPod(story, claim);
   await story.node.advance('10s');
 }
 
@@ -155,6 +172,58 @@ describe('C50: a pod with a claim', () => {
     expect(await phaseOf(story, 'web')).toBe('Running');
     expect(story.calls()).toEqual([PREPARED]);
   });
+
+  test('that was created while no agent ran starts with its claim prepared', async () => {
+    const story = await claimNode();
+    story.node.killAgent();
+    await claimingPod(story);
+    await story.node.startAgent();
+    await story.node.advance('10s');
+    expect([await phaseOf(story, 'web'), story.calls()]).toEqual(['Running', [PREPARED]]);
+  });
+
+  test('starts if the agent restarts while the claim is being prepared', async () => {
+    const story = await claimNode();
+    const release = story.blockCalls();
+    await runningPod(story);
+    expect([await phaseOf(story, 'web'), story.calls()]).toEqual(['Pending', [PREPARED]]);
+    await story.node.restartAgent();
+    release();
+    await story.node.advance('10s');
+    expect([await phaseOf(story, 'web'), story.calls()]).toEqual(['Running', [PREPARED]]);
+  });
+
+  test('terminates if the agent restarts while the claim is being unprepared', async () => {
+    const story = await claimNode();
+    await runningPod(story);
+    const release = story.blockCalls();
+    await remove(story, 'web');
+    await story.node.advance('10s');
+    expect(story.calls()).toEqual([PREPARED, UNPREPARED]);
+    await story.node.restartAgent();
+    release();
+    await story.node.advance('10s');
+    await expect(story.ask('GET', `${PODS}/web`)).rejects.toThrow('404');
+    expect(story.calls()).toEqual([UNPREPARED]);
+  });
+
+  test.each([0, 30])(
+    'that was deleted while no agent ran is not prepared again (grace period of %i s)',
+    async (seconds) => {
+      const story = await claimNode();
+      const release = story.blockCalls();
+      await runningPod(story);
+      story.node.killAgent();
+      await story.ask('DELETE', `${PODS}/web`, { gracePeriodSeconds: seconds });
+      release();
+      await story.node.startAgent();
+      await story.node.advance('70s');
+      // The call of the previous agent may have succeeded.
+      expect([story.calls(), story.preparedUids()]).toEqual([[PREPARED, UNPREPARED], []]);
+      await expect(story.ask('GET', `${PODS}/web`)).rejects.toThrow('404');
+      expect(story.node.calls('runPodSandbox')).toEqual([]);
+    },
+  );
 
   test('is never a static one, because static pods may not reference API objects', async () => {
     const story = await claimNode();
@@ -316,6 +385,43 @@ describe('C50: a claim', () => {
     story.drivers.connect(GPU);
     await story.node.advance('70s');
     expect(await phaseOf(story, 'next')).toBe('Running');
+  });
+});
+
+describe('C50: a claim with devices of two drivers', () => {
+  const NIC = 'nic.example.com';
+  const results = [GPU, NIC].map((driver) => ({ request: 'any', driver, pool: 'pool', device: 'first' }));
+  const shared = { status: { allocation: { devices: { results } } } };
+  const failure = new Error('rpc error: code = Internal desc = no such device');
+  const callsOf = (kind: string) => [GPU, NIC].map((driver) => `${kind}Resources ${driver}: gpu-1`);
+
+  test('is prepared by both, again after one of them has failed', async () => {
+    const story = await claimNode([GPU, NIC], [undefined, failure]);
+    await runningPod(story, shared);
+    expect([await phaseOf(story, 'web'), story.calls()]).toEqual(['Pending', callsOf('prepare')]);
+    await story.node.advance('60s');
+    expect([await phaseOf(story, 'web'), story.calls()]).toEqual(['Running', callsOf('prepare')]);
+    const [container] = story.node.runtime.containers();
+    expect(container?.config.CDIDevices).toEqual([GPU, NIC].map((driver) => ({ name: `${driver}/device=gpu-1` })));
+  });
+
+  test('is unprepared by both, again after one of them has failed', async () => {
+    const story = await claimNode([GPU, NIC], [undefined, undefined, undefined, failure]);
+    await runningPod(story, shared);
+    story.calls();
+    await remove(story, 'web');
+    await story.node.advance('3s');
+    expect([await phaseOf(story, 'web'), story.calls()]).toEqual(['Running', callsOf('unprepare')]);
+    await story.node.advance('30s');
+    await expect(story.ask('GET', `${PODS}/web`)).rejects.toThrow('404');
+    expect(story.calls()).toEqual(callsOf('unprepare'));
+  });
+
+  test('is not prepared by any while one of them is not registered', async () => {
+    const story = await claimNode([GPU]);
+    await runningPod(story, shared);
+    expect([await phaseOf(story, 'web'), story.calls()]).toEqual(['Pending', []]);
+    expect(story.node.agent.explain('web')?.answer).toContain(`DRA driver ${NIC} is not registered`);
   });
 });
 

@@ -1,6 +1,7 @@
 /** Drivers as real processes, over real sockets. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { chmod, mkdir, rename, rm } from 'node:fs/promises';
+import { createConnection, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -144,6 +145,70 @@ describe('C50: a DRA driver', () => {
     await until('the refusal', () => gpu.calls().length > 0);
     await gpu.behave({});
     await until('the connection', isConnected);
+  });
+
+  test('that fails to acknowledge its registration is tried again, and not called before', async () => {
+    await gpu.start({ notifyError: 'not now' });
+    await until('two attempts', () => gpu.calls().length > 1);
+    expect(errors).toEqual([expect.stringContaining('not now')]);
+    await gpu.behave({});
+    await until('the acknowledged registration', () => isConnected() && gpu.calls().length > 2);
+    await pause(1_500);
+    expect(gpu.calls().slice(0, 2)).toEqual(Array(2).fill({ call: 'notify', isRegistered: true, error: '' }));
+    expect(await prepare('a')).toHaveLength(1);
+  });
+
+  test.each([
+    ['in its own directory', undefined],
+    ['among the registration sockets', 'plugins_registry/common.sock'],
+  ])('may create the socket of its service %s after its registration', async (_where, socket) => {
+    const behaviour = socket === undefined ? {} : { endpoint: join(root, socket) };
+    await gpu.start({ ...behaviour, isLate: true });
+    await until('the registration', () => registered.length > 0);
+    expect(isConnected()).toBe(false);
+    await expect(prepare('a')).rejects.toThrow(/^rpc error: code = Unavailable desc = /);
+    await gpu.behave(behaviour);
+    await until('the connection', isConnected);
+    expect(await prepare('a')).toHaveLength(1);
+  });
+
+  test('has a single connection for concurrent calls and for the health of its devices', async () => {
+    const path = join(root, 'proxy.sock');
+    const accepted: Socket[] = [];
+    const proxy = createServer((socket) => {
+      accepted.push(socket);
+      socket.pipe(createConnection(gpu.endpoint)).pipe(socket);
+    });
+    await new Promise<void>((resolve) => proxy.listen(path, resolve));
+    try {
+      await connected({ announcedEndpoint: path, health: [{ device: 'a', healthStatus: 1 }] });
+      await until('the report', () => health[GPU] !== undefined);
+      const names = ['a', 'b', 'c'];
+      const results = await Promise.all(names.map((name) => prepare(name)));
+      expect(results.flat().map(({ uid, error }) => [uid, error])).toEqual(names.map((name) => [`uid-${name}`, '']));
+      await gpu.behave({ health: [{ device: 'a', healthStatus: 2 }] });
+      await until('the next report', () => Object(health[GPU])[0]?.status === 'Unhealthy');
+      await drivers.unprepare(GPU, names.map(claim), options());
+      expect(accepted).toHaveLength(1);
+      // The driver's process still runs, so only the connection is lost.
+      for (const socket of accepted) socket.destroy();
+      await until('the loss', () => health[GPU] === 'lost');
+      await until('the report over a new connection', () => health[GPU] !== 'lost');
+      expect(await prepare('d')).toHaveLength(1);
+      expect(accepted).toHaveLength(2);
+    } finally {
+      for (const socket of accepted) socket.destroy();
+      proxy.close();
+    }
+  });
+
+  test('may prepare several shares of a device for a claim', async () => {
+    await connected({ shareIds: ['share-1', 'share-2'], cdiIds: ['example.com/gpu=0'] });
+    const [result] = await prepare('a');
+    expect(result?.devices.map(({ deviceName, shareId, cdiIds }) => [deviceName, shareId, cdiIds])).toEqual([
+      ['a', 'share-1', ['example.com/gpu=0']],
+      ['a', 'share-2', ['example.com/gpu=0']],
+    ]);
   });
 
   test('of another type is refused', async () => {

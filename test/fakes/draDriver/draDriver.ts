@@ -10,6 +10,16 @@ export interface DriverBehaviour {
   readonly claimErrors?: Readonly<Record<string, string>>;
   /** The CDI names of each prepared device. */
   readonly cdiIds?: readonly string[];
+  /** The shares of the device that each claim gets. Absent for a device of its own. */
+  readonly shareIds?: readonly string[];
+  /** The error of each response to a notification about the registration. */
+  readonly notifyError?: string;
+  /** The socket of the service, if it is not the usual one. */
+  readonly endpoint?: string;
+  /** The socket that the driver registers instead of that of its service. */
+  readonly announcedEndpoint?: string;
+  /** Whether the socket of the service does not exist yet. */
+  readonly isLate?: boolean;
   /** The requests that each prepared device fulfils. */
   readonly requests?: readonly string[];
   /** Whether calls are never answered. */

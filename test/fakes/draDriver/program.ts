@@ -10,12 +10,13 @@ import { Server, ServerCredentials, type ServerWritableStream, status } from '@g
 import type { DriverBehaviour } from './draDriver.ts';
 
 const [name = '', registryDirectory = '', directory = ''] = process.argv.slice(2);
-const endpoint = join(directory, 'dra.sock');
 
 const behaviour = (): DriverBehaviour => {
   const path = join(directory, 'behaviour.json');
   return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {};
 };
+
+const { endpoint = join(directory, 'dra.sock') } = behaviour();
 
 const record = (call: object) => appendFileSync(join(directory, 'calls.jsonl'), `${JSON.stringify(call)}\n`);
 
@@ -63,16 +64,19 @@ const response = (claims: readonly Claim[], resultOf: (claim: Claim) => Uint8Arr
   });
 
 function prepareResult({ name: claim }: Claim): Uint8Array {
-  const { claimErrors = {}, cdiIds = [], requests = [] } = behaviour();
+  const { claimErrors = {}, cdiIds = [], requests = [], shareIds = [undefined] } = behaviour();
   const error = claimErrors[claim];
   return message((writer) => {
     if (error !== undefined) return void withField(writer, 2, error);
-    const device = message((each) => {
-      for (const request of requests) withField(each, 1, request);
-      withField(withField(each, 2, 'pool'), 3, claim);
-      for (const id of cdiIds) withField(each, 4, id);
-    });
-    withField(writer, 1, device);
+    for (const shareId of shareIds) {
+      const device = message((each) => {
+        for (const request of requests) withField(each, 1, request);
+        withField(withField(each, 2, 'pool'), 3, claim);
+        for (const id of cdiIds) withField(each, 4, id);
+        if (shareId !== undefined) withField(each, 5, shareId);
+      });
+      withField(writer, 1, device);
+    }
   });
 }
 
@@ -172,15 +176,17 @@ registration.addService(
   },
   {
     info: (_call: Call, answer: Answer) => {
-      const { type = 'DRAPlugin', versions = ['v1.DRAPlugin', 'v1beta1.DRAPlugin'] } = behaviour();
+      const { type = 'DRAPlugin', versions = ['v1.DRAPlugin', 'v1beta1.DRAPlugin'], announcedEndpoint } = behaviour();
       const info = message((writer) => {
-        withField(withField(withField(writer, 1, type), 2, name), 3, endpoint);
+        withField(withField(withField(writer, 1, type), 2, name), 3, announcedEndpoint ?? endpoint);
         for (const version of versions) withField(writer, 4, version);
       });
       answer(null, info);
     },
     notify: ({ request }: Call, answer: Answer) => {
       record({ call: 'notify', isRegistered: request[0] === 8, error: text(new Map(fieldsOf(request)).get(2)) });
+      const { notifyError } = behaviour();
+      if (notifyError !== undefined) return answer({ code: status.INTERNAL, details: notifyError });
       answer(null, Buffer.alloc(0));
     },
   },
@@ -197,6 +203,10 @@ function listen(listener: Server, path: string): Promise<void> {
 }
 
 mkdirSync(registryDirectory, { recursive: true });
-await listen(server, endpoint);
+const listenOnceDue = async (): Promise<void> => {
+  if (behaviour().isLate) setTimeout(() => void listenOnceDue(), 50);
+  else await listen(server, endpoint);
+};
+await listenOnceDue();
 await listen(registration, join(registryDirectory, `${name}-reg.sock`));
 process.stdout.write('ready\n');

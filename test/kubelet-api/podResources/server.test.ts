@@ -23,6 +23,7 @@ let client: Client;
 let clock: SimulatedClock;
 let close: () => Promise<void>;
 let pods: Pod[];
+let listsOnlyActivePods: boolean;
 let devices: ReturnType<Parameters<typeof listenPodResources>[1]['devices']>;
 let cpus: ReturnType<Parameters<typeof listenPodResources>[1]['cpus']>;
 let memory: ReturnType<Parameters<typeof listenPodResources>[1]['memory']>;
@@ -33,8 +34,12 @@ beforeEach(async () => {
   const socket = join(directory, 'kubelet.sock');
   [clock, pods, registry] = [new SimulatedClock(), [web, over], new Registry()];
   [cpus, memory, devices] = [undefined, undefined, undefined];
+  listsOnlyActivePods = true;
   ({ close } = await listenPodResources(socket, {
     pods: () => pods,
+    get listsOnlyActivePods() {
+      return listsOnlyActivePods;
+    },
     cpus: () => cpus,
     memory: () => memory,
     devices: () => devices,
@@ -143,12 +148,25 @@ test('C44: List returns active pods with sidecars first, and without exclusive r
   expect(await call('/v1.PodResourcesLister/List')).toBe('');
 });
 
+test('C44: List returns terminated pods as well if the gate KubeletPodResourcesListUseActivePods is off', async () => {
+  listsOnlyActivePods = false;
+  expect(await call('/v1.PodResourcesLister/List')).toBe(
+    podBytes('web', ['proxy', 'main']) + podBytes('over', ['main']),
+  );
+});
+
+test('C44: Get does not return a terminated pod, whatever List returns', async () => {
+  const missing = 'UNKNOWN: pod over in namespace default not found';
+  expect(await call('/v1.PodResourcesLister/Get', asked('over', 'default'))).toBe(missing);
+  listsOnlyActivePods = false;
+  expect(await call('/v1.PodResourcesLister/Get', asked('over', 'default'))).toBe(missing);
+});
+
 test('C44: v1alpha1 lists all pods without sidecars', async () => {
   expect(await call('/v1alpha1.PodResourcesLister/List')).toBe(podBytes('web', ['main']) + podBytes('over', ['main']));
 });
 
 test('C44: Get returns one pod by its name, and ignores unknown fields of the request', async () => {
-  expect(await call('/v1.PodResourcesLister/Get', asked('over', 'default'))).toBe(podBytes('over', ['main']));
   const more = Buffer.concat([asked('web', 'default'), Buffer.from(bytes(9, 'new'), 'latin1')]);
   expect(await call('/v1.PodResourcesLister/Get', more)).toBe(podBytes('web', ['proxy', 'main']));
   const missing = 'UNKNOWN: pod web in namespace shop not found';

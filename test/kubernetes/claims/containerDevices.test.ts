@@ -128,6 +128,13 @@ describe('C50: the status of a container has the health', () => {
     ]);
   });
 
+  test('of the device whose share it has, once for several shares', () => {
+    const share = { health: healthy, cdiIds: [] };
+    const shares = ['share-1', 'share-2'].map((shareId) => device('a', { ...share, shareId }));
+    const [status] = healths([{ name: 'gpu' }], shares);
+    expect(status?.resources).toEqual([{ resourceID: 'gpu.example.com/pool/a', health: 'Healthy' }]);
+  });
+
   test('once for devices with the same CDI name', () => {
     const sameId = { cdiIds: ['example.com/gpu=all'] };
     const [status] = healths([{ name: 'gpu' }], [device('a', { ...sameId, health: healthy }), device('b', sameId)]);

@@ -72,12 +72,49 @@ describe("C25: the limits of a pod's cgroup", () => {
     expect(podCgroupLimits(of({}), { ...rules, podPids: 100 })).toEqual({ cpuShares: 2, pids: 100 });
   });
 
-  test('include huge pages of the containers or else of the pod, and 0 for other sizes', () => {
+  describe('include huge pages by page size', () => {
     const pages = { ...rules, pageSizes: ['2MB', '1GB'] };
-    const two = of({ limits: { 'hugepages-2Mi': '4Mi' } }, { limits: { 'hugepages-2Mi': '2Mi' } });
-    expect(podCgroupLimits(two, pages).hugepages).toEqual({ '2MB': 6 * Mi, '1GB': 0 });
-    const own = { ...two, resources: { limits: { 'hugepages-2Mi': '8Mi' } } };
-    expect(podCgroupLimits(own, pages).hugepages).toEqual({ '2MB': 8 * Mi, '1GB': 0 });
+    // Requests of huge pages equal the limits.
+    const amounts = (requests: Record<string, string>) => ({ requests, limits: requests });
+    const withPages = (requests: Record<string, string>, spec: PodSpec): PodSpec => ({
+      ...spec,
+      resources: amounts(requests),
+    });
+    const two = of(amounts({ 'hugepages-2Mi': '4Mi' }), amounts({ 'hugepages-2Mi': '2Mi' }));
+    const init = aContainer({ name: 'init', resources: amounts({ 'hugepages-2Mi': '10Mi' }) });
+    const sidecar = { ...init, name: 'sidecar', restartPolicy: 'Always' as const };
+
+    test.each<[string, PodSpec, number, number]>([
+      ['the sum of the containers, and 0 for other sizes', two, 6 * Mi, 0],
+      [
+        'those of an init container that needs more than the regular ones',
+        { ...two, initContainers: [init] },
+        10 * Mi,
+        0,
+      ],
+      ['those of sidecars besides the regular containers', { ...two, initContainers: [sidecar] }, 16 * Mi, 0],
+      ['those of the pod instead of the containers', withPages({ 'hugepages-2Mi': '8Mi' }, two), 8 * Mi, 0],
+      [
+        'several sizes of a pod whose containers have none',
+        withPages({ 'hugepages-2Mi': '6Mi', 'hugepages-1Gi': '1Gi' }, of({})),
+        6 * Mi,
+        1024 * Mi,
+      ],
+      [
+        'a size of the pod and a different one of a container',
+        withPages({ 'hugepages-2Mi': '6Mi' }, of(amounts({ 'hugepages-1Gi': '1Gi' }))),
+        6 * Mi,
+        1024 * Mi,
+      ],
+      [
+        'the sum of two names of the same size',
+        of(amounts({ 'hugepages-2Mi': '4Mi', 'hugepages-2048Ki': '2Mi' })),
+        6 * Mi,
+        0,
+      ],
+    ])('%s', (_what, spec, small, large) => {
+      expect(podCgroupLimits(spec, pages).hugepages).toEqual({ '2MB': small, '1GB': large });
+    });
   });
 });
 

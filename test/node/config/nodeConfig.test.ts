@@ -30,6 +30,7 @@ describe('defaults', () => {
         { name: 'MemoryQoS', stage: 'ALPHA', isEnabled: false },
         { name: 'PodLogsQuerySplitStreams', stage: 'ALPHA', isEnabled: false },
         { name: 'DisableCPUQuotaWithExclusiveCPUs', stage: 'DEPRECATED', isEnabled: true },
+        { name: 'KubeletPodResourcesListUseActivePods', stage: 'DEPRECATED', isEnabled: true },
       ],
       nodeIps: ['192.0.2.1'],
       lenientManifests: false,
@@ -99,6 +100,7 @@ describe('defaults', () => {
       failCgroupV1: false,
       failSwapOn: false,
       hostSetup: { kernelParameters: 'unchanged', createsUtilChains: false, maxOpenFiles: 1_000_000 },
+      podResources: { listsOnlyActivePods: true },
       logging: { format: 'text', verbosity: 0 },
       inspect: { address: { host: '127.0.0.1', port: 10_270 }, isOpen: false },
       healthz: { host: '127.0.0.1', port: 10_248 },
@@ -113,6 +115,13 @@ describe('defaults', () => {
       'maxPods: 0\nfileCheckFrequency: 0s\nruntimeRequestTimeout: 0s\ncontainerRuntimeEndpoint: ""\nstaticPodPath: ""',
     );
     expect({ ...config, userInput: {} }).toEqual({ ...compile({}), userInput: {} });
+  });
+
+  test('the gate KubeletPodResourcesListUseActivePods adds terminated pods to the list of pod resources', () => {
+    const { podResources, featureGates } = compile({}, 'featureGates: {KubeletPodResourcesListUseActivePods: false}');
+    expect(podResources).toEqual({ listsOnlyActivePods: false });
+    const name = 'KubeletPodResourcesListUseActivePods';
+    expect(featureGates).toContainEqual({ name, stage: 'DEPRECATED', isEnabled: false });
   });
 
   test('do not replace an empty resolvConf', () => {

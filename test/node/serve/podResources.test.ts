@@ -2,12 +2,15 @@ import { existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, sta
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { Client, credentials } from '@grpc/grpc-js';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { servePodResources } from '../../../node/serve/podResources.ts';
 import { RETRY_MS } from '../../../node/start/retryUntilStarted.ts';
 import { isListening } from '../../../socket/socketPath.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
+import { podWith } from '../../fakes/pods.ts';
 
 let root: string;
 let socket: string;
@@ -21,15 +24,15 @@ afterEach(async () => {
   rmSync(root, { recursive: true });
 });
 
-function served() {
+function served({ pods = [], listsOnlyActivePods = true }: { pods?: Pod[]; listsOnlyActivePods?: boolean } = {}) {
   const clock = new SimulatedClock();
   const said: string[] = [];
   const logger = { warn: (...words: readonly unknown[]) => void said.push(String(words.at(-1))) };
   const parts = {
-    config: { rootDirectory: root },
+    config: { rootDirectory: root, podResources: { listsOnlyActivePods } },
     clock,
     logger,
-    pods: () => [],
+    pods: () => pods,
     cpus: () => undefined,
     memory: () => undefined,
     devices: () => undefined,
@@ -47,6 +50,19 @@ test('the pod-resources API is served below the root directory, and leaves no so
   expect(statSync(dirname(socket)).mode % 0o1000).toBe(0o750);
   await close();
   expect(existsSync(socket)).toBe(false);
+});
+
+test.each([true, false])('terminated pods are listed unless only active pods are: %s', async (listsOnlyActivePods) => {
+  served({ pods: [{ ...podWith('over'), status: { phase: 'Succeeded' } }], listsOnlyActivePods });
+  await answers();
+  const client = new Client(`unix:${socket}`, credentials.createInsecure());
+  ends.push(() => client.close());
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const same = (bytes: Buffer) => bytes;
+  client.makeUnaryRequest('/v1.PodResourcesLister/List', same, same, Buffer.alloc(0), (error, answer) =>
+    error ? reject(error) : resolve(String(answer)),
+  );
+  expect((await promise).includes('over')).toBe(!listsOnlyActivePods);
 });
 
 test('the socket of an agent that has exited is replaced', async () => {

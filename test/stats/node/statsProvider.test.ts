@@ -47,6 +47,12 @@ async function given(
 
 /** As whoever reads it has it. */
 const read = (summary: Summary) => JSON.parse(JSON.stringify(summary));
+const fileSystem = (mountpoint: string, bytes: number) => ({
+  timestamp: 1_000_000n,
+  fsId: { mountpoint },
+  usedBytes: { value: BigInt(bytes) },
+  inodesUsed: { value: 2n },
+});
 const keysOf = (value: object) => Object.keys(value).join(' ');
 const ZEROS = { total: 0, avg10: 0, avg60: 0, avg300: 0 };
 
@@ -142,6 +148,22 @@ test('C43: the ephemeral storage of a pod includes layers, logs, its hosts file,
   });
   expect(node.runtime.imageFs).toMatchObject({ usedBytes: expect.any(Number) });
   expect(node.runtime.containerFs).toEqual(node.runtime.imageFs);
+});
+
+test('C43: the file system of containers is that of images unless the runtime reports a different one', async () => {
+  const { provider } = await given('v2', {
+    cri: {
+      listContainerStats: async () => ({ stats: [] }),
+      imageFsInfo: async () => ({
+        imageFilesystems: [fileSystem('/', 1_000)],
+        containerFilesystems: [fileSystem('/dev', 7)],
+      }),
+    },
+  });
+  const { fs, runtime } = read(await provider.fullSummary(signal)).node;
+  expect(runtime.imageFs).toMatchObject({ usedBytes: 1_000, inodesUsed: 2, capacityBytes: fs.capacityBytes });
+  expect(runtime.containerFs).toMatchObject({ usedBytes: 7, inodesUsed: 2, capacityBytes: expect.any(Number) });
+  expect(runtime.containerFs.capacityBytes).not.toBe(fs.capacityBytes);
 });
 
 test('C43: a summary of CPU and memory has no other fields, and queries neither the disk nor the runtime for more', async () => {

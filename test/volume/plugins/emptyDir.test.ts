@@ -8,7 +8,8 @@ import type { Layout } from '../../../host/pods/layout.ts';
 import type { EmptyDirVolumeSource } from '../../../kubernetes/api/schema/volume.ts';
 import { supportsTmpfsNoswap } from '../../../node/host/tmpfsNoswap.ts';
 import { hostMounter as mounter } from '../../../volume/mount/hostMounter.ts';
-import { unmount } from '../../../volume/mount/mount.ts';
+import { type MountRequest, unmount } from '../../../volume/mount/mount.ts';
+
 import { emptyDirPlugin } from '../../../volume/plugins/emptyDir.ts';
 import { inFolder, podWith, requestOf, signal, withRoot } from '../onDisk.ts';
 
@@ -160,6 +161,46 @@ describe('as root', () => {
         expect((await statfs(hostPath)).bsize).toBe(2 * 1024 * 1024);
         await take(layout);
       }
+    });
+  });
+
+  const pagesOf = (...sizes: string[]) => {
+    const requests = Object.fromEntries(sizes.map((size) => [`hugepages-${size}`, size]));
+    return { requests, limits: requests };
+  };
+
+  // The pods of Kubernetes' own node tests (`test/e2e_node/hugepages_test.go`).
+  test.each<[string, string, string[], string[]]>([
+    ['a size that only the pod requests', 'HugePages-2Mi', ['2Mi'], []],
+    ['the only size that the pod requests', 'HugePages', ['2Mi'], []],
+    ['one of the sizes that only the pod requests', 'HugePages-1Gi', ['2Mi', '1Gi'], []],
+    ['a size of the pod whose container requests a different one', 'HugePages-2Mi', ['2Mi'], ['1Gi']],
+    ['a size of the container whose pod requests a different one', 'HugePages-1Gi', ['2Mi'], ['1Gi']],
+  ])('huge pages of %s are mounted', async (_what, medium, podSizes, containerSizes) => {
+    await inFolder(async (_folder, layout) => {
+      const containers = [{ name: 'main', image: 'busybox', resources: pagesOf(...containerSizes) }];
+      const pod = podWith({ containers, resources: pagesOf(...podSizes) });
+      const request = requestOf(layout, { name: 'cache', emptyDir: { medium } }, pod);
+      const mounts: unknown[] = [];
+      const recorder = {
+        ...mounter,
+        mount: async ({ type, options }: MountRequest) => void mounts.push({ type, options }),
+      };
+      await emptyDirPlugin.mount({ ...request, mounter: recorder });
+      const size = medium === 'HugePages' ? '2Mi' : medium.slice('HugePages-'.length);
+      expect(mounts).toEqual([{ type: 'hugetlbfs', options: [`pagesize=${size}`] }]);
+    });
+  });
+
+  test('the medium HugePages is rejected if the pod and its container request different sizes', async () => {
+    await inFolder(async (_folder, layout) => {
+      const containers = [{ name: 'main', image: 'busybox', resources: pagesOf('1Gi') }];
+      await expect(
+        mount(layout, { medium: 'HugePages' }, { containers, resources: pagesOf('2Mi') }),
+      ).rejects.toMatchObject({
+        reason: 'FailedMount',
+        message: "medium: HugePages can't be used if container requests multiple huge page sizes",
+      });
     });
   });
 

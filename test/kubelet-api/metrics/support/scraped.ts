@@ -63,6 +63,10 @@ export async function countedNode({
     isInCluster: inCluster,
     onError: (error) => void errors.push(error),
     bootedAt: () => 1,
+    managerPolicies: {
+      assignsCpus: options.config?.cpuManager !== undefined,
+      choosesNumaNodes: (options.config?.cpuManager?.topologyPolicy.name ?? 'none') !== 'none',
+    },
     gates: [{ name: 'ContainerCheckpoint', stage: 'BETA', isEnabled: true }],
   });
   const made: { cluster?: Cluster } = {};
