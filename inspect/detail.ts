@@ -16,7 +16,7 @@ import { NotInspected } from './inspected.ts';
 import type { ActorDetail, ShownEvent } from './protocol.ts';
 
 /** Sources of the details, which `createDetail` combines. */
-export interface DetailSources extends Pick<ActorDetail, 'path' | 'at' | 'events'> {
+export interface DetailSources extends Pick<ActorDetail, 'path' | 'at' | 'events' | 'nextEvictions'> {
   /** Explanation of the actor's pod. Undefined for the node's own actors. */
   readonly explanation?: Explanation | undefined;
   /** Explanation of the actor itself if it is a container or a volume. Undefined for all other actors. */

@@ -216,6 +216,8 @@ export interface ActorDetail {
   /** Problems in the manifest of the actor's pod. */
   readonly problems: readonly string[];
   readonly next: readonly NextTransition[];
+  /** Sentences about the pods that would be evicted next. Only the node's current eviction actor has them. */
+  readonly nextEvictions?: readonly string[];
   /** Recent Kubernetes events. Undefined for a past state, whose events are part of the actor's history. */
   readonly events?: readonly ShownEvent[];
   /** The last lines of the container's log. */

@@ -1,10 +1,7 @@
-import { messageOf } from '../base/failure.ts';
-import { startTimeLimit } from '../base/time/timeLimit.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import { parseQuantity, wholeValue } from '../kubernetes/api/values/quantity.ts';
 import { isSignal, SIGNALS } from '../kubernetes/eviction/signals.ts';
-import { type HypotheticalShortage, withEvictionOutlook } from '../show/explain/explainEviction.ts';
-import type { NodeExplanation } from '../show/explain/explainNode.ts';
+import type { HypotheticalShortage } from '../show/explain/explainEviction.ts';
 import { withResourceUse } from '../show/explain/explainNodeUse.ts';
 import { type PartExplanation, type PodPart, partNames } from '../show/explain/explainPart.ts';
 import { formatExplanation, formatNodeExplanation, formatPartExplanation } from '../show/explain/formatExplanation.ts';
@@ -12,11 +9,9 @@ import type { Explanation } from '../show/explain.ts';
 import { podList } from '../show/tables/podList.ts';
 import { ambiguityMessage, findPodsByName } from '../show/tables/podsByName.ts';
 import type { AgentPort } from './agent.ts';
+import { evictionOutlook } from './evictionOutlook.ts';
 import { formatProblem, listPodProblems, suggestPod } from './manifestProblems.ts';
 import { failureStatus } from './status.ts';
-
-/** Timeout for measuring the pods in order to predict evictions, in milliseconds. */
-const EVICTION_TIMEOUT_MS = 5_000;
 
 /** A response, whose body is sent as JSON or, if it is a string, as plain text. */
 export interface RouteResponse {
@@ -164,7 +159,8 @@ async function nodeExplanationResponse(
   if (shortage === null)
     return { code: 400, body: failureStatus(400, 'BadRequest', shortageProblem(shortageText ?? '')) };
   const ownExplanation = withResourceUse(agent.explainNode(), agent.nodeObject(), agent.pods());
-  const explanation = await explainEviction(agent, ownExplanation, shortage);
+  const eviction = await evictionOutlook(agent, shortage);
+  const explanation = eviction === undefined ? ownExplanation : { ...ownExplanation, eviction };
   if (name !== undefined && name !== explanation.name) {
     return { code: 404, body: failureStatus(404, 'NotFound', `nodes "${name}" not found`) };
   }
@@ -191,24 +187,6 @@ function parseShortage(text: string): HypotheticalShortage | null {
 
 const shortageProblem = (text: string): string =>
   `"${text}": expected a signal and a quantity such as memory.available=50Mi; the signals are ${SIGNALS.join(', ')}`;
-
-/** Adds the pods that would be evicted. If they cannot be predicted, adds the reason. */
-async function explainEviction(
-  agent: AgentPort,
-  explanation: NodeExplanation,
-  shortage: HypotheticalShortage | undefined,
-): Promise<NodeExplanation> {
-  const timeLimit = startTimeLimit(EVICTION_TIMEOUT_MS);
-  try {
-    const figures = await agent.evictionFigures(timeLimit.signal);
-    if (figures !== undefined) return withEvictionOutlook(explanation, agent.pods(), figures, shortage);
-    return shortage === undefined ? explanation : { ...explanation, eviction: ['this node evicts no pods'] };
-  } catch (error) {
-    return { ...explanation, eviction: [`evictions cannot be predicted: ${messageOf(error)}`] };
-  } finally {
-    timeLimit.clear();
-  }
-}
 
 function createTextResponse(agent: AgentPort, text: string): RouteResponse {
   const label = agent.node().simulated ? 'SIMULATED runtime: no real containers run\n' : '';

@@ -5,6 +5,7 @@
 import { containerNameOf } from '../../show/actors/actorPath.ts';
 import type { Explanation } from '../../show/explain.ts';
 import type { LogTails } from '../../show/logTail.ts';
+import { evictionOutlook } from '../../socket/evictionOutlook.ts';
 import { listPodProblems } from '../../socket/manifestProblems.ts';
 import { createDetail, partAtPath, toShownEvent } from '../detail.ts';
 import { type InspectedNode, NotInspected } from '../inspected.ts';
@@ -14,6 +15,9 @@ import { podUidOrEmpty } from '../shown.ts';
 import { createTailCache, readShownLog } from '../shownLog.ts';
 import type { FollowedActors } from './followedActors.ts';
 import type { InspectedAgent, LiveView } from './liveView.ts';
+
+/** Path of the actor that evicts pods. */
+const EVICTION_PATH = 'eviction';
 
 interface LiveNodeOptions {
   readonly agent: InspectedAgent;
@@ -41,9 +45,10 @@ export function createLiveNode({
   };
   const currentDetail = async (path: string): Promise<ActorDetail> => {
     const [uid, part] = [podUidOrEmpty(path), partAtPath(path)];
-    const [logs, partExplanation] = await Promise.all([
+    const [logs, partExplanation, nextEvictions] = await Promise.all([
       uid === '' ? undefined : agent.logTails(uid),
       part && agent.explainPart(uid, part),
+      path === EVICTION_PATH ? evictionOutlook(agent) : undefined,
     ]);
     const explanation = logs && explainPod(agent, uid, logs);
     if (uid !== '' && explanation === undefined) throw new NotInspected(`there is no pod of UID ${uid}`);
@@ -54,6 +59,7 @@ export function createLiveNode({
       part: partExplanation,
       node: agent.explainNode(),
       tree: agent.redact(agent.trees().get(uid)),
+      ...(nextEvictions === undefined ? {} : { nextEvictions }),
       events: agent.redact(eventsAbout(agent, uid, containerNameOf(path))),
     });
   };

@@ -28,6 +28,7 @@ export type InspectedAgent = Pick<
   | 'explainPart'
   | 'logTails'
   | 'podPaths'
+  | 'evictionFigures'
 > & { redact<T>(value: T): T };
 
 interface LiveViewOptions {

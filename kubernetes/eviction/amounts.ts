@@ -12,7 +12,21 @@ export const formatBinary = (amount: number): string =>
 const formatDecimal = (amount: number): string => formatQuantity(BigInt(Math.trunc(amount)) * NANOS_PER_UNIT);
 
 /** Formats an amount of a signal's resource as a kubelet does. */
-export function amountText(signal: Signal, amount: number): string {
-  const resource = resourceOf(signal);
-  return resource === 'memory' || resource === 'ephemeral-storage' ? formatBinary(amount) : formatDecimal(amount);
+export const amountText = (signal: Signal, amount: number): string =>
+  isInBytes(signal) ? formatBinary(amount) : formatDecimal(amount);
+
+const isInBytes = (signal: Signal): boolean => ['memory', 'ephemeral-storage'].includes(resourceOf(signal));
+
+/** Minimum amount in a unit, so that an amount rounded to the unit has at least three significant digits. */
+const MIN_IN_UNIT = 100;
+const BYTE_UNITS = [2 ** 40, 2 ** 30, 2 ** 20, 2 ** 10];
+
+/** Formats bytes for explanations, rounded to at least three significant digits: `25802Mi` for `27055317804`. */
+export function roundedBytes(bytes: number): string {
+  const unit = BYTE_UNITS.find((each) => bytes >= MIN_IN_UNIT * each) ?? 1;
+  return formatBinary(Math.round(bytes / unit) * unit);
 }
+
+/** Formats an amount of a signal's resource for explanations, with bytes rounded. */
+export const roundedAmountText = (signal: Signal, amount: number): string =>
+  isInBytes(signal) ? roundedBytes(amount) : formatDecimal(amount);

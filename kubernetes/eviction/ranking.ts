@@ -5,7 +5,7 @@ import { isCriticalPod } from '../api/pods/staticPod.ts';
 import type { Pod } from '../api/schema/pod.ts';
 import type { Volume } from '../api/schema/volume.ts';
 import { podRequest } from '../resources/resources.ts';
-import { amountText } from './amounts.ts';
+import { roundedAmountText } from './amounts.ts';
 import { type DiskLayout, type DiskPart, diskPartsOf } from './layout.ts';
 import { resourceOf, type Signal } from './signals.ts';
 import type { DiskUsage, PodUsage, PodUsages } from './usage.ts';
@@ -112,10 +112,10 @@ export function rankingReason(signal: Signal, { usage, used, requested, exceedsR
   const resource = resourceOf(signal);
   if (usage === undefined) return `its usage is unknown, and it has priority ${priority}`;
   if (resource === 'pids') return `it has priority ${priority} and ${used} processes`;
-  const usedText = `it uses ${amountText(signal, used)} of ${resource}`;
+  const usedText = `it uses ${roundedAmountText(signal, used)} of ${resource}`;
   if (resource === 'inodes') return `${usedText} and has priority ${priority}`;
   const comparison = exceedsRequest
-    ? `${amountText(signal, used - requested)} more than it requests`
-    : `within its request of ${amountText(signal, requested)}`;
+    ? `${roundedAmountText(signal, used - requested)} more than it requests`
+    : `within its request of ${roundedAmountText(signal, requested)}`;
   return `${usedText}, ${comparison}, and has priority ${priority}`;
 }

@@ -6,7 +6,7 @@
 import { lookUp } from '../../base/values/lookUp.ts';
 import { parseDuration } from '../api/values/parseDuration.ts';
 import { canonicalQuantity, nanosOf } from '../api/values/quantity.ts';
-import { formatBinary } from './amounts.ts';
+import { formatBinary, roundedAmountText } from './amounts.ts';
 import type { DiskLayout } from './layout.ts';
 import { isSignal, SIGNALS, type Signal } from './signals.ts';
 
@@ -96,3 +96,9 @@ export function thresholdAmount(value: string, capacity: number): number {
 /** Formats the amount of a threshold for messages. */
 export const thresholdText = (value: string, capacity: number): string =>
   isPercentage(value) ? formatBinary(thresholdAmount(value, capacity)) : canonicalQuantity(value);
+
+/** Formats a threshold for explanations as in the settings. A percentage is followed by its amount: `10% (25802Mi)`. */
+export const explainedThreshold = ({ signal, value }: Threshold, capacity: number | undefined): string =>
+  isPercentage(value) && capacity !== undefined
+    ? `${value} (${roundedAmountText(signal, thresholdAmount(value, capacity))})`
+    : value;

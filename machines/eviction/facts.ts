@@ -1,5 +1,5 @@
 /** Describes the eviction machine's state for explanations and the page. */
-import { formatBinary } from '../../kubernetes/eviction/amounts.ts';
+import { roundedBytes } from '../../kubernetes/eviction/amounts.ts';
 import type { ReportedDetails } from '../../show/actors/actorNode.ts';
 import { thresholdSentences } from '../../show/explain/explainEviction.ts';
 import { clockTime } from '../../show/explain/explainText.ts';
@@ -20,7 +20,7 @@ export function facts({ snapshot: { context } }: ActorInfo<EvictionContext>): Re
 }
 
 function reclaimSentence({ signal, at, containerCount, imageCount, imageBytes }: Reclaim, now: number): string {
-  const images = `${imageCount} ${imageCount === 1 ? 'image' : 'images'} of ${formatBinary(imageBytes)}`;
+  const images = `${imageCount} ${imageCount === 1 ? 'image' : 'images'} of ${roundedBytes(imageBytes)}`;
   const containers = `${containerCount} dead ${containerCount === 1 ? 'container' : 'containers'}`;
   return `removed ${containers} and ${images} at ${clockTime(at, now)} because of ${signal}`;
 }

@@ -1,7 +1,7 @@
 /** Explains how far the node is from evicting pods, and which pods it would evict. */
 import { humanDuration } from '../../base/time/duration.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import { amountText } from '../../kubernetes/eviction/amounts.ts';
+import { amountText, roundedAmountText } from '../../kubernetes/eviction/amounts.ts';
 import {
   type EvictionFigures,
   nextVictim,
@@ -11,9 +11,8 @@ import {
 } from '../../kubernetes/eviction/outlook.ts';
 import type { Observations } from '../../kubernetes/eviction/pressure.ts';
 import type { Signal } from '../../kubernetes/eviction/signals.ts';
-import { isHard, type Threshold, thresholdAmount, thresholdText } from '../../kubernetes/eviction/thresholds.ts';
+import { explainedThreshold, isHard, type Threshold, thresholdAmount } from '../../kubernetes/eviction/thresholds.ts';
 import { isTerminalPhase } from '../../kubernetes/status/phase.ts';
-import type { NodeExplanation } from './explainNode.ts';
 
 /** A hypothetical shortage, given as the amount of a signal's resource that would be left. */
 export interface HypotheticalShortage {
@@ -35,8 +34,8 @@ export function thresholdSentences(
     const observation = observations[signal];
     if (observation === undefined) return `${signal}: not measured, evicts below ${value}${graceText(threshold)}`;
     const { available, capacity } = observation;
-    const amounts = `${amountText(signal, available)} of ${amountText(signal, capacity)} left`;
-    const limit = `evicts below ${thresholdText(value, capacity)}${graceText(threshold)}`;
+    const amounts = `${roundedAmountText(signal, available)} of ${roundedAmountText(signal, capacity)} left`;
+    const limit = `evicts below ${explainedThreshold(threshold, capacity)}${graceText(threshold)}`;
     const remainingMs = timeUntilBelow(thresholdAmount(value, capacity), observation, earlier[signal]);
     return `${signal}: ${amounts}, ${limit}${remainingText(remainingMs)}`;
   });
@@ -51,19 +50,16 @@ function remainingText(remainingMs: number | undefined): string {
 }
 
 /**
- * Adds to a node's explanation the pods that would be evicted first. Given a hypothetical shortage, adds the pods that
- * the shortage would cause to be evicted.
+ * Returns sentences about the pods that would be evicted first. Given a hypothetical shortage, returns sentences about
+ * the pods that the shortage would cause to be evicted.
  */
-export function withEvictionOutlook(
-  explanation: NodeExplanation,
+export function evictionSentences(
   allPods: readonly Pod[],
   figures: EvictionFigures,
   shortage?: HypotheticalShortage,
-): NodeExplanation {
+): string[] {
   const pods = allPods.filter(({ status }) => !isTerminalPhase(status?.phase));
-  const eviction =
-    shortage === undefined ? victimSentences(pods, figures) : predictionSentences(pods, figures, shortage);
-  return { ...explanation, eviction };
+  return shortage === undefined ? victimSentences(pods, figures) : predictionSentences(pods, figures, shortage);
 }
 
 /**
@@ -89,7 +85,8 @@ function predictionSentences(
   const { threshold, victims, isSufficient } = predictEvictions(pods, figures, { signal, available });
   const shortage = `if ${signal} were ${amountText(signal, available)}`;
   if (threshold === undefined) return [`${shortage}, no pod would be evicted, because no threshold would be met`];
-  const limit = `below ${threshold.value}${graceText(threshold)}`;
+  const capacity = figures.observations[signal]?.capacity;
+  const limit = `below ${explainedThreshold(threshold, capacity)}${graceText(threshold)}`;
   if (victims.length === 0)
     return [`${shortage}, which is ${limit}, no pod could be evicted, because all are critical`];
   return [

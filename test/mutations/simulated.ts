@@ -2,6 +2,7 @@
 
 import type { SeededFault } from './seededFault.ts';
 import { faultsOfClaims } from './simulatedClaims.ts';
+import { faultsOfEvictions } from './simulatedEvictions.ts';
 import { faultsOfMachines } from './simulatedMachines.ts';
 import { faultsOfObjects } from './simulatedObjects.ts';
 
@@ -243,5 +244,6 @@ export const seededFaults: readonly SeededFault[] = [
   ...faultsOfMachines,
   ...faultsOfObjects,
   ...faultsOfClaims,
+  ...faultsOfEvictions,
   ...others,
 ];

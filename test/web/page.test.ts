@@ -115,6 +115,16 @@ describe('the selection', () => {
     expect(await facts.count()).toBe(0);
   });
 
+  test('shows what is left before the next eviction, and which pod would be evicted for which reason', async () => {
+    const page = await pageAt('/node/eviction');
+    const facts = page.locator('.why .facts li');
+    await page.locator('.why h3', { hasText: 'Next evictions' }).waitFor();
+    expect(await facts.allTextContents()).toEqual([
+      'memory.available: 400Mi of 1000Mi left, evicts below 100Mi; at the present rate in 6m',
+      'memory.available: the first pod to be evicted would be shop/cart, because it has priority 0',
+    ]);
+  });
+
   test('reports a failure to load its details in the panel, with a retry', async () => {
     node.trouble = 'the agent is away';
     const page = await pageAt(AT_API);

@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import { printableText } from '../../base/text/printable.ts';
 import { lookUp } from '../../base/values/lookUp.ts';
 import { checkShape, functionSchema } from '../../kubernetes/api/checkShape.ts';
+import { DISK_LAYOUTS } from './host/hostResources.ts';
 import type { SimulationOptions } from './options.ts';
 import { checkSeed } from './random.ts';
 
@@ -69,6 +70,7 @@ const FIELDS: { readonly [Key in keyof SimulationOptions]-?: z.ZodMiniType } = {
   inspect: z.optional(functionSchema),
   cluster: z.optional(functionSchema),
   cgroups: z.optional(z.enum(['writable', 'readOnly', 'unused'])),
+  diskLayout: z.optional(z.enum(DISK_LAYOUTS)),
   objects: z.optional(z.enum(['Watch', 'Cache', 'Get'])),
 };
 

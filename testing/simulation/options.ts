@@ -2,6 +2,7 @@
 import type { InspectionEvent } from 'xstate';
 import type { NodeAgentConfig } from '../../actors/node/nodeAgentConfig.ts';
 import type { ObjectSettings } from '../../actors/objects/clusterObjects.ts';
+import type { DiskLayout } from '../../kubernetes/eviction/layout.ts';
 import type { ClusterFactory } from './cluster/simulatedCluster.ts';
 import type { CgroupAccess } from './host/hostCgroups.ts';
 import type { Invariant } from './invariants/invariant.ts';
@@ -44,6 +45,8 @@ export interface SimulationOptions {
   readonly overtakes?: boolean;
   /** The agent's access to the cgroups of its host. If absent, it creates and limits those of its pods (`writable`). */
   readonly cgroups?: CgroupAccess | undefined;
+  /** The layout of the host's file systems. Default: `single`. */
+  readonly diskLayout?: DiskLayout | undefined;
   /** Creates the cluster of the node, e.g. `simulatedCluster`. Undefined if the node belongs to none. */
   readonly cluster?: ClusterFactory | undefined;
   /** Strategy for detecting changes of ConfigMaps and Secrets. Default: `Watch`. */

@@ -84,14 +84,14 @@ export class Simulation implements SimulatedNode {
 
   constructor(options: SimulationOptions) {
     checkOptions(options);
-    const { replays = false, cgroups, cluster, objects: strategy } = options;
+    const { replays = false, cgroups, diskLayout, cluster, objects: strategy } = options;
     this.#options = { ...options, records: options.records || replays };
     this.#random = new Random(options.seed);
     const onEffect = (effect: RuntimeEffect) => {
       this.#exitCauses.noteEffect(this, effect);
       this.#watch.call('onEffect', effect);
     };
-    this.host = new SimulatedHost(this.#clock, this.#random.fork(), { onEffect, cgroups });
+    this.host = new SimulatedHost(this.#clock, this.#random.fork(), { onEffect, cgroups, diskLayout });
     this.users = new Users(this.host, this.actionLog, options.config);
     const input = () => ({ clock: this.#clock, random: this.#random.fork(), actionLog: this.actionLog });
     this.cluster = cluster?.({ ...input(), strategy, onChanged: (pod) => this.users.noteChanged(pod) });

@@ -183,6 +183,24 @@ describe('C28: a node', () => {
     expect(termination(small)?.reason).toBe('Evicted');
   });
 
+  test('ranks its pods once for each eviction', () => {
+    let readCount = 0;
+    const spec = Object.defineProperty({ ...large.spec }, 'priority', {
+      enumerable: true,
+      get: () => {
+        readCount += 1;
+        return 0;
+      },
+    });
+    const { pass, podsMeasured, termination } = node({ pods: [small, { ...large, spec }] });
+    pass(memory(50));
+    readCount = 0;
+    podsMeasured(usages);
+    // The ranking and the check whether the pod is critical read it once each.
+    expect(termination(large)?.reason).toBe('Evicted');
+    expect(readCount).toBe(2);
+  });
+
   test('waits for the next pass if all pods are critical', () => {
     const { pass, podsMeasured, eviction } = node({ pods: [namedPod('large', { priority: 2_000_000_000 })] });
     pass(memory(50));
@@ -232,6 +250,14 @@ describe('C28: a node', () => {
   });
 });
 
+test('C28: a node reports when a threshold would be met at the rate of the last five to ten minutes', () => {
+  const { pass, eviction } = node();
+  for (let available = 499; available > 400; available -= 1) pass(memory(available));
+  expect(eviction()?.facts).toEqual([
+    'memory.available: 401Mi of 1000Mi left, evicts below 100Mi; at the present rate in 50m',
+  ]);
+});
+
 describe('C28: a node that runs out of disk space', () => {
   /** A node with two dead containers, one more than are retained, and with little disk space. */
   function fullNode() {
@@ -261,6 +287,9 @@ describe('C28: a node that runs out of disk space', () => {
     measured(disk(10));
     expect(eviction()?.state).toBe('waiting');
     expect(ports.asked('measurePods')).toEqual([]);
+    expect(eviction()?.facts).toContain(
+      'removed 1 dead container and 1 image of 7 at 00:00:10 because of nodefs.available',
+    );
     expect(evictionRef()?.getSnapshot().context.reclaim).toEqual({
       signal: 'nodefs.available',
       at: ports.now,

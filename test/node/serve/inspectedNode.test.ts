@@ -5,18 +5,23 @@ import { expect, test } from '@jest/globals';
 import { createRedaction } from '../../../actors/replay/redaction.ts';
 import { NotInspected } from '../../../inspect/inspected.ts';
 import { createAudience } from '../../../inspect/live/audience.ts';
+import type { EvictionFigures } from '../../../kubernetes/eviction/outlook.ts';
+import type { Threshold } from '../../../kubernetes/eviction/thresholds.ts';
 import { compileConfig } from '../../../node/config/nodeConfig.ts';
 import { createInspectedNode } from '../../../node/serve/inspectedNode.ts';
+import { explainNode } from '../../../show/explain/explainNode.ts';
+import type { AgentPort } from '../../../socket/agent.ts';
 import { fakeAgent } from '../../fakes/agent.ts';
-import { NOW } from '../../kubernetes/views.ts';
+import { NOW, nodeActor, nodeActors, nodeView } from '../../kubernetes/views.ts';
 import { pod } from '../../socket/served.ts';
 
 const gate = { capacity: 1, held: [], queue: [] };
 
-async function inspected(rootDirectory: string, flush?: () => Promise<void>) {
+async function inspected(rootDirectory: string, flush?: () => Promise<void>, overrides: Partial<AgentPort> = {}) {
   const redaction = createRedaction();
   const audience = createAudience(redaction.redact);
-  const agent = fakeAgent({ now: NOW, views: [pod('web-host')], node: { limiters: { start: gate, pull: gate } } });
+  const gates = { limiters: { start: gate, pull: gate } };
+  const agent = Object.assign(fakeAgent({ now: NOW, views: [pod('web-host')], node: gates }), overrides);
   const config = compileConfig({
     flags: {},
     defaults: { hostname: 'host', addresses: [], rootDirectory, podLogsDirectory: rootDirectory },
@@ -46,6 +51,27 @@ test('a node without a recording shows its present state, and reports that there
   await node.detail('pod/constructor').catch(() => {});
   node.live?.follow(() => {})();
   expect(agent.subscribers()).toBe(0);
+  await node.close();
+});
+
+test('the details of the eviction name the pod that would be evicted first, or why that cannot be predicted', async () => {
+  const tree = { children: [nodeActor('eviction', { state: 'waiting' }), nodeActors.garbage] };
+  const usages = { 'uid-web-host': { memoryBytes: 2 ** 20, containers: [], volumes: [] } };
+  const thresholds: Threshold[] = [{ signal: 'memory.available', value: '100Mi', graceMs: 0 }];
+  let figures: EvictionFigures | undefined = { thresholds, layout: 'single', observations: {}, usages };
+  const { node } = await inspected('/nothing/here', undefined, {
+    explainNode: () => explainNode(nodeView('host', tree), NOW),
+    evictionFigures: async () => {
+      if (figures === undefined) throw new Error('no figures');
+      return figures;
+    },
+  });
+  expect((await node.detail('eviction')).nextEvictions).toEqual([
+    'memory.available: the first pod to be evicted would be web-host, because it uses 1Mi of memory, 1Mi more than it requests, and has priority 0',
+  ]);
+  expect(await node.detail('garbage')).not.toHaveProperty('nextEvictions');
+  figures = undefined;
+  expect((await node.detail('eviction')).nextEvictions).toEqual(['evictions cannot be predicted: no figures']);
   await node.close();
 });
 

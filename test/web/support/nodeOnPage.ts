@@ -212,6 +212,11 @@ const ownActors = [
     state: 'full',
     lists: { 'held by': ['x/main/pull'], queued: ['uid-cart/main/pull', 'uid-encoder/main/pull'] },
   }),
+  actor({
+    path: 'eviction',
+    order: 10,
+    facts: ['memory.available: 400Mi of 1000Mi left, evicts below 100Mi; at the present rate in 6m'],
+  }),
 ];
 
 /** The node with these pods. */
@@ -279,6 +284,16 @@ export const apiDetail: ActorDetail = {
     { type: 'Normal', reason: 'Started', message: 'Container started', count: 6, at: NOW - 114_000 },
   ],
   log: { lines: ['connecting to db.shop:5432 as redacted-0123456789abcdef', 'no database at db.shop:5432'] },
+};
+
+/** The server's details of the eviction. */
+export const evictionDetail: ActorDetail = {
+  path: 'eviction',
+  at: NOW,
+  problems: [],
+  answer: "eviction is waiting for the next check of the node's resources",
+  next: [],
+  nextEvictions: ['memory.available: the first pod to be evicted would be shop/cart, because it has priority 0'],
 };
 
 /** The history of that container. */

@@ -21,7 +21,7 @@ import { withFrame, worldOf } from '../../../web/model/server/world.ts';
 import { root } from '../../support/root.ts';
 import { startBrowser } from './browser.ts';
 import { longDetail, longHistory, longLines, longObject, longSnapshot, longStory } from './longNames.ts';
-import { apiDetail, apiHistory, checkoutObject, designSnapshot } from './nodeOnPage.ts';
+import { apiDetail, apiHistory, checkoutObject, designSnapshot, evictionDetail } from './nodeOnPage.ts';
 
 const build = `await (await import('./scripts/bundle/buildPage.mjs')).buildPage(await import('esbuild'));`;
 
@@ -63,6 +63,7 @@ export class NodeOnPage implements InspectedNode {
   detail = async (path: string): Promise<ActorDetail> => {
     if (this.trouble !== undefined) throw new Error(this.trouble);
     if (path === apiDetail.path) return apiDetail;
+    if (path === evictionDetail.path) return evictionDetail;
     return { ...apiDetail, path, answer: `asked of ${path}`, next: [], events: [] };
   };
   actorHistory = async (path: string): Promise<ActorHistory> =>

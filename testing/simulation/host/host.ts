@@ -11,6 +11,7 @@ import { SimulatedKernelLog } from '../../../host/simulated/kernelLog.ts';
 import { MemoryDisk } from '../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../host/simulated/memoryFiles.ts';
 import { SimulatedLogind } from '../../../host/simulated/simulatedLogind.ts';
+import type { DiskLayout } from '../../../kubernetes/eviction/layout.ts';
 import type { OomKill } from '../../../kubernetes/lifecycle/oomKill.ts';
 import { DirectoryWatches } from '../faults/directoryWatches.ts';
 import { type DiskFault, diskCallFault, FlakyTarget, type UrlFault } from '../faults/hostFaults.ts';
@@ -64,6 +65,8 @@ interface HostParts {
   readonly onEffect: (effect: RuntimeEffect) => void;
   /** Default: `writable`. */
   readonly cgroups?: CgroupAccess | undefined;
+  /** Default: `single`. */
+  readonly diskLayout?: DiskLayout | undefined;
 }
 
 export class SimulatedHost {
@@ -98,7 +101,11 @@ export class SimulatedHost {
   /** Whether calls to the runtime have a latency. The initial objects are created without. */
   #isOpen = false;
 
-  constructor(clock: Schedule, random: Random, { onEffect, cgroups = 'writable' }: HostParts) {
+  constructor(
+    clock: Schedule,
+    random: Random,
+    { onEffect, cgroups = 'writable', diskLayout: layout = 'single' }: HostParts,
+  ) {
     this.clock = clock;
     const latencies = random.fork();
     this.disk = new MemoryDisk(clock.now, () => clock.elapsed);
@@ -117,7 +124,7 @@ export class SimulatedHost {
       },
     });
     this.kernelLog = new SimulatedKernelLog(clock.now);
-    this.resources = new HostResources({ now: clock.now, containers: () => this.containers() });
+    this.resources = new HostResources({ layout, now: clock.now, containers: () => this.containers() });
     this.#cgroups = new HostCgroups(this.runtime, cgroups);
     for (const place of Object.values(PATHS)) this.disk.createDirectories(place);
     this.disk.createDirectories('/etc');

@@ -8,60 +8,84 @@ import type { PodUsages } from '../../../kubernetes/eviction/usage.ts';
 const MI = 2 ** 20;
 const GI = 2 ** 30;
 
-/** A resource of the host that can run low. */
-export type HostResource = 'memory' | 'disk' | 'inodes' | 'processes';
+/**
+ * The resources of the host that can run low. `imageDisk` and `imageInodes` are those of the file system of the images,
+ * which is the file system of `disk` and `inodes` on a host with a single one.
+ */
+export const HOST_RESOURCES = ['memory', 'disk', 'inodes', 'imageDisk', 'imageInodes', 'processes'] as const;
 
-export const HOST_RESOURCES: readonly HostResource[] = ['memory', 'disk', 'inodes', 'processes'];
+export type HostResource = (typeof HOST_RESOURCES)[number];
+
+export const DISK_LAYOUTS = ['single', 'separateImages', 'split'] as const satisfies readonly DiskLayout[];
+
+type Amounts = Readonly<Partial<Record<HostResource, number>>>;
 
 const CAPACITY: Readonly<Record<HostResource, number>> = {
   memory: 4 * GI,
   disk: 100 * GI,
   inodes: 1_000_000,
+  imageDisk: 100 * GI,
+  imageInodes: 1_000_000,
   processes: 10_000,
 };
 
-/** Usage of each running container. */
-const CONTAINER_USAGE: Readonly<Record<HostResource, number>> = {
-  memory: 64 * MI,
-  disk: GI,
-  inodes: 1_000,
-  processes: 10,
-};
-
-/** Usage of each dead container, which only occupies the disk. */
-const DEAD_CONTAINER_USAGE: Readonly<Partial<Record<HostResource, number>>> = { disk: GI, inodes: 1_000 };
+/** Usage of each running container, except for its files. */
+const RUNNING_USAGE = { memory: 64 * MI, processes: 10 };
+/** Usage of the writable layer of each container, whether or not it is running. */
+const LAYER_USAGE = { bytes: GI, inodes: 1_000 };
+/** Usage of the logs of each container, whether or not it is running. */
+const LOG_USAGE = { bytes: 100 * MI, inodes: 1 };
 
 interface HostResourcesParts {
+  readonly layout: DiskLayout;
   readonly now: () => number;
   /** The containers of the agent's pods, whether or not they are running. */
   readonly containers: () => readonly SimulatedContainer[];
 }
 
 export class HostResources implements SimulatedResources {
-  readonly layout: DiskLayout = 'single';
+  readonly layout: DiskLayout;
   readonly #parts: HostResourcesParts;
+  /** Usage of each container, and that of each running one in addition. */
+  readonly #containerUsage: Amounts;
+  readonly #runningUsage: Amounts = RUNNING_USAGE;
   /** Usage of the programs other than pods, as shares of the capacity. */
   readonly #otherShares = new Map<HostResource, number>();
 
   constructor(parts: HostResourcesParts) {
     this.#parts = parts;
+    this.layout = parts.layout;
+    const logs = { disk: LOG_USAGE.bytes, inodes: LOG_USAGE.inodes };
+    this.#containerUsage =
+      parts.layout === 'separateImages'
+        ? { ...logs, imageDisk: LAYER_USAGE.bytes, imageInodes: LAYER_USAGE.inodes }
+        : { disk: logs.disk + LAYER_USAGE.bytes, inodes: logs.inodes + LAYER_USAGE.inodes };
   }
 
   /** Sets the share of a resource that programs other than pods use, from 0 to 1. */
   setOtherUsage(resource: HostResource, share: number): void {
-    this.#otherShares.set(resource, share);
+    this.#otherShares.set(this.#ownResource(resource), share);
   }
 
   /** The observations of the last measurement. Undefined before the first one. */
   lastObservations: Observations | undefined;
 
   /** Returns the amount of a resource that is available. */
-  available(resource: HostResource): number {
+  available(given: HostResource): number {
+    const resource = this.#ownResource(given);
     const others = CAPACITY[resource] * (this.#otherShares.get(resource) ?? 0);
     const containers = this.#parts.containers();
-    const running = containers.filter(({ state }) => state === 'running').length * CONTAINER_USAGE[resource];
-    const dead = containers.filter(({ state }) => state === 'exited').length * (DEAD_CONTAINER_USAGE[resource] ?? 0);
-    return Math.max(0, Math.floor(CAPACITY[resource] - others - running - dead));
+    const runningCount = containers.filter(({ state }) => state === 'running').length;
+    const own =
+      containers.length * (this.#containerUsage[resource] ?? 0) + runningCount * (this.#runningUsage[resource] ?? 0);
+    return Math.max(0, Math.floor(CAPACITY[resource] - others - own));
+  }
+
+  /** Returns the resource of the file system that contains the images, if the host has only one file system. */
+  #ownResource(resource: HostResource): HostResource {
+    if (this.layout !== 'single') return resource;
+    if (resource === 'imageDisk') return 'disk';
+    return resource === 'imageInodes' ? 'inodes' : resource;
   }
 
   memory(): Observations {
@@ -73,15 +97,17 @@ export class HostResources implements SimulatedResources {
   }
 
   observations(): Observations {
-    const [disk, inodes] = [this.#observation('disk'), this.#observation('inodes')];
+    const nodeFs = { available: this.#observation('disk'), inodesFree: this.#observation('inodes') };
+    const imageFs = { available: this.#observation('imageDisk'), inodesFree: this.#observation('imageInodes') };
+    const containerFs = this.layout === 'separateImages' ? imageFs : nodeFs;
     const observations = {
       ...this.memory(),
-      'nodefs.available': disk,
-      'nodefs.inodesFree': inodes,
-      'imagefs.available': disk,
-      'imagefs.inodesFree': inodes,
-      'containerfs.available': disk,
-      'containerfs.inodesFree': inodes,
+      'nodefs.available': nodeFs.available,
+      'nodefs.inodesFree': nodeFs.inodesFree,
+      'imagefs.available': imageFs.available,
+      'imagefs.inodesFree': imageFs.inodesFree,
+      'containerfs.available': containerFs.available,
+      'containerfs.inodesFree': containerFs.inodesFree,
       'pid.available': this.#observation('processes'),
     };
     this.lastObservations = observations;
@@ -98,16 +124,16 @@ export class HostResources implements SimulatedResources {
         ([uid, containers]) => [
           uid,
           {
-            memoryBytes: containers.length * CONTAINER_USAGE.memory,
-            processes: containers.length * CONTAINER_USAGE.processes,
+            memoryBytes: containers.length * RUNNING_USAGE.memory,
+            processes: containers.length * RUNNING_USAGE.processes,
             containers: containers.map(({ containerName: name }) => ({
               name,
-              memoryBytes: CONTAINER_USAGE.memory,
-              rootfs: { bytes: CONTAINER_USAGE.disk, inodes: CONTAINER_USAGE.inodes },
-              logs: { bytes: 0, inodes: 1 },
+              memoryBytes: RUNNING_USAGE.memory,
+              rootfs: LAYER_USAGE,
+              logs: LOG_USAGE,
             })),
             volumes: [],
-            ephemeralStorageBytes: containers.length * CONTAINER_USAGE.disk,
+            ephemeralStorageBytes: containers.length * (LAYER_USAGE.bytes + LOG_USAGE.bytes),
           },
         ],
       ),

@@ -3,20 +3,26 @@
 import { isCriticalPod } from '../../../kubernetes/api/pods/staticPod.ts';
 import { parseQuantity } from '../../../kubernetes/api/values/quantity.ts';
 import type { StarvedResource } from '../../../kubernetes/eviction/signals.ts';
-import type { HostResource } from '../host/hostResources.ts';
+import { HOST_RESOURCES, type HostResource } from '../host/hostResources.ts';
 import type { Invariant } from './invariant.ts';
 
-const HOST_RESOURCE_OF: ReadonlyMap<string, HostResource> = new Map<StarvedResource, HostResource>([
-  ['memory', 'memory'],
-  ['ephemeral-storage', 'disk'],
-  ['inodes', 'inodes'],
-  ['pids', 'processes'],
+/** The resources of the host that a message may refer to, because it does not name the file system. */
+const HOST_RESOURCES_OF: ReadonlyMap<string, readonly HostResource[]> = new Map<
+  StarvedResource,
+  readonly HostResource[]
+>([
+  ['memory', ['memory']],
+  ['ephemeral-storage', ['disk', 'imageDisk']],
+  ['inodes', ['inodes', 'imageInodes']],
+  ['pids', ['processes']],
 ]);
 
 const SIGNAL_OF = {
   memory: 'memory.available',
   disk: 'nodefs.available',
   inodes: 'nodefs.inodesFree',
+  imageDisk: 'imagefs.available',
+  imageInodes: 'imagefs.inodesFree',
   processes: 'pid.available',
 } as const;
 
@@ -24,7 +30,8 @@ const MESSAGE_PATTERN = /^The node was low on resource: (\S+)\. Threshold quanti
 const NANOS_PER_UNIT = 1_000_000_000;
 
 interface Shortage {
-  readonly resource: HostResource;
+  /** The resources, one of which must be short. */
+  readonly resources: readonly HostResource[];
   /** The threshold, in units of the resource. */
   readonly threshold: number;
 }
@@ -32,9 +39,11 @@ interface Shortage {
 /** Returns the shortage that an eviction's message names. Undefined for other messages. */
 function shortageIn(message: string): Shortage | undefined {
   const [, name = '', quantity = ''] = MESSAGE_PATTERN.exec(message) ?? [];
-  const resource = HOST_RESOURCE_OF.get(name);
+  const resources = HOST_RESOURCES_OF.get(name);
   const threshold = parseQuantity(quantity);
-  return resource && threshold !== undefined ? { resource, threshold: Number(threshold) / NANOS_PER_UNIT } : undefined;
+  return resources && threshold !== undefined
+    ? { resources, threshold: Number(threshold) / NANOS_PER_UNIT }
+    : undefined;
 }
 
 /** Whether the message is that of a refusal, whose event has the reason of an eviction. */
@@ -58,7 +67,7 @@ export const noNeedlessEviction: Invariant = {
     const least = new Map<HostResource, number>();
     return {
       onCall: () => {
-        for (const resource of HOST_RESOURCE_OF.values()) {
+        for (const resource of HOST_RESOURCES) {
           const available = host.resources.available(resource);
           least.set(resource, Math.min(available, least.get(resource) ?? available));
         }
@@ -66,8 +75,8 @@ export const noNeedlessEviction: Invariant = {
       onEvent: ({ reason, involved, message }) => {
         const shortage = reason === 'Evicted' ? shortageIn(message) : undefined;
         if (shortage === undefined) return;
-        const { resource, threshold } = shortage;
-        const available = least.get(resource) ?? Number.POSITIVE_INFINITY;
+        const { resources, threshold } = shortage;
+        const available = Math.min(...resources.map((each) => least.get(each) ?? Number.POSITIVE_INFINITY));
         least.clear();
         if (available >= threshold) violated(`${involved.name} is evicted with ${available} left: ${message}`);
       },
@@ -81,9 +90,10 @@ export const noEvictionAfterRelief: Invariant = {
     onEvent: ({ reason, involved, message }) => {
       const shortage = reason === 'Evicted' ? shortageIn(message) : undefined;
       if (shortage === undefined) return;
-      const measured = host.resources.lastObservations?.[SIGNAL_OF[shortage.resource]];
-      if (measured !== undefined && measured.available < shortage.threshold) return;
-      violated(`${involved.name} is evicted although ${measured?.available} was measured last: ${message}`);
+      const { resources, threshold } = shortage;
+      const measured = resources.map((each) => host.resources.lastObservations?.[SIGNAL_OF[each]]?.available);
+      if (measured.some((available) => available !== undefined && available < threshold)) return;
+      violated(`${involved.name} is evicted although ${measured.join(' and ')} was measured last: ${message}`);
     },
   }),
 };

@@ -15,6 +15,7 @@ import { longLivedPods } from '../stories/pointed/longLivedPods.ts';
 import { objects } from '../stories/pointed/objects.ts';
 import { playPointed } from '../stories/pointed/playPointed.ts';
 import { preemptions, recreations, resizes } from '../stories/pointed/resources.ts';
+import { shortages } from '../stories/pointed/shortages.ts';
 import { repeatedShutdowns, shutdowns } from '../stories/pointed/shutdowns.ts';
 import { waits } from '../stories/pointed/waits.ts';
 import { randomStory } from '../stories/random/randomStory.ts';
@@ -43,6 +44,7 @@ const furtherStories = {
   ...claims,
   ...resizes,
   ...repeatedShutdowns,
+  ...shortages,
 };
 const further = Object.values(furtherStories);
 
@@ -51,7 +53,7 @@ export const furtherTitles: readonly string[] = Object.keys(furtherStories);
 
 /**
  * First number of the further pointed stories: of nodes of a cluster, of large pods, of Deployments that are recreated, of images,
- * of hosts that shut down, of preemptions, of devices, of claims, of resizes, and of repeated shutdowns.
+ * of hosts that shut down, of preemptions, of devices, of claims, of resizes, of repeated shutdowns, and of shortages.
  * New ones are added at the end, because seeded faults name stories by number.
  */
 export const FIRST_FURTHER = 1_000;

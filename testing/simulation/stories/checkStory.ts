@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import { checkShape } from '../../../kubernetes/api/checkShape.ts';
 import { checkCallFault } from '../faults/checkCallFault.ts';
 import { SIMULATED_MACHINES } from '../host/cpuTopologies.ts';
+import { DISK_LAYOUTS } from '../host/hostResources.ts';
 import { checkSeed } from '../random.ts';
 import { MAX_SPAN_MS } from '../run/schedule.ts';
 import { checkAction } from './checkAction.ts';
@@ -39,6 +40,7 @@ const STORY: { readonly [Field in keyof Story]-?: z.ZodMiniType } = {
   assignsMemory: z.optional(yesOrNo),
   hasPlugin: yesOrNo,
   evicts: z.optional(yesOrNo),
+  diskLayout: z.optional(z.enum(DISK_LAYOUTS)),
   followsShutdown: z.optional(yesOrNo),
   objects: z.optional(z.enum(['Watch', 'Cache', 'Get'])),
 };

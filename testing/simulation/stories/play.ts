@@ -48,12 +48,16 @@ export interface PlayOptions {
   readonly cluster?: ClusterFactory | undefined;
 }
 
-/** Thresholds at a tenth of each resource. */
+/** Hard thresholds at a tenth of each resource, and a soft one for memory. */
 const EVICTION = {
   thresholds: [
     { signal: 'memory.available', value: '10%', graceMs: 0 },
     { signal: 'nodefs.available', value: '10%', graceMs: 0 },
+    { signal: 'nodefs.inodesFree', value: '10%', graceMs: 0 },
+    { signal: 'imagefs.available', value: '10%', graceMs: 0 },
+    { signal: 'imagefs.inodesFree', value: '10%', graceMs: 0 },
     { signal: 'pid.available', value: '10%', graceMs: 0 },
+    { signal: 'memory.available', value: '20%', graceMs: 20_000 },
   ],
   transitionMs: 30_000,
   maxPodGraceSeconds: 5,
@@ -76,6 +80,7 @@ export async function play(story: Story, options: PlayOptions): Promise<Outcome>
     ...given,
     overtakes: story.overtakes ?? false,
     cgroups: story.cgroups,
+    diskLayout: story.diskLayout,
     objects: story.objects,
     seed,
     faults: (call, index, at) => faults.get(index) ?? options.faults?.(call, index, at),

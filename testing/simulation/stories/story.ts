@@ -3,6 +3,7 @@
  * again.
  */
 import type { ObjectSettings } from '../../../actors/objects/clusterObjects.ts';
+import type { DiskLayout } from '../../../kubernetes/eviction/layout.ts';
 import type { ApiOutage } from '../cluster/apiNetwork.ts';
 import type { ApiObject, ObjectKind } from '../cluster/apiObject.ts';
 import type { ApiPart, ApiPartFault } from '../cluster/apiPartFaults.ts';
@@ -167,6 +168,8 @@ export interface Story {
   readonly hasPlugin?: boolean;
   /** Whether the node evicts pods when its resources run short. Default: false. */
   readonly evicts?: boolean;
+  /** The layout of the host's file systems. Default: `single`. */
+  readonly diskLayout?: DiskLayout;
   /** Whether the node delays the shutdown of its host. Default: false. */
   readonly followsShutdown?: boolean;
   /** Strategy of a cluster's node for detecting changes of ConfigMaps and Secrets. Default: `Watch`. */

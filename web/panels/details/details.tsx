@@ -4,7 +4,7 @@ import type { Subject } from '../../model/details/headline.ts';
 import { ErrorMessage } from '../errorMessage.tsx';
 import { Loading } from '../loading.tsx';
 import type { Panel } from '../panel.ts';
-import { Attempts, Events, Facts, Log, Next, Problems } from './sections.tsx';
+import { Attempts, Events, Facts, Log, Next, NextEvictions, Problems } from './sections.tsx';
 
 interface DetailsProps extends Panel {
   readonly subject: Subject;
@@ -47,6 +47,7 @@ function DetailSections({ detail, subject, tab }: DetailSectionsProps) {
     <>
       <Problems detail={detail} />
       <Facts actor={subject.actor} />
+      <NextEvictions detail={detail} />
       <Attempts detail={detail} actor={subject.actor} />
       <Next detail={detail} actor={subject.isDeleted ? undefined : subject.actor} />
       <Log detail={detail} />

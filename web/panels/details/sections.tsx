@@ -47,6 +47,18 @@ interface ActorDetailProps extends DetailProps {
   readonly actor: ShownActor | undefined;
 }
 
+/** The pods that would be evicted next, with the reasons for their rank. */
+export const NextEvictions = ({ detail: { nextEvictions = [] } }: DetailProps) =>
+  nextEvictions.length === 0 ? null : (
+    <Section title="Next evictions">
+      <ul class="facts">
+        {nextEvictions.map((sentence) => (
+          <li key={sentence}>{sentence}</li>
+        ))}
+      </ul>
+    </Section>
+  );
+
 /** The facts about a volume or an actor of the node that do not fit into the headline. */
 export function Facts({ actor }: { readonly actor: ShownActor }) {
   const isShown = podUidOf(actor.path) === undefined || actor.kind === 'volume';

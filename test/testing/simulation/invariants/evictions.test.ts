@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { RecordedEvent } from '../../../../kubernetes/events/recordedEvent.ts';
+import type { DiskLayout } from '../../../../kubernetes/eviction/layout.ts';
 import { simulatedCluster } from '../../../../testing/simulation/cluster/simulatedCluster.ts';
 import {
   evictionInvariants,
@@ -19,6 +20,9 @@ const eviction = {
     { signal: 'memory.available', value: '10%', graceMs: 0 },
     { signal: 'nodefs.available', value: '10%', graceMs: 0 },
     { signal: 'pid.available', value: '10%', graceMs: 0 },
+    { signal: 'imagefs.available', value: '10%', graceMs: 0 },
+    { signal: 'imagefs.inodesFree', value: '10%', graceMs: 0 },
+    { signal: 'nodefs.inodesFree', value: '10%', graceMs: 0 },
   ],
   transitionMs: 30 * SECOND,
   maxPodGraceSeconds: 5,
@@ -26,12 +30,13 @@ const eviction = {
 } as const;
 
 /** A node of a cluster with a critical pod and three others. */
-async function node() {
+async function node(diskLayout: DiskLayout = 'single') {
   const simulated = await simulateNode({
     seed: 1,
     cluster: simulatedCluster,
     replays: true,
     config: { eviction },
+    diskLayout,
     invariants: evictionInvariants,
   });
   const pods = [
@@ -49,10 +54,18 @@ const phases = (simulated: Awaited<ReturnType<typeof node>>) =>
   );
 
 describe('C28: a simulated node of a cluster', () => {
-  test.each(['memory', 'processes', 'disk'] as const)(
-    'evicts all non-critical pods, one at a time, under pressure on %s',
-    async (resource) => {
-      const simulated = await node();
+  test.each([
+    ['memory', 'single'],
+    ['processes', 'single'],
+    ['disk', 'single'],
+    ['inodes', 'split'],
+    ['imageDisk', 'single'],
+    ['imageDisk', 'separateImages'],
+    ['imageInodes', 'separateImages'],
+  ] as const)(
+    'evicts all non-critical pods, one at a time, under pressure on %s with the layout %s',
+    async (resource, layout) => {
+      const simulated = await node(layout);
       expect(phases(simulated)).toEqual({ critical: 'Running', a: 'Running', b: 'Running', c: 'Running' });
       simulated.perform({ kind: 'pressure', resource, share: 0.99, forMs: 120 * SECOND });
       await simulated.advance(100 * SECOND);

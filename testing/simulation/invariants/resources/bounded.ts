@@ -23,12 +23,14 @@ const withoutWarnings = (taken: MemoryUse): MemoryUse =>
 
 /**
  * The last states of the event queue and the object watches remain after the first event or object, and the
- * pressure conditions and what was last reclaimed after a shortage. Each is one entry at its path.
+ * pressure conditions, what was last reclaimed after a shortage, and the observations from which rates are computed, at
+ * most two of each signal. Each is one entry at its path.
  */
 const LAST_STATES = [
   { place: 'context', name: 'eventQueue' },
   { place: 'context', name: 'conditions' },
   { place: 'children.eviction.snapshot.context', name: 'reclaim' },
+  { place: 'children.eviction.snapshot.context', name: 'earlierObservations' },
   { place: 'children.shutdown.snapshot.context', name: 'lastShutdown' },
   { place: 'context.watches', name: 'ConfigMap' },
   { place: 'context.watches', name: 'Secret' },

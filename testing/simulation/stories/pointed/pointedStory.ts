@@ -6,7 +6,7 @@ import type { TargetedFault } from '../variants/targetedFaults.ts';
 
 /** A story whose faults are selected by the calls they concern, not by index. */
 export interface PointedStory
-  extends Pick<Story, 'actions' | 'cgroups' | 'evicts' | 'followsShutdown' | 'hasPlugin' | 'objects'> {
+  extends Pick<Story, 'actions' | 'cgroups' | 'diskLayout' | 'evicts' | 'followsShutdown' | 'hasPlugin' | 'objects'> {
   readonly targetedFaults: readonly TargetedFault[];
   readonly lastsMs: number;
   /** Default: 1. */

@@ -2,13 +2,17 @@ import type { HostResource } from '../../host/hostResources.ts';
 import { type ManifestSpec, manifest } from '../manifests.ts';
 import type { TargetedFault } from '../variants/targetedFaults.ts';
 import {
+  apply,
   at,
   BROKEN,
   faultAt,
+  fixedPod,
+  killAgent,
   late,
   mainContainer,
   type PointedStory,
   pointedStory,
+  remove,
   SECOND,
   STUBBORN,
   secondImage,
@@ -16,12 +20,15 @@ import {
   UNKNOWN,
 } from './pointedStory.ts';
 
-/** Other programs use nearly all of a resource for `forSeconds`. */
-const pressure = (seconds: number, resource: HostResource, forSeconds: number) =>
-  at(seconds, { kind: 'pressure', resource, share: 0.99, forMs: forSeconds * SECOND });
+/** Other programs use a share of a resource for `forSeconds`, by default nearly all of it. */
+const pressure = (seconds: number, resource: HostResource, forSeconds: number, share = 0.99) =>
+  at(seconds, { kind: 'pressure', resource, share, forMs: forSeconds * SECOND });
 
 const create = (name: string, spec: Partial<ManifestSpec> = {}) =>
   at(0, { kind: 'createPod', pod: manifest(name, { containers: [mainContainer()], ...spec }) });
+
+/** The container `main` with an image that has to be pulled. */
+const pulledContainer = mainContainer(secondImage);
 
 /** A node of a cluster on which the resource runs short after 30 s, for a minute. */
 const shortage = (
@@ -75,4 +82,50 @@ export const shortages: Readonly<Record<string, PointedStory>> = {
     pods: [create('web')],
     faults: [faultAt('cgroups', 'measurePods', BROKEN)],
   }),
+  'inodes run short, and the runtime does not stop the evicted pod at first': shortage('inodes', {
+    pods: [critical, create('web'), create('other')],
+    faults: [faultAt('runtime', 'stopContainer', UNKNOWN, { times: 2 })],
+  }),
+  'the separate disk of images runs short, and the images cannot be listed': {
+    ...shortage('imageDisk', {
+      pods: [crashing, create('web'), create('other')],
+      faults: [faultAt('runtime', 'listImages', UNKNOWN, { skip: 1, times: 4 })],
+    }),
+    diskLayout: 'separateImages',
+  },
+  'the disk runs short on a host on which only the images are on another one': {
+    ...shortage('disk', { pods: [crashing, create('web'), create('other')] }),
+    diskLayout: 'split',
+  },
+  'the agent is killed while a pod is being evicted': {
+    ...pointedStory(
+      [
+        create('web', { containers: [mainContainer({ command: STUBBORN })] }),
+        pressure(30, 'memory', 60),
+        killAgent(41),
+      ],
+      [],
+      150 * SECOND,
+    ),
+    inCluster: true,
+    evicts: true,
+  },
+  'processes are scarce, but no threshold is met': {
+    ...pointedStory([create('web'), pressure(30, 'processes', 60, 0.85)], [], 120 * SECOND),
+    inCluster: true,
+    evicts: true,
+  },
+  'the disk runs short while a pod has checked an image, but its container cannot be created yet': {
+    ...pointedStory(
+      [
+        apply(0, manifest('job', { containers: [pulledContainer] })),
+        remove(480, 'job'),
+        apply(585, fixedPod('later', { containers: [pulledContainer] })),
+        pressure(586, 'disk', 60),
+      ],
+      [faultAt('runtime', 'runPodSandbox', late(30), { about: 'uid-of-later' })],
+      720 * SECOND,
+    ),
+    evicts: true,
+  },
 };

@@ -9,6 +9,7 @@ import type { ManifestContainer } from '../manifests.ts';
 import type { Story, StoryFault, StorySize, TimedAction } from '../story.ts';
 import { randomAction, randomApply, type StoryGenerator } from './randomAction.ts';
 import { ODD_NAMES } from './randomManifest.ts';
+import { withShortages } from './randomShortages.ts';
 
 const SECOND = 1_000;
 
@@ -137,5 +138,6 @@ export function storyOfAnySize(seed: number): Story {
   const size = SIZES[seed % SIZES.length];
   if (size === undefined) throw new RangeError(`${seed} is no seed`);
   const isCrowded = Math.floor(seed / SIZES.length) % 4 === 3;
-  return randomStory(seed, isCrowded ? { ...size, crowdedShare: CROWDED_SHARE } : size);
+  const story = randomStory(seed, isCrowded ? { ...size, crowdedShare: CROWDED_SHARE } : size);
+  return withShortages(story, new Random(seed).fork());
 }

@@ -8,6 +8,7 @@ import type { CallFault } from '../../run/gate.ts';
 import { type Manifest, manifest } from '../manifests.ts';
 import { PULLED, randomManifest } from '../random/randomManifest.ts';
 import { CLOCK_JUMPS, initialObjects, objectActions, withObjects } from '../random/randomObjects.ts';
+import { withShortages } from '../random/randomShortages.ts';
 import type { Action, ClusterAction, Story, StoryFault, StorySize, TimedAction } from '../story.ts';
 
 const SECOND = 1_000;
@@ -138,5 +139,6 @@ export function clusterStory(seed: number): Story {
     }),
   );
   const all = [...initialObjects(random), ...actions].toSorted((a, b) => a.at - b.at);
-  return { seed, actions: all, faults, lastsMs, overtakes: true, objects: random.pick(STRATEGIES) };
+  const story = { seed, actions: all, faults, lastsMs, overtakes: true, objects: random.pick(STRATEGIES) };
+  return withShortages(story, random);
 }

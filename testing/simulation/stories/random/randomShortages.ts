@@ -1,0 +1,69 @@
+/** Adds shortages of the host's resources to drawn stories, and faults while the node evicts pods. */
+import { DISK_LAYOUTS, HOST_RESOURCES } from '../../host/hostResources.ts';
+import type { Random } from '../../random.ts';
+import { HOST_TARGETS } from '../../run/gate.ts';
+import type { Action, Story, TimedAction } from '../story.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+
+/** The share of the stories whose nodes evict pods. */
+const EVICTION_SHARE = 0.25;
+
+/** The share of the pods in these stories that are critical. Static pods always are. */
+const CRITICAL_SHARE = 0.2;
+
+/** The share of the shortages during which something else fails. */
+const FAULT_SHARE = 0.5;
+
+/** Shares of a resource that other programs use. With the last two, pods are evicted. */
+const USED_SHARES = [0.5, 0.85, 0.92, 0.99] as const;
+
+/** Returns the story, in a quarter of all cases for a node that evicts pods and runs short of its resources. */
+export function withShortages(story: Story, random: Random): Story {
+  if (!random.chance(EVICTION_SHARE)) return story;
+  const shortages = Array.from({ length: random.between(1, 4) }, () => randomShortage(story.lastsMs, random)).flat();
+  const actions = story.actions.map((each) => (random.chance(CRITICAL_SHARE) ? withCriticalPod(each) : each));
+  return {
+    ...story,
+    evicts: true,
+    diskLayout: random.pick(DISK_LAYOUTS),
+    actions: [...actions, ...shortages].toSorted((a, b) => a.at - b.at),
+  };
+}
+
+/** A resource runs short, and in half of the cases something fails while the node evicts pods. */
+function randomShortage(lastsMs: number, random: Random): TimedAction[] {
+  const at = random.between(0, lastsMs);
+  const forMs = random.between(10 * SECOND, 5 * MINUTE);
+  const shortage: TimedAction = {
+    at,
+    action: { kind: 'pressure', resource: random.pick(HOST_RESOURCES), share: random.pick(USED_SHARES), forMs },
+  };
+  if (!random.chance(FAULT_SHARE)) return [shortage];
+  return [shortage, { at: Math.min(lastsMs, at + random.between(0, 20 * SECOND)), action: randomFault(random) }];
+}
+
+/** A fault of the host or of the runtime, or the death of the agent. */
+function randomFault(random: Random): Action {
+  const forMs = random.between(SECOND, 30 * SECOND);
+  switch (random.pick(['flaky', 'stall', 'killAgent', 'disk'] as const)) {
+    case 'flaky':
+      return { kind: 'flaky', target: random.pick(HOST_TARGETS), share: random.pick([0.2, 0.5, 1]), forMs };
+    case 'stall':
+      return { kind: 'stall', forMs };
+    case 'killAgent':
+      return { kind: 'killAgent', downMs: random.pick([0, SECOND, 20 * SECOND]) };
+    case 'disk':
+      return { kind: 'disk', fault: random.pick(['full', 'failing'] as const), forMs };
+  }
+}
+
+/** Makes the pod that an action creates critical. */
+function withCriticalPod(timedAction: TimedAction): TimedAction {
+  const { action } = timedAction;
+  if (action.kind !== 'createPod') return timedAction;
+  const { pod } = action;
+  const spec = { ...pod.spec, priorityClassName: 'system-node-critical' };
+  return { ...timedAction, action: { ...action, pod: { ...pod, spec } } };
+}
