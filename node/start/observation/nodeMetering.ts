@@ -40,7 +40,7 @@ export async function createNodeMetering(
     gates: config.featureGates,
     managerPolicies: {
       assignsCpus: config.resourceManagers.cpuPolicy !== undefined,
-      choosesNumaNodes: config.resourceManagers.topologyPolicy.name !== 'none',
+      choosesNumaNodes: config.resourceManagers.topology !== undefined,
     },
     bootedAt: () => {
       const bootTime = parseBootTime(readFileSync('/proc/stat', 'utf8'));

@@ -2,8 +2,11 @@
 import { expect, test } from '@jest/globals';
 import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
 import type { CpuPolicyOptions } from '../../../../kubernetes/cpus/cpuPolicy.ts';
-import type { TopologyPolicy, TopologyPolicyName } from '../../../../kubernetes/cpus/topologyHints.ts';
-import { type SimulatedMachine, simulatedCpuManager } from '../../../../testing/simulation/host/cpuTopologies.ts';
+import {
+  type SimulatedMachine,
+  simulatedCpuManager,
+  simulatedTopologyManager,
+} from '../../../../testing/simulation/host/cpuTopologies.ts';
 import { containerWith, podWith } from '../../../fakes/pods.ts';
 import { countedNode, samplesOf } from '../support/scraped.ts';
 
@@ -14,14 +17,15 @@ const POOL = 'kubelet_cpu_manager_shared_pool_size_millicores';
 const EXCLUSIVE = 'kubelet_cpu_manager_exclusive_cpu_allocation_count';
 const PER_NODE = 'kubelet_cpu_manager_allocation_per_numa';
 
-const topology = (name: TopologyPolicyName, isPerPod = false): TopologyPolicy => {
-  return { name, isPerPod, prefersClosest: false };
-};
-
 /** A node that assigns the CPUs of a machine, the first of which is reserved. */
-async function nodeOn(machine: SimulatedMachine, options: CpuPolicyOptions = {}, topologyPolicy = topology('none')) {
+async function nodeOn(
+  machine: SimulatedMachine,
+  options: CpuPolicyOptions = {},
+  topologyManager?: ReturnType<typeof simulatedTopologyManager>,
+) {
+  const cpuManager = simulatedCpuManager(machine, options);
   const { node, metrics } = await countedNode({
-    config: { cpuManager: simulatedCpuManager(machine, options, topologyPolicy) },
+    config: topologyManager === undefined ? { cpuManager } : { cpuManager, topologyManager },
   });
   await node.advance('1s');
   /** The samples of some families, by their label values. */
@@ -60,7 +64,7 @@ test('C42: the counters of a node with exclusive CPUs exist from the start, with
 });
 
 test('C42: the counters of both scopes exist from the start under a topology policy, with 0', async () => {
-  const { samples } = await nodeOn('xeonE5', {}, topology('single-numa-node'));
+  const { samples } = await nodeOn('xeonE5', {}, simulatedTopologyManager('xeonE5', 'single-numa-node'));
   const numaNode = { 'container numa_node': 0, 'pod numa_node': 0 };
   expect(await samples(ALIGNED, FAILED)).toEqual([
     { 'container physical_cpu': 0, 'container uncore_cache': 0, ...numaNode },
@@ -107,7 +111,7 @@ test('C42: the size of the shared pool and the number of exclusive CPUs change w
 });
 
 test('C42: exclusive CPUs are counted for each NUMA node, including those without any', async () => {
-  const { samples, run } = await nodeOn('xeonE5', {}, topology('single-numa-node'));
+  const { samples, run } = await nodeOn('xeonE5', {}, simulatedTopologyManager('xeonE5', 'single-numa-node'));
   expect(await samples(PER_NODE)).toEqual([{ 0: 0, 1: 0 }]);
   await run(pinned(28));
   expect(await samples(PER_NODE)).toEqual([{ 0: 0, 1: 28 }]);
@@ -133,7 +137,11 @@ test.each([
 ] as const)(
   'C42: in the scope %s, alignment is counted for the scope (%s, %s CPUs)',
   async (scope, isPerPod, cpus, count) => {
-    const { samples, run } = await nodeOn('xeonE5', {}, topology('single-numa-node', isPerPod));
+    const { samples, run } = await nodeOn(
+      'xeonE5',
+      {},
+      simulatedTopologyManager('xeonE5', 'single-numa-node', isPerPod),
+    );
     await run(pinned(cpus));
     const counts = await samples(ALIGNED, FAILED);
     const numaNode = { 'container numa_node': 0, 'pod numa_node': 0 };

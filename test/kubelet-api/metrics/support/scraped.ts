@@ -65,7 +65,7 @@ export async function countedNode({
     bootedAt: () => 1,
     managerPolicies: {
       assignsCpus: options.config?.cpuManager !== undefined,
-      choosesNumaNodes: (options.config?.cpuManager?.topologyPolicy.name ?? 'none') !== 'none',
+      choosesNumaNodes: options.config?.topologyManager !== undefined,
     },
     gates: [{ name: 'ContainerCheckpoint', stage: 'BETA', isEnabled: true }],
   });
