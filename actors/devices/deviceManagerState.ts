@@ -12,6 +12,7 @@ import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { formatDeviceCheckpoint, parseDeviceCheckpoint } from '../../kubernetes/devices/deviceCheckpoint.ts';
 import {
   type ContainerEdits,
+  type DeviceResource,
   deviceIdsOf,
   findResource,
   healthyDevices,
@@ -95,15 +96,14 @@ export class DeviceManagerState {
     this.#pool = pool;
   }
 
-  /** Returns a registered resource that a container requests without having devices of it. */
-  resourceWithoutDevices(pod: Pod, { name, resources }: Container): string | undefined {
+  /** Returns the registered resources that a container requests without having devices of them. */
+  resourcesWithoutDevices(pod: Pod, { name, resources }: Container): readonly DeviceResource[] {
     const allocatedResources = allocationsOf(this.#pool, pod.metadata.uid, name).map(({ resource }) => resource);
-    return Object.keys(resources?.limits ?? {}).find(
+    return this.#pool.resources.filter(
       (resource) =>
-        findResource(this.#pool.resources, resource) !== undefined &&
-        amountOf(resources, 'limits', resource) > 0 &&
-        !allocatedResources.includes(resource) &&
-        !isAllocatedAsDevice(pod, resource),
+        amountOf(resources, 'limits', resource.name) > 0 &&
+        !allocatedResources.includes(resource.name) &&
+        !isAllocatedAsDevice(pod, resource.name),
     );
   }
 

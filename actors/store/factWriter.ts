@@ -4,6 +4,7 @@
  */
 
 import type { Clock } from '../../base/time/clock.ts';
+import { isJsonEqual } from '../../base/values/isJsonEqual.ts';
 import { sourceOf } from '../../kubernetes/api/pods/staticPod.ts';
 import type { PodSpec } from '../../kubernetes/api/schema/pod.ts';
 import type { ContainerStatus, PodStatus } from '../../kubernetes/api/schema/status.ts';
@@ -212,6 +213,7 @@ function createCheckpointWriter(store: CheckpointStore, logFailure: (write: Prom
 function hasSameActuation(previous: PodView | undefined, next: PodView): boolean {
   if (previous === undefined || previous.pod.spec !== next.pod.spec) return false;
   if (previous.appliedSpec !== next.appliedSpec || previous.isResizing !== next.isResizing) return false;
+  if (!isJsonEqual(previous.uncertainSizes, next.uncertainSizes)) return false;
   return (
     previous.containers.length === next.containers.length &&
     previous.containers.every(({ size }, index) => size === next.containers[index]?.size)

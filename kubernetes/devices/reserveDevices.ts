@@ -143,6 +143,16 @@ export function reserveDevices(pool: DevicePool, pod: Pod): PodReservation {
   return allocator.result();
 }
 
+/**
+ * Reserves devices for one container of an admitted pod, e.g. because the checkpoint of an earlier agent did not contain
+ * its devices (`GetDeviceRunContainerOptions`).
+ */
+export function reserveAgain(pool: DevicePool, pod: Pod, container: Container): PodReservation {
+  const allocator = new PodDeviceAllocator(pool, pod);
+  allocator.reserve(container);
+  return allocator.result();
+}
+
 interface ContainerDeviceRequest {
   readonly podUid: string;
   readonly container: string;

@@ -321,14 +321,3 @@ export function releaseMemory(
   if (containers.length === assignments.containers.length) return assignments;
   return { nodes: releasedBlocks.reduce(withoutBlock, assignments.nodes), containers };
 }
-
-/** Whether a regular container of a pod requests a different amount of memory than it has. */
-export const hasResizedMemory = (
-  assignments: MemoryAssignments,
-  { metadata: { uid }, spec: { containers } }: Pod,
-): boolean =>
-  containers.some((container) => {
-    const existing = findMemory(assignments, uid, container.name);
-    const requests = containerRequests(container) ?? [];
-    return existing?.blocks.some(({ resource, bytes }) => bytes !== requestOf(requests, resource)) ?? false;
-  });

@@ -95,7 +95,7 @@ const actuatedSizes = ({ containers }: PodResources): Record<string, ContainerSi
  * resources of the cgroup and of containers without a view are retained, because their changes are unknown.
  */
 export function actuatedResources(view: PodView, previous?: PodResources): PodResources {
-  const { pod, appliedSpec, isResizing = false, containers } = view;
+  const { pod, appliedSpec, isResizing = false, containers, uncertainSizes } = view;
   const { spec } = pod;
   const podLevel = appliedSpec ? appliedSpec.resources : isResizing ? previous?.pod : spec.resources;
   const sizes = new Map(containers.map(({ name, size }) => [name, size]));
@@ -106,7 +106,7 @@ export function actuatedResources(view: PodView, previous?: PodResources): PodRe
       const previousResources = lookUp(previous?.containers, name);
       return previousResources === undefined ? [] : [[name, previousResources]];
     }
-    const size = sizes.get(name);
+    const size = lookUp(uncertainSizes, name) ?? sizes.get(name);
     if (size === undefined) return [];
     const hasSpecSize = hasSameSize(size, containerSize(spec, container));
     return [[name, hasSpecSize ? withEffectiveLimits(spec, container) : resourcesOfSize(size)]];

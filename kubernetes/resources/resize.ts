@@ -149,6 +149,21 @@ function wouldChangeSwap(allocatedPod: Pod, desiredPod: Pod): boolean {
   });
 }
 
+/**
+ * Returns the resources of which any container's request differs between two versions of a pod
+ * (`guaranteedPodResourceResizeRequired` in `pkg/kubelet/allocation/handlers.go`). Ignores containers that only one
+ * version has.
+ */
+export function changedRequests(before: Pod, after: Pod): readonly ResizableResource[] {
+  const [formerResources, nextResources] = [resourcesOf(before).containers, resourcesOf(after).containers];
+  return RESIZABLE_RESOURCES.filter((resource) =>
+    Object.entries(nextResources).some(([name, next]) => {
+      const former = lookUp(formerResources, name);
+      return former !== undefined && amountOf(former, 'requests', resource) !== amountOf(next, 'requests', resource);
+    }),
+  );
+}
+
 const needsRestartFor = ({ resizePolicy }: Container, resource: string): boolean =>
   resizePolicy?.find(({ resourceName }) => resourceName === resource)?.restartPolicy === 'RestartContainer';
 

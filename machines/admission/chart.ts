@@ -8,7 +8,7 @@ import { deviceRefusal } from '../../kubernetes/devices/reserveDevices.ts';
 import type { PodRequests } from '../../kubernetes/resources/requests.ts';
 import { namespacedName } from '../../kubernetes/shownName.ts';
 import { NODE_NEVER_DELETED } from '../shared/coverageGaps.ts';
-import type { DeviceStatusReport } from '../shared/events/deviceEvents.ts';
+import type { DeviceStatusReport, ReallocationResult } from '../shared/events/deviceEvents.ts';
 import type { AdmissionEvent, AdmissionFact, AdmissionResult } from '../shared/events/events.ts';
 import type { MachineDecision, ResizeTrigger } from '../shared/events/machineDecision.ts';
 import { type PortTypes, port } from '../shared/ports.ts';
@@ -46,6 +46,8 @@ import {
   withAllocatedDevices,
   withDeviceResources,
   withoutConfirmed,
+  withoutReallocation,
+  withReallocation,
   withReportedBook,
 } from './devices.ts';
 import { withItem } from './indexed.ts';
@@ -71,6 +73,11 @@ const hostPortsOnly = (allocated: PodRequests | null): PodRequests | null =>
   allocated === null || allocated.hostPorts.length === 0
     ? null
     : { ...allocated, cpuMillis: 0, memoryBytes: 0, extra: {} };
+
+const devicesRefused = (message: string, at: number): ReallocationResult => ({
+  type: 'container.devicesRefused',
+  error: { reason: 'CreateContainerConfigError', message, at },
+});
 
 /** Releases the CPUs, the memory and the devices of a pod whose containers have stopped. */
 const withoutResourcesOf = (context: AdmissionContext, uid: string): AdmissionContext =>
@@ -129,6 +136,7 @@ export const admissionMachine = setup({
         isAdopted,
         isRunning = false,
         isResize,
+        changedRequests,
         isFinished = false,
         holder,
       } = event;
@@ -157,6 +165,7 @@ export const admissionMachine = setup({
         isRunning,
         wasAdmitted,
         isResize,
+        changedRequests,
         awaitsName: false,
         holder,
       };
@@ -259,11 +268,30 @@ export const admissionMachine = setup({
       assertEvent(event, 'admission.devicesAllocated');
       return withAllocatedDevices(context, event, event.edits);
     }),
-    /** Refuses a pod whose devices could not be allocated, and releases its resources. */
+    reallocateDevices: enqueueActions(({ context, event, enqueue, self }) => {
+      assertEvent(event, 'admission.reallocateDevices');
+      const result = withReallocation(context, event);
+      const container = actorAt<ReallocationResult>(self, event.holder);
+      if ('problem' in result) {
+        if (container !== undefined) enqueue.sendTo(container, devicesRefused(result.problem, event.at));
+      } else if (result.context === context) {
+        if (container !== undefined) enqueue.sendTo(container, { type: 'container.devicesAllocated' });
+      } else enqueue.assign(result.context);
+    }),
+    /**
+     * Refuses a pod whose devices could not be allocated, and releases its resources. An admitted pod retains them, and
+     * only the container that needs the devices again is notified.
+     */
     refuseForDevices: enqueueActions(({ context, event, enqueue, self }) => {
       assertEvent(event, 'admission.devicesFailed');
       const { uid, problem } = event;
       const pending = context.devices?.pending.find((each) => each.uid === uid);
+      if (pending?.reallocation !== undefined) {
+        enqueue.assign(withoutReallocation(context, pending));
+        const container = actorAt<ReallocationResult>(self, pending.holder);
+        if (container !== undefined) enqueue.sendTo(container, devicesRefused(problem, pending.reallocation.at));
+        return;
+      }
       const entry = findEntry(context, uid);
       if (pending === undefined || entry === undefined) return;
       const nextContext = withEntry(withoutResourcesOf(context, uid), { ...entry, allocated: null, holdsName: false });
@@ -276,11 +304,16 @@ export const admissionMachine = setup({
       assertEvent(event, 'admission.devicesSaved');
       const nextContext = withoutConfirmed(context, event.revision);
       enqueue.assign(nextContext);
-      for (const { uid, pod, holder } of context.devices?.pending ?? []) {
+      for (const { uid, pod, holder, reallocation } of context.devices?.pending ?? []) {
         if (nextContext.devices?.pending.some((each) => each.uid === uid)) continue;
         if (isUnconfirmed(nextContext, uid)) continue;
         const report = deviceReport(nextContext, uid);
         if (report !== undefined) enqueue.sendTo(parent<DeviceStatusReport>(), report);
+        if (reallocation !== undefined) {
+          const container = actorAt<ReallocationResult>(self, holder);
+          if (container !== undefined) enqueue.sendTo(container, { type: 'container.devicesAllocated' });
+          continue;
+        }
         const podActor = actorAt<AdmissionResult>(self, holder);
         if (podActor !== undefined) enqueue.sendTo(podActor, { type: 'admission.admitted', pod });
       }
@@ -363,6 +396,7 @@ export const admissionMachine = setup({
     'admission.cpusSaved': { actions: 'confirm' },
     'admission.memorySaved': { actions: 'confirm' },
     'admission.initialized': { actions: ['releaseInitMemory', 'decideRequests', 'reportDevices'] },
+    'admission.reallocateDevices': { actions: ['reallocateDevices', 'reportDevices'] },
     'admission.devicesChanged': { actions: 'recordDeviceResources' },
     'admission.devicesPreferred': { actions: 'choosePreferred' },
     'admission.devicesAllocated': { actions: ['recordDevices', 'reportDevices'] },

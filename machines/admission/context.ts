@@ -9,13 +9,7 @@ import {
   type ResourceAssignments,
   type ResourceManagers,
 } from '../../kubernetes/cpus/allocatePod.ts';
-import {
-  type CpuAssignments,
-  type CpuPolicy,
-  exclusiveCpuCount,
-  findAssignment,
-  releaseCpus,
-} from '../../kubernetes/cpus/cpuPolicy.ts';
+import { type CpuAssignments, type CpuPolicy, releaseCpus } from '../../kubernetes/cpus/cpuPolicy.ts';
 import type { TopologyManager } from '../../kubernetes/cpus/topologyHints.ts';
 import {
   capacityForPod,
@@ -26,9 +20,9 @@ import {
   reserveDevices,
 } from '../../kubernetes/devices/reserveDevices.ts';
 import type { MemoryAssignments, MemoryPolicy } from '../../kubernetes/numaMemory/memoryAssignments.ts';
-import { hasResizedMemory, releaseMemory } from '../../kubernetes/numaMemory/memoryPolicy.ts';
+import { releaseMemory } from '../../kubernetes/numaMemory/memoryPolicy.ts';
 import { type Capacity, type PodRequests, resourceConflict } from '../../kubernetes/resources/requests.ts';
-import { infeasibleRefusal, toPendingRefusal } from '../../kubernetes/resources/resize.ts';
+import { infeasibleRefusal, type ResizableResource, toPendingRefusal } from '../../kubernetes/resources/resize.ts';
 import type { ActorPath } from '../shared/events/slots.ts';
 import { type DeviceBook, deviceWait, withoutDevices, withPendingDevices } from './devices.ts';
 import { findByName, findByUid, withItem, withoutItem } from './indexed.ts';
@@ -113,6 +107,8 @@ export interface Request {
   readonly wasAdmitted: boolean;
   /** Whether the request changes the resources of an admitted pod. */
   readonly isResize?: boolean | undefined;
+  /** The resources of which the request changes the amount that any container requests. */
+  readonly changedRequests?: readonly ResizableResource[] | undefined;
   /** Whether another pod holds the full name. The request is not decided until that pod is gone (C24). */
   readonly awaitsName: boolean;
   /** The actor that receives the decision. */
@@ -434,34 +430,16 @@ const releaseResources = (
  * Returns the refusal of a resize of a Guaranteed pod whose containers may have exclusive CPUs or memory
  * (`pkg/kubelet/allocation/handlers.go`). Returns undefined if the update does not change either.
  */
-function exclusiveResizeRefusal(context: AdmissionContext, request: Request): Decision | undefined {
-  if (request.requests.qos !== 'Guaranteed') return undefined;
-  if (resizesExclusiveCpus(context, request))
+function exclusiveResizeRefusal(
+  { cpus, memory }: AdmissionContext,
+  { requests, changedRequests = [] }: Request,
+): Decision | undefined {
+  if (requests.qos !== 'Guaranteed') return undefined;
+  if (cpus !== undefined && changedRequests.includes('cpu'))
     return { kind: 'refused', ...infeasibleRefusal('guaranteed_pod_cpu_manager_static_policy') };
-  if (resizesMemory(context, request))
+  if (memory !== undefined && changedRequests.includes('memory'))
     return { kind: 'refused', ...infeasibleRefusal('guaranteed_pod_memory_manager_static_policy') };
   return undefined;
-}
-
-/** Whether an update changes the CPUs of a Guaranteed pod. */
-function resizesExclusiveCpus(context: AdmissionContext, { uid, pod, requests }: Request): boolean {
-  const { allocated = null } = findEntry(context, uid) ?? {};
-  if (context.cpus === undefined) return false;
-  if (requests.cpuMillis !== allocated?.cpuMillis) return true;
-  const { assignments } = context.cpus;
-  return [...(pod.spec.initContainers ?? []), ...pod.spec.containers].some((container) => {
-    const existingAssignment = findAssignment(assignments, uid, container.name);
-    return (
-      existingAssignment !== undefined && existingAssignment.cpus.length !== exclusiveCpuCount(pod.spec, container)
-    );
-  });
-}
-
-/** Whether an update changes the memory of a Guaranteed pod. */
-function resizesMemory(context: AdmissionContext, { uid, pod, requests }: Request): boolean {
-  if (context.memory === undefined) return false;
-  const { allocated = null } = findEntry(context, uid) ?? {};
-  return requests.memoryBytes !== allocated?.memoryBytes || hasResizedMemory(context.memory.assignments, pod);
 }
 
 const isLeaving = ({ desired, isPreempted }: AdmissionEntry): boolean => desired === null || isPreempted;
@@ -583,7 +561,7 @@ function withUnconfirmedPod<T extends DurableAssignments<unknown>>(
  */
 export const isUnconfirmed = (context: AdmissionContext, uid: string): boolean =>
   unconfirmedPods(context).some((each) => each.uid === uid) ||
-  context.devices?.pending.some((each) => each.uid === uid) === true;
+  context.devices?.pending.some((each) => each.uid === uid && each.reallocation === undefined) === true;
 
 /**
  * Postpones a refusal if the node's labels are its only reason, because another client may just have changed them to

@@ -1,4 +1,5 @@
 /** Reserves the devices of pods in the context of the admission machine, until their plugins have allocated them. */
+import { findContainerByName } from '../../kubernetes/api/pods/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { deviceStatuses, podsWithChangedHealth } from '../../kubernetes/devices/deviceStatus.ts';
 import { type ContainerEdits, type DeviceResource, findResource } from '../../kubernetes/devices/devices.ts';
@@ -6,11 +7,12 @@ import {
   type DevicePool,
   type DeviceReservation,
   releaseDevices,
+  reserveAgain,
   withChosenDevices,
   withEdits,
   withPreferredDevices,
 } from '../../kubernetes/devices/reserveDevices.ts';
-import type { DeviceStatusReport } from '../shared/events/deviceEvents.ts';
+import type { DeviceStatusReport, ReallocationRequest } from '../shared/events/deviceEvents.ts';
 import type { ActorPath } from '../shared/events/slots.ts';
 
 /** A pod whose devices are being allocated or saved. The pod's actor is notified afterwards. */
@@ -25,6 +27,8 @@ interface PendingDevices {
   readonly isSent: boolean;
   /** Revision number of the allocations that must be durable. Undefined until all devices are allocated. */
   readonly revision?: number;
+  /** The container of an admitted pod that needs devices again, and the time of its request. */
+  readonly reallocation?: { readonly container: string; readonly at: number } | undefined;
 }
 
 /** The devices of the node's plugins, and the pods that have or await devices. */
@@ -73,11 +77,11 @@ export const withDeviceResources = <C extends DeviceContext>(context: C, resourc
 export const withPendingDevices = <C extends DeviceContext>(
   context: C,
   { pool, reservations }: { readonly pool: DevicePool; readonly reservations: readonly DeviceReservation[] },
-  { pod, holder }: { readonly pod: Pod; readonly holder: ActorPath },
+  { pod, holder, reallocation }: Pick<PendingDevices, 'pod' | 'holder' | 'reallocation'>,
 ): C =>
   withBook(context, (book) => {
     if (reservations.length === 0) return book;
-    const pending = { uid: pod.metadata.uid, pod, holder, reservations, isSent: false };
+    const pending = { uid: pod.metadata.uid, pod, holder, reservations, isSent: false, reallocation };
     return { ...book, pool, pending: [...book.pending, pending] };
   });
 
@@ -136,6 +140,35 @@ export const withAllocatedDevices = <C extends DeviceContext>(
       pool: withEdits(book.pool, { podUid: uid, container, resource, edits }),
       revision,
       pending: book.pending.map((each) => (each === pending ? nextPending : each)),
+    };
+  });
+
+/** Reserves devices for a container that is about to be created again without the devices that it had. */
+export function withReallocation<C extends DeviceContext>(
+  context: C,
+  { pod, container: name, at, holder }: Omit<ReallocationRequest, 'type'>,
+): { readonly context: C } | { readonly problem: string } {
+  const { devices } = context;
+  const container = findContainerByName(pod.spec, name)?.container;
+  if (devices === undefined || container === undefined) return { context };
+  if (devices.pending.some(({ uid }) => uid === pod.metadata.uid))
+    return { problem: 'devices are already being allocated to the pod' };
+  const reservation = reserveAgain(devices.pool, pod, container);
+  if ('problem' in reservation) return reservation;
+  return { context: withPendingDevices(context, reservation, { pod, holder, reallocation: { container: name, at } }) };
+}
+
+/** Releases the devices that could not be allocated to a container again. */
+export const withoutReallocation = <C extends DeviceContext>(context: C, failed: PendingDevices): C =>
+  withBook(context, (book) => {
+    const allocations = book.pool.allocations.filter(
+      ({ podUid, container, edits }) =>
+        podUid !== failed.uid || container !== failed.reallocation?.container || edits !== undefined,
+    );
+    return {
+      ...book,
+      pool: { ...book.pool, allocations },
+      pending: book.pending.filter((each) => each !== failed),
     };
   });
 

@@ -108,7 +108,7 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
    * The resize that was last attempted. Until it succeeds, it is unknown which of these containers it has changed, and
    * whether it has changed the pod's cgroup. Undefined if it has succeeded.
    */
-  readonly attemptedResize?: Pick<PortTypes['resizePod']['input'], 'appliedPod' | 'containers'> | undefined;
+  readonly attemptedResize?: AttemptedResize | undefined;
   readonly sandbox?: ObservedSandbox | undefined;
   /** Attempt number of the current sandbox or, if none exists, of the next one. */
   readonly attempt: number;
@@ -193,6 +193,11 @@ export interface PendingResize {
   readonly generation: number;
   /** The requested resources. Undefined if an earlier agent has refused them. */
   readonly resources?: PodResources | undefined;
+}
+
+interface AttemptedResize extends Pick<PortTypes['resizePod']['input'], 'appliedPod' | 'containers'> {
+  /** The sizes that attempts may have given to containers, by container. They differ from the last known sizes. */
+  readonly attemptedSizes: Readonly<Record<string, ContainerSize>>;
 }
 
 interface AdmittedResize {

@@ -55,7 +55,33 @@ export function persistedSizes({ allocation, allocated }: PodContext): (name: st
  * of this actor continues.
  */
 export const currentAllocation = (context: PodContext): Allocation =>
-  allocationOf(context.allocated, isResizing(context) ? context.sizes : undefined);
+  allocationOf(context.allocated, isResizing(context) ? { ...context.sizes, ...uncertainSizes(context) } : undefined);
+
+/** Returns the sizes that the next attempt and the earlier ones may give to containers. */
+export function attemptedSizes(context: PodContext): Readonly<Record<string, ContainerSize>> {
+  const { spec } = context.allocated;
+  const nextSizes = containersWithWrongSize(context).flatMap(({ container, size, idToResize }) => {
+    const nextSize = containerSize(spec, container);
+    return idToResize === undefined || hasSameSize(size, nextSize) ? [] : [[container.name, nextSize] as const];
+  });
+  return { ...context.attemptedResize?.attemptedSizes, ...Object.fromEntries(nextSizes) };
+}
+
+/**
+ * Returns the sizes to persist for containers that a failed resize may have changed although their last known size is
+ * the admitted one. Because the persisted size differs from the admitted one, the next agent, or a kubelet, resizes the
+ * container again. Undefined if there are none.
+ */
+export function uncertainSizes(context: PodContext): Readonly<Record<string, ContainerSize>> | undefined {
+  const { allocated, attemptedResize } = context;
+  if (attemptedResize === undefined) return undefined;
+  const entries = containersWithWrongSize(context).flatMap(({ container, size, isUncertain }) => {
+    const attemptedSize = lookUp(attemptedResize.attemptedSizes, container.name);
+    const isKnownSizeAdmitted = hasSameSize(size, containerSize(allocated.spec, container));
+    return isUncertain && isKnownSizeAdmitted && attemptedSize ? [[container.name, attemptedSize] as const] : [];
+  });
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}
 
 /** Returns the containers with a process whose size differs from the admitted size, or is unknown. */
 function containersWithWrongSize({ allocated, containers, containerIds, sizes, attemptedResize }: PodContext) {

@@ -16,7 +16,13 @@ import type { ObservedSandbox } from '../../kubernetes/lifecycle/observed.ts';
 import type { Allocation } from '../../kubernetes/resources/allocation.ts';
 import type { ContainerSize } from '../../kubernetes/resources/containerSize.ts';
 import { type PodResourceRequests, requestsOf } from '../../kubernetes/resources/requests.ts';
-import { hasSameResources, resizeMessage, resizeRefusal, resourcesOf } from '../../kubernetes/resources/resize.ts';
+import {
+  changedRequests,
+  hasSameResources,
+  resizeMessage,
+  resizeRefusal,
+  resourcesOf,
+} from '../../kubernetes/resources/resize.ts';
 import { containerMachine } from '../container/chart.ts';
 import type { AdmissionEvent, ContainerEvent, ContainerLifecycle, PodEvent } from '../shared/events/events.ts';
 import type { TerminationReport } from '../shared/events/evictionEvents.ts';
@@ -73,6 +79,7 @@ export const admissionRequest = (context: PodContext, holder: ActorPath): Admiss
   isAdopted: context.observed.sandboxes.length > 0 && isJsonEqual(context.requestedPod.spec, context.allocated.spec),
   isRunning: context.observed.containers.some(({ state }) => state === 'running'),
   isResize: !hasSameResources(resourcesOf(context.requestedPod), resourcesOf(context.allocated)),
+  changedRequests: changedRequests(context.allocated, context.requestedPod),
   isFinished: isFinished(context),
   holder,
 });

@@ -167,9 +167,10 @@ export interface PortTypes extends CertificatePorts {
    */
   readObjects: { input: { pod: Pod; container: string }; output: null };
   /**
-   * Has the device plugins prepare the devices of a container that is about to be created. Has a time limit. Idempotent.
+   * Has the device plugins prepare the devices of a container that is about to be created, unless the container has lost
+   * its devices. `at` is in milliseconds since the epoch. Has a time limit. Idempotent.
    */
-  prepareDevices: { input: { pod: Pod; container: string }; output: null };
+  prepareDevices: { input: { pod: Pod; container: string }; output: { areDevicesMissing: boolean; at: number } };
   /**
    * Ensures that a container with this name and attempt number exists in the sandbox, even if an earlier response was
    * lost.

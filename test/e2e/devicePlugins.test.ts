@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, expect, test } from '@jest/globals';
@@ -14,6 +14,7 @@ const node = await forAllTests(() => runNode());
 const directory = join(node.directory, 'device-plugins');
 const start = () => node.start({ args: ['--device-plugin-dir', directory] });
 
+let agent: Awaited<ReturnType<typeof start>>;
 const processes: ChildProcess[] = [];
 const pluginClosers: (() => void)[] = [];
 afterAll(() => {
@@ -49,7 +50,7 @@ const healthOf = (pod: Parameters<typeof containerOf>[0]) => containerOf(pod).al
 
 test('a container gets the device of a plugin, and retains it when agent and plugin restart', async () => {
   await mkdir(directory, { recursive: true });
-  const agent = await start();
+  agent = await start();
   const devices = [{ id: 'n0' }, { id: 'n1' }];
   const plugin = startPlugin({ resource: RESOURCE, devices, hostPath: '/dev/null', preStart: true, prefers: ['n1'] });
   await eventually('the node reports the devices', async () => {
@@ -73,7 +74,7 @@ test('a container gets the device of a plugin, and retains it when agent and plu
 
   agent.kill('SIGKILL');
   await agent.ended;
-  await start();
+  agent = await start();
   await eventually('the plugin registers again', () => plugin.registrations() === 2 || undefined);
   const again = await node.running('a');
   expect(containerOf(again).containerID).toBe(containerOf(pod).containerID);
@@ -99,4 +100,27 @@ test('a plugin whose socket is in plugins_registry provides devices on a node wi
   await node.write('zero', podManifest('zero', [shell('main', steadily(printing), { resources })]));
   expect(await node.log(await node.running('zero'), 'main', 'printed')).toEqual(['character special file']);
   expect(plugin.calls).toContainEqual({ method: 'Allocate', devices: ['z0'] });
+});
+
+test('a container whose devices are missing from the checkpoint gets devices again when it restarts', async () => {
+  const plugin = startPlugin({ resource: 'example.com/full', devices: [{ id: 'f0' }], hostPath: '/dev/full' });
+  await eventually('the node reports the devices', async () => {
+    return JSON.stringify(await node.ask('/api/v1/nodes')).includes('"example.com/full":"1"') || undefined;
+  });
+  const script = 'stat -c %F /dev/f0; echo printed; until [ -e /host/exit ]; do sleep 0.1; done; rm /host/exit';
+  const resources = { limits: { 'example.com/full': '1' } };
+  const volumeMounts = [{ name: 'host', mountPath: '/host' }];
+  const volumes = [{ name: 'host', hostPath: { path: directory } }];
+  await node.write('full', podManifest('full', [shell('main', script, { resources, volumeMounts })], { volumes }));
+  const pod = await node.running('full');
+  agent.kill('SIGKILL');
+  await agent.ended;
+  await rm(join(directory, 'kubelet_internal_checkpoint'));
+  agent = await start();
+  await eventually('the plugin registers again', () => plugin.registrations() === 2 || undefined);
+  await node.running('full');
+  expect(plugin.calls('Allocate')).toHaveLength(1);
+  await writeFile(join(directory, 'exit'), '');
+  expect(await node.log(pod, 'main', 'printed', 1)).toEqual(['character special file']);
+  expect(plugin.calls('Allocate')).toHaveLength(2);
 });

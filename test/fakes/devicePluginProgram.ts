@@ -9,7 +9,7 @@ const CHECK_MS = 50;
 
 const [directory = '', json = '{}'] = process.argv.slice(2);
 const options = JSON.parse(json);
-const socketName = 'program.sock';
+const socketName = `${process.pid}.sock`;
 let plugin: FakeDevicePlugin | undefined;
 
 async function check(): Promise<void> {
@@ -22,7 +22,11 @@ async function check(): Promise<void> {
     socketName,
     onCall: (call) => process.stdout.write(`${JSON.stringify(call)}\n`),
   });
-  await plugin.register();
+  await plugin.register().catch((error: unknown) => {
+    plugin?.close();
+    plugin = undefined;
+    throw error;
+  });
   process.stdout.write('"registered"\n');
 }
 

@@ -79,7 +79,7 @@ export class FakeWorld {
       return { imageRef: `sha256:${image}`, sizeBytes: 1_024, startedAt: at, finishedAt: at };
     },
     countRestarts: () => ({ restarts: {} }),
-    prepareDevices: () => null,
+    prepareDevices: () => ({ areDevicesMissing: false, at: this.#now() }),
     readObjects: () => null,
     createContainer: ({ pod, container, sandbox, attempt, imageRef }) => {
       this.#requireReady(sandbox.id, 'CreateContainerError');

@@ -1,5 +1,6 @@
 /** Implements the ports of the device manager over the device plugins and the checkpoint file. */
 import { messageOf, NodeFailure } from '../../../base/failure.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { PortServices } from '../../boundary.ts';
@@ -11,11 +12,13 @@ export interface DeviceServiceDependencies {
   /** Undefined if the node has no device plugins. */
   readonly devicePlugins?: DevicePlugins | undefined;
   readonly deviceState: DeviceManagerState | undefined;
+  readonly clock: Clock;
 }
 
 export function deviceServices({
   devicePlugins,
   deviceState,
+  clock,
 }: DeviceServiceDependencies): Pick<
   PortServices,
   'preferDevices' | 'allocateDevices' | 'saveDevices' | 'prepareDevices'
@@ -37,31 +40,33 @@ export function deviceServices({
       return null;
     },
     prepareDevices: async ({ pod, container }, options) => {
-      if (deviceState === undefined) return null;
+      if (deviceState === undefined) return { areDevicesMissing: false, at: clock.now() };
       const dependencies = { devicePlugins: required(devicePlugins), deviceState };
-      await prepareDevices(dependencies, pod, findContainer(pod, container), options);
-      return null;
+      const areDevicesMissing = await prepareDevices(dependencies, pod, findContainer(pod, container), options);
+      return { areDevicesMissing, at: clock.now() };
     },
   };
 }
 
 /**
  * Has the plugins of a container's devices prepare them before the container is created
- * (`callPreStartContainerIfNeeded` in `pkg/kubelet/cm/devicemanager/manager.go`). Rejects if devices are not allocated,
- * e.g. because the allocations of the previous agent are lost.
+ * (`callPreStartContainerIfNeeded` in `pkg/kubelet/cm/devicemanager/manager.go`). Returns whether the container has lost
+ * its devices, e.g. because the allocations of the previous agent are lost. Like a kubelet, rejects in this case if a
+ * plugin would have to prepare them.
  */
 async function prepareDevices(
   { devicePlugins, deviceState }: { readonly devicePlugins: DevicePlugins; readonly deviceState: DeviceManagerState },
   pod: Pod,
   container: Container,
   options: { readonly signal: AbortSignal },
-): Promise<void> {
+): Promise<boolean> {
   const { uid } = pod.metadata;
-  const missingResource = deviceState.resourceWithoutDevices(pod, container);
-  if (missingResource !== undefined) {
+  const missingResources = deviceState.resourcesWithoutDevices(pod, container);
+  const unpreparedResource = missingResources.find(({ options: { needsPreStart } }) => needsPreStart);
+  if (unpreparedResource !== undefined) {
     throw new NodeFailure(
       'CreateContainerConfigError',
-      `no devices found allocated in local cache for pod ${uid}, container ${container.name}, resource ${missingResource}`,
+      `no devices found allocated in local cache for pod ${uid}, container ${container.name}, resource ${unpreparedResource.name}`,
     );
   }
   for (const { resource, devices } of deviceState.devicesToPrepare(uid, container.name)) {
@@ -70,6 +75,7 @@ async function prepareDevices(
       throw new NodeFailure('CreateContainerConfigError', message, { cause });
     });
   }
+  return missingResources.length > 0;
 }
 
 /** Returns a part that only nodes with device plugins have. No other node calls these ports. */

@@ -4,8 +4,9 @@
  */
 import { and, assign } from 'xstate';
 import type { Failure } from '../../../base/failure.ts';
-import { NO_LARGE_VARIABLES, RARELY_TAKEN, SERVICE_NEVER_FAILS } from '../../shared/coverageGaps.ts';
+import { type CoverageGap, NO_LARGE_VARIABLES, RARELY_TAKEN, SERVICE_NEVER_FAILS } from '../../shared/coverageGaps.ts';
 import type { PortTypes } from '../../shared/ports.ts';
+import { actorPath, sharedActor } from '../../shared/views/actorRefs.ts';
 import { failureOf } from '../../shared/waiting/failure.ts';
 import { retryWaitState } from '../../shared/waiting/waits.ts';
 import { hookInput, specOf } from '../context.ts';
@@ -25,6 +26,7 @@ const guards = {
   /** Whether the image or the sandbox has disappeared, in which case the pod verifies its sandbox. */
   isImageOrSandboxMissing: ({ context: { id, failure } }: ContainerArgs) =>
     id === undefined && failure?.reason === 'NotFound',
+  areDevicesMissing: (_: ContainerArgs, output: PortTypes['prepareDevices']['output']) => output.areDevicesMissing,
   hasPostStartHook: ({ context }: ContainerArgs) => specOf(context).lifecycle?.postStart !== undefined,
   /** Whether the hook has run and failed. */
   hasHookFailed: (_: ContainerArgs, hook: PortTypes['runHook']['output']) => hook.failure !== null,
@@ -32,7 +34,23 @@ const guards = {
 
 const failedHookFields = (failure: Failure) => ({ failure, waitingReason: failedPostStartReason(failure) });
 
-export const launchingImplementations = { guards };
+const prepareOutput = (event: object): PortTypes['prepareDevices']['output'] =>
+  // Safe cast: the action that calls this function belongs to a transition of `prepareDevices`.
+  (event as { readonly output: PortTypes['prepareDevices']['output'] }).output;
+
+const actions = {
+  requestDevices: containerSetup.sendTo(sharedActor('admission'), ({ context, event, self }) => ({
+    type: 'admission.reallocateDevices',
+    pod: context.pod,
+    container: context.name,
+    at: prepareOutput(event).at,
+    holder: actorPath(self),
+  })),
+};
+
+const NO_LOST_DEVICES: CoverageGap = { reason: 'no story loses the checkpoint of devices; tested on its machine' };
+
+export const launchingImplementations = { guards, actions };
 const launchingSetup = containerSetup
   .extend(configuringImplementations)
   .extend(creatingContainerImplementations)
@@ -113,6 +131,12 @@ export const launching = launchingSetup.createStateConfig({
         src: 'prepareDevices',
         input: ({ context }) => ({ pod: context.pod, container: context.name }),
         onDone: [
+          {
+            guard: { type: 'areDevicesMissing', params: ({ event }) => event.output },
+            target: 'awaitingDevices',
+            actions: 'requestDevices',
+            meta: { coverageGap: NO_LOST_DEVICES },
+          },
           { guard: 'mustReadVariables', target: 'configuring', meta: { coverageGap: RARELY_TAKEN } },
           { target: 'creatingContainer' },
         ],
@@ -122,6 +146,26 @@ export const launching = launchingSetup.createStateConfig({
             'recordCreateFailure',
             { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
           ],
+        },
+      },
+    },
+    awaitingDevices: {
+      description:
+        'The devices of the container are not in the checkpoint of the earlier agent that created it, so devices are allocated to it again.',
+      tags: 'working',
+      meta: { waitsFor: 'devices to be allocated to it again', coverageGap: NO_LOST_DEVICES },
+      on: {
+        'container.devicesAllocated': [
+          { guard: 'mustReadVariables', target: 'configuring', meta: { coverageGap: NO_LOST_DEVICES } },
+          { target: 'creatingContainer', meta: { coverageGap: NO_LOST_DEVICES } },
+        ],
+        'container.devicesRefused': {
+          target: 'awaitingRetry',
+          actions: [
+            'recordCreateFailure',
+            { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
+          ],
+          meta: { coverageGap: NO_LOST_DEVICES },
         },
       },
     },

@@ -23,7 +23,7 @@ import { failureOf } from '../../shared/waiting/failure.ts';
 import { retryWaitState } from '../../shared/waiting/waits.ts';
 import { sendCommands } from '../containers/commands.ts';
 import { mountedVolumes, type PendingResize, type PodContext } from '../context.ts';
-import { containersToResize, isResizing, mustResize } from '../resizing.ts';
+import { attemptedSizes, containersToResize, isResizing, mustResize } from '../resizing.ts';
 import { admittedUpdateActions, type PodArgs, podSetup } from '../setup.ts';
 
 /**
@@ -101,6 +101,7 @@ const actions = {
     attemptedResize: {
       appliedPod: context.attemptedResize === undefined ? context.appliedPod : undefined,
       containers: containersToResize(context),
+      attemptedSizes: attemptedSizes(context),
     },
   })),
   /** Records the applied resources. The pod's cgroup and a container's run may have been replaced in the meantime. */

@@ -1,5 +1,7 @@
 /** Defines the events between admission, the device plugins and the pods. */
 
+import type { Failure } from '../../../base/failure.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type {
   ContainerEdits,
   DeviceAllocation,
@@ -10,7 +12,7 @@ import type {
   PluginOptions,
 } from '../../../kubernetes/devices/devices.ts';
 import type { DeviceReservation } from '../../../kubernetes/devices/reserveDevices.ts';
-import type { TimerEvent } from './slots.ts';
+import type { ActorPath, TimerEvent } from './slots.ts';
 
 /** Facts about the device plugins of the host. */
 export type DeviceFact =
@@ -60,6 +62,21 @@ export type DeviceReport =
   | { type: 'admission.devicesFailed'; uid: string; problem: string }
   /** The allocations with this revision number, and all earlier ones, are durable. */
   | { type: 'admission.devicesSaved'; revision: number };
+
+/** Requests devices for a container that is about to be created again without the devices that it had. */
+export interface ReallocationRequest {
+  type: 'admission.reallocateDevices';
+  pod: Pod;
+  container: string;
+  at: number;
+  /** The actor that receives the result. */
+  holder: ActorPath;
+}
+
+/** The result of a request for a container's devices. */
+export type ReallocationResult =
+  | { type: 'container.devicesAllocated' }
+  | { type: 'container.devicesRefused'; error: Failure };
 
 /** The numbers of devices that the node reports have changed. */
 export type DeviceCountReport = { type: 'devices.counted'; counts: readonly DeviceCount[] };

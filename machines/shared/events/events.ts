@@ -19,13 +19,21 @@ import type { NodeCondition } from '../../../kubernetes/node/nodeConditions.ts';
 import type { RuntimeReport } from '../../../kubernetes/node/runtimeReport.ts';
 import type { ContainerSize } from '../../../kubernetes/resources/containerSize.ts';
 import type { Capacity, PodRequests, PodResourceRequests } from '../../../kubernetes/resources/requests.ts';
+import type { ResizableResource } from '../../../kubernetes/resources/resize.ts';
 import type { ProbeKind, Termination } from '../../../kubernetes/status/view.ts';
 import type { SourceState } from '../../node/pods/source.ts';
 import type { PlegState } from '../../node/runtime/pleg.ts';
 import type { PodCidrState } from '../../node/runtime/podCidr.ts';
 import type { WaitingReason } from '../views/waitingReason.ts';
 import type { ClusterFact } from './clusterFacts.ts';
-import type { DeviceCountReport, DeviceFact, DeviceReport, DeviceStatusReport } from './deviceEvents.ts';
+import type {
+  DeviceCountReport,
+  DeviceFact,
+  DeviceReport,
+  DeviceStatusReport,
+  ReallocationRequest,
+  ReallocationResult,
+} from './deviceEvents.ts';
 import type { EvictionReport, MemoryFact, TerminationReport } from './evictionEvents.ts';
 import type { LogindFact, ShutdownReport } from './shutdownEvents.ts';
 import type { ActorPath, SlotGranted, TimerEvent } from './slots.ts';
@@ -64,6 +72,8 @@ export type AdmissionEvent =
       isRunning?: boolean;
       /** Whether the request changes the resources of the pod, which must pass the checks of a new pod. */
       isResize?: boolean;
+      /** The resources of which the request changes the amount that any container requests. */
+      changedRequests?: readonly ResizableResource[];
       /** Whether none of the pod's containers will run again, in which case its resources are about to be released. */
       isFinished?: boolean;
       holder: ActorPath;
@@ -97,6 +107,7 @@ export type AdmissionEvent =
    * have not changed.
    */
   | { type: 'admission.nodeChanged'; capacity?: Capacity; node?: Partial<Omit<AdmissionNode, 'name'>> }
+  | ReallocationRequest
   | DeviceReport;
 
 /**
@@ -180,6 +191,7 @@ export type ContainerEvent =
   | { type: 'container.start' }
   /** The container may be created and started, because no other container of its pod is being launched. */
   | { type: 'container.launch' }
+  | ReallocationResult
   /**
    * Stops the container permanently. `deadline` is in milliseconds since the epoch and can only be moved to an earlier
    * time (C10). Without a deadline, the pod's own grace period applies. With `awaitsOtherContainers`, the process keeps

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Container, ResourceRequirements } from '../../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import {
+  changedRequests,
   hasSameResources,
   hasSameSize,
   needsRestart,
@@ -155,4 +156,14 @@ describe('C25: resizing in place', () => {
       'Pod resize started: {"containers":[{"name":"main","resources":{"requests":{"cpu":"1"}}}],"generation":0}',
     );
   });
+});
+
+test('C25: a request that moves between containers has changed, and a spelling of the same amount has not', () => {
+  const pod = (...amounts: readonly string[]) =>
+    aPod({
+      containers: amounts.map((cpu, index) => aContainer({ name: `c${index}`, resources: { requests: { cpu } } })),
+    });
+  expect(changedRequests(pod('500m', '1500m'), pod('1500m', '500m'))).toEqual(['cpu']);
+  expect(changedRequests(pod('500m', '1'), pod('0.5', '1000m'))).toEqual([]);
+  expect(changedRequests(pod('1'), pod('1', '1'))).toEqual([]);
 });

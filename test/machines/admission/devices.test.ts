@@ -57,7 +57,7 @@ function admissionStory({
   );
   const node = setup({ actors: { admission: admissionMachine, ear } }).createMachine({
     context: ({ spawn }) => {
-      for (const id of ['devices', 'a', 'b', 'c']) spawn('ear', { id, systemId: id, input: id });
+      for (const id of ['devices', 'a', 'b', 'c', 'container']) spawn('ear', { id, systemId: id, input: id });
       spawn('admission', {
         id: 'admission',
         input: {
@@ -95,6 +95,7 @@ function admissionStory({
     allocated: (uid: string) =>
       admission.send({ type: 'admission.devicesAllocated', uid, container: 'main', resource: GPU, edits: NO_EDITS }),
     saved: (revision: number) => admission.send({ type: 'admission.devicesSaved', revision }),
+    eventsOf,
     answers: (uid: string) => eventsOf(uid).map(({ type, message }) => message ?? type),
     orders: () => eventsOf('devices'),
     reports: () => eventsOf('node'),
@@ -416,4 +417,68 @@ test.each<[TopologyPolicyName, string]>([
   story.request(withTwoGpuContainers('a'));
   const { first, second } = story.devicesOf('a');
   expect(first === undefined ? story.answers('a').join() : [first, second].join(' ')).toBe(result);
+});
+
+/** A running pod `a`, whose GPU the checkpoint of the previous agent does not contain. */
+function reallocationStory(allocations: readonly DeviceAllocation[] = []) {
+  const story = admissionStory({ allocations });
+  const pod = withGpus('a', 1);
+  story.request(pod, true);
+  const at = 7;
+  const reallocate = () =>
+    story.send({ type: 'admission.reallocateDevices', pod, container: 'main', at, holder: ['container'] });
+  const refusal = (message: string) => ({
+    type: 'container.devicesRefused',
+    error: { reason: 'CreateContainerConfigError', message, at },
+  });
+  return { ...story, pod, reallocate, refusal };
+}
+
+test('a container that has lost its devices gets others, and creates nothing until they are saved', () => {
+  const story = reallocationStory();
+  expect(story.pool()).toEqual([]);
+  story.reallocate();
+  expect(story.orders()).toMatchObject([{ type: 'devices.reserved', uid: 'a', reservations: [{ devices: ['g0'] }] }]);
+  story.allocated('a');
+  expect(story.eventsOf('container')).toEqual([]);
+  story.saved(1);
+  expect(story.eventsOf('container')).toEqual([{ type: 'container.devicesAllocated' }]);
+  expect(story.answers('a')).toEqual(['admission.admitted']);
+  expect(story.reports()).toMatchObject([{ uid: 'a', devices: [{ container: 'main', devices: [{ id: 'g0' }] }] }]);
+});
+
+test('a container whose devices are allocated in the meantime is created with them', () => {
+  const story = reallocationStory();
+  story.reallocate();
+  story.allocated('a');
+  story.saved(1);
+  story.reallocate();
+  expect(story.eventsOf('container')).toHaveLength(2);
+  expect(story.pool()).toEqual(['a']);
+});
+
+test('a container for which no devices are left waits, and its pod retains its resources', () => {
+  const devicesByNode = [{ numaNode: -1, ids: ['g0', 'g1'] }];
+  const other = { podUid: 'b', container: 'main', resource: GPU, devicesByNode, edits: NO_EDITS };
+  const story = reallocationStory([other]);
+  story.reallocate();
+  const message = `requested number of devices unavailable for ${GPU}. Requested: 1, Available: 0`;
+  expect(story.eventsOf('container')).toEqual([story.refusal(message)]);
+  expect(story.entryOf('a')?.allocated).not.toBeNull();
+});
+
+test('a running pod is not refused if its plugin fails to allocate devices again, and they are free', () => {
+  const story = reallocationStory();
+  story.reallocate();
+  story.send({ type: 'admission.devicesFailed', uid: 'a', problem: 'out of order' });
+  expect(story.eventsOf('container')).toEqual([story.refusal('out of order')]);
+  expect([story.answers('a'), story.pool()]).toEqual([['admission.admitted'], []]);
+  expect(story.entryOf('a')?.allocated).not.toBeNull();
+});
+
+test('a running pod can be updated while devices are allocated to one of its containers again', () => {
+  const story = reallocationStory();
+  story.reallocate();
+  story.request(story.pod);
+  expect(story.answers('a')).toEqual(['admission.admitted', 'admission.admitted']);
 });

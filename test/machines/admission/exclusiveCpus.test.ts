@@ -4,6 +4,7 @@ import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { type CpuAssignment, initialAssignments } from '../../../kubernetes/cpus/cpuPolicy.ts';
 import { formatCpuSet } from '../../../kubernetes/cpus/cpuSet.ts';
 import { requestsOf } from '../../../kubernetes/resources/requests.ts';
+import { changedRequests } from '../../../kubernetes/resources/resize.ts';
 import { admissionMachine } from '../../../machines/admission/chart.ts';
 import { waitDescription } from '../../../machines/admission/context.ts';
 import { simulatedCpuManager } from '../../../testing/simulation/host/cpuTopologies.ts';
@@ -59,13 +60,16 @@ function admissionStory(exclusive: readonly CpuAssignment[] = []) {
     },
   });
   const root = createActor(node).start();
+  const lastPods = new Map<string, Pod>();
   const admission = root.getSnapshot().children.admission as ReturnType<typeof createActor<typeof admissionMachine>>;
   return {
     send: admission.send.bind(admission),
     request: (pod: Pod, isAdopted = false) => {
       const { uid } = pod.metadata;
+      const change = { changedRequests: changedRequests(lastPods.get(uid) ?? pod, pod), isAdopted };
+      lastPods.set(uid, pod);
       const requests = requestsOf(pod);
-      admission.send({ type: 'admission.request', uid, fullName: uid, pod, requests, isAdopted, holder: [uid] });
+      admission.send({ type: 'admission.request', uid, fullName: uid, pod, requests, ...change, holder: [uid] });
     },
     answers: (uid: string) => heard.flatMap(({ by, event }) => (by === uid ? [event.reason ?? event.type] : [])),
     messages: (uid: string) => heard.flatMap(({ by, event }) => (by === uid ? [event.message] : [])),

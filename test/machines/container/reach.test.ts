@@ -45,7 +45,10 @@ const succeeded = { ...ended, exitCode: 0 };
 const outputs: Outputs = {
   image: () => [{ imageRef: 'sha256:1' }],
   countRestarts: () => [{ restarts: {} }, { restarts: { main: 3 } }],
-  prepareDevices: () => [null],
+  prepareDevices: () => [
+    { areDevicesMissing: false, at: 1 },
+    { areDevicesMissing: true, at: 1 },
+  ],
   readObjects: () => [null],
   createContainer: () => [{ id: runs.id }],
   startContainer: () => [runs, ended, { ...runs, state: 'unknown' }],
@@ -174,6 +177,16 @@ const withDevices = (): Pod => {
   return { ...pod, spec: { ...pod.spec, containers } };
 };
 
+const reallocations: ContainerEvent[] = [
+  ...always,
+  { type: 'container.devicesAllocated' },
+  {
+    type: 'container.devicesRefused',
+    error: { reason: 'CreateContainerConfigError', message: 'none left', at: 1 },
+  },
+  { type: 'timer.elapsed' },
+];
+
 /** What comes in while what its variables are taken from may not be there. */
 const changingObjects: ContainerEvent[] = [
   ...always,
@@ -277,6 +290,7 @@ function obliging(failing: boolean): (snapshot: AnyMachineSnapshot) => AnyEventO
     if (snapshot.matches({ ended: 'awaitingReset' })) return { type: 'container.reset' };
     if (snapshot.matches({ pending: 'waiting' })) return { type: 'container.start' };
     if (snapshot.hasTag('readyToCreate')) return { type: 'container.launch' };
+    if (snapshot.matches({ launching: 'awaitingDevices' })) return { type: 'container.devicesAllocated' };
     if (snapshot.matches({ launching: 'awaitingChange' })) return { type: 'container.objectsChanged' };
     if (invoked === undefined) return { type: 'slot.granted', key: 'key' };
     if (invoked.src === 'timer') return { type: 'timer.elapsed' };
@@ -298,7 +312,7 @@ const kinds = {
     ...reachOf('Always', false, changingObjects, withVariables()),
     events: (snapshot: AnyMachineSnapshot) => [...changingObjects, ...permanentFailures(snapshot)],
   },
-  'a container with devices': reachOf('Never', false, events, withDevices()),
+  'a container with devices': reachOf('Never', false, reallocations, withDevices()),
   'a container that restarts with its whole pod': reachOf('Never', false, resets, ruled(podOf('Never'))),
 };
 const walks = Object.entries(kinds).map(([kind, reach]) => [kind, stepsOf(reach)] as const);

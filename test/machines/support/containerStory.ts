@@ -5,7 +5,12 @@ import { containerMachine } from '../../../machines/container/chart.ts';
 import type { ContainerInput } from '../../../machines/container/context.ts';
 import { containerView } from '../../../machines/container/view.ts';
 import type { imageMachine } from '../../../machines/image/chart.ts';
-import type { ContainerEvent, ContainerLifecycle, PodEvent } from '../../../machines/shared/events/events.ts';
+import type {
+  AdmissionEvent,
+  ContainerEvent,
+  ContainerLifecycle,
+  PodEvent,
+} from '../../../machines/shared/events/events.ts';
 import { type PortName, provideActors } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import { actorTree } from '../../../machines/shared/views/actorTree.ts';
@@ -44,6 +49,7 @@ export function containerStory(options: Options = {}) {
   const parent = ear<PodEvent>();
   const startLimiter = limiter(1, parent.ref, 'startLimiter');
   const pullLimiter = limiter(1, parent.ref, 'pullLimiter');
+  const admission = ear<AdmissionEvent>(parent.ref, 'admission');
   const { inspect, told } = eventEar();
   const actor = childOf(parent.ref, provideActors(containerMachine, ports), {
     id: `container/${name}`,
@@ -90,6 +96,7 @@ export function containerStory(options: Options = {}) {
         .filter((lifecycle, index, all) => lifecycle !== all[index - 1]),
     /** The sizes that the pod was told. */
     sizes: () => parent.heard().flatMap((event) => (event.type === 'container.sized' ? [event.size] : [])),
+    admissionRequests: () => admission.heard(),
     /** Gives it a sandbox and its turn. */
     begin: (attempt = 0) => {
       send({ type: 'sandbox.ready', sandbox: world.sandbox(pod, attempt) });

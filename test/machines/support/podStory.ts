@@ -3,8 +3,7 @@
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { PodRequests } from '../../../kubernetes/resources/requests.ts';
 import type { Termination } from '../../../kubernetes/status/view.ts';
-import { findEntry } from '../../../machines/admission/context.ts';
-import type { DeviceBook } from '../../../machines/admission/devices.ts';
+import { type AdmissionInput, findEntry } from '../../../machines/admission/context.ts';
 import { podMachine } from '../../../machines/pod/chart.ts';
 import type { PodInput } from '../../../machines/pod/context.ts';
 import type { AdmissionEvent, PodEvent } from '../../../machines/shared/events/events.ts';
@@ -28,13 +27,13 @@ type Options = Partial<Pick<PodInput, 'termination' | 'restored' | 'allocation' 
   readonly failing?: readonly PortName[];
   /** What other pods have been admitted for. */
   readonly taken?: PodRequests;
-  /** The devices of the node. Undefined if it has no device plugins. */
-  readonly devices?: DeviceBook;
+  /** The managers of the node's CPUs and devices. */
+  readonly managers?: Pick<AdmissionInput, 'cpus' | 'devices'>;
 };
 
 /** The pod `web` from its arrival on a node that has room for it. */
 export function podStory(options: Options = {}) {
-  const { pod = aPod(), before, held = [], failing = [], taken, devices, ...input } = options;
+  const { pod = aPod(), before, held = [], failing = [], taken, managers, ...input } = options;
   const world = new FakeWorld(() => ports.now);
   const ports: FakePorts = new FakePorts(START, world.answers);
   ports.hold(...held);
@@ -45,7 +44,7 @@ export function podStory(options: Options = {}) {
     startLimiter: limiter(2, node, 'startLimiter'),
     pullLimiter: limiter(1, node, 'pullLimiter'),
   };
-  const book = admission(undefined, node, {}, devices);
+  const book = admission(undefined, node, {}, managers);
   if (taken) {
     const other = {
       uid: 'other',

@@ -17,7 +17,7 @@ import type { AdmissionNode } from '../../../kubernetes/admission/node.ts';
 import type { RecordedEvent } from '../../../kubernetes/events/recordedEvent.ts';
 import type { Capacity } from '../../../kubernetes/resources/requests.ts';
 import { admissionMachine } from '../../../machines/admission/chart.ts';
-import type { DeviceBook } from '../../../machines/admission/devices.ts';
+import type { AdmissionInput } from '../../../machines/admission/context.ts';
 import { limiterMachine } from '../../../machines/limiter/chart.ts';
 import { admissionNode } from '../../../machines/node/context.ts';
 import type { Ref } from '../../../machines/shared/events/events.ts';
@@ -111,13 +111,15 @@ export function admission(
   capacity: Capacity = ROOMY,
   parent: AnyActorRef = ear().ref,
   node: Partial<AdmissionNode> = {},
-  devices?: DeviceBook,
+  managers: Pick<AdmissionInput, 'cpus' | 'devices'> = {},
 ) {
   const known = { ...admissionNode({ nodeName: 'node' }), ...node };
   const id = 'admission';
+  const { cpus, devices } = managers;
+  if (cpus !== undefined) ear(parent, 'cpus');
   if (devices !== undefined) ear(parent, 'devices');
   const extra = Object.fromEntries(devices?.pool.resources.map((each) => [each.name, each.devices.length]) ?? []);
-  const input = { capacity: { ...capacity, extra }, node: known, ...(devices === undefined ? {} : { devices }) };
+  const input = { capacity: { ...capacity, extra }, node: known, ...managers };
   return childOf(parent, admissionMachine, { id, systemId: id, input }).start();
 }
 

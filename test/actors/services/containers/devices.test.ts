@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { DeviceManagerState } from '../../../../actors/devices/deviceManagerState.ts';
 import type { DevicePlugins } from '../../../../actors/devices/devicePlugins.ts';
 import { deviceServices } from '../../../../actors/services/containers/devices.ts';
+import { systemClock } from '../../../../base/time/clock.ts';
 import { hostFiles } from '../../../../host/files/fileSystem.ts';
 import { type DeviceAllocation, NO_EDITS } from '../../../../kubernetes/devices/devices.ts';
 import { containerWith, podWith } from '../../../fakes/pods.ts';
@@ -29,14 +30,16 @@ const allocation: DeviceAllocation = {
 };
 
 /** A node with one GPU whose plugin requires `PreStartContainer`. */
-async function services(options: { allocations?: readonly DeviceAllocation[]; failure?: string } = {}) {
-  const { allocations = [allocation], failure } = options;
+async function services(
+  options: { allocations?: readonly DeviceAllocation[]; failure?: string; needsPreStart?: boolean } = {},
+) {
+  const { allocations = [allocation], failure, needsPreStart = true } = options;
   const calls: unknown[] = [];
   const deviceState = new DeviceManagerState(hostFiles, directory);
   const gpu = {
     name: GPU,
     devices: [{ id: 'g0', isHealthy: true, numaNodes: [0] }],
-    options: { needsPreStart: true, hasPreferences: false },
+    options: { needsPreStart, hasPreferences: false },
     isConnected: true,
   };
   await deviceState.save({ allocations, resources: [gpu] });
@@ -49,14 +52,14 @@ async function services(options: { allocations?: readonly DeviceAllocation[]; fa
       if (failure !== undefined) throw new Error(failure);
     },
   };
-  const { prepareDevices } = deviceServices({ devicePlugins, deviceState });
+  const { prepareDevices } = deviceServices({ devicePlugins, deviceState, clock: { ...systemClock, now: () => 5 } });
   return { calls, prepare: () => prepareDevices({ pod, container: 'main' }, { signal }) };
 }
 
 describe('the devices of a container that is about to be created', () => {
   test('are prepared by their plugin', async () => {
     const { calls, prepare } = await services();
-    await prepare();
+    expect(await prepare()).toEqual({ areDevicesMissing: false, at: 5 });
     expect(calls).toEqual([[GPU, ['g0']]]);
   });
 
@@ -68,7 +71,13 @@ describe('the devices of a container that is about to be created', () => {
     });
   });
 
-  test('are required to be allocated', async () => {
+  test('have to be allocated again if they are missing from the checkpoint of the previous agent', async () => {
+    const { calls, prepare } = await services({ allocations: [], needsPreStart: false });
+    expect(await prepare()).toEqual({ areDevicesMissing: true, at: 5 });
+    expect(calls).toEqual([]);
+  });
+
+  test('must not be missing if their plugin has to prepare them, as in a kubelet', async () => {
     const { calls, prepare } = await services({ allocations: [] });
     await expect(prepare()).rejects.toThrow(
       `no devices found allocated in local cache for pod ${pod.metadata.uid}, container main, resource ${GPU}`,

@@ -53,6 +53,43 @@ describe('a container with devices', () => {
   });
 });
 
+describe('a container that has lost its devices', () => {
+  function awaitingDevices(container = main) {
+    const story = preparingStory(container);
+    story.ports.answer('prepareDevices', { areDevicesMissing: true, at: story.ports.now });
+    expect(story.state()).toBe('launching.awaitingDevices');
+    return story;
+  }
+
+  test('requests devices from admission, and is created once it has them', () => {
+    const story = awaitingDevices();
+    expect(story.admissionRequests()).toMatchObject([
+      { type: 'admission.reallocateDevices', container: 'main', holder: ['container/main'] },
+    ]);
+    expect(story.ports.asked('createContainer')).toEqual([]);
+    story.send({ type: 'container.devicesAllocated' });
+    expect(story.state()).toBe('running.steady');
+  });
+
+  test('reads the objects of its variables after it has got devices', () => {
+    const story = awaitingDevices(aContainer({ resources, envFrom: [{ configMapRef: { name: 'settings' } }] }));
+    story.ports.hold('readObjects');
+    story.send({ type: 'container.devicesAllocated' });
+    expect(story.state()).toBe('launching.configuring.current');
+  });
+
+  test('waits for another attempt if there are no devices for it', () => {
+    const story = awaitingDevices();
+    const error = { reason: 'CreateContainerConfigError', message: 'none left', at: story.ports.now } as const;
+    story.send({ type: 'container.devicesRefused', error });
+    expect(story.state()).toBe('launching.awaitingRetry');
+    expect(story.view().now).toEqual({ kind: 'waiting', reason: error.reason, message: 'none left' });
+    expect(story.told().at(-1)).toBe('Warning Failed: Error: none left');
+    story.ports.advance(10_000);
+    expect(story.ports.asked('prepareDevices')).toHaveLength(2);
+  });
+});
+
 test('a container without devices is created at once', () => {
   const story = containerStory({ hold: ['prepareDevices'] });
   story.begin();

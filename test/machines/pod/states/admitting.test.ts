@@ -158,17 +158,19 @@ const awaitingDevice = (options: Parameters<typeof podStory>[0] = {}) =>
   podStory({
     pod: gpuPod('1'),
     held: ['preparePod'],
-    devices: initialDeviceBook({
-      resources: [
-        {
-          name: GPU,
-          devices: [{ id: 'g0', isHealthy: true, numaNodes: [] }],
-          options: { needsPreStart: false, hasPreferences: false },
-          isConnected: true,
-        },
-      ],
-      allocations: [],
-    }),
+    managers: {
+      devices: initialDeviceBook({
+        resources: [
+          {
+            name: GPU,
+            devices: [{ id: 'g0', isHealthy: true, numaNodes: [] }],
+            options: { needsPreStart: false, hasPreferences: false },
+            isConnected: true,
+          },
+        ],
+        allocations: [],
+      }),
+    },
     ...options,
   });
 

@@ -1,6 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
-import { allocationOf } from '../../../../kubernetes/resources/allocation.ts';
+import { initialAssignments } from '../../../../kubernetes/cpus/cpuPolicy.ts';
+import {
+  actuatedResources,
+  allocationFromCheckpoints,
+  allocationOf,
+} from '../../../../kubernetes/resources/allocation.ts';
+import { hasSameResources, resourcesOf } from '../../../../kubernetes/resources/resize.ts';
+import { simulatedCpuManager } from '../../../../testing/simulation/host/cpuTopologies.ts';
 import { aContainer, aPod, requestsWith } from '../../../kubernetes/fixtures.ts';
 import { podStory } from '../../support/podStory.ts';
 
@@ -19,6 +26,15 @@ const details = (cpu: string, error?: string) =>
 const ofGeneration = (generation: number, cpu: string): Pod => {
   const pod = sized(cpu);
   return { ...pod, metadata: { ...pod.metadata, generation } };
+};
+
+/** A Guaranteed pod of two containers with these amounts of CPU. */
+const shared = (first: string, second: string): Pod => {
+  const container = (name: string, cpu: string) => {
+    const amounts = { cpu, memory: '1Mi' };
+    return aContainer({ name, resources: { requests: amounts, limits: amounts } });
+  };
+  return aPod({ containers: [container('main', first), container('other', second)] });
 };
 
 /** A pod that runs with one CPU and is being resized to two. */
@@ -78,6 +94,19 @@ describe('C25: a pod that is resized', () => {
     expect(story.context().appliedPod).toEqual(sized('3'));
   });
 
+  test('is not resized if CPU moves between its containers while the CPU manager assigns exclusive CPUs', () => {
+    const { cpuPolicy, topologyPolicy } = simulatedCpuManager('laptop');
+    const progress = { revision: 0, reportedRevision: 0, unconfirmed: [] };
+    const cpus = { cpuPolicy, topologyPolicy, assignments: initialAssignments(cpuPolicy), ...progress };
+    const story = podStory({ pod: shared('500m', '1500m'), managers: { cpus } });
+    story.send(update(shared('1500m', '500m')));
+    expect(story.context().updateRefusal).toEqual({
+      reason: 'Infeasible',
+      message: 'Resize is infeasible for Guaranteed Pods alongside CPU Manager policy "static"',
+    });
+    expect(story.ports.asked('resizePod')).toEqual([]);
+  });
+
   test('is retried after a failure in 10 s, at once with different resources, and when the runtime returns', () => {
     const story = resizingPod();
     story.ports.fail('resizePod', 'ResizePodInPlaceError');
@@ -92,6 +121,33 @@ describe('C25: a pod that is resized', () => {
     story.ports.fail('resizePod', 'RuntimeUnavailable');
     story.send({ type: 'runtime.returned' });
     expect(story.state()).toBe('active.running.resizing');
+  });
+
+  test('is resized back by the next agent if an earlier resize may have changed a container before it failed', () => {
+    const story = resizingPod();
+    story.ports.fail('resizePod', 'ResizePodInPlaceError');
+    const persisted = () => ({
+      allocated: resourcesOf(story.context().allocated),
+      actuated: actuatedResources(story.view()),
+    });
+    // The container still has to get two CPUs, whether it has got them or not.
+    expect(hasSameResources(persisted().actuated, resourcesOf(sized('1')))).toBe(true);
+    story.send(update(sized('1')));
+    story.ports.fail('resizePod', 'ResizePodInPlaceError');
+    story.ports.advance(10_000);
+    story.ports.fail('resizePod', 'ResizePodInPlaceError');
+    const next = podStory({
+      pod: sized('1'),
+      held: ['resizePod'],
+      allocation: allocationFromCheckpoints(allocationOf(sized('1')), persisted()),
+      before: (world) => void world.run(sized('1'), 'main', { id: 'c1' }),
+    });
+    expect(next.ports.asked('resizePod')).toMatchObject([
+      { pod: sized('1'), containers: [{ name: 'main', size: { cpuLimit: 2_000 } }] },
+    ]);
+    story.ports.advance(10_000);
+    story.ports.answer('resizePod');
+    expect(hasSameResources(persisted().actuated, resourcesOf(sized('1')))).toBe(true);
   });
 
   test('is resized back after a failure, because the call may have changed the containers and the cgroup', () => {
