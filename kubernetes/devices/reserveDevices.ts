@@ -90,11 +90,14 @@ export class PodDeviceAllocator {
   ): ResourceHints {
     const resource = findResource(this.#pool.resources, resourceName);
     if (resource === undefined) return undefined;
-    const existing = allocationsOf(this.#pool, this.#pod.metadata.uid, container)
-      .filter((each) => each.resource === resourceName)
-      .flatMap(deviceIdsOf);
+    // Containers of a pod may share devices, because init containers have completed when the others start.
+    const existing = new Set(
+      allocationsOf(this.#pool, this.#pod.metadata.uid, container)
+        .filter((each) => each.resource === resourceName)
+        .flatMap(deviceIdsOf),
+    );
     const inUse = devicesInUse(this.#pool, resourceName);
-    return deviceHints({ resource, count, inUse, reusable, existing, hostNodes: this.#hostNodes });
+    return deviceHints({ resource, count, inUse, reusable, existing: [...existing], hostNodes: this.#hostNodes });
   }
 
   /** Reserves the devices of a container. `numaNodes` is undefined if any NUMA node is as good as another. */

@@ -228,7 +228,8 @@ const managerSettings = () =>
     },
     qosReserved: {
       type: sectionSchema({ memory: z.optional(percentageSchema) }, 'resource'),
-      ignoredReason: 'the feature gate QOSReserved has no effect yet',
+      ignoredReason:
+        'the feature gate QOSReserved (alpha since 1.11) has no effect, because a limit of a QoS class below its usage makes the kernel kill containers on cgroup v2',
       unsupportedFlag: '--qos-reserved',
     },
   });

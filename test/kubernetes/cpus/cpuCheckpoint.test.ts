@@ -50,6 +50,11 @@ test.each([
   expect(() => parseCpuCheckpoint(text, 'none')).toThrow(message);
 });
 
+test('the checkpoint of a kubelet before 1.18 is rejected', () => {
+  const text = JSON.stringify({ policyName: 'none', defaultCPUSet: '1-3', checksum: 1694838852 });
+  expect(() => parseCpuCheckpoint(text, 'none')).toThrow('checkpoint is corrupted');
+});
+
 test('CPU assignments are written in the format of a kubelet', () => {
   const exclusive = [
     { podUid: 'pod', container: 'container2', cpus: [1, 2, 3] },

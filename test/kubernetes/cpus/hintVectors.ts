@@ -90,6 +90,89 @@ export const closestHints: readonly HintVector[] = [
   { title: 'bestNonPreferredAffinityCount (6)', resources: ['0,1,2,3 0,1', '1,2,3 1,2 1,3 2,3'], merged: '2,3' },
 ];
 
+interface ClosestVector {
+  readonly title: string;
+  readonly distances: Readonly<Record<string, readonly number[]>>;
+  /** The first set of NUMA nodes that is considered, and the next one. */
+  readonly current: string;
+  readonly candidate: string;
+  readonly closest: 'current' | 'candidate';
+}
+
+const equalDistances = (count: number): ClosestVector['distances'] =>
+  Object.fromEntries(Array.from({ length: count }, (_, node) => [node, Array.from({ length: count }, () => 10)]));
+
+const PAIRS_OF_NODES = { 0: [10, 11, 12, 12], 1: [11, 10, 12, 12], 2: [12, 12, 10, 11], 3: [12, 12, 11, 10] };
+
+/** Vectors of `TestClosest` in `numa_info_test.go`. */
+export const closestVectors: readonly ClosestVector[] = [
+  {
+    title: 'current and candidate length is not the same, current narrower',
+    distances: {},
+    current: '0',
+    candidate: '0,2',
+    closest: 'current',
+  },
+  {
+    title: 'current and candidate length is the same, distance is the same, current more lower bits set',
+    distances: equalDistances(3),
+    current: '0,1',
+    candidate: '0,2',
+    closest: 'current',
+  },
+  {
+    title: 'current and candidate length is the same, distance is the same, candidate more lower bits set',
+    distances: equalDistances(4),
+    current: '0,3',
+    candidate: '0,2',
+    closest: 'candidate',
+  },
+  {
+    title: 'current and candidate length is the same, candidate average distance is smaller',
+    distances: PAIRS_OF_NODES,
+    current: '0,3',
+    candidate: '0,1',
+    closest: 'candidate',
+  },
+  {
+    title: 'current and candidate length is the same, current average distance is smaller',
+    distances: PAIRS_OF_NODES,
+    current: '2,3',
+    candidate: '0,3',
+    closest: 'current',
+  },
+];
+
+export interface AdmissionVector {
+  readonly title: string;
+  readonly policy: 'best-effort' | 'restricted' | 'single-numa-node';
+  /** The hints for the only resource, or null without a preference. */
+  readonly hints: string | null;
+  readonly isAdmitted: boolean;
+}
+
+/** Vectors of `TestAdmit` in `topology_manager_test.go`, which expects the same for pods of each QoS class. */
+export const admissionVectors: readonly AdmissionVector[] = [
+  { title: 'single-numa-node Policy. No Hints.', policy: 'single-numa-node', hints: null, isAdmitted: true },
+  { title: 'Restricted Policy. No Hints.', policy: 'restricted', hints: null, isAdmitted: true },
+  { title: 'BestEffort Policy. Preferred Affinity.', policy: 'best-effort', hints: '0! 0,1', isAdmitted: true },
+  {
+    title: 'BestEffort Policy. More than one Preferred Affinity.',
+    policy: 'best-effort',
+    hints: '0! 1! 0,1',
+    isAdmitted: true,
+  },
+  { title: 'BestEffort Policy. No Preferred Affinity.', policy: 'best-effort', hints: '0,1', isAdmitted: true },
+  { title: 'Restricted Policy. Preferred Affinity.', policy: 'restricted', hints: '0! 0,1', isAdmitted: true },
+  {
+    title: 'Restricted Policy. More than one Preferred affinity.',
+    policy: 'restricted',
+    hints: '0! 1! 0,1',
+    isAdmitted: true,
+  },
+  { title: 'Restricted Policy. No Preferred affinity.', policy: 'restricted', hints: '0,1', isAdmitted: false },
+];
+
 /** Hints for the policy single-numa-node. */
 export const singleNodeHints: readonly HintVector[] = [
   { title: 'TopologyHint not set', resources: [], merged: 'any!' },

@@ -7,8 +7,10 @@ import {
   type TopologyPolicyName,
 } from '../../../kubernetes/cpus/topologyHints.ts';
 import {
+  admissionVectors,
   bestEffortHints,
   closestHints,
+  closestVectors,
   commonHints,
   type HintVector,
   narrowestHints,
@@ -88,4 +90,19 @@ test.each([...commonHints, ...singleNodeHints])(
 
 test('sets of NUMA nodes are tried by size and then in lexical order', () => {
   expect(nodeSetsOf([0, 1, 8]).map(formatCpuSet)).toEqual(['0', '1', '8', '0-1', '0,8', '1,8', '0-1,8']);
+});
+
+test.each(closestVectors)('prefers the closest NUMA nodes as a kubelet does: $title', (vector) => {
+  const { distances, current, candidate, closest } = vector;
+  const hints = [current, candidate].map((text) => ({ nodes: parseCpuSet(text), isPreferred: true }));
+  const policy = { name: 'best-effort', isPerPod: false, prefersClosest: true } as const;
+  const { hint } = mergeHints(policy, { ids: [0, 1, 2, 3], distances }, [hints]);
+  expect(formatCpuSet(hint.nodes ?? [])).toBe(formatCpuSet(parseCpuSet(vector[closest])));
+});
+
+test.each(admissionVectors)('admits the pods that a kubelet admits: $title', ({ policy, hints, isAdmitted }) => {
+  const merge = mergeHints({ name: policy, isPerPod: false, prefersClosest: false }, { ids: [0, 1] }, [
+    hints?.split(' ').map((hint) => parseHint(hint, fourNodes)),
+  ]);
+  expect(merge.isAdmitted).toBe(isAdmitted);
 });

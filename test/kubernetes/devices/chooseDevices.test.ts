@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { mergeHints } from '../../../kubernetes/cpus/topologyHints.ts';
 import { chooseDevices, type DeviceRequest } from '../../../kubernetes/devices/chooseDevices.ts';
 import { deviceHints } from '../../../kubernetes/devices/deviceHints.ts';
 import type { DeviceResource, PluginDevice } from '../../../kubernetes/devices/devices.ts';
@@ -212,4 +213,90 @@ test.each(hintCases)('returns the hints of a kubelet: $title', ({ requests, devi
   });
   const sorted = (list: unknown) => JSON.stringify(list);
   expect(actual.map(sorted).sort()).toEqual(hints.map(sorted).sort());
+});
+
+/** The hints of resource `gpu` for the vectors that limit the NUMA nodes to those with devices. */
+function gpuHints(
+  devices: readonly PluginDevice[],
+  hostNodes: readonly number[],
+  {
+    available,
+    reusable = [],
+    count = 1,
+  }: { available: readonly string[]; reusable?: readonly string[]; count?: number },
+) {
+  const inUse = new Set(devices.map(({ id }) => id).filter((id) => !available.includes(id)));
+  return deviceHints({ resource: resourceOf(devices), count, inUse, reusable, existing: [], hostNodes });
+}
+
+const formatHints = (hints: ReturnType<typeof deviceHints>): string =>
+  (hints ?? []).map(({ nodes, isPreferred }) => `${nodes?.join()}${isPreferred ? '!' : ''}`).join(' ');
+
+/** `TestGenerateDeviceTopologyHintsFiltersNUMANodes` and `TestDeviceNUMANodes`. */
+test.each<[string, string, string]>([
+  ['two node machine, device on one node', '0!', formatHints(gpuHints([device('a', 0)], [0, 1], { available: ['a'] }))],
+  [
+    'large NUMA machine with devices on small subset',
+    '0! 1! 0,1',
+    formatHints(
+      gpuHints(
+        [device('gpu0', 0), device('gpu1', 1)],
+        Array.from({ length: 34 }, (_, node) => node),
+        { available: ['gpu0', 'gpu1'] },
+      ),
+    ),
+  ],
+  [
+    'devices span all NUMA nodes',
+    '0! 1! 0,1',
+    formatHints(gpuHints([device('a', 0), device('b', 1)], [0, 1], { available: ['a', 'b'] })),
+  ],
+  [
+    'reusable device on filtered node',
+    '0!',
+    formatHints(gpuHints([device('a', 0)], [0, 1, 2, 3], { available: [], reusable: ['a'] })),
+  ],
+  [
+    'reusable and available on different nodes',
+    '0,1!',
+    formatHints(
+      gpuHints([device('a', 0), device('b', 1)], [0, 1, 2, 3], { available: ['b'], reusable: ['a'], count: 2 }),
+    ),
+  ],
+  [
+    'collects NUMA nodes from all devices',
+    '3! 5! 3,5',
+    formatHints(gpuHints([device('a', 3), device('b', 5)], [0, 3, 5, 7], { available: ['a', 'b'] })),
+  ],
+  [
+    'device without topology is ignored',
+    '4!',
+    formatHints(gpuHints([device('a', 4), device('b')], [0, 4], { available: ['a', 'b'] })),
+  ],
+  [
+    'unknown NUMA IDs from device plugin are dropped',
+    '0!',
+    formatHints(gpuHints([device('a', 0), device('b', 99)], [0, 1], { available: ['a', 'b'] })),
+  ],
+])('considers only NUMA nodes that have devices: %s', (_, expected, hints) => {
+  expect(hints).toBe(expected);
+});
+
+/** `TestFilteredDeviceHintsMergeWithOtherProviders`: the device's node, and the other node of the host. */
+test.each([
+  [0, 1],
+  [1, 0],
+  [7, 3],
+])('hints for a device on NUMA node %d merge with those for CPUs and memory, also on node %d', (node, otherNode) => {
+  const ids = [node, otherNode].toSorted((first, second) => first - second);
+  const hints = gpuHints([device('gpu0', node)], ids, { available: ['gpu0'] });
+  const otherHints = [
+    { nodes: [node], isPreferred: true },
+    { nodes: ids, isPreferred: false },
+  ];
+  for (const name of ['best-effort', 'restricted'] as const) {
+    const policy = { name, isPerPod: false, prefersClosest: false };
+    const merged = mergeHints(policy, { ids }, [hints, otherHints, otherHints]);
+    expect(merged).toEqual({ hint: { nodes: [node], isPreferred: true }, isAdmitted: true });
+  }
 });

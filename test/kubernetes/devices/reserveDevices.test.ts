@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import type { ResourceHints } from '../../../kubernetes/cpus/topologyHints.ts';
 import { deviceStatuses, podsWithChangedHealth, withDeviceStatuses } from '../../../kubernetes/devices/deviceStatus.ts';
 import {
   countDevices,
@@ -14,6 +15,7 @@ import {
   capacityForPod,
   type DevicePool,
   deviceRefusal,
+  PodDeviceAllocator,
   releaseDevices,
   reserveDevices,
   withChosenDevices,
@@ -288,4 +290,95 @@ test('a lost plugin does not change the health of its devices', () => {
   const lost = { ...withHealth, resources: unhealthyG1.map((each) => ({ ...each, isConnected: false })) };
   expect(podsWithChangedHealth(withHealth, lost)).toEqual([]);
   expect(podsWithChangedHealth({ ...withHealth, resources: pool.resources }, withHealth)).toEqual(['a']);
+});
+
+/** The hints by resource, e.g. `0! 0,1`. A resource without a preference is left out. */
+const formatHints = (hints: readonly ResourceHints[]): readonly string[] =>
+  hints.flatMap((each) =>
+    each === undefined
+      ? []
+      : [each.map(({ nodes, isPreferred }) => `${nodes?.join()}${isPreferred ? '!' : ''}`).join(' ')],
+  );
+
+/** Two resources, each with two devices on NUMA node 0 and two on NUMA node 1. */
+const onTwoNodes: readonly DeviceResource[] = [GPU, FPGA].map((name) => ({
+  ...resource(name, []),
+  devices: ['d0', 'd1', 'd2', 'd3'].map((id, index) => ({ id, isHealthy: true, numaNodes: [index < 2 ? 0 : 1] })),
+}));
+
+/** Vectors of `getPodScopeTestCases` in `devicemanager/topology_hints_test.go`. */
+test.each<[string, Pod, readonly DeviceAllocation[], readonly string[]]>([
+  [
+    '2 device types, user container only',
+    podOf('fakePod', {
+      containers: [
+        requesting('c1', { [GPU]: '2' }),
+        requesting('c2', { [FPGA]: '2' }),
+        requesting('c3', { 'example.com/not-registered': '2' }),
+      ],
+    }),
+    [],
+    ['0! 1! 0,1', '0! 1! 0,1'],
+  ],
+  [
+    '2 device types, request resources for init containers and user container',
+    podOf('fakePod', {
+      initContainers: [requesting('i1', { [GPU]: '1', [FPGA]: '1' }), requesting('i2', { [GPU]: '1', [FPGA]: '2' })],
+      containers: [
+        requesting('c1', { [GPU]: '1', [FPGA]: '1' }),
+        requesting('c2', { [GPU]: '1', [FPGA]: '1' }),
+        requesting('c3', { 'example.com/not-registered': '1' }),
+      ],
+    }),
+    [],
+    ['0! 1! 0,1', '0! 1! 0,1'],
+  ],
+  [
+    '2 device types, user container only, optimal on 1 NUMA node, forced cross-NUMA',
+    podOf('fakePod', {
+      containers: [
+        requesting('c1', { [GPU]: '1', [FPGA]: '1' }),
+        requesting('c2', { [GPU]: '1', [FPGA]: '1' }),
+        requesting('c3', { 'example.com/not-registered': '1' }),
+      ],
+    }),
+    [allocation('fakeOtherPod', 'c', GPU, 'd0', 'd2'), allocation('fakeOtherPod', 'c', FPGA, 'd0', 'd2')],
+    ['0,1', '0,1'],
+  ],
+])('returns the hints of a kubelet for a pod: %s', (_, pod, allocations, hints) => {
+  const allocator = new PodDeviceAllocator({ resources: onTwoNodes, allocations }, pod, [0, 1]);
+  expect(formatHints(allocator.podHints())).toEqual(hints);
+});
+
+test('a pod whose container has reused the devices of an init container has the same hints again', () => {
+  const pod = podOf('a', { initContainers: [gpus('init', '2')], containers: [gpus('main', '1')] });
+  const allocations = [allocation('a', 'init', GPU, 'd2', 'd3'), allocation('a', 'main', GPU, 'd2')];
+  const allocator = new PodDeviceAllocator({ resources: onTwoNodes, allocations }, pod, [0, 1]);
+  expect(formatHints(allocator.podHints())).toEqual(['1! 0,1']);
+});
+
+/** Vectors of `TestGetPodDeviceRequest`: the numbers of devices of init containers, containers and the whole pod. */
+test.each<[readonly string[], readonly string[], number]>([
+  [['2'], [], 2],
+  [['2', '4'], [], 4],
+  [[], ['2'], 2],
+  [['2', '2'], ['1', '1'], 2],
+  [['2', '3'], ['1', '1'], 3],
+  [['1', '2'], ['1'], 2],
+  [['2', '2'], ['3', '3'], 6],
+  [['1', '1'], ['2', '2'], 4],
+])('a pod with init containers %j and containers %j needs %d devices at once', (initCounts, counts, total) => {
+  const pod = podOf('a', {
+    initContainers: initCounts.map((count, index) => gpus(`i${index}`, count)),
+    containers: counts.map((count, index) => gpus(`c${index}`, count)),
+  });
+  const hasHints = (deviceCount: number) => {
+    const devices = Array.from({ length: deviceCount }, (_, index) => {
+      return { id: `d${index}`, isHealthy: true, numaNodes: [0] };
+    });
+    const resources = [{ ...resource(GPU, []), devices }];
+    const [hints = []] = new PodDeviceAllocator({ resources, allocations: [] }, pod, [0, 1]).podHints();
+    return hints.length > 0;
+  };
+  expect([hasHints(total - 1), hasHints(total)]).toEqual([false, true]);
 });
