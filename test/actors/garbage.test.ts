@@ -6,6 +6,7 @@ import { expect, test } from '@jest/globals';
 import { createOwnerMark } from '../../actors/store/leftOnDisk.ts';
 import { createLayout } from '../../host/pods/layout.ts';
 import { claimPodDirectory } from '../../host/pods/takePodDirectory.ts';
+import { defaultImageGarbagePolicy } from '../../kubernetes/images/imageGarbage.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { containerWith, podRunning, podWith } from '../fakes/pods.ts';
 
@@ -141,6 +142,21 @@ test('garbage collection of an idle node sends no calls except the image detecti
   expect(['listImages', 'imageFsInfo', 'containerStatus'].map(count)).toEqual([2, 2, 1]);
   const others = calls.filter((call) => !['listImages', 'imageFsInfo', 'containerStatus'].includes(call));
   expect([...new Set(others)].sort()).toEqual(['listContainers', 'listPodSandbox', 'status']);
+});
+
+test('C47: an unused image is removed by its age only once the restarted agent has run for that long', async () => {
+  const node = await simulatedNode({
+    runtime: { images: { present: ['example.com/unused:1'] } },
+    config: { imageGarbage: { ...defaultImageGarbagePolicy, maxAgeMs: 8 * 60_000 } },
+  });
+  const removals = () => node.calls('removeImage').length;
+  await node.advance('6m');
+  await node.restartAgent();
+  await node.advance('8m');
+  expect(removals()).toBe(0);
+  // The collections follow each other in five minutes.
+  await node.advance('5m');
+  expect(removals()).toBe(1);
 });
 
 test('C8: a lost sandbox is retained as long as the logs of its containers, and then removed', async () => {

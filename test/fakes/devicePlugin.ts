@@ -30,6 +30,10 @@ export interface FakePluginOptions {
   readonly mount?: string;
   /** Why no allocation succeeds. */
   readonly refusal?: string;
+  /** Why its options cannot be requested. */
+  readonly optionsError?: string;
+  /** Why its devices cannot be listed. */
+  readonly listError?: string;
   /** Duration of an allocation. */
   readonly allocationMs?: number;
   readonly version?: string;
@@ -168,6 +172,8 @@ export async function startDevicePlugin(
         );
   const listAndWatch: handleServerStreamingCall<Buffer, Buffer> = (call) => {
     told({ method: 'ListAndWatch', devices: [] });
+    if (options.listError !== undefined)
+      return void call.emit('error', { code: status.UNKNOWN, details: options.listError });
     streams.add(call);
     call.on('cancelled', () => streams.delete(call));
     call.write(encodeDevices(devices));
@@ -182,6 +188,7 @@ export async function startDevicePlugin(
     },
     {
       options: unary(() => {
+        if (options.optionsError !== undefined) throw new Error(options.optionsError);
         const writer = new BinaryWriter();
         if (options.preStart) writer.uint32(8).bool(true);
         if (options.prefers !== undefined) writer.uint32(16).bool(true);

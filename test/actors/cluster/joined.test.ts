@@ -223,6 +223,27 @@ describe('a node that has joined', () => {
     expect(events()).toEqual(['Starting', 'NodeHasSufficientMemory', 'NodeHasNoDiskPressure', 'NodeHasSufficientPID']);
   });
 
+  test('has the huge page sizes of its host after an agent restart, and no others', async () => {
+    const { node, ask } = await joined();
+    const capacity = { cpuMillis: 4_000, memoryBytes: 2 ** 33, pods: 110 };
+    const pages = async () => {
+      const { capacity: amounts, allocatable } = Object(await ask('GET', NODE)).status;
+      return [amounts, allocatable].map((each) =>
+        Object.fromEntries(Object.entries(each).filter(([name]) => name.startsWith('hugepages-'))),
+      );
+    };
+    node.reconfigure({ capacity: { ...capacity, extra: { 'hugepages-2Mi': 10 * 2 ** 20, 'hugepages-1Gi': 0 } } });
+    await node.restartAgent();
+    await node.advance('11s');
+    expect(await pages()).toEqual(Array(2).fill({ 'hugepages-1Gi': '0', 'hugepages-2Mi': '10Mi' }));
+    const changed = { 'hugepages-3Mi': '9Mi', 'hugepages-2Mi': null };
+    await ask('PATCH', `${NODE}/status`, { status: { capacity: changed, allocatable: changed } }, MERGE);
+    node.reconfigure({ capacity: { ...capacity, extra: { 'hugepages-2Mi': 10 * 2 ** 20 } } });
+    await node.restartAgent();
+    await node.advance('11s');
+    expect(await pages()).toEqual(Array(2).fill({ 'hugepages-2Mi': '10Mi' }));
+  });
+
   test('C33: does not recreate a deleted Node or its lease before the agent restarts', async () => {
     const { node, ask, asked } = await joined();
     await ask('DELETE', NODE);
