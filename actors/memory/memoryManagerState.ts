@@ -10,6 +10,7 @@ import {
   type MemoryAssignments,
   type MemoryPolicy,
   memoryProblem,
+  withPresentSizes,
 } from '../../kubernetes/numaMemory/memoryAssignments.ts';
 import { formatMemoryCheckpoint, parseMemoryCheckpoint } from '../../kubernetes/numaMemory/memoryCheckpoint.ts';
 import { CheckpointFile } from '../store/checkpointFile.ts';
@@ -30,13 +31,14 @@ export class MemoryManagerState {
 
   /**
    * Reads the assignments of the previous agent. Rejects with the kubelet's message if the file is damaged, or
-   * contradicts the policy or the host. Without a policy, only checks that the previous agent had no policy either.
+   * contradicts the policy or the host. The sizes of NUMA nodes may have changed slightly since. Without a policy, only
+   * checks that the previous agent had no policy either.
    */
   async load(policy: MemoryPolicy | undefined): Promise<void> {
     const policyName = policy === undefined ? 'None' : 'Static';
     const storedAssignments = await this.#file.read((text) => parseMemoryCheckpoint(text, policyName));
     if (policy === undefined) return;
-    const assignments = storedAssignments ?? initialMemoryAssignments(policy);
+    const assignments = withPresentSizes(policy, storedAssignments ?? initialMemoryAssignments(policy));
     const problem = memoryProblem(policy, assignments);
     if (problem !== undefined) throw this.#file.contradiction(problem);
     this.#assignments = assignments.nodes.length === 0 ? initialMemoryAssignments(policy) : assignments;

@@ -5,7 +5,6 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import * as z from 'zod/mini';
 import { startTimeLimit } from '../../base/time/timeLimit.ts';
 import { hostFiles } from '../files/fileSystem.ts';
 import { replaceFile } from '../files/replaceFile.ts';
@@ -31,7 +30,11 @@ const MATCH_RULE = `type='signal',path='${MANAGER[1]}',interface='${MANAGER[2]}'
 const RELOAD_SIGNAL = '1';
 const DROP_IN_NAME = '99-kubelet.conf';
 
-const signalSchema = z.looseObject({ payload: z.looseObject({ data: z.tuple([z.boolean()]) }) });
+/**
+ * The line with the argument of a signal. The output is text, because systemd 257 does not report the start of a monitor
+ * that writes JSON.
+ */
+const ARGUMENT_PATTERN = /^\s*BOOLEAN (true|false);$/;
 
 export function hostLogind({ configDirectory = '/etc/systemd/logind.conf.d', busAddress }: LogindOptions = {}): Logind {
   const environment: Readonly<Record<string, string>> =
@@ -61,14 +64,15 @@ export function hostLogind({ configDirectory = '/etc/systemd/logind.conf.d', bus
     },
     watchShutdown: ({ signal, onWatching, onChange }) =>
       withinStartLimit(signal, async (limitedSignal, noteStart) => {
-        const monitor = [await programPath('busctl'), '--system', '--json=short', `--match=${MATCH_RULE}`, 'monitor'];
+        const monitor = [await programPath('busctl'), '--system', `--match=${MATCH_RULE}`, 'monitor'];
         const [program = '', ...args] = await endingWithAgent(monitor);
         await runLineProgram(program, args, {
           signal: limitedSignal,
           environment: { ...environment, SYSTEMD_LOG_LEVEL: 'info', SYSTEMD_LOG_TARGET: 'console' },
           onLine: (line) => {
-            const isShuttingDown = parseSignal(line);
-            if (isShuttingDown !== undefined) onChange(isShuttingDown);
+            // Ignore a signal without a boolean, as a kubelet does.
+            const argument = ARGUMENT_PATTERN.exec(line)?.[1];
+            if (argument !== undefined) onChange(argument === 'true');
           },
           onErrorLine: (line) => {
             if (!line.includes('Monitoring bus')) return;
@@ -104,15 +108,6 @@ async function programPath(name: string): Promise<string> {
 async function endingWithAgent(command: readonly string[]): Promise<readonly string[]> {
   const setpriv = await findProgram('setpriv');
   return setpriv === undefined ? command : [setpriv, '--pdeathsig', 'TERM', ...command];
-}
-
-function parseSignal(line: string): boolean | undefined {
-  try {
-    return signalSchema.parse(JSON.parse(line)).payload.data[0];
-  } catch {
-    // Ignore a signal without a boolean, as a kubelet does.
-    return undefined;
-  }
 }
 
 /** Ends a program that has not started its work within the time limit. */

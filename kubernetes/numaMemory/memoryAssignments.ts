@@ -202,6 +202,41 @@ export function memoryProblem(policy: MemoryPolicy, { nodes, containers }: Memor
     : '[memorymanager] the expected machine state is different from the real one';
 }
 
+/** Maximum change in the size of a NUMA node's memory between two boots of the same host, in bytes. */
+const MAX_DRIFT_BYTES = 128 * 2 ** 20;
+
+/**
+ * Returns persisted assignments with the present sizes of the NUMA nodes' memory. The memory that the kernel takes from
+ * each node differs slightly from boot to boot, and a kubelet with the static policy then does not start
+ * (https://github.com/kubernetes/kubernetes/issues/131253). A greater change, and any other contradiction, remains for
+ * `memoryProblem`, and so does a change after which the assignments no longer fit.
+ */
+export function withPresentSizes(policy: MemoryPolicy, assignments: MemoryAssignments): MemoryAssignments {
+  if (memoryProblem(policy, assignments) === undefined) return assignments;
+  const storedPolicy = { nodes: policy.nodes.map((node) => withSizeOf(node, assignments.nodes)) };
+  if (memoryProblem(storedPolicy, assignments) !== undefined) return assignments;
+  const blocks = assignments.containers.flatMap((container) => container.blocks);
+  const nodes = blocks.reduce(withBlock, policy.nodes);
+  return reservedBytes(nodes) === reservedBytes(assignments.nodes) ? { ...assignments, nodes } : assignments;
+}
+
+/** Returns an empty node with the persisted size of its memory, if that differs only by a drift. */
+function withSizeOf(node: MemoryNode, storedNodes: readonly MemoryNode[]): MemoryNode {
+  const stored = storedNodes.find(({ id }) => id === node.id);
+  return {
+    ...node,
+    tables: node.tables.map((table) => {
+      const drift = ((stored && tableOf(stored, 'memory'))?.total ?? table.total) - table.total;
+      if (table.resource !== 'memory' || Math.abs(drift) > MAX_DRIFT_BYTES) return table;
+      const { total, allocatable, free } = table;
+      return { ...table, total: total + drift, allocatable: allocatable + drift, free: free + drift };
+    }),
+  };
+}
+
+const reservedBytes = (nodes: readonly MemoryNode[]): number =>
+  nodes.flatMap(({ tables }) => tables).reduce((sum, { reserved }) => sum + reserved, 0);
+
 /**
  * Whether two states of a host are equal. Free and reserved memory are compared per group of nodes, because the order
  * in which blocks came and went decides how they are spread over the nodes of a group (`areMachineStatesEqual`).

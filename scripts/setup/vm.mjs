@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { buildHostImages } from '../../cri/managed/images/images.ts';
 import { ociArchive } from '../../cri/managed/images/ociArchive.ts';
 import { findProgram } from '../../host/program.ts';
-import { HOSTS_PAGE, hostsPage, RESULTS_FILE } from '../hostsPage.ts';
+import { HOSTS_PAGE, hostsPage, mergeResults, parseHostResults, RESULTS_FILE } from '../hostsPage.ts';
 import { imageCacheDirectory, provideImage } from '../vm/image.ts';
 import { bootMachine } from '../vm/machine.ts';
 import { runInVm } from '../vm/ssh.ts';
@@ -24,6 +24,8 @@ const usage = `usage: npm run vm [-- [--rebuild] [--shell] [ARGUMENTS OF JEST]]
 
 /** The parts of the package that are needed to run it. */
 const packageParts = ['cli', 'dist', 'examples', 'package.json', 'node_modules/node/bin/node'];
+/** Folder of the tests, relative to the root of the repository. */
+const VM_TESTS = 'test/vm';
 const installedPackage = '/usr/local/lib/node_modules/statelet';
 
 /**
@@ -132,6 +134,9 @@ async function readAptOptions() {
  */
 async function installCheckout(machine, signal) {
   const run = (command, options = {}) => runInVm(machine.sshConfigFile, command, { signal, ...options });
+  // The first limit on the CPU of any cgroup patches the scheduler of the running kernel. QEMU can then crash an emulated
+  // kernel with several CPUs (`Oops: int3`), so set a limit without effect before the machine has anything to do.
+  await run('systemctl set-property ssh.service CPUQuota=200%');
   await run(`set -e
     mkdir -p ${installedPackage}
     tar -C ${installedPackage} --no-same-owner -xf /dev/vdb
@@ -164,13 +169,14 @@ async function runJest(machine, { directory, jestArgs, signal }) {
   );
   const results = readResults(file);
   const counts = results === undefined ? { passed: 0, failed: 1 } : countResults(results, exitCode, false);
-  // Write the results of a full run only, because a run of selected tests says nothing about the other tests.
-  if (results !== undefined && jestArgs.length === 0) await writeResults(results, machine, signal);
+  // An option of jest may select some tests of a file, and then the run says nothing about the others.
+  const runsWholeFiles = !jestArgs.some((arg) => arg.startsWith('-'));
+  if (results !== undefined && runsWholeFiles) await writeResults(results, machine, signal);
   process.stdout.write(`${counts.passed} passed, ${counts.failed} failed\n`);
   return counts.failed === 0 ? 0 : 1;
 }
 
-/** Writes the result of all tests, and the page that shows it. */
+/** Writes the results of this run, together with those of the test files that did not run, and the page of all. */
 async function writeResults(results, machine, signal) {
   const shell = `. /etc/os-release
     echo "$PRETTY_NAME"
@@ -180,17 +186,21 @@ async function writeResults(results, machine, signal) {
     runc --version | sed -n '1s/^runc version //p'`;
   const output = await runInVm(machine.sshConfigFile, shell, { signal });
   const [os, kernel, systemd, containerd, runc] = output.trimEnd().split('\n');
-  const files = results.testResults.map(({ name, assertionResults }) => ({
-    file: relative(root, name),
-    tests: assertionResults.map(({ title, status }) => ({ title, status })),
-  }));
   const date = new Date().toISOString().slice(0, 10);
-  const record = {
-    date,
-    host: { os, kernel, systemd, containerd, runc },
-    files: files.toSorted((a, b) => (a.file < b.file ? -1 : 1)),
+  const run = {
+    host: { os, kernel, systemd, containerd, runc, accelerator: machine.accelerator },
+    files: results.testResults.map(({ name, assertionResults }) => ({
+      file: relative(root, name),
+      date,
+      tests: assertionResults.map(({ title, status }) => ({ title, status })),
+    })),
   };
-  writeFileSync(join(root, RESULTS_FILE), `${JSON.stringify(record, null, 2)}\n`);
-  writeFileSync(join(root, HOSTS_PAGE), hostsPage(JSON.stringify(record)));
+  const testFiles = readdirSync(join(root, VM_TESTS)).map((name) => `${VM_TESTS}/${name}`);
+  const resultsFile = join(root, RESULTS_FILE);
+  const earlier = existsSync(resultsFile) ? parseHostResults(readFileSync(resultsFile, 'utf8')) : undefined;
+  const record = mergeResults(earlier, run, testFiles);
+  mkdirSync(dirname(resultsFile), { recursive: true });
+  writeFileSync(resultsFile, `${JSON.stringify(record, null, 2)}\n`);
+  writeFileSync(join(root, HOSTS_PAGE), hostsPage(record));
   printProgress(`wrote ${RESULTS_FILE} and ${HOSTS_PAGE}`);
 }

@@ -124,6 +124,11 @@ export function qemuArguments({
     ['-cpu', 'max,arch-capabilities=off'],
     ['-smp', '2'],
     ['-m', '2048'],
+    // Two NUMA nodes, each with a CPU and half of the memory.
+    ['-object', 'memory-backend-ram,id=memory0,size=1024M'],
+    ['-object', 'memory-backend-ram,id=memory1,size=1024M'],
+    ['-numa', 'node,cpus=0,memdev=memory0'],
+    ['-numa', 'node,cpus=1,memdev=memory1'],
     ['-nodefaults', '-no-user-config'],
     ['-display', 'none'],
     ['-kernel', image.kernel],

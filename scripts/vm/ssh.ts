@@ -50,3 +50,18 @@ export const bootId = (sshConfigFile: string, signal: AbortSignal): Promise<stri
 /** Closes the shared connection, which a reboot would otherwise leave half open. */
 export const disconnect = (sshConfigFile: string, signal: AbortSignal): Promise<unknown> =>
   runProgram('ssh', ['-F', sshConfigFile, '-O', 'exit', 'vm'], { signal, timeoutMs: COMMAND_MS }).catch(() => {});
+
+/**
+ * Forwards a port on the loopback interface of the machine to the same port of this host, until the shared connection is
+ * closed. Otherwise the machine reaches no other host.
+ */
+export const forwardPort = (sshConfigFile: string, port: number, signal: AbortSignal): Promise<unknown> => {
+  const forwarding = ['-O', 'forward', '-R', `127.0.0.1:${port}:127.0.0.1:${port}`];
+  return runProgram('ssh', ['-F', sshConfigFile, ...forwarding, 'vm'], { signal, timeoutMs: COMMAND_MS });
+};
+
+/** Stops `forwardPort`. */
+export const cancelForwarding = (sshConfigFile: string, port: number, signal: AbortSignal): Promise<unknown> => {
+  const forwarding = ['-O', 'cancel', '-R', `127.0.0.1:${port}:127.0.0.1:${port}`];
+  return runProgram('ssh', ['-F', sshConfigFile, ...forwarding, 'vm'], { signal, timeoutMs: COMMAND_MS });
+};

@@ -109,6 +109,13 @@ test('the machine never writes to its image, and neither it nor its ssh port can
   );
 });
 
+test('the memory of the NUMA nodes of the machine is its whole memory', () => {
+  const args = qemuArguments({ accelerator: 'tcg', image, secondDisk, console: '/tmp/console', port: 2222 });
+  const sizes = args.flatMap((each) => /^memory-backend-ram,.*size=(\d+)M$/.exec(each)?.[1] ?? []);
+  expect(sizes.reduce((sum, size) => sum + Number(size), 0)).toBe(Number(args[args.indexOf('-m') + 1]));
+  expect(args.filter((each) => each.startsWith('node,cpus='))).toHaveLength(sizes.length);
+});
+
 describe('QEMU', () => {
   /** Writes a stand-in for QEMU that notes its process ID and accelerator, and then does this. */
   async function qemu(script: string): Promise<string> {

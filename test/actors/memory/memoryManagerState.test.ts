@@ -20,7 +20,7 @@ afterEach(() => rmSync(rootDir, { recursive: true }));
 const createState = () => new MemoryManagerState(hostFiles, rootDir);
 
 /** A kubelet's file on a host with one NUMA node of 16 GiB, of which a container has 2 GiB. */
-const kubeletFile = (policyName = 'Static', totalGib = 16) =>
+const kubeletFile = (policyName = 'Static', totalGib = 16, allocatableBytes = 15 * GIB) =>
   JSON.stringify({
     policyName,
     machineState: {
@@ -30,9 +30,9 @@ const kubeletFile = (policyName = 'Static', totalGib = 16) =>
           memory: {
             total: totalGib * GIB,
             systemReserved: GIB,
-            allocatable: 15 * GIB,
+            allocatable: allocatableBytes,
             reserved: 2 * GIB,
-            free: 13 * GIB,
+            free: allocatableBytes - 2 * GIB,
           },
         },
         cells: [0],
@@ -97,4 +97,15 @@ test('does not start on a host with more or less memory', async () => {
   await expect(createState().load(memoryPolicy)).rejects.toThrow(
     `[memorymanager] the expected machine state is different from the real one, please drain node and remove policy state file ${file}`,
   );
+});
+
+test('continues after a reboot at which the kernel has taken slightly more memory from a NUMA node', async () => {
+  const [page, before] = [4_096, createState()];
+  writeFileSync(file, kubeletFile('Static', 16 + page / GIB, 15 * GIB + page));
+  await before.load(memoryPolicy);
+  writeFileSync(file, kubeletFile());
+  const after = createState();
+  await after.load(memoryPolicy);
+  expect(before.assignments).toEqual(after.assignments);
+  expect(before.numaNodesOf('uid-1', 'main')).toEqual([0]);
 });

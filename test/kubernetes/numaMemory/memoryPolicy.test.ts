@@ -17,6 +17,7 @@ import {
   type MemoryBlock,
   type MemoryNode,
   memoryProblem,
+  withPresentSizes,
 } from '../../../kubernetes/numaMemory/memoryAssignments.ts';
 import {
   assignMemory,
@@ -177,7 +178,35 @@ test.each(startVectors)('accepts a persisted state like a kubelet: $title', (vec
   const policy = policyOf(vector);
   const state = stateOf(vector);
   expect(memoryProblem(policy, state)).toBe(vector.error);
+  expect(memoryProblem(policy, withPresentSizes(policy, state))).toBe(vector.error);
   if (vector.error === undefined && state.nodes.length === 0) expectState(initialMemoryAssignments(policy), vector);
+});
+
+test.each([
+  [
+    'continues if the kernel takes a page more from one node of a group, and less from the other',
+    ['0 x1 [0,1] memory 2048/512/1536/1536/0', '1 x1 [0,1] memory 2048/0/2048/464/1584'],
+    { present: [2_047, 2_049], expected: '0 x1 [0,1] memory 2047/512/1535/1535/0' },
+  ],
+  [
+    'does not continue if a node has 129 MiB less',
+    ['0 x1 [0,1] memory 2048/512/1536/1536/0', '1 x1 [0,1] memory 2048/0/2048/464/1584'],
+    { present: [1_919, 2_048], expected: undefined },
+  ],
+  [
+    'does not continue if the assignments no longer fit',
+    ['0 x1 [0,1] memory 1024/512/512/512/0', '1 x1 [0,1] memory 1488/0/1488/1488/0'],
+    { present: [1_024, 1_487], expected: undefined },
+  ],
+] as const)('a node with assigned memory %s', (_title, nodes, { present, expected }) => {
+  const machine = present.map((size, id) => `${id} memory ${size}`);
+  const policy = policyOf({ title: '', machine, reserved: ['0 memory 512'] });
+  const stored = stateOf({ title: '', nodes, assignments: ['pod/main memory 2000 @0,1'] });
+  const result = withPresentSizes(policy, stored);
+  if (expected === undefined) expect(result).toBe(stored);
+  else expect(result.nodes[0]).toEqual(parseNodes([expected])[0]);
+  expect(memoryProblem(policy, result) === undefined).toBe(expected !== undefined);
+  expect(result.containers).toEqual(stored.containers);
 });
 
 test.each(allocationVectors.filter(hasPod))('allocates memory like a kubelet: $title', (vector) => {

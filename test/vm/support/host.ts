@@ -1,6 +1,7 @@
 /** The virtual machine that `npm run vm` has booted, with statelet installed as a service of its systemd. */
 import { basename, dirname, join } from 'node:path';
 import * as z from 'zod/mini';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import { readPodList } from '../../../cli/commands/get/readPods.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { bootId, disconnect, runInVm } from '../../../scripts/vm/ssh.ts';
@@ -9,15 +10,17 @@ import { eventually } from '../../e2e/support/eventually.ts';
 import type { Manifest } from '../../e2e/support/manifests.ts';
 
 /** The name of the node: the pod `web` is `web-vm`. */
-const NODE_NAME = 'vm';
+export const NODE_NAME = 'vm';
 
 /** Time limit in milliseconds for anything in the machine, which is slow where it is emulated. */
 const LIMIT_MS = 600_000;
 
-const ROOT_DIR = '/var/lib/statelet/run';
+export const ROOT_DIR = '/var/lib/statelet/run';
 const MANIFESTS = '/etc/kubernetes/manifests';
+const CONFIG_FILE = '/etc/kubernetes/kubelet.json';
+export const PROGRAM = '/usr/local/bin/statelet';
 
-const sshConfigFile = () => {
+export const sshConfigFile = () => {
   const file = process.env.STATELET_VM;
   if (file === undefined) throw new Error('there is no virtual machine: npm run vm');
   return file;
@@ -28,7 +31,7 @@ export const run = async (command: string): Promise<string> =>
   (await runInVm(sshConfigFile(), command, { signal: noAbort })).trim();
 
 /** Writes a file at one moment. The agent ignores files whose names start with a dot. */
-function writeFile(path: string, content: string): Promise<string> {
+export function writeFile(path: string, content: string): Promise<string> {
   const [directory, next] = [dirname(path), join(dirname(path), `.next-${basename(path)}`)];
   const command = `mkdir -p ${directory} && cat > ${next} && mv ${next} ${path}`;
   return runInVm(sshConfigFile(), command, { signal: noAbort, input: content });
@@ -38,20 +41,31 @@ function writeFile(path: string, content: string): Promise<string> {
 export const inVm = <T>(what: string, look: () => T | Promise<T>) => eventually(what, look, LIMIT_MS);
 
 /**
- * Starts the unit of the example with these fields of the KubeletConfiguration, and waits until the agent answers. The
- * driver of cgroups is systemd's, because that of the machine's containerd is, and containerd 1.7 does not report it.
+ * Writes the configuration of the agent and the unit of the example that runs it with these further arguments. The driver
+ * of cgroups is systemd's, because that of the machine's containerd is, and containerd 1.7 does not report it.
  */
-export async function startNode(fields: Readonly<Record<string, unknown>> = {}): Promise<void> {
+export async function configureNode(fields: Readonly<Record<string, unknown>>, ...args: readonly string[]) {
   const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' };
-  await writeFile('/etc/kubernetes/kubelet.json', JSON.stringify({ ...kind, cgroupDriver: 'systemd', ...fields }));
-  const command = `/usr/local/bin/statelet run --pod-manifest-path ${MANIFESTS} --config /etc/kubernetes/kubelet.json`;
+  await writeFile(CONFIG_FILE, JSON.stringify({ ...kind, cgroupDriver: 'systemd', ...fields }));
+  const command = [PROGRAM, 'run', '--pod-manifest-path', MANIFESTS, '--config', CONFIG_FILE, ...args].join(' ');
   await writeFile(
     '/etc/systemd/system/statelet.service.d/config.conf',
     `[Service]\nExecStart=\nExecStart=${command}\n`,
   );
-  // With Type=notify this returns when the agent has started.
-  await run('systemctl daemon-reload && systemctl enable --quiet statelet && systemctl restart statelet');
-  await inVm('the agent answers', pods);
+}
+
+/** Restarts the unit, which with Type=notify takes until the agent has started. */
+export const restartUnit = () =>
+  run('systemctl daemon-reload && systemctl enable --quiet statelet && systemctl restart statelet');
+
+/** Starts the unit with these fields of the KubeletConfiguration and arguments, and waits until the agent responds. */
+export async function startNode(
+  fields: Readonly<Record<string, unknown>> = {},
+  ...args: readonly string[]
+): Promise<void> {
+  await configureNode(fields, ...args);
+  await restartUnit();
+  await inVm('the agent responds', pods);
 }
 
 /** Properties of a unit by their names, as `systemctl show` prints them. */
@@ -60,14 +74,24 @@ export async function unitProperties(unit: string, ...names: readonly string[]):
   return Object.fromEntries(output.split('\n').map((line) => line.split(/=(.*)/s).slice(0, 2)));
 }
 
-/** Returns what the node's HTTPS API responds at a path, requested as the documentation describes it. */
-export async function queryNode(path: string): Promise<unknown> {
+/** Returns the text that the node's HTTPS API responds at a path, requested as the documentation describes it. */
+export function queryText(path: string): Promise<string> {
   const token = `$(cat ${ROOT_DIR}/statelet/server-token)`;
   const url = `https://localhost:10250${path}`;
-  return JSON.parse(
-    await run(`curl -sS --fail --cacert ${ROOT_DIR}/pki/kubelet.crt -H "Authorization: Bearer ${token}" ${url}`),
-  );
+  return run(`curl -sS --fail --cacert ${ROOT_DIR}/pki/kubelet.crt -H "Authorization: Bearer ${token}" ${url}`);
 }
+
+export const queryNode = async (path: string): Promise<unknown> => JSON.parse(await queryText(path));
+
+/** Returns the events that the agent has recorded, from its socket. */
+export async function listEvents(): Promise<RecordedEvents> {
+  const output = await run(`curl -sS --fail --unix-socket ${ROOT_DIR}/statelet.sock http://localhost/api/v1/events`);
+  return eventListSchema.parse(JSON.parse(output)).items;
+}
+
+const eventListSchema = z.looseObject({ items: z.array(z.looseObject({ reason: z.string(), message: z.string() })) });
+
+type RecordedEvents = z.infer<typeof eventListSchema>['items'];
 
 /** Returns all pods of the node. The node's list is null if there are none, as a kubelet's. */
 async function pods(): Promise<Pod[]> {
@@ -119,10 +143,26 @@ export const processesIn = async (cgroup: string): Promise<string[]> =>
   (await run(`cat $(find ${CGROUPS}/${cgroup} -name cgroup.procs)`)).split('\n').filter(Boolean).toSorted();
 
 /** Returns the slice of a pod that is neither Guaranteed nor BestEffort. */
-export const burstableSlice = ({ metadata: { uid } }: Pod): string => {
+export const burstableSlice = (pod: Pod): string => {
   const burstable = 'kubepods-burstable';
-  return `kubepods.slice/${burstable}.slice/${burstable}-pod${uid.replaceAll('-', '_')}.slice`;
+  return `kubepods.slice/${burstable}.slice/${burstable}-pod${sliceId(pod)}.slice`;
 };
+
+/** Returns the slice of a pod. */
+export function podSlice(pod: Pod): string {
+  const parents = {
+    Guaranteed: ['kubepods'],
+    Burstable: ['kubepods', 'kubepods-burstable'],
+    BestEffort: ['kubepods', 'kubepods-besteffort'],
+  };
+  const names = lookUp(parents, pod.status?.qosClass ?? '') ?? [];
+  return [...names, `${names.at(-1)}-pod${sliceId(pod)}`].map((name) => `${name}.slice`).join('/');
+}
+
+const sliceId = ({ metadata: { uid } }: Pod): string => uid.replaceAll('-', '_');
+
+/** Returns the cgroup of a pod's only container. */
+export const containerCgroup = (pod: Pod): string => `${podSlice(pod)}/${containerScope(pod)}`;
 
 /** Returns the name of the cgroup of a pod's only container below the pod's. */
 export const containerScope = ({ status }: Pod): string =>
