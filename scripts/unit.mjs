@@ -1,11 +1,11 @@
 /**
  * Runs jest on the tests: `npm run unit -- PATH …`. With `--changed`, runs the tests that uncommitted changes can affect, and
- * with `--changed=main`, those that the changes since the merge base with `main` can affect. Leaves out the tests that take
- * minutes, and names them.
+ * with `--changed=main`, those that the changes since the merge base with `main` can affect, in about a minute: it leaves out
+ * the tests that take minutes and those that are farthest from the change, and names them.
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join, normalize } from 'node:path';
 import { printProgress, root } from './setup/places.mjs';
 import { runForeground } from './setup/runForeground.mjs';
 
@@ -16,12 +16,23 @@ const JEST = [
   '--disable-warning=ExperimentalWarning',
   join(root, 'node_modules/jest/bin/jest.js'),
 ];
+const TEST = /^test\/(?!vm\/).*\.test\.ts$/;
 /** Tests that run real containers, whole clusters or thousands of stories. */
 const SLOW_TEST = /^test\/(e2e|testing\/simulation|mutations)\/|^test\/(package|exampleProject)\.test\.ts$/;
 /** Tests of the source tree itself, which read files instead of importing them. */
 const TREE_TEST = /^test\/([^/]+|docs\/.*)\.test\.ts$/;
+/** Imports of relative paths. An `import type` cannot affect a test, because it is erased. */
+const IMPORT = /(?:^|\n)(?:import|export)\s(?!type\s)[^;'"]*'(\.[^']+)'|\bimport\(\s*'(\.[^']+)'/g;
 
-/** Returns the paths of the tests that the changes since a revision can affect, except for the slow ones. */
+/** Maximum sum of the durations of the tests of a change, in milliseconds. Several of them run at the same time. */
+const BUDGET_MS = 90_000;
+/** The durations of tests that have not run on this host: of one that runs a whole node, and of any other. */
+const NODE_TEST_MS = 5_000;
+const OTHER_TEST_MS = 500;
+/** The module that assembles a node. */
+const WHOLE_NODE = 'actors/node/createNode.ts';
+
+/** Returns the paths of the tests that the changes since a revision can affect, the nearest ones within the budget. */
 function testsOfChange(revision) {
   const changedFiles = lines('git', ['diff', '--name-only', '--merge-base', revision]).concat(
     lines('git', ['ls-files', '--others', '--exclude-standard']),
@@ -30,20 +41,99 @@ function testsOfChange(revision) {
     printProgress(revision === 'HEAD' ? 'no uncommitted changes' : `no changes since ${revision}`);
     return [];
   }
-  const existingFiles = changedFiles.filter((file) => existsSync(join(root, file)));
-  const importingTests = listTests(['--findRelatedTests', ...existingFiles]);
-  const treeTests = listTests([]).filter((test) => TREE_TEST.test(test));
-  const affectedTests = [...new Set([...importingTests, ...treeTests])];
-  const slowTests = affectedTests.filter((test) => SLOW_TEST.test(test));
-  if (slowTests.length > 0) {
-    const subject = slowTests.length === 1 ? '1 slow test is' : `${slowTests.length} slow tests are`;
-    printProgress(`${subject} left out: ${slowTests.join(' ')}`);
+  const files = listSources();
+  const importersOf = findImporters(files);
+  const distances = distancesFrom(changedFiles, importersOf);
+  const tests = files.filter((file) => TEST.test(file) && (distances.has(file) || TREE_TEST.test(file)));
+  reportLeftOut(
+    tests.filter((test) => SLOW_TEST.test(test)),
+    'slow',
+  );
+  const subjects = changedFiles.flatMap(subjectsOf);
+  const isAboutChange = (test) => subjects.some((subject) => test.toLowerCase().includes(subject));
+  const rankOf = (test) => (TREE_TEST.test(test) || isAboutChange(test) ? 0 : distances.get(test));
+  const durations = readDurations();
+  const nodeTests = distancesFrom([WHOLE_NODE], importersOf);
+  const durationOf = (test) => durations.get(test) ?? (nodeTests.has(test) ? NODE_TEST_MS : OTHER_TEST_MS);
+  const nearestTests = tests
+    .filter((test) => !SLOW_TEST.test(test))
+    .sort((a, b) => rankOf(a) - rankOf(b) || durationOf(a) - durationOf(b));
+  let selectedCount = 0;
+  for (let restMs = BUDGET_MS; selectedCount < nearestTests.length; selectedCount += 1) {
+    restMs -= durationOf(nearestTests[selectedCount]);
+    if (restMs < 0) break;
   }
-  return affectedTests.filter((test) => !SLOW_TEST.test(test));
+  reportLeftOut(nearestTests.slice(selectedCount), 'distant');
+  return nearestTests.slice(0, selectedCount);
 }
 
-function listTests(selection) {
-  return lines(process.execPath, [...JEST, '--listTests', ...selection]).map((file) => relative(root, file));
+function reportLeftOut(tests, kind) {
+  if (tests.length === 0) return;
+  const subject = tests.length === 1 ? `1 ${kind} test is` : `${tests.length} ${kind} tests are`;
+  printProgress(`${subject} left out: ${tests.join(' ')}`);
+}
+
+/** Returns the paths of all modules and tests. */
+function listSources() {
+  const files = lines('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.ts', '*.tsx', '*.mjs']);
+  return files.filter((file) => statSync(join(root, file), { throwIfNoEntry: false })?.isFile());
+}
+
+/** Returns the files that import each file. */
+function findImporters(files) {
+  const importersOf = new Map();
+  for (const file of files) {
+    for (const [, from, dynamic] of readFileSync(join(root, file), 'utf8').matchAll(IMPORT)) {
+      const imported = normalize(join(dirname(file), from ?? dynamic));
+      importersOf.set(imported, [...(importersOf.get(imported) ?? []), file]);
+    }
+  }
+  return importersOf;
+}
+
+/** Returns the files that import one of the given files, with the number of imports between them and the nearest one. */
+function distancesFrom(startFiles, importersOf) {
+  const distances = new Map(startFiles.map((file) => [file, 0]));
+  // Also visits the files that are added on the way.
+  for (const [file, distance] of distances) {
+    for (const importer of importersOf.get(file) ?? [])
+      if (!distances.has(importer)) distances.set(importer, distance + 1);
+  }
+  return distances;
+}
+
+/** Returns the names of a file and its folder, which the tests of the same subject have in their paths. */
+function subjectsOf(file) {
+  const names = [basename(file).replace(/(\.test)?\.\w+$/, ''), basename(dirname(file))];
+  return names.map((name) => name.toLowerCase()).filter((name) => name.length > 3 && !GENERIC_NAMES.has(name));
+}
+
+/** Names of files and folders that do not say what they are about. */
+const GENERIC_NAMES = new Set([
+  'chart',
+  'context',
+  'index',
+  'main',
+  'states',
+  'shared',
+  'support',
+  'actors',
+  'node',
+  'test',
+]);
+
+/** Returns the durations of the tests in milliseconds, as jest has recorded them on this host. */
+function readDurations() {
+  const { configs } = JSON.parse(execFileSync(process.execPath, [...JEST, '--showConfig'], { cwd: root }));
+  const [{ cacheDirectory, id }] = configs;
+  try {
+    const name = readdirSync(cacheDirectory).find((file) => file.startsWith(`perf-cache-${id}`));
+    const entries = Object.entries(JSON.parse(readFileSync(join(cacheDirectory, name), 'utf8')));
+    return new Map(entries.map(([path, [, durationMs]]) => [path.slice(root.length + 1), durationMs]));
+  } catch {
+    // No test has run yet.
+    return new Map();
+  }
 }
 
 function lines(program, programArgs) {

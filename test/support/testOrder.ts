@@ -1,4 +1,4 @@
-/** The order in which jest takes the test files: those that only calculate come among those that mostly wait. */
+/** The order in which jest runs the test files. CPU-bound files run beside those that mostly wait. */
 import { createRequire } from 'node:module';
 import type sequencer from '@jest/test-sequencer';
 
@@ -7,26 +7,36 @@ type Test = Parameters<InstanceType<typeof sequencer.default>['sort']>[0][number
 // Its types are those of its CommonJS module; an import would load another one, without them.
 const { default: Sequencer }: typeof sequencer = createRequire(import.meta.url)('@jest/test-sequencer');
 
-const calculates = ({ path }: Pick<Test, 'path'>) =>
+/** Whether a file takes up to a minute of processor time. */
+const isCpuBound = ({ path }: Pick<Test, 'path'>) =>
   /\/test\/testing\/simulation\/(everyFault\/|seededFaults\.)/.test(path);
-const waits = ({ path }: Pick<Test, 'path'>) => path.includes('/test/e2e/');
+/** Whether a file mostly waits for real containers. */
+const isWaiting = ({ path }: Pick<Test, 'path'>) => path.includes('/test/e2e/');
 
-/** The first ones evenly among the others. */
-function among<T>(few: readonly T[], many: readonly T[]): T[] {
-  const every = (few.length + many.length) / few.length;
+/** The share of the other files that run beside the waiting ones. The rest run last, so that no long file is the last one. */
+const MIXED_SHARE = 0.8;
+
+/** Spreads a few items evenly among many. */
+function spread<T>(few: readonly T[], many: readonly T[]): T[] {
+  const distance = (few.length + many.length) / few.length;
   const mixed = [...many];
-  for (const [index, each] of few.entries()) mixed.splice(Math.floor(index * every), 0, each);
+  for (const [index, item] of few.entries()) mixed.splice(Math.floor(index * distance), 0, item);
   return mixed;
 }
 
-/** Puts those that mostly wait to the start, with those that only calculate among them. */
+/**
+ * Spreads the files that mostly wait among most of the others, so that the processors are busy during the whole run, and
+ * few real containers run at the same time.
+ */
 export function mixed<T extends Pick<Test, 'path'>>(files: readonly T[]): T[] {
-  const rest = files.filter((each) => !calculates(each) && !waits(each));
-  return [...among(files.filter(calculates), files.filter(waits)), ...rest];
+  const others = files.filter((file) => !isCpuBound(file) && !isWaiting(file));
+  const mixedCount = Math.ceil(others.length * MIXED_SHARE);
+  const withWaiting = spread(files.filter(isWaiting), others.slice(0, mixedCount));
+  return [...spread(files.filter(isCpuBound), withWaiting), ...others.slice(mixedCount)];
 }
 
 export default class TestOrder extends Sequencer {
-  /** Otherwise the longest first, or the largest where it is not known how long they take. */
+  /** Sorts the files by duration, or by size if their duration is unknown, and then mixes them. */
   override async sort(tests: Test[]): Promise<Test[]> {
     return mixed(await super.sort(tests));
   }

@@ -1,6 +1,6 @@
 /** Tells a short story with every fault at each of its calls, and with faults and actions that are drawn. */
 import { join } from 'node:path';
-import { beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, jest, test } from '@jest/globals';
 import { runProgram } from '../../../../host/program.ts';
 
 /** What came of stories with faults. */
@@ -17,6 +17,7 @@ function toldOf({ told, broken }: Told): number {
 }
 
 export interface ToldOfStory {
+  /** The number of calls that meet faults in this run. */
   readonly calls: number;
   readonly ofOne: Told;
   readonly ofTwo: Told;
@@ -37,14 +38,15 @@ async function tellStory(title: string, seed: number): Promise<ToldOfStory> {
 export function withEveryFault(title: string): void {
   let story: ToldOfStory;
   beforeAll(async () => {
-    const seed = Math.floor(Math.random() * 2 ** 31);
-    process.stderr.write(`faults and actions, '${title}': seed ${seed}\n`);
+    // All stories of a run have the same seed, because together they select the calls that meet faults.
+    const seed = Math.abs(jest.getSeed());
+    process.stderr.write(`faults and actions, '${title}': --seed ${seed}\n`);
     story = await tellStory(title, seed);
   }, LIMIT_MS);
 
   test(`every invariant holds with a fault at one call: ${title}`, () => {
     const { calls, ofOne } = story;
-    expect(calls).toBeGreaterThan(150);
+    expect(calls).toBeGreaterThan(60);
     // Each call fails or is slow, and with many of them the agent dies.
     expect(toldOf(ofOne)).toBeGreaterThan(1.5 * calls);
   });

@@ -1,7 +1,7 @@
 /**
- * A process of its own, where a simulation takes less than in the context of a test: tells a short story with every fault
- * at each of its calls, with faults that are drawn at two of them, and with actions that are drawn at actions of them. Prints
- * how many were told, and what the first of them broke.
+ * Plays a short story with every kind of fault at each selected call, with faults at random pairs of calls, and with random
+ * actions at the times of its calls. Prints the numbers of stories, and what the first violation was. Runs as a process,
+ * because a simulation is slower in the context of a test.
  */
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,8 +16,8 @@ import { shortStories } from '../../../../testing/simulation/stories/scenarios/s
 import type { Story } from '../../../../testing/simulation/stories/story.ts';
 import { withEveryAction } from '../../../../testing/simulation/stories/variants/everyAction.ts';
 import {
-  commonCallCount,
   recordCalls,
+  selectCalls,
   withEveryKindOfFault,
   withRandomPair,
 } from '../../../../testing/simulation/stories/variants/everyFault.ts';
@@ -25,8 +25,6 @@ import type { Told, ToldOfStory } from './everyFault.ts';
 
 const PAIRS = 15;
 const DEEDS = 30;
-/** What all stories begin with meets its faults in each of so many of them. */
-const ALIKE_EVERY = 3;
 
 /** Tells the stories up to the first that breaks an invariant. */
 async function tell(stories: Iterable<Story>): Promise<Told> {
@@ -55,9 +53,9 @@ if (story === undefined) throw new Error(`there is no short story '${title}'`);
 const number = Object.keys(shortStories).indexOf(title);
 const callsOfAll = await Promise.all(Object.values(shortStories).map(recordCalls));
 const calls = callsOfAll[number] ?? [];
-const alike = commonCallCount(callsOfAll);
-const isToldHere = ({ faults: [fault] }: Story) =>
-  fault !== undefined && (fault.call >= alike || (fault.call + number) % ALIKE_EVERY === 0);
+/** The calls in a situation that no other story tries in this run. `npm run soak -- --each` tries all calls. */
+const selectedCalls = selectCalls(callsOfAll, Number(seed))[number] ?? new Set();
+const isSelected = ({ faults: [fault] }: Story) => fault !== undefined && selectedCalls.has(fault.call);
 const random = new Random(Number(seed));
 const actions = [
   ...withEveryAction(
@@ -65,10 +63,10 @@ const actions = [
     calls.map(({ at }) => at),
   ),
 ];
-const ones = [...withEveryKindOfFault(story, calls, random.between(0, 100))].filter(isToldHere);
+const ones = [...withEveryKindOfFault(story, calls, random.between(0, 100))].filter(isSelected);
 const pairs = Array.from({ length: PAIRS }, () => withRandomPair(story, calls, random));
 const told: ToldOfStory = {
-  calls: calls.length,
+  calls: selectedCalls.size,
   ofOne: await tell(ones),
   ofTwo: await tell(pairs),
   ofDeeds: await tell(random.sample(actions, DEEDS)),

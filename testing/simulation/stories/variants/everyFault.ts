@@ -1,4 +1,5 @@
 /** Variants of a story with every fault at each of its calls, one at a time or in pairs. */
+import { Actor, type InspectionEvent, StateMachine } from 'xstate';
 import { codesOf } from '../../faults/failures.ts';
 import type { Random } from '../../random.ts';
 import type { CallFault, OutsideCall } from '../../run/gate.ts';
@@ -49,25 +50,84 @@ function partialFaults(codes: readonly string[]): readonly CallFault[] {
 export interface StoryCall extends OutsideCall {
   /** Milliseconds of node time. */
   readonly at: number;
+  /**
+   * The call without the names of its objects, whether the story has made it before, and the states of the pod and its
+   * containers. Two calls with the same situation differ in nothing that a fault could depend on.
+   */
+  readonly situation: string;
 }
 
 /** Returns the calls of a story that can meet a fault, in order. */
 export async function recordCalls(story: Story): Promise<readonly StoryCall[]> {
   const calls: StoryCall[] = [];
-  await play(story, { invariants: [], faults: (call, _, at) => void calls.push({ ...call, at }) });
+  const states = new PodStates();
+  const previousCalls = new Set<string>();
+  const faults = (call: OutsideCall, _: number, at: number) => {
+    const kindOfCall = `${call.target} ${call.name} ${withoutNames(call.about)}`;
+    const situation = `${kindOfCall}, ${previousCalls.has(kindOfCall) ? 'again' : 'first'}, ${states.summary()}`;
+    previousCalls.add(kindOfCall);
+    calls.push({ ...call, at, situation });
+    return undefined;
+  };
+  await play(story, { invariants: [], faults, inspect: states.note });
   return calls;
 }
 
+/** Replaces the IDs, UIDs, attempts and the name of the pod in a path or ID. */
+function withoutNames(about: string): string {
+  return about
+    .replace(/uid-of-[a-z]+|[0-9a-f]{12,}/g, '#')
+    .replace(/[a-z]+-node-1/, '#')
+    .replace(/\/[a-z]+\.json$/, '/#.json')
+    .replace(/\/\d+(?=$|\.log$)/, '/#');
+}
+
+/** Follows the states of the pods and containers of the current agent. */
+class PodStates {
+  #system: unknown;
+  readonly #stateByActor = new Map<string, string>();
+
+  readonly note = (event: InspectionEvent): void => {
+    if (event.type !== '@xstate.snapshot' || !('value' in event.snapshot)) return;
+    const { actorRef } = event;
+    if (!(actorRef instanceof Actor && actorRef.logic instanceof StateMachine)) return;
+    const { sessionId, system, logic } = actorRef;
+    const machineId: string = logic.id;
+    if (machineId !== 'pod' && machineId !== 'container') return;
+    if (system !== this.#system) this.#stateByActor.clear();
+    this.#system = system;
+    if (event.snapshot.status === 'active')
+      this.#stateByActor.set(sessionId, `${machineId} ${JSON.stringify(event.snapshot.value)}`);
+    else this.#stateByActor.delete(sessionId);
+  };
+
+  /** Returns the set of states as text. Several containers in the same state count once. */
+  summary(): string {
+    return [...new Set(this.#stateByActor.values())].sort().join(' ');
+  }
+}
+
 /**
- * Returns the number of calls at the start that all stories have in common, because each starts an agent on a host
- * without pods.
+ * Selects the calls of several stories whose faults are tried in this turn. One call is selected for each situation,
+ * and in each turn a different one, so that over the turns every call is selected. Returns a set of indexes for each
+ * story.
  */
-export function commonCallCount(stories: readonly (readonly OutsideCall[])[]): number {
-  const [first = [], ...others] = stories.map((calls) =>
-    calls.map(({ target, name, about }) => `${target} ${name} ${about}`),
-  );
-  const differs = first.findIndex((call, index) => others.some((calls) => calls[index] !== call));
-  return differs < 0 ? first.length : differs;
+export function selectCalls(stories: readonly (readonly StoryCall[])[], turn: number): readonly ReadonlySet<number>[] {
+  const callsBySituation = new Map<string, { readonly story: number; readonly call: number }[]>();
+  for (const [story, calls] of stories.entries()) {
+    for (const [call, { situation }] of calls.entries()) {
+      const others = callsBySituation.get(situation) ?? [];
+      others.push({ story, call });
+      callsBySituation.set(situation, others);
+    }
+  }
+  const selected = stories.map(() => new Set<number>());
+  // Start each situation at a different story, so that all stories have a similar number of calls.
+  for (const [index, calls] of [...callsBySituation.values()].entries()) {
+    const { story, call } = calls[(turn + index) % calls.length] ?? { story: 0, call: 0 };
+    selected[story]?.add(call);
+  }
+  return selected;
 }
 
 /**

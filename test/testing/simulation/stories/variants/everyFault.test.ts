@@ -5,10 +5,10 @@ import { play } from '../../../../../testing/simulation/stories/play.ts';
 import { shortStories } from '../../../../../testing/simulation/stories/scenarios/shortStories.ts';
 import type { Story, StoryFault } from '../../../../../testing/simulation/stories/story.ts';
 import {
-  commonCallCount,
   faultsOf,
   recordCalls,
   type StoryCall,
+  selectCalls,
   withEveryFault,
   withEveryKindOfFault,
   withEveryPair,
@@ -46,9 +46,9 @@ test('each call fails like its target, and only a write can lose its reply or di
 
 const story: Story = { seed: 1, actions: [], faults: [], lastsMs: 0 };
 const calls = [
-  { target: 'disk', name: 'symlink', about: '/a', writes: true, at: 1 },
-  { target: 'disk', name: 'stat', about: '/a', writes: false, at: 2 },
-  { target: 'runtime', name: 'version', about: '', writes: false, at: 3 },
+  { target: 'disk', name: 'symlink', about: '/a', writes: true, at: 1, situation: 'a' },
+  { target: 'disk', name: 'stat', about: '/a', writes: false, at: 2, situation: 'b' },
+  { target: 'runtime', name: 'version', about: '', writes: false, at: 3, situation: 'c' },
 ] as const;
 
 test('the variants of a story have every fault at every call, every error of each call, or the fault whose turn it is', () => {
@@ -76,7 +76,7 @@ test('the variants of a story have every fault at every call, every error of eac
 });
 
 test('a synchronous call fails in every turn', () => {
-  const look = { target: 'disk', name: 'lstatSync', about: '/a', writes: false, at: 1 } as const;
+  const look = { target: 'disk', name: 'lstatSync', about: '/a', writes: false, at: 1, situation: '' } as const;
   const told = [0, 1, 2].map((turn) => [...withEveryKindOfFault(story, [look], turn)].flatMap(({ faults }) => faults));
   const fault = { call: 0, fault: { kind: 'fail', code: 'EIO' } };
   for (const faults of told) expect(faults).toContainEqual(fault);
@@ -89,16 +89,55 @@ test('over all turns, each call has each of its errors, hangs and is late', () =
   expect(told).toEqual(expect.arrayContaining(all));
 });
 
-test('stories have the calls up to their first difference in common', () => {
-  const [one, two, three] = calls;
-  expect(commonCallCount([[one, two, three], [one, two, one], calls])).toBe(2);
-  expect(commonCallCount([[one], [one, two]])).toBe(1);
-  expect(commonCallCount([[], [one]])).toBe(0);
+const [inA, inB, inC] = calls;
+
+test('in each turn, exactly one call of each situation is selected from all stories', () => {
+  const stories = [[inA, inB, inA, inC], [inA, inB], [inA]];
+  for (let turn = 0; turn < 8; turn += 1) {
+    const selected = selectCalls(stories, turn);
+    const situations = selected.flatMap((indexes, story) =>
+      [...indexes].map((call) => stories[story]?.[call]?.situation),
+    );
+    expect(situations.sort()).toEqual(['a', 'b', 'c']);
+  }
+});
+
+test('over the turns, every call of every story is selected', () => {
+  const stories = [[inA, inB, inA, inC], [inA, inB], [inA]];
+  const selected = stories.map(() => new Set<number>());
+  for (let turn = 0; turn < 4; turn += 1) {
+    for (const [story, indexes] of selectCalls(stories, turn).entries())
+      for (const call of indexes) selected[story]?.add(call);
+  }
+  expect(selected).toEqual(stories.map((story) => new Set(story.keys())));
+});
+
+const title = 'a pod comes, runs and goes';
+
+test('a call has a different situation if the story repeats it, or if the pod or a container is in a different state', async () => {
+  const recorded = await recordCalls(shortStories[title] ?? story);
+  const situations = recorded.filter(({ name }) => name === 'put').map(({ situation }) => situation);
+  expect(situations.slice(0, 3)).toEqual([
+    'sink put #, first, pod {"preparing":"creatingCgroup"}',
+    'sink put #, again, container {"launching":{"creatingContainer":"creating"}} pod {"active":{"running":"steady"}}',
+    'sink put #, again, container {"launching":{"creatingContainer":"starting"}} pod {"active":{"running":"steady"}}',
+  ]);
+  const beforePod = recorded.filter(({ at }) => at === 0).map(({ situation }) => situation);
+  expect(beforePod).toContain('runtime version , first, ');
+});
+
+test('the situations of a story do not depend on the name of its pod and the IDs of its objects', async () => {
+  const short = shortStories[title] ?? story;
+  const renamed: Story = JSON.parse(JSON.stringify(short).replaceAll('web', 'other'));
+  const [situations, others] = await Promise.all(
+    [short, renamed].map(async (each) => (await recordCalls(each)).map(({ situation }) => situation)),
+  );
+  expect(new Set(others)).toEqual(new Set(situations));
 });
 
 test('of several crashes with only reads between them, only the last is played', () => {
-  const look = { target: 'disk', name: 'stat', about: '/a', writes: false } as const;
-  const version = { target: 'runtime', name: 'version', about: '', writes: false } as const;
+  const look = { target: 'disk', name: 'stat', about: '/a', writes: false, situation: '' } as const;
+  const version = { target: 'runtime', name: 'version', about: '', writes: false, situation: '' } as const;
   const all: StoryCall[] = [
     ...[1, 1, 2].map((at) => ({ ...look, at })),
     ...[3, 3].map((at) => ({ ...look, at, writes: true })),
@@ -120,7 +159,7 @@ test('of several crashes with only reads between them, only the last is played',
 });
 
 test('an omitted variant has the same result as the one that is played instead', async () => {
-  const short = shortStories['a pod comes, runs and goes'] ?? story;
+  const short = shortStories[title] ?? story;
   const all = await recordCalls(short);
   const kept = new Set([...withEveryKindOfFault(short, all, 0)].map(({ faults }) => JSON.stringify(faults)));
   const fault = { kind: 'death', when: 'before' } as const;
