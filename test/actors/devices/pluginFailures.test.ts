@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { HostDevicePlugins } from '../../../actors/devices/hostDevicePlugins.ts';
+import { PluginRegistry } from '../../../actors/plugins/pluginRegistry.ts';
 import { systemClock } from '../../../base/time/clock.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
@@ -24,7 +25,14 @@ beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'statelet-devices-'));
   controller = new AbortController();
   reports = [];
-  const plugins = new HostDevicePlugins({ directory, files: hostFiles, clock: systemClock });
+  const registry = new PluginRegistry({
+    directory: join(directory, 'registry'),
+    files: hostFiles,
+    clock: systemClock,
+    types: ['DevicePlugin'],
+    onError: () => {},
+  });
+  const plugins = new HostDevicePlugins({ directory, files: hostFiles, clock: systemClock, registry });
   const listener = {
     onConnected: () => void reports.push('connected'),
     onDevices: () => void reports.push('devices'),

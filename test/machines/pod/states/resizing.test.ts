@@ -95,9 +95,9 @@ describe('C25: a pod that is resized', () => {
   });
 
   test('is not resized if CPU moves between its containers while the CPU manager assigns exclusive CPUs', () => {
-    const { cpuPolicy, topologyPolicy } = simulatedCpuManager('laptop');
+    const { cpuPolicy } = simulatedCpuManager('laptop');
     const progress = { revision: 0, reportedRevision: 0, unconfirmed: [] };
-    const cpus = { cpuPolicy, topologyPolicy, assignments: initialAssignments(cpuPolicy), ...progress };
+    const cpus = { cpuPolicy, assignments: initialAssignments(cpuPolicy), ...progress };
     const story = podStory({ pod: shared('500m', '1500m'), managers: { cpus } });
     story.send(update(shared('1500m', '500m')));
     expect(story.context().updateRefusal).toEqual({
