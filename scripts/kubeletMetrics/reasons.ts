@@ -69,7 +69,7 @@ export const exclusionReasons: readonly ExclusionReason[] = [
   },
   {
     names: ['kubelet_topology_manager_admission_duration_ms'],
-    text: 'NUMA nodes are chosen within the decision about a pod, a pure function that reads no clock',
+    text: 'NUMA nodes are chosen within the decision about a pod, a pure function that reads no clock; `kubelet_topology_manager_admission_requests_total` counts these decisions',
   },
   { names: ['resource_manager_*'], text: 'belongs to the feature gate PodLevelResourceManagers, which has no effect' },
   {
@@ -97,7 +97,10 @@ export const exclusionReasons: readonly ExclusionReason[] = [
   { names: ['kubelet_podcertificate_states'], text: 'the node requests no certificates for pods' },
   { names: ['kubelet_started_host_process_containers_*'], text: 'only on Windows' },
   { names: ['kubelet_volume_stats_*'], text: NO_VOLUME_CLAIMS },
-  { names: ['plugin_manager_total_plugins'], text: 'no CSI, DRA or device plugin can register with the node' },
+  {
+    names: ['plugin_manager_total_plugins'],
+    text: 'the node exposes the registrations of device plugins and the claims of DRA drivers, but counts no sockets',
+  },
   {
     names: ['rest_client_dns_resolution_duration_seconds', 'rest_client_exec_plugin_policy_call_total'],
     text: NEVER_REGISTERED,
@@ -118,10 +121,6 @@ export const exclusionReasons: readonly ExclusionReason[] = [
   {
     names: ['container_cpu_load_average_10s', 'container_cpu_load_d_average_10s', 'container_tasks_state'],
     text: 'a kubelet does not measure them and reports 0, and a value that was not measured is absent here',
-  },
-  {
-    names: ['container_fs_io_cost_*'],
-    text: 'the kernel measures them only on devices for which io.cost.qos is enabled, and these fields of io.stat are not read',
   },
   { names: ['machine_dimm_*'], text: 'memory controllers are not inspected' },
   {

@@ -79,7 +79,9 @@ the pod. No scheduler places a static pod, so the node warns about such a field 
 they have a row of their own. Probes and hooks of init containers that are not sidecars are rejected, as in Kubernetes.
 
 This page is written by \`npm run docs\`, from the schema and
-[scripts/podFields/treatments.ts](../scripts/podFields/treatments.ts). A field without a treatment fails a test.`;
+[scripts/podFields/treatments.ts](../scripts/podFields/treatments.ts). A field without a treatment fails a test.
+For nearly all fields that take effect on the node, [podFieldEffects.test.ts](../test/docs/podFieldEffects.test.ts) shows that the node
+does something different for a pod that differs only in this field, and lists the others.`;
 
 /** Returns the contents of docs/pod-fields.md. */
 export function podFieldsPage(): string {

@@ -1,5 +1,5 @@
 /** The table of the fields of a pod, and the node's behaviour where it says that a pod does not run. */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { decideAdmission } from '../../kubernetes/admission/decide.ts';
@@ -9,7 +9,7 @@ import { type PodSpec, podManifestSchema } from '../../kubernetes/api/schema/pod
 import { validatePod } from '../../kubernetes/api/validate.ts';
 import { requestsOf } from '../../kubernetes/resources/requests.ts';
 import { findTreatment, listSpecFields, podFieldsPage } from '../../scripts/podFields/page.ts';
-import { API_SERVER, CLUSTER_COMPONENTS, treatmentByPath } from '../../scripts/podFields/treatments.ts';
+import { API_SERVER, treatmentByPath } from '../../scripts/podFields/treatments.ts';
 import { simulatedNode } from '../fakes/node.ts';
 import { containerWith, podWith } from '../fakes/pods.ts';
 import { root } from '../support/root.ts';
@@ -35,24 +35,6 @@ test('an entry for a part of the spec covers nothing outside it', () => {
   expect(findTreatment('containers[].resources.requests{}.more')).toBeUndefined();
   expect(findTreatment('ephemeralContainers[].resources.limits{}')).toBe('ephemeralContainers[].resources');
   expect(findTreatment('initContainers[].startupProbe.periodSeconds')).toBe('containers[].livenessProbe.periodSeconds');
-});
-
-/** The name that a file has to mention to act on a field. */
-const nameOf = (path: string): string =>
-  path
-    .split('.')
-    .at(-1)
-    ?.replace(/\[\]|\{\}/, '') ?? path;
-
-test('C46: the source file that implements a field reads it', () => {
-  const acting = entries.filter(
-    ([, { treatment, owner: by }]) => treatment === 'takes effect' && !CLUSTER_COMPONENTS.has(by),
-  );
-  const silent = acting.filter(([path, { owner: by }]) => {
-    const text = existsSync(join(root, by)) ? readFileSync(join(root, by), 'utf8') : '';
-    return !new RegExp(`\\b${nameOf(path)}\\b`).test(text);
-  });
-  expect(silent.map(([path, { owner: by }]) => `${path}: ${by}`)).toEqual([]);
 });
 
 const main = (more: Partial<Container>): Partial<PodSpec> => ({ containers: [containerWith('main', more)] });

@@ -91,6 +91,11 @@ export interface DeviceUsage {
   readonly bytes: ReadonlyMap<string, number>;
   /** Number of operations, with the same keys as `bytes`. */
   readonly operations: ReadonlyMap<string, number>;
+  /**
+   * Times of the I/O cost model in microseconds by field of `io.stat`, e.g. `cost.usage`. The kernel measures them only
+   * on v2 and for devices for which `io.cost.qos` is enabled. Undefined for other devices.
+   */
+  readonly costMicros?: ReadonlyMap<string, number> | undefined;
 }
 
 /** Pressure stall information, on v2 only. */

@@ -6,6 +6,7 @@ interface MutableDeviceUsage {
   readonly minor: number;
   readonly bytes: Map<string, number>;
   readonly operations: Map<string, number>;
+  costMicros?: Map<string, number>;
 }
 
 /** Parses two v1 files with lines such as `8:0 Read 4096`. The last line with the sum of all devices is ignored. */
@@ -30,6 +31,9 @@ const IO_STAT_FIELDS: ReadonlyMap<string, readonly ['bytes' | 'operations', stri
   ['wios', ['operations', 'Write']],
 ]);
 
+/** Fields of `io.stat` that a device has if its I/O cost model is enabled (`block/blk-iocost.c` of Linux). */
+const COST_FIELDS: ReadonlySet<string> = new Set(['cost.usage', 'cost.wait', 'cost.indebt', 'cost.indelay']);
+
 /**
  * Parses a v2 file with one line per device, e.g. `8:0 rbytes=4096 wbytes=0 rios=1 wios=0 dbytes=0 dios=0`. Some lines
  * have no fields.
@@ -40,13 +44,20 @@ export function parseIoStat(text: string): readonly DeviceUsage[] {
     const [device = '', ...fields] = line.split(' ');
     for (const field of fields) {
       const [name = '', value = ''] = field.split('=');
+      if (!/^\d+$/.test(value)) continue;
       const [kind, operation] = IO_STAT_FIELDS.get(name) ?? [];
-      if (kind !== undefined && operation !== undefined && /^\d+$/.test(value)) {
+      if (kind !== undefined && operation !== undefined)
         getOrCreateUsage(devices, device)?.[kind].set(operation, Number(value));
-      }
+      else if (COST_FIELDS.has(name)) addCost(getOrCreateUsage(devices, device), name, Number(value));
     }
   }
   return [...devices.values()];
+}
+
+function addCost(usage: MutableDeviceUsage | undefined, name: string, micros: number): void {
+  if (usage === undefined) return;
+  usage.costMicros ??= new Map();
+  usage.costMicros.set(name, micros);
 }
 
 function getOrCreateUsage(devices: Map<string, MutableDeviceUsage>, device: string): MutableDeviceUsage | undefined {
@@ -54,7 +65,12 @@ function getOrCreateUsage(devices: Map<string, MutableDeviceUsage>, device: stri
   if (existingUsage !== undefined) return existingUsage;
   const [, major, minor] = /^(\d+):(\d+)$/.exec(device) ?? [];
   if (major === undefined) return undefined;
-  const newUsage = { major: Number(major), minor: Number(minor), bytes: new Map(), operations: new Map() };
+  const newUsage: MutableDeviceUsage = {
+    major: Number(major),
+    minor: Number(minor),
+    bytes: new Map(),
+    operations: new Map(),
+  };
   devices.set(device, newUsage);
   return newUsage;
 }

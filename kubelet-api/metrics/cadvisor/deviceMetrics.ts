@@ -46,6 +46,17 @@ const blkioValues =
       }));
     });
 
+const MICROS_PER_SECOND = 1_000_000;
+
+/** Reads a time of the I/O cost model by device. Devices without that model have no values. */
+const costSecondsValues =
+  (nameOf: GetDeviceName, field: string) =>
+  ({ usage: { io = [] } }: Row): readonly LabelledValue[] =>
+    io.flatMap((device): LabelledValue[] => {
+      const micros = device.costMicros?.get(field);
+      return micros === undefined ? [] : [{ labels: [['device', nameOf(device)]], value: micros / MICROS_PER_SECOND }];
+    });
+
 /** Reads one value from each of the node's file systems. Only the node's row has file systems. */
 const diskValues =
   (read: (disk: DiskUsage) => number) =>
@@ -156,6 +167,26 @@ export const deviceMetrics = (nameOf: GetDeviceName): readonly Metric[] => [
   createCounter(
     ...(['container_fs_writes_total', 'Cumulative count of writes completed'] as const),
     deviceIoValues(nameOf, 'operations', 'Write', ({ writes }) => writes),
+  ),
+  createCounter(
+    'container_fs_io_cost_usage_seconds_total',
+    'Cumulative IOCost usage in seconds',
+    costSecondsValues(nameOf, 'cost.usage'),
+  ),
+  createCounter(
+    'container_fs_io_cost_wait_seconds_total',
+    'Cumulative IOCost wait in seconds',
+    costSecondsValues(nameOf, 'cost.wait'),
+  ),
+  createCounter(
+    'container_fs_io_cost_indebt_seconds_total',
+    'Cumulative IOCost debt in seconds',
+    costSecondsValues(nameOf, 'cost.indebt'),
+  ),
+  createCounter(
+    'container_fs_io_cost_indelay_seconds_total',
+    'Cumulative IOCost delay in seconds',
+    costSecondsValues(nameOf, 'cost.indelay'),
   ),
   createCounter('container_blkio_device_usage_total', 'Blkio Device bytes usage', blkioValues(nameOf)),
   ...DISK_METRICS,

@@ -107,7 +107,7 @@ burst_usec 42
   'pids.current': '5\n',
   'pids.max': '4096\n',
   'cgroup.procs': '4711\n4712\n',
-  'io.stat': '254:0 rbytes=81920 wbytes=4096 rios=20 wios=1 dbytes=0 dios=0\n7:0 \n',
+  'io.stat': '254:0 rbytes=81920 wbytes=4096 rios=20 wios=1 dbytes=0 dios=0 cost.usage=1500 cost.wait=20\n7:0 \n',
   'cpu.pressure': pressure(5_000, 2_000),
   'memory.pressure': pressure(60, 50),
   'io.pressure': pressure(7, 6),

@@ -167,6 +167,10 @@ describe('v2', () => {
             ['Read', 20],
             ['Write', 1],
           ]),
+          costMicros: new Map([
+            ['cost.usage', 1_500],
+            ['cost.wait', 20],
+          ]),
         },
       ],
       pressure: { cpu: pressure(5_000, 2_000), memory: pressure(60, 50), io: pressure(7, 6) },

@@ -55,6 +55,12 @@ export const USAGE: CgroupUsage = {
         ['Read', 20],
         ['Write', 1],
       ]),
+      costMicros: new Map([
+        ['cost.usage', 1_500_000],
+        ['cost.wait', 2_000_000],
+        ['cost.indebt', 250_000],
+        ['cost.indelay', 125_000],
+      ]),
     },
   ],
   pressure: { cpu: stalled(2_000_000, 5_000_000), memory: stalled(50, 60), io: stalled(6, 7) },
