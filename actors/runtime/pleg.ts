@@ -5,6 +5,7 @@
 
 import { NodeFailure, toFailure } from '../../base/failure.ts';
 import { type Clock, steadyClock } from '../../base/time/clock.ts';
+import { memoize } from '../../base/values/memoize.ts';
 import type { Cri, RuntimeEvent } from '../../cri/client/calls.ts';
 import { groupIntoPods } from '../../cri/client/observe.ts';
 import { PodSandboxState } from '../../cri/generated/runtime.ts';
@@ -221,8 +222,8 @@ class Pleg {
   }
 
   #hasReported({ id, pod }: FoundObject): boolean {
-    const { sandboxes = [], containers = [] } = this.#lastReported?.get(pod.uid) ?? {};
-    return [...sandboxes, ...containers].some((shown) => shown.id === id);
+    const lastReported = this.#lastReported?.get(pod.uid);
+    return lastReported !== undefined && objectIds(lastReported).has(id);
   }
 
   /**
@@ -260,13 +261,11 @@ class Pleg {
   }
 
   async #withExitStatuses(pod: ObservedPod, before: ObservedPod | undefined): Promise<ObservedPod> {
+    const exitedBefore = before && exitedContainers(before);
     const containers = await Promise.all(
       pod.containers.map(async (container) => {
         if (container.state !== 'exited') return container;
-        const previousContainer = before?.containers.find(
-          ({ id, exitCode }) => id === container.id && exitCode !== undefined,
-        );
-        return previousContainer ?? (await this.#inspect(container.id, container.sandboxId)) ?? container;
+        return exitedBefore?.get(container.id) ?? (await this.#inspect(container.id, container.sandboxId)) ?? container;
       }),
     );
     return { ...pod, containers };
@@ -311,6 +310,16 @@ class Pleg {
     }
   }
 }
+
+/** Returns the IDs of a pod's sandboxes and containers. */
+const objectIds = memoize(
+  ({ sandboxes, containers }: ObservedPod): ReadonlySet<string> =>
+    new Set([...sandboxes, ...containers].map(({ id }) => id)),
+);
+
+/** Returns the containers whose exit has been read, by ID. */
+const exitedContainers = (pod: ObservedPod): ReadonlyMap<string, ObservedContainer> =>
+  new Map(pod.containers.flatMap((container) => (container.exitCode === undefined ? [] : [[container.id, container]])));
 
 /** Returns a string that changes with the pod's sandboxes, containers, or their states. */
 function podSignature(pod: ObservedPod | undefined): string {

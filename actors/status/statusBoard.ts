@@ -229,7 +229,8 @@ class Board implements StatusBoard {
   #scheduleStatus(pod: PodRef): void {
     const { uid } = pod.getSnapshot().context.allocated.metadata;
     const delayMs = statusDelayMs(pod);
-    if (delayMs === 0 || this.#ledger.computed(uid)?.shown !== pod) {
+    const isNew = this.#ledger.computed(uid)?.shown !== pod && this.#adoptedPods.get(uid) !== pod;
+    if (delayMs === 0 || isNew) {
       this.#changedPods.add(pod);
       this.#scheduleFlush();
     } else if (this.#duePods.get(uid)?.pod !== pod) {
@@ -270,12 +271,17 @@ class Board implements StatusBoard {
       const hasSucceeded = this.#tryRun(() => {
         // Do not drop containers from the status one by one while their actors stop.
         if (ref.getSnapshot().hasTag('stoppingActors')) return;
-        const view = podView(ref);
-        if (isBeingAdopted(ref)) this.#adoptedPods.set(view.pod.metadata.uid, ref);
-        else this.#postPod(view, ref);
+        if (isBeingAdopted(ref)) this.#noteAdopted(ref);
+        else this.#postPod(podView(ref), ref);
       });
       if (!hasSucceeded) this.#failedPods.add(ref);
     }
+  }
+
+  #noteAdopted(ref: PodRef): void {
+    const { uid } = ref.getSnapshot().context.allocated.metadata;
+    this.#adoptedPods.set(uid, ref);
+    if (statusDelayMs(ref) > 0) this.#lastComputedAt.set(uid, this.#options.clock.now());
   }
 
   /** Runs `act` and reports its errors, so that they do not affect other pods or listeners. */

@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { NodeFailure } from '../../base/failure.ts';
 import { lookUp } from '../../base/values/lookUp.ts';
+import { findVolumeByName } from '../../kubernetes/api/pods/containers.ts';
 import type { Container, VolumeMount } from '../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import {
@@ -122,7 +123,7 @@ function mountFailure(mount: VolumeMount, message: string): NodeFailure {
  * with a label.
  */
 function toCriMount(mount: VolumeMount, index: number, input: MountsInput): Mount {
-  const volume = input.pod.spec.volumes?.find(({ name }) => name === mount.name);
+  const volume = findVolumeByName(input.pod.spec, mount.name);
   const mountedVolume = findMountedVolume(mount, input.volumes);
   return Mount.fromPartial({
     containerPath: absolutePath(mount.mountPath),

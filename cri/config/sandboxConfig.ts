@@ -1,7 +1,8 @@
+import { memoize } from '../../base/values/memoize.ts';
 import { dottedSysctl } from '../../kubernetes/admission/sysctls.ts';
 import { containersOf } from '../../kubernetes/api/pods/containers.ts';
 import type { ContainerPort } from '../../kubernetes/api/schema/container.ts';
-import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import type { Pod, PodSpec } from '../../kubernetes/api/schema/pod.ts';
 import { sandboxHostname } from '../../kubernetes/environment/hostname.ts';
 import { cgroupPath, podCgroupNames } from '../../kubernetes/resources/cgroup.ts';
 import { PodSandboxConfig, type PortMapping, Protocol } from '../generated/runtime.ts';
@@ -28,7 +29,7 @@ export function sandboxConfig(
     hostname: sandboxHostname(pod, node.clusterDomain),
     logDirectory: `${node.podLogsDir}/${namespace}_${name}_${uid}`,
     dnsConfig: podDnsConfig(pod, node),
-    portMappings: portMappings(pod),
+    portMappings: portMappings(pod.spec),
     labels: { ...labels, [POD_NAME_LABEL]: name, [POD_NAMESPACE_LABEL]: namespace, [POD_UID_LABEL]: uid },
     annotations: { ...annotations, [OWNER_ANNOTATION]: node.owner },
     linux: {
@@ -50,14 +51,17 @@ export function cgroupParent(pod: Pod, node: NodeDescription): string {
   return node.cgroupRoot === '' ? '' : cgroupPath([], node);
 }
 
-/** Returns the ports that the host forwards. A pod on the host network needs no forwarding. */
-function portMappings({ spec }: Pod): PortMapping[] {
+/**
+ * Returns the ports that the host forwards. A pod on the host network needs no forwarding. Memoized, because the
+ * configuration of each container contains that of its sandbox.
+ */
+const portMappings = memoize((spec: PodSpec): PortMapping[] => {
   if (spec.hostNetwork) return [];
   return containersOf(spec)
     .filter(({ role }) => role === 'regular' || role === 'sidecar')
     .flatMap(({ container }) => container.ports ?? [])
     .flatMap(portMapping);
-}
+});
 
 function portMapping({ protocol = 'TCP', containerPort, hostPort, hostIP = '' }: ContainerPort): PortMapping[] {
   return hostPort ? [{ protocol: Protocol[protocol], containerPort, hostPort, hostIp: hostIP }] : [];

@@ -4,6 +4,7 @@
  */
 
 import * as z from 'zod/mini';
+import { runAllSteps } from '../../base/async/steps.ts';
 import { isObject } from '../../base/values/isObject.ts';
 import { withZeroValues } from './defaults/zeroValues.ts';
 import { type Problem, problemOf, unknownField, valueAt } from './problem.ts';
@@ -35,14 +36,23 @@ const MAX_HINTS = 20;
  * returns an error for them. A value of a wrong type is a problem, in which case unknown fields are reported as
  * problems, too.
  */
-export function readObject<Schema extends z.ZodMiniObject>(
+export const readObject = <Schema extends z.ZodMiniObject>(
   schema: Schema,
   value: unknown,
   rules: KindRules = {},
-): ObjectResult<z.output<Schema>> {
-  const protoProblem = findProtoKey(value, '');
-  if (protoProblem !== undefined) return { problems: [protoProblem] };
+): ObjectResult<z.output<Schema>> => runAllSteps(readObjectInSteps(schema, value, rules));
+
+/** Reads an object like `readObject`, but in several steps, because reading a large object takes a long time. */
+export function* readObjectInSteps<Schema extends z.ZodMiniObject>(
+  schema: Schema,
+  value: unknown,
+  rules: KindRules,
+): Generator<void, ObjectResult<z.output<Schema>>> {
+  const protoPath = findProtoKey(value);
+  if (protoPath !== undefined) return { problems: [{ path: pathText(protoPath), message: PROTO_MESSAGE }] };
+  yield;
   const input = withZeroValues(schema, value);
+  yield;
   const result = z.safeParse(schema, input);
   if (result.success) return { object: result.data, warnings: [] };
   const { warnings, mistyped, errors } = removeUnknownFields(result.error.issues, input, schema, rules);
@@ -80,20 +90,34 @@ function removeUnknownFields(
   return { warnings, mistyped, errors };
 }
 
-/** Finds a key `__proto__` in labels, annotations or another map. The schema would silently drop that key. */
-function findProtoKey(value: unknown, path: string): Problem | undefined {
-  if (typeof value !== 'object' || value === null || isDataPath(path)) return undefined;
-  if (Object.hasOwn(value, '__proto__'))
-    return { path, message: 'Invalid value: "__proto__": a name must start and end with an alphanumeric character' };
-  for (const [key, each] of Object.entries(value)) {
-    const problem = findProtoKey(each, Array.isArray(value) ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`);
-    if (problem) return problem;
+const PROTO_MESSAGE = 'Invalid value: "__proto__": a name must start and end with an alphanumeric character';
+
+/** The data of a ConfigMap or Secret, where `__proto__` is a valid key and is preserved. */
+const DATA_FIELDS: readonly string[] = ['data', 'binaryData', 'stringData'];
+
+/**
+ * Returns the path of the first map with a key `__proto__`, e.g. of labels or annotations. The schema would silently
+ * drop that key. The path is only built if there is one, because a large object has tens of thousands of values.
+ */
+function findProtoKey(value: unknown, skippedFields = DATA_FIELDS): PathPart[] | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (Object.hasOwn(value, '__proto__')) return [];
+  const isList = Array.isArray(value);
+  for (const key of Object.keys(value)) {
+    if (!isList && skippedFields.includes(key)) continue;
+    const rest = findProtoKey(Reflect.get(value, key), []);
+    if (rest !== undefined) return [{ key, isIndex: isList }, ...rest];
   }
   return undefined;
 }
 
-/** Whether a path is the data of a ConfigMap or Secret, where `__proto__` is a valid key and is preserved. */
-const isDataPath = (path: string): boolean => ['data', 'binaryData', 'stringData'].includes(path);
+interface PathPart {
+  readonly key: string;
+  readonly isIndex: boolean;
+}
+
+const pathText = (path: readonly PathPart[]): string =>
+  path.reduce((text, { key, isIndex }) => (isIndex ? `${text}[${key}]` : text === '' ? key : `${text}.${key}`), '');
 
 /** Returns a copy of an API object without its managed fields, which can be larger than the rest of the object. */
 export function withoutManagedFields(object: unknown, type: { readonly apiVersion: string; readonly kind: string }) {

@@ -1,4 +1,5 @@
 import { lookUp } from '../../base/values/lookUp.ts';
+import { memoize } from '../../base/values/memoize.ts';
 import type { ResourceRequirements } from '../api/schema/container.ts';
 import type { PodSpec } from '../api/schema/pod.ts';
 import { parseQuantity } from '../api/values/quantity.ts';
@@ -9,7 +10,12 @@ export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
  * Returns the QoS class that results from the requests and limits of CPU and memory. Pod-level resources, if any,
  * replace those of the containers.
  */
-export function qosClass(spec: PodSpec): QosClass {
+export const qosClass = (spec: PodSpec): QosClass => qosOf(spec).class;
+
+/** Memoized, because the configuration of each of a pod's containers depends on the class. */
+const qosOf = memoize((spec: PodSpec): { readonly class: QosClass } => ({ class: computeQosClass(spec) }));
+
+function computeQosClass(spec: PodSpec): QosClass {
   const resourceSets = hasAmounts(spec.resources)
     ? [spec.resources]
     : [...(spec.initContainers ?? []), ...spec.containers].map((container) => container.resources);

@@ -1,7 +1,7 @@
 import { truncateToBytes } from '../../base/text/utf8.ts';
 import { lookUp } from '../../base/values/lookUp.ts';
 import { memoize } from '../../base/values/memoize.ts';
-import { containersMounting, containersOf, volumeWaitingReason } from '../api/pods/containers.ts';
+import { containersMounting, containersOf, findContainerByName, volumeWaitingReason } from '../api/pods/containers.ts';
 import type { Container, ResourceRequirements } from '../api/schema/container.ts';
 import type { PodSpec } from '../api/schema/pod.ts';
 import type { ContainerState, ContainerStatus, PodStatus } from '../api/schema/status.ts';
@@ -62,7 +62,7 @@ export function containerStatuses(
 /** Adds the health of the devices that a regular container gets through claims. */
 function withClaimHealth({ pod, claims = [] }: PodView, status: ContainerStatus): ContainerStatus {
   if (claims.length === 0) return status;
-  const container = pod.spec.containers.find(({ name }) => name === status.name);
+  const container = findContainerByName(pod.spec, status.name)?.container;
   const statuses = container === undefined ? [] : claimResourceStatuses(pod, container, claims);
   return statuses.length === 0 ? status : { ...status, allocatedResourcesStatus: statuses };
 }

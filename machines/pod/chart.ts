@@ -12,7 +12,7 @@ import { sharedActor } from '../shared/views/actorRefs.ts';
 import { failureOf } from '../shared/waiting/failure.ts';
 import { withLifecycles } from './containers/census.ts';
 import { containerId, sendBatch, sendCommands, volumeId } from './containers/commands.ts';
-import { initialPodContext, mountedVolumes, type PodContext, withContainer } from './context.ts';
+import { initialPodContext, mountedVolumes, type PodContext, withContainer, withVolume } from './context.ts';
 import { facts } from './facts.ts';
 import { recordDeadlineEvent, recordTerminationEvent } from './recordedEvents.ts';
 import { podSetup } from './setup.ts';
@@ -89,7 +89,9 @@ const chartSetup = podSetup
       recordVolume: assign(({ context, event }) => {
         assertEvent(event, 'volume.changed');
         const { name, lifecycle, mountedVolume } = event;
-        return { volumes: { ...context.volumes, [name]: { lifecycle, ...(mountedVolume ? { mountedVolume } : {}) } } };
+        return {
+          volumes: withVolume(context.volumes, name, { lifecycle, ...(mountedVolume ? { mountedVolume } : {}) }),
+        };
       }),
       recordContainer: assign(({ context, event }) => {
         assertEvent(event, 'container.changed');

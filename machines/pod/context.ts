@@ -1,6 +1,7 @@
 /** Defines the context of a pod's actor and pure functions on it. The chart is in chart.ts. */
 
 import type { Failure } from '../../base/failure.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import { memoize } from '../../base/values/memoize.ts';
 import type { Refusal } from '../../kubernetes/admission/refusal.ts';
 import { containersOf } from '../../kubernetes/api/pods/containers.ts';
@@ -320,23 +321,51 @@ export const areVolumesUnmounted = ({ volumes }: PodContext): boolean => {
   return counts.unmounted === counts.all;
 };
 
-/**
- * Returns the number of volumes, in total and by lifecycle. Memoized, because a pod with many volumes needs these
- * numbers after every event.
- */
-const volumeCounts = memoize((volumes: PodContext['volumes']) => {
-  const counts: Record<VolumeLifecycle | 'all', number> = { all: 0, pending: 0, mounted: 0, delayed: 0, unmounted: 0 };
-  for (const { lifecycle } of Object.values(volumes)) {
-    counts.all += 1;
-    counts[lifecycle] += 1;
-  }
-  return counts;
-});
+type Volumes = PodContext['volumes'];
+type VolumeCounts = Record<VolumeLifecycle | 'all', number>;
 
-export const mountedVolumes = ({ volumes }: PodContext): MountedVolumes =>
-  Object.fromEntries(
-    Object.entries(volumes).flatMap(([name, { mountedVolume }]) => (mountedVolume ? [[name, mountedVolume]] : [])),
-  );
+/**
+ * The number of volumes, in total and by lifecycle, keyed by the latest volumes of each pod. The counts are updated in
+ * place when a volume changes, because guards need them after every event, and a pod may have a thousand volumes. Those
+ * of earlier volumes, which only tests inspect, are counted on demand.
+ */
+const countsByVolumes = new WeakMap<Volumes, VolumeCounts>();
+
+function volumeCounts(volumes: Volumes): VolumeCounts {
+  const existing = countsByVolumes.get(volumes);
+  if (existing !== undefined) return existing;
+  const counts = { all: 0, pending: 0, mounted: 0, delayed: 0, unmounted: 0 };
+  for (const { lifecycle } of Object.values(volumes)) countVolume(counts, lifecycle, 1);
+  countsByVolumes.set(volumes, counts);
+  return counts;
+}
+
+function countVolume(counts: VolumeCounts, lifecycle: VolumeLifecycle, change: 1 | -1): void {
+  counts.all += change;
+  counts[lifecycle] += change;
+}
+
+/** Adds or replaces a volume. */
+export function withVolume(volumes: Volumes, name: string, volume: Volumes[string]): Volumes {
+  const counts = volumeCounts(volumes);
+  countsByVolumes.delete(volumes);
+  const nextVolumes = { ...volumes, [name]: volume };
+  const previousLifecycle = lookUp(volumes, name)?.lifecycle;
+  if (previousLifecycle !== undefined) countVolume(counts, previousLifecycle, -1);
+  countVolume(counts, volume.lifecycle, 1);
+  countsByVolumes.set(nextVolumes, counts);
+  return nextVolumes;
+}
+
+/** Returns the mounted volumes of a pod. Memoized, because each container of the pod gets them. */
+export const mountedVolumes = ({ volumes }: PodContext): MountedVolumes => mountedIn(volumes);
+
+const mountedIn = memoize(
+  (volumes: Volumes): MountedVolumes =>
+    Object.fromEntries(
+      Object.entries(volumes).flatMap(([name, { mountedVolume }]) => (mountedVolume ? [[name, mountedVolume]] : [])),
+    ),
+);
 
 const runsByName = memoize(
   (observed: ObservedPod): ReadonlyMap<string, readonly ObservedContainer[]> =>
@@ -350,6 +379,12 @@ export const runsOf = (observed: ObservedPod, name: string): readonly ObservedCo
 /** Whether the container may have a process. A container in an unknown state may have one. */
 export const mayRun = ({ state }: ObservedContainer): boolean => state === 'running' || state === 'unknown';
 
+/** The restart counts of the init containers, sidecars and regular containers, by name. */
+const restartsByName = memoize(
+  ({ initContainerStatuses = [], containerStatuses = [] }: PodStatus): ReadonlyMap<string, number> =>
+    new Map([...initContainerStatuses, ...containerStatuses].map(({ name, restartCount }) => [name, restartCount])),
+);
+
 /**
  * Returns the runs of a container in the runtime. A running container comes first, and the others follow from newest to
  * oldest. If the pod had terminated (C2), runs without a process are included only up to the run in the terminal
@@ -360,11 +395,7 @@ export function knownRuns(
   name: string,
 ): readonly ObservedContainer[] {
   const observedRuns = runsOf(observed, name);
-  const restoredStatuses = [
-    ...(restoredStatus?.initContainerStatuses ?? []),
-    ...(restoredStatus?.containerStatuses ?? []),
-  ];
-  const restarts = restoredStatuses.find((each) => each.name === name)?.restartCount;
+  const restarts = restoredStatus && restartsByName(restoredStatus).get(name);
   if (restarts === undefined || observedRuns.some(mayRun)) return observedRuns;
   const terminalRuns = observedRuns.filter(({ attempt }) => attempt <= restarts);
   return terminalRuns.some(({ attempt }) => attempt === restarts) ? terminalRuns : [];

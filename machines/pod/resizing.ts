@@ -2,21 +2,25 @@
 
 import { isJsonEqual } from '../../base/values/isJsonEqual.ts';
 import { lookUp } from '../../base/values/lookUp.ts';
+import { memoize } from '../../base/values/memoize.ts';
 import type { Refusal } from '../../kubernetes/admission/refusal.ts';
 import { findContainerByName } from '../../kubernetes/api/pods/containers.ts';
-import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import type { Container } from '../../kubernetes/api/schema/container.ts';
+import type { Pod, PodSpec } from '../../kubernetes/api/schema/pod.ts';
 import { type Allocation, allocationOf } from '../../kubernetes/resources/allocation.ts';
 import type { ContainerSize } from '../../kubernetes/resources/containerSize.ts';
 import {
   hasSameResources,
   hasSameSize,
   needsRestart,
+  type PodResources,
   resizeRefusal,
   resourcesOf,
   withResources,
 } from '../../kubernetes/resources/resize.ts';
 import { containerSize } from '../../kubernetes/resources/resources.ts';
 import type { SizedContainer } from '../shared/ports.ts';
+import { sortInSpecOrder } from './containers/census.ts';
 import type { PodContext } from './context.ts';
 
 /**
@@ -32,6 +36,9 @@ export function requestedVersion(
   return { desired, requestedPod, updateRefusal };
 }
 
+/** Returns a pod with other resources. Memoized, because each container of a large pod looks up its own. */
+const podWith = memoize((resources: PodResources) => memoize((pod: Pod) => withResources(pod, resources)));
+
 /**
  * Returns a function that looks up the resources that a container had when the previous agent stopped. They may differ
  * from the pod's current resources if the manifest was edited in the meantime. They are undefined if none were
@@ -39,14 +46,12 @@ export function requestedVersion(
  */
 export function persistedSizes({ allocation, allocated }: PodContext): (name: string) => ContainerSize | undefined {
   const { sizes, resources } = allocation ?? {};
-  const spec = resources && withResources(allocated, resources).spec;
+  const spec = resources && podWith(resources)(allocated).spec;
   return (name) => {
     const persistedSize = lookUp(sizes, name);
     if (persistedSize !== undefined || spec === undefined) return persistedSize;
-    const placedContainer = findContainerByName(spec, name);
-    return placedContainer === undefined || placedContainer.role === 'ephemeral'
-      ? undefined
-      : containerSize(spec, placedContainer.container);
+    const container = resizableContainer(spec, name);
+    return container && containerSize(spec, container);
   };
 }
 
@@ -83,19 +88,68 @@ export function uncertainSizes(context: PodContext): Readonly<Record<string, Con
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
+/**
+ * Names of the containers whose size differs from the admitted size, keyed by the latest sizes of each pod. The set is
+ * updated in place when sizes change, because guards need it after every event, and a pod may have a thousand
+ * containers. The sets of earlier sizes, which only tests inspect, are computed on demand.
+ */
+const misfits = new WeakMap<PodContext['sizes'], { readonly spec: PodSpec; readonly names: Set<string> }>();
+
+type SizesOfPod = Pick<PodContext, 'sizes' | 'allocated'>;
+
+function misfitNames({ sizes, allocated: { spec } }: SizesOfPod): Set<string> {
+  const cached = misfits.get(sizes);
+  if (cached?.spec === spec) return cached.names;
+  const names = new Set(Object.keys(sizes).filter((name) => !fits(spec, name, lookUp(sizes, name))));
+  misfits.set(sizes, { spec, names });
+  return names;
+}
+
+/** Whether a container has its admitted size, or cannot be resized. */
+function fits(spec: PodSpec, name: string, size: ContainerSize | undefined): boolean {
+  const container = resizableContainer(spec, name);
+  return container === undefined || hasSameSize(size, containerSize(spec, container));
+}
+
+function resizableContainer(spec: PodSpec, name: string): Container | undefined {
+  const placed = findContainerByName(spec, name);
+  return placed === undefined || placed.role === 'ephemeral' ? undefined : placed.container;
+}
+
+/** Replaces the sizes of some containers. */
+export function withSizes(
+  context: SizesOfPod,
+  changes: readonly (readonly [string, ContainerSize])[],
+): PodContext['sizes'] {
+  const { sizes, allocated } = context;
+  if (changes.length === 0) return sizes;
+  const { spec } = allocated;
+  const names = misfitNames(context);
+  misfits.delete(sizes);
+  const nextSizes = { ...sizes, ...Object.fromEntries(changes) };
+  for (const [name, size] of changes) {
+    if (fits(spec, name, size)) names.delete(name);
+    else names.add(name);
+  }
+  misfits.set(nextSizes, { spec, names });
+  return nextSizes;
+}
+
 /** Returns the containers with a process whose size differs from the admitted size, or is unknown. */
-function containersWithWrongSize({ allocated, containers, containerIds, sizes, attemptedResize }: PodContext) {
+function containersWithWrongSize(context: PodContext) {
+  const { allocated, containers, containerIds, sizes, attemptedResize } = context;
   const { spec } = allocated;
   const uncertainIds = new Set(attemptedResize?.containers.map(({ id }) => id));
-  return [...(spec.initContainers ?? []), ...spec.containers].flatMap((container) => {
-    const { name } = container;
+  const uncertainNames = attemptedResize?.containers.map(({ name }) => name) ?? [];
+  return sortInSpecOrder(spec, new Set([...misfitNames(context), ...uncertainNames])).flatMap((name) => {
+    const container = resizableContainer(spec, name);
     const size = lookUp(sizes, name);
     const lifecycle = lookUp(containers, name);
     const hasProcess = lifecycle === 'running' || lifecycle === 'live' || lifecycle === 'launching';
-    if (!hasProcess || size === undefined) return [];
+    if (!hasProcess || size === undefined || container === undefined) return [];
     const id = lookUp(containerIds, name);
     const isUncertain = id !== undefined && uncertainIds.has(id);
-    if (!isUncertain && hasSameSize(size, containerSize(spec, container))) return [];
+    if (!isUncertain && fits(spec, name, size)) return [];
     // A container that has to restart for the resize stops first, and one that is being launched starts first.
     const isReady = id !== undefined && lifecycle !== 'launching' && !needsRestart(spec, container, size);
     return [{ container, size, isUncertain, idToResize: isReady ? id : undefined }];

@@ -49,7 +49,7 @@ import {
   restartsWithLostRuns,
   vanishedContainers,
 } from './context.ts';
-import { persistedSizes, requestedVersion } from './resizing.ts';
+import { persistedSizes, requestedVersion, withSizes } from './resizing.ts';
 import {
   allSandboxIds,
   decideSandbox,
@@ -278,7 +278,7 @@ export const podSetup = setup({
       }
       enqueue.assign(({ context: currentContext }) => ({
         containers: withLifecycles(currentContext, lifecycles),
-        sizes: { ...currentContext.sizes, ...Object.fromEntries(sizes) },
+        sizes: withSizes(currentContext, sizes),
       }));
       const namesToReset = containersToReset(context).filter((name) => lifecycles.has(name));
       sendCommands(enqueue, context, [

@@ -2,7 +2,7 @@
 
 import { assertEvent, assign, enqueueActions, or, sendTo, setup, stateIn } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
-import { containersMounting } from '../../kubernetes/api/pods/containers.ts';
+import { containersMounting, findVolumeByName } from '../../kubernetes/api/pods/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { Volume } from '../../kubernetes/api/schema/volume.ts';
 import { rfc3339 } from '../../kubernetes/api/values/rfc3339.ts';
@@ -58,8 +58,7 @@ export interface VolumeContext extends VolumeInput, ImageProgress {
   readonly retryAt: number;
 }
 
-const volumeOf = ({ pod, name }: VolumeContext): Volume | undefined =>
-  pod.spec.volumes?.find((volume) => volume.name === name);
+const volumeOf = ({ pod, name }: VolumeContext): Volume | undefined => findVolumeByName(pod.spec, name);
 
 const exposesClusterObjects = (context: VolumeContext): boolean => {
   const volume = volumeOf(context);

@@ -16,7 +16,7 @@ import { type LogLink, removeLogSymlink, writeLogSymlink } from '../../../host/p
 import { createTerminationLog } from '../../../host/pods/podDirectory.ts';
 import type { UserNamespaces } from '../../../host/pods/userNamespaces.ts';
 import { containerHash } from '../../../kubernetes/api/pods/containerHash.ts';
-import { containersOf } from '../../../kubernetes/api/pods/containers.ts';
+import { findContainerByName } from '../../../kubernetes/api/pods/containers.ts';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { mayHaveClaims } from '../../../kubernetes/claims/podClaims.ts';
@@ -108,7 +108,7 @@ async function linkLog(
 }
 
 export function findContainer(pod: Pod, name: string): Container {
-  const matchingContainer = containersOf(pod.spec).find(({ container }) => container.name === name);
+  const matchingContainer = findContainerByName(pod.spec, name);
   if (matchingContainer !== undefined) return matchingContainer.container;
   throw new NodeFailure('CreateContainerConfigError', `the pod has no container ${name}`);
 }

@@ -11,6 +11,7 @@ import type { Layout } from '../../../host/pods/layout.ts';
 import { removeLogSymlinks } from '../../../host/pods/logLinks.ts';
 import { preparePodDirectory, removePodLogs } from '../../../host/pods/podDirectory.ts';
 import { hasOwnLogs } from '../../../host/pods/takePodDirectory.ts';
+import { findVolumeByName } from '../../../kubernetes/api/pods/containers.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { Volume } from '../../../kubernetes/api/schema/volume.ts';
 import type { ObjectsInUse } from '../../../kubernetes/objects/podObjects.ts';
@@ -184,7 +185,7 @@ function createForeignCgroupFailure({ metadata: { uid } }: Pod): NodeFailure {
 }
 
 function findVolume(pod: Pod, name: string): Volume {
-  const matchingVolume = pod.spec.volumes?.find((volume) => volume.name === name);
+  const matchingVolume = findVolumeByName(pod.spec, name);
   if (matchingVolume !== undefined) return matchingVolume;
   throw new NodeFailure('FailedMount', `the pod has no volume ${name}`);
 }

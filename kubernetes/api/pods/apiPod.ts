@@ -11,7 +11,7 @@ import type { Pod } from '../schema/pod.ts';
 import { validatePod } from '../validate.ts';
 import { isoTime } from '../values/rfc3339.ts';
 import { readStatus } from './apiStatus.ts';
-import { readManifest } from './manifest.ts';
+import { readManifestInSteps } from './manifest.ts';
 
 export type ApiPod = { readonly pod: Pod } | { readonly problems: readonly Problem[] };
 
@@ -25,7 +25,7 @@ export const readApiPod = (object: unknown, seenAt: number): ApiPod => runAllSte
 
 /** Reads a pod like `readApiPod`, but in several steps, because reading a large pod takes a long time. */
 export function* readApiPodInSteps(object: unknown, seenAt: number): Generator<void, ApiPod> {
-  const result = readManifest(withoutManagedFields(object, POD_TYPE));
+  const result = yield* readManifestInSteps(withoutManagedFields(object, POD_TYPE));
   if ('problems' in result) return { problems: result.problems };
   yield;
   const { metadata, spec, apiVersion, kind } = result.pod;

@@ -3,6 +3,7 @@ import type { MountedVolumes } from '../../mountedVolume.ts';
 import type { ContainerRole, VolumeView } from '../../status/view.ts';
 import type { Container } from '../schema/container.ts';
 import type { PodSpec } from '../schema/pod.ts';
+import type { Volume } from '../schema/volume.ts';
 
 /** A container with its role and its position in the spec (`spec.<field>[<index>]`). */
 export interface PlacedContainer {
@@ -32,11 +33,16 @@ export function volumeWaitingReason(volumes: readonly VolumeView[], container: C
     ?.waitingReason;
 }
 
-const volumeNames = memoize((spec: PodSpec): ReadonlySet<string> => new Set(spec.volumes?.map(({ name }) => name)));
+const volumesByName = memoize(
+  (spec: PodSpec): ReadonlyMap<string, Volume> => new Map(spec.volumes?.map((volume) => [volume.name, volume])),
+);
+
+/** Returns the volume with this name in a pod. Uses a cached map, because each volume and mount of the pod looks up one. */
+export const findVolumeByName = (spec: PodSpec, name: string): Volume | undefined => volumesByName(spec).get(name);
 
 /** Whether a container mounts a volume of its pod that has not been mounted on the host yet. */
 export const hasUnmountedVolume = (spec: PodSpec, container: Container, mountedVolumes: MountedVolumes): boolean =>
-  mountedVolumeNames(container).some((name) => volumeNames(spec).has(name) && !Object.hasOwn(mountedVolumes, name));
+  mountedVolumeNames(container).some((name) => volumesByName(spec).has(name) && !Object.hasOwn(mountedVolumes, name));
 
 /**
  * Returns the containers that wait for one of these volumes and that a kubelet would already have tried to start. If

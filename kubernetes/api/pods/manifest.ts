@@ -1,7 +1,8 @@
 import * as z from 'zod/mini';
+import { runAllSteps } from '../../../base/async/steps.ts';
 import { isObject } from '../../../base/values/isObject.ts';
 import type { Problem } from '../problem.ts';
-import { type KindRules, readObject } from '../readObject.ts';
+import { type KindRules, readObjectInSteps } from '../readObject.ts';
 import { type PodManifest, podManifestSchema } from '../schema/pod.ts';
 
 /** A pod without unknown fields, or the problems of a value that is not a valid pod. */
@@ -20,10 +21,13 @@ export interface NamedMetadata {
  * type or an unknown volume type is a problem, in which case unknown fields are reported as problems, too. The values
  * are not checked until `validatePod`.
  */
-export function readManifest(value: unknown): ManifestResult {
+export const readManifest = (value: unknown): ManifestResult => runAllSteps(readManifestInSteps(value));
+
+/** Reads a pod like `readManifest`, but in several steps, because reading a large pod takes a long time. */
+export function* readManifestInSteps(value: unknown): Generator<void, ManifestResult> {
   const kindProblem = problemOfKind(value);
   if (kindProblem !== undefined) return { problems: [kindProblem] };
-  const result = readObject(podManifestSchema, value, podRules);
+  const result = yield* readObjectInSteps(podManifestSchema, value, podRules);
   if ('object' in result && result.object.metadata.name !== '')
     return { pod: result.object, warnings: result.warnings };
   if ('object' in result) return { problems: [MISSING_NAME_PROBLEM, ...result.warnings] };

@@ -9,7 +9,7 @@ import { memoize } from '../../../base/values/memoize.ts';
 import { findContainerByName } from '../../../kubernetes/api/pods/containers.ts';
 import { allStatuses } from '../../../kubernetes/status/allStatuses.ts';
 import type { ContainerEnds } from '../../../kubernetes/status/view.ts';
-import type { ContainerInput } from '../../container/context.ts';
+import type { ContainerInput, ProbeResults } from '../../container/context.ts';
 import type { ContainerEvent, VolumeEvent } from '../../shared/events/events.ts';
 import type { VolumeInput } from '../../volume/setup.ts';
 import { type Command, knownRuns, mountedVolumes, type PodContext, type SpawnContainers } from '../context.ts';
@@ -29,12 +29,13 @@ function firstBatch(commands: readonly Command[]): { batch: Command[]; remaining
   const batch: Command[] = [];
   const remaining: Command[] = [];
   let remainingCapacity = BATCH_SIZE;
-  for (const command of commands) {
+  // A pod may have queued a command for each of its containers, so stop at the end of the batch.
+  for (const [index, command] of commands.entries()) {
     const { names } = command;
-    if (remainingCapacity > 0) batch.push({ ...command, names: names.slice(0, remainingCapacity) });
-    if (names.length > remainingCapacity)
-      remaining.push(remainingCapacity > 0 ? { ...command, names: names.slice(remainingCapacity) } : command);
-    remainingCapacity = Math.max(0, remainingCapacity - names.length);
+    batch.push({ ...command, names: names.slice(0, remainingCapacity) });
+    if (names.length > remainingCapacity) remaining.push({ ...command, names: names.slice(remainingCapacity) });
+    remainingCapacity -= names.length;
+    if (remainingCapacity <= 0) return { batch, remaining: remaining.concat(commands.slice(index + 1)) };
   }
   return { batch, remaining };
 }
@@ -144,12 +145,23 @@ function containerInput(context: PodContext, name: string, { pod, restarts }: Sp
     observed: observedContainers,
     role: findContainerByName(pod.spec, name)?.role ?? 'regular',
     size: observedContainers.length > 0 ? persistedSizes(context)(name) : undefined,
-    probed: context.probed?.find(({ id }) => id === observedContainers[0]?.id),
+    probed: context.probed && probedById(context.probed).get(observedContainers[0]?.id ?? ''),
     restarts: restarts && lookUp(restarts, name),
     reportedRestarts: reportedRestarts(publishedStatus).get(name),
-    publishedRestarts: allStatuses(publishedStatus).find((status) => status.name === name)?.restartCount,
+    publishedRestarts: publishedRestarts(publishedStatus).get(name),
   };
 }
+
+const probedById = memoize(
+  (probed: readonly ProbeResults[]): ReadonlyMap<string, ProbeResults> =>
+    new Map(probed.map((each) => [each.id, each])),
+);
+
+/** Returns the published restart counts of all containers, by name. */
+const publishedRestarts = memoize(
+  (status: ContainerEnds): ReadonlyMap<string, number> =>
+    new Map(allStatuses(status).map(({ name, restartCount }) => [name, restartCount])),
+);
 
 /**
  * Returns the reported restart counts of the containers that were removed for a restart of all containers (C5), by name.

@@ -23,7 +23,7 @@ import { failureOf } from '../../shared/waiting/failure.ts';
 import { retryWaitState } from '../../shared/waiting/waits.ts';
 import { sendCommands } from '../containers/commands.ts';
 import { mountedVolumes, type PendingResize, type PodContext } from '../context.ts';
-import { attemptedSizes, containersToResize, isResizing, mustResize } from '../resizing.ts';
+import { attemptedSizes, containersToResize, isResizing, mustResize, withSizes } from '../resizing.ts';
 import { admittedUpdateActions, type PodArgs, podSetup } from '../setup.ts';
 
 /**
@@ -94,7 +94,7 @@ const actions = {
   }),
   recordContainerSize: podSetup.assign(({ context, event }) => {
     assertEvent(event, 'container.sized');
-    return { sizes: { ...context.sizes, [event.name]: event.size } };
+    return { sizes: withSizes(context, [[event.name, event.size]]) };
   }),
   /** Records that the containers and the cgroup may change from now on. A call that fails may have changed some of them. */
   recordResizeAttempt: podSetup.assign(({ context }) => ({
@@ -107,13 +107,16 @@ const actions = {
   /** Records the applied resources. The pod's cgroup and a container's run may have been replaced in the meantime. */
   recordResize: podSetup.enqueueActions(({ context, event, enqueue }) => {
     const { pod, resized } = resizeOutput(event);
-    const { resize, sizes, containerIds } = context;
+    const { resize, containerIds } = context;
     const currentContainers = resized.filter(({ name, id }) => lookUp(containerIds, name) === id);
     enqueue.assign({
       appliedPod: pod,
       attemptedResize: undefined,
       failure: undefined,
-      sizes: { ...sizes, ...Object.fromEntries(currentContainers.map(({ name, size }) => [name, size])) },
+      sizes: withSizes(
+        context,
+        currentContainers.map(({ name, size }) => [name, size]),
+      ),
       ...(resize && { resize: { ...resize, error: undefined } }),
     });
     sendCommands(

@@ -45,7 +45,8 @@ export function podView(ref: PodRef): PodView {
     isPodTerminating: isTerminating,
     endsUndeleted: isTerminating && !isDeleted,
     restartsAll: isRestartingAll,
-    volumes,
+    // Each container looks through these volumes.
+    volumes: volumes.filter(({ waitingReason }) => waitingReason !== undefined),
   };
   return {
     pod: context.allocated,

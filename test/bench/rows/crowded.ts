@@ -30,7 +30,9 @@ const MEMORY_INTERVAL_MS = 1_000;
 /** An image that cannot be pulled. */
 const MISSING = 'registry.invalid/missing:1';
 
-/** Something that a node may have much of. */
+/** Objects that a node may have many of. */
+type Item = 'container' | 'volume' | 'variable' | 'Service' | 'event';
+
 interface Crowd {
   readonly name: string;
   readonly pods: number;
@@ -40,40 +42,81 @@ interface Crowd {
   /** The state that the containers reach. */
   readonly reaches: 'running' | 'waiting';
   readonly services?: number;
-  /** The pods of ten containers that CPU and memory per container are compared with. */
-  readonly against?: keyof typeof FEWS;
+  /** The objects that CPU and memory are divided among. */
+  readonly item: Item;
+  /** The number of objects. Undefined for events, which are counted. */
+  readonly items?: number;
+}
+
+/** A crowd, and one of the same objects in small pods or numbers that its CPU and memory per object are compared with. */
+interface LargeCrowd extends Crowd {
+  readonly against: keyof typeof FEWS;
 }
 
 const containersOf = (count: number, image: string) =>
   Array.from({ length: count }, (_, index) => ({ name: `c${index}`, image }));
+const volumesOf = (count: number) => Array.from({ length: count }, (_, index) => ({ name: `v${index}`, emptyDir: {} }));
+const variablesOf = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({ name: `VARIABLE_${index}`, value: `value ${index}` }));
 
 const crowdOf = (name: string, pods: number, containers: number, image = BUSYBOX_IMAGE): Crowd => ({
   name,
   pods,
   containers: pods * containers,
   reaches: image === MISSING ? 'waiting' : 'running',
+  item: 'container',
+  items: pods * containers,
   spec: { containers: containersOf(containers, image) },
 });
 
-const volumes = Array.from({ length: MANY }, (_, index) => ({ name: `v${index}`, emptyDir: {} }));
-const variables = Array.from({ length: 5_000 }, (_, index) => ({ name: `VARIABLE_${index}`, value: `value ${index}` }));
-const [single] = containersOf(1, BUSYBOX_IMAGE);
+const withVolumes = (name: string, pods: number, count: number): Crowd => ({
+  ...crowdOf(name, pods, 1),
+  item: 'volume',
+  items: pods * count,
+  spec: { containers: containersOf(1, BUSYBOX_IMAGE), volumes: volumesOf(count) },
+});
 
-/** The pods of a few containers that those of many are compared with, running and waiting for their images. */
+const withVariables = (name: string, pods: number, count: number): Crowd => {
+  const [container] = containersOf(1, BUSYBOX_IMAGE);
+  return {
+    ...crowdOf(name, pods, 1),
+    item: 'variable',
+    items: pods * count,
+    spec: { containers: [{ ...container, env: variablesOf(count) }] },
+  };
+};
+
+const withServices = (name: string, services: number): Crowd => ({
+  ...crowdOf(name, 20, 1),
+  item: 'Service',
+  items: services,
+  services,
+});
+
+/** Pods of five containers. Each container is pulled, created and started, which are three events. */
+const withEvents = (name: string, pods: number): Crowd => {
+  const { items: _, ...crowd } = crowdOf(name, pods, 5);
+  return { ...crowd, item: 'event' };
+};
+
+/** The objects in small pods or numbers that those of a crowd are compared with. */
 const FEWS = {
   running: crowdOf('running containers, 100 pods of 10', FEW_PODS, FEW),
   waiting: crowdOf('waiting containers, 100 pods of 10', FEW_PODS, FEW, MISSING),
+  volumes: withVolumes('volumes, 100 pods of 10', FEW_PODS, FEW),
+  variables: withVariables('variables, 100 containers of 50', FEW_PODS, 50),
+  services: withServices('100 Services', SERVICES / 10),
+  events: withEvents('200 events of 13 pods of 5 containers', 13),
 } as const;
 
-const CROWDS: readonly Crowd[] = [
+const CROWDS: readonly LargeCrowd[] = [
   { ...crowdOf('1,000 running containers of one pod', 1, MANY), against: 'running' },
   { ...crowdOf('1,000 waiting containers of one pod', 1, MANY, MISSING), against: 'waiting' },
   { ...crowdOf('110 pods of 20 containers', 110, 20), against: 'running' },
-  { ...crowdOf('1,000 volumes of one pod', 1, 1), spec: { containers: [single], volumes } },
-  { ...crowdOf('5,000 variables of one container', 1, 1), spec: { containers: [{ ...single, env: variables }] } },
-  { ...crowdOf('1,000 services', 20, 1), services: SERVICES },
-  // A container is pulled, created and started, which are three events.
-  crowdOf('2,000 events of 134 pods of 5 containers', 134, 5),
+  { ...withVolumes('1,000 volumes of one pod', 1, MANY), against: 'volumes' },
+  { ...withVariables('5,000 variables of one container', 1, 5_000), against: 'variables' },
+  { ...withServices('1,000 Services', SERVICES), against: 'services' },
+  { ...withEvents('2,000 events of 134 pods of 5 containers', 134), against: 'events' },
 ];
 
 interface Measured {
@@ -81,9 +124,9 @@ interface Measured {
   readonly healthMs: number;
   /** The longest interval between two renewals of the lease, in milliseconds. */
   readonly leaseMs: number;
-  /** CPU time of the agent per container, in milliseconds. */
+  /** CPU time of the agent per object, in milliseconds. */
   readonly cpuMs: number;
-  /** Resident memory of the agent per container, in KiB. It is NaN if not measured, because its readings take minutes. */
+  /** Resident memory of the agent per object, in KiB. */
   readonly memoryKib: number;
   /** Number of events that the node has created at the API server. */
   readonly events: number;
@@ -94,21 +137,19 @@ interface Measured {
 }
 
 /**
- * A node of a cluster whose pods are large: whether its agent stays responsive, and what it takes for each container, against
- * pods of ten containers. Its runtime is simulated.
+ * A node of a cluster with large pods, or many objects of one kind: whether its agent stays responsive, and what it takes
+ * for each object, against the same objects in small pods or numbers. Its runtime is simulated.
  */
 export async function crowded(node: BenchNode, seconds: number): Promise<Figure[]> {
   const parent = node.place.directory;
-  const few = {
-    running: await measured(parent, FEWS.running, seconds, releasedMemory),
-    waiting: await measured(parent, FEWS.waiting, seconds, releasedMemory),
-  };
   const figures: Figure[] = [];
+  const few = new Map<keyof typeof FEWS, Measured>();
   for (const crowd of CROWDS) {
-    const memoryOf = crowd.against === undefined ? unmeasured : releasedMemory;
-    const crowdMeasured = await measured(parent, crowd, seconds, memoryOf);
-    figures.push(...responsiveness(crowd, crowdMeasured, seconds));
-    if (crowd.against !== undefined) figures.push(...perContainer(crowd, crowdMeasured, few[crowd.against]));
+    const { against } = crowd;
+    const fewMeasured = few.get(against) ?? (await measured(parent, FEWS[against], seconds));
+    few.set(against, fewMeasured);
+    const crowdMeasured = await measured(parent, crowd, seconds);
+    figures.push(...responsiveness(crowd, crowdMeasured, seconds), ...perItem(crowd, crowdMeasured, fewMeasured));
   }
   return figures;
 }
@@ -136,22 +177,22 @@ const responsiveness = (
   },
 ];
 
-const perContainer = ({ name }: Crowd, { cpuMs, memoryKib }: Measured, few: Measured): Figure[] => [
+const perItem = ({ name, item, against }: LargeCrowd, { cpuMs, memoryKib }: Measured, few: Measured): Figure[] => [
   {
     row,
-    name: `${name}: CPU per container, against pods of 10`,
+    name: `${name}: CPU per ${item}, against ${FEWS[against].name}`,
     value: cpuMs / few.cpuMs,
     unit: '×',
     goal: 1.5,
-    detail: `${cpuMs.toFixed(1)} ms against ${few.cpuMs.toFixed(1)} ms`,
+    detail: `${cpuMs.toFixed(2)} ms against ${few.cpuMs.toFixed(2)} ms`,
   },
   {
     row,
-    name: `${name}: memory per container, against pods of 10`,
+    name: `${name}: memory per ${item}, against ${FEWS[against].name}`,
     value: memoryKib / few.memoryKib,
     unit: '×',
     goal: 1.2,
-    detail: `${memoryKib.toFixed(0)} KiB against ${few.memoryKib.toFixed(0)} KiB`,
+    detail: `${memoryKib.toFixed(1)} KiB against ${few.memoryKib.toFixed(1)} KiB`,
   },
 ];
 
@@ -165,43 +206,35 @@ async function releasedMemory(pid: number): Promise<number> {
   return lowest;
 }
 
-const unmeasured = async (): Promise<number> => Number.NaN;
-
-type MemoryReading = (pid: number) => Promise<number>;
-
-function measured(parent: string, crowd: Crowd, seconds: number, memoryOf: MemoryReading): Promise<Measured> {
+function measured(parent: string, crowd: Crowd, seconds: number): Promise<Measured> {
   return withSimulatedPlace(parent, async (place) => {
     const api = await benchCluster(place.directory);
     try {
-      return await onNode(place, api, crowd, { seconds, memoryOf });
+      return await onNode(place, api, crowd, seconds);
     } finally {
       await api.end();
     }
   });
 }
 
-async function onNode(
-  place: AgentPlace,
-  api: BenchCluster,
-  crowd: Crowd,
-  { seconds, memoryOf }: { readonly seconds: number; readonly memoryOf: MemoryReading },
-): Promise<Measured> {
+async function onNode(place: AgentPlace, api: BenchCluster, crowd: Crowd, seconds: number): Promise<Measured> {
   const healthzPort = await freePort();
   const act = async ({ pid, watcher }: { readonly pid: number; readonly watcher: { close(): void } }) => {
     await api.nodeReady();
     watcher.close();
-    for (let index = 0; index < (crowd.services ?? 0); index += 1) await api.createService(`service-${index}`);
     await pause(CALM_MS);
     const file = join(place.directory, 'health');
     return withProcess('healthPoller.ts', [`http://127.0.0.1:${healthzPort}/healthz`, file], async () => {
-      const memory = await memoryOf(pid);
+      const memory = await releasedMemory(pid);
       const cpu = await cpuTime(pid);
       const leases = api.leaseIntervals();
+      for (let index = 0; index < (crowd.services ?? 0); index += 1) await api.createService(`service-${index}`);
       const names = namesFor('crowd', crowd.pods);
       for (const name of names) await api.create(name, crowd.spec);
       await pause(seconds * 1_000);
-      const cpuMs = ((await cpuTime(pid)) - cpu) / crowd.containers;
-      const memoryKib = (((await memoryOf(pid)) - memory) * 1_024) / crowd.containers;
+      const { items = api.events() } = crowd;
+      const cpuMs = ((await cpuTime(pid)) - cpu) / items;
+      const memoryKib = (((await releasedMemory(pid)) - memory) * 1_024) / items;
       const reportedContainers = await api.countContainers(crowd.reaches);
       await api.remove(names);
       const healthMs = Number(await readFile(file, 'utf8'));

@@ -15,6 +15,7 @@ import { type ApiObject, jsonOfObject, OBJECT_RESOURCES, type ObjectKind } from 
 const ADMIN: User = { name: 'admin', groups: ['system:masters'] };
 const NAMESPACE = 'default';
 const PODS = `/api/v1/namespaces/${NAMESPACE}/pods`;
+const SERVICES = `/api/v1/namespaces/${NAMESPACE}/services`;
 const CLAIMS = `/apis/resource.k8s.io/v1/namespaces/${NAMESPACE}/resourceclaims`;
 /** The driver that has allocated all claims. */
 export const CLAIM_DRIVER = 'gpu.example.com';
@@ -64,6 +65,11 @@ export class ClusterUsers {
       const status = { allocation: { devices: { results } }, reservedFor };
       return this.#request('PUT', `${CLAIMS}/${claim}/status`, { ...stored, status });
     });
+  }
+
+  /** Creates a Service with one port. */
+  createService(name: string): void {
+    this.#enqueueRequest('POST', SERVICES, { metadata: { name }, spec: { ports: [{ port: 80 }] } });
   }
 
   /** `graceSeconds` 0 removes the pod at once, even if it is running. */

@@ -1,0 +1,10 @@
+/** Functions whose work is known. */
+export function linear(size: number): number {
+  let sum = 0;
+  for (let index = 0; index < size; index += 1) sum += index;
+  return sum;
+}
+
+export function quadratic(size: number): number {
+  return Array.from({ length: size }, () => linear(size)).length;
+}

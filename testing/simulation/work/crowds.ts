@@ -1,0 +1,260 @@
+/** Stories of nodes with many objects of one kind. Their numbers decide what the work is compared with. */
+import { simulatedCluster } from '../cluster/simulatedCluster.ts';
+import { type Simulation, simulateNode } from '../simulateNode.ts';
+import { container, type Manifest, type ManifestContainer, manifest } from '../stories/manifests.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+/** A server that becomes unhealthy 20 s after the start of its container. */
+const UNHEALTHY_PORT = 8082;
+const MAX_START_SECONDS = 300;
+/** An image that cannot be pulled. */
+const MISSING_IMAGE = 'registry.invalid/missing:1';
+
+/** A part of a story. Its facts are all alike, e.g. the exits of containers. */
+export interface Phase {
+  readonly name: string;
+  /** The number of facts in it, given the size of the crowd. */
+  readonly facts: (size: number) => number;
+  /**
+   * Duration of the phase in milliseconds, if the work of as much idle time is to be subtracted. It is measured before
+   * the phase. Undefined if nothing is subtracted.
+   */
+  readonly lastsMs?: number;
+  /**
+   * Whether the facts come one after the other, so that they take longer in a larger crowd. Meanwhile, the status of a
+   * large pod is sent at regular intervals, and there are more of these.
+   */
+  readonly isSequential?: boolean;
+  readonly act: (node: Simulation, size: number) => Promise<void>;
+}
+
+export interface Crowd {
+  /** The objects that the node has many of, e.g. `pods`. */
+  readonly name: string;
+  /** The smaller of the two numbers of objects. */
+  readonly size: number;
+  readonly phases: readonly Phase[];
+}
+
+const numbered = <T>(count: number, of: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => of(index));
+
+/** One fact about each object, or a fact that may cost work for each object. */
+const perObject = (size: number): number => size;
+/** A fact whose work must not depend on the number of objects. */
+const once = (): number => 1;
+
+const createPods = (node: Simulation, pods: readonly Manifest[]) => {
+  for (const pod of pods) node.perform({ kind: 'createPod', pod });
+};
+
+const podNames = (node: Simulation) => node.pods().map(({ metadata: { namespace, name } }) => `${namespace}/${name}`);
+
+const created = (podsOf: (size: number) => readonly Manifest[], isSequential = false): Phase => ({
+  name: 'they are created and start',
+  facts: perObject,
+  isSequential,
+  act: async (node, size) => {
+    const pods = podsOf(size);
+    createPods(node, pods);
+    const containers = pods.flatMap(({ spec }) => spec.containers).filter(({ image }) => image !== MISSING_IMAGE);
+    await untilRunning(node, containers.length);
+  },
+});
+
+/** Advances the time by 15 s, and until this number of containers runs. */
+async function untilRunning(node: Simulation, count: number): Promise<void> {
+  await node.advance(15 * SECOND);
+  for (let second = 0; node.host.running().length < count && second < MAX_START_SECONDS; second += 1)
+    await node.advance(SECOND);
+}
+
+const exitOfOne = (facts: Phase['facts']): Phase => ({
+  name: 'a container exits and is restarted',
+  facts,
+  lastsMs: MINUTE,
+  act: async (node) => {
+    node.perform({ kind: 'exit', which: 0, exitCode: 1 });
+    await node.advance(MINUTE);
+  },
+});
+
+const exitOfAll: Phase = {
+  name: 'all containers exit and are restarted',
+  facts: perObject,
+  isSequential: true,
+  act: async (node) => {
+    for (const { id } of node.host.running()) node.host.runtime.exitContainer(id, 1);
+    await node.advance(MINUTE);
+  },
+};
+
+const probesFail: Phase = {
+  name: 'the readiness of all containers changes',
+  facts: perObject,
+  act: (node) => node.advance(30 * SECOND),
+};
+
+const idle: Phase = { name: 'two minutes pass', facts: perObject, act: (node) => node.advance(2 * MINUTE) };
+
+const failedPulls: Phase = {
+  name: 'ten minutes of failed pulls pass',
+  facts: perObject,
+  act: (node) => node.advance(10 * MINUTE),
+};
+
+const agentRestarts: Phase = {
+  name: 'the agent restarts and adopts them',
+  facts: perObject,
+  act: async (node) => {
+    node.kill({ cutsCalls: true });
+    await node.startAgent();
+    await node.advance(30 * SECOND);
+  },
+};
+
+const deleted: Phase = {
+  name: 'their pods are deleted',
+  facts: perObject,
+  act: async (node) => {
+    for (const pod of podNames(node)) node.perform({ kind: 'deletePod', pod });
+    await node.advance(2 * MINUTE);
+  },
+};
+
+const readinessProbe = { httpGet: { port: UNHEALTHY_PORT }, periodSeconds: 10, failureThreshold: 1 };
+const probed = (name: string, more: Partial<ManifestContainer> = {}) => container(name, { readinessProbe, ...more });
+
+const volumes = (count: number) => numbered(count, (index) => ({ name: `v${index}`, emptyDir: {} }));
+
+/** The life of one large pod. A change of one container may cost work for each object, because its status has them all. */
+const wholeLife = (podsOf: (size: number) => readonly Manifest[]): readonly Phase[] => [
+  created(podsOf, true),
+  probesFail,
+  exitOfOne(perObject),
+  exitOfAll,
+  idle,
+  agentRestarts,
+  deleted,
+];
+
+/** Starts a node of a cluster, and waits until it is idle. */
+export async function idleNode(): Promise<Simulation> {
+  const node = await simulateNode({ seed: 1, cluster: simulatedCluster });
+  node.perform({ kind: 'registryDown', images: [MISSING_IMAGE], forMs: 60 * MINUTE });
+  await node.advance(30 * SECOND);
+  return node;
+}
+
+export const crowds: readonly Crowd[] = [
+  {
+    name: 'pods',
+    size: 12,
+    phases: [
+      created((size) =>
+        numbered(size, (index) => manifest(`pod-${index}`, { containers: [container('a'), container('b')] })),
+      ),
+      exitOfOne(once),
+      exitOfAll,
+      agentRestarts,
+      deleted,
+    ],
+  },
+  {
+    name: 'pods with probes',
+    size: 10,
+    phases: [
+      created((size) => numbered(size, (index) => manifest(`pod-${index}`, { containers: [probed('main')] }))),
+      probesFail,
+      idle,
+      deleted,
+    ],
+  },
+  {
+    name: 'containers and volumes of a pod',
+    size: 40,
+    phases: wholeLife((size) => [
+      manifest('large', {
+        volumes: volumes(size),
+        containers: numbered(size, (index) =>
+          probed(`c${index}`, { volumeMounts: [{ name: `v${index}`, mountPath: '/data' }] }),
+        ),
+      }),
+    ]),
+  },
+  {
+    name: 'volumes of a pod',
+    size: 100,
+    phases: wholeLife((size) => [
+      manifest('large', {
+        volumes: volumes(size),
+        containers: [
+          probed('main', {
+            volumeMounts: numbered(size, (index) => ({ name: `v${index}`, mountPath: `/v${index}` })),
+          }),
+        ],
+      }),
+    ]),
+  },
+  {
+    name: 'variables of a container',
+    size: 500,
+    phases: wholeLife((size) => [
+      manifest('large', {
+        containers: [
+          probed('main', { env: numbered(size, (index) => ({ name: `V${index}`, value: `value ${index}` })) }),
+        ],
+      }),
+    ]),
+  },
+  {
+    name: 'Services',
+    size: 100,
+    phases: [
+      {
+        name: 'they are created',
+        facts: perObject,
+        act: async (node, size) => {
+          for (let index = 0; index < size; index += 1) node.cluster?.users.createService(`service-${index}`);
+          await node.advance(15 * SECOND);
+        },
+      },
+      {
+        name: 'another one is created',
+        facts: once,
+        lastsMs: 15 * SECOND,
+        act: async (node) => {
+          node.cluster?.users.createService('last');
+          await node.advance(15 * SECOND);
+        },
+      },
+      created(() => [manifest('of-services')]),
+      idle,
+      deleted,
+    ],
+  },
+  {
+    name: 'waiting containers of a pod',
+    size: 50,
+    phases: [
+      created((size) => [
+        manifest('large', { containers: numbered(size, (index) => container(`c${index}`, { image: MISSING_IMAGE })) }),
+      ]),
+      deleted,
+    ],
+  },
+  {
+    name: 'events',
+    size: 12,
+    phases: [
+      created((size) =>
+        numbered(size, (index) =>
+          manifest(`pod-${index}`, { containers: [container('main', { image: MISSING_IMAGE })] }),
+        ),
+      ),
+      failedPulls,
+      deleted,
+    ],
+  },
+];

@@ -1,0 +1,106 @@
+/**
+ * Counts the work of the agent: how often each of its functions, and each block in a function, runs. V8 does the
+ * counting, so equal runs have equal counts, whatever the load of the host. The work inside built-in functions, e.g. of
+ * copying an array, is not counted, but that of the functions that they call is.
+ */
+import { readFileSync } from 'node:fs';
+import { Session } from 'node:inspector/promises';
+import { registerHooks } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const PACKAGE_URL = pathToFileURL(join(import.meta.dirname, '../../..')).href;
+/** Code that is no part of an agent on a host: the simulation, the API server for tests and the simulated runtime. */
+const SIMULATED = /\/(testing|test|simulated)\//;
+/** The query of modules that the API server has its own instances of, because the agent uses them as well. */
+const OF_SERVER = '?server';
+
+export interface FunctionWork {
+  /** Identifies the function in all works. */
+  readonly id: string;
+  readonly name: string;
+  /** The file, line and name of the function, e.g. `base/values/lookUp.ts:9 lookUp`. */
+  readonly location: string;
+  /** Number of times that its blocks have run. */
+  readonly count: number;
+}
+
+/** The work between two points, by the ID of the function. */
+export type Work = ReadonlyMap<string, FunctionWork>;
+
+export class WorkCounter {
+  readonly #session: Session;
+  readonly #isCounted: (url: string) => boolean;
+  readonly #locations = new Map<string, string>();
+
+  private constructor(session: Session, isCounted: (url: string) => boolean) {
+    this.#session = session;
+    this.#isCounted = isCounted;
+  }
+
+  /**
+   * Starts counting the functions of the modules whose URLs `isCounted` accepts, by default those of the agent. Only
+   * modules that are loaded afterwards have counts of blocks, because V8 adds the counters when it compiles.
+   */
+  static async start(isCounted: (url: string) => boolean = isAgents): Promise<WorkCounter> {
+    separateServer();
+    const session = new Session();
+    session.connect();
+    await session.post('Profiler.enable');
+    await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
+    return new WorkCounter(session, isCounted);
+  }
+
+  /** Returns the work since the last call, or since the start. */
+  async take(): Promise<Work> {
+    const { result } = await this.#session.post('Profiler.takePreciseCoverage');
+    const work = new Map<string, FunctionWork>();
+    for (const { url, functions } of result) {
+      if (!this.#isCounted(url)) continue;
+      for (const { functionName: name, ranges } of functions) {
+        const count = ranges.reduce((sum, range) => sum + range.count, 0);
+        const offset = ranges[0]?.startOffset ?? 0;
+        const id = `${url}:${offset}`;
+        if (count > 0) work.set(id, { id, name, location: this.#locationOf(id, { url, name, offset }), count });
+      }
+    }
+    return work;
+  }
+
+  #locationOf(id: string, place: { readonly url: string; readonly name: string; readonly offset: number }): string {
+    const location = this.#locations.get(id) ?? describeLocation(place);
+    this.#locations.set(id, location);
+    return location;
+  }
+}
+
+/** Loads a second instance of the modules that the API server for tests imports, so that their work is not counted. */
+function separateServer(): void {
+  registerHooks({
+    resolve: (specifier, context, nextResolve) => {
+      const resolved = nextResolve(specifier, context);
+      const { parentURL = '' } = context;
+      const isOfServer = parentURL.startsWith(`${PACKAGE_URL}/testing/apiserver/`) || parentURL.endsWith(OF_SERVER);
+      const isShared =
+        resolved.url.startsWith(`${PACKAGE_URL}/`) && !resolved.url.startsWith(`${PACKAGE_URL}/testing/`);
+      return isOfServer && isShared ? { ...resolved, url: resolved.url + OF_SERVER } : resolved;
+    },
+  });
+}
+
+const isAgents = (url: string): boolean =>
+  url.startsWith(`${PACKAGE_URL}/`) && !SIMULATED.test(url.slice(PACKAGE_URL.length)) && !url.endsWith(OF_SERVER);
+
+function describeLocation({
+  url,
+  name,
+  offset,
+}: {
+  readonly url: string;
+  readonly name: string;
+  readonly offset: number;
+}) {
+  // Removing types does not move the code, so the offset is also that in the source file.
+  const line = readFileSync(fileURLToPath(url), 'utf8').slice(0, offset).split('\n').length;
+  return `${url.slice(PACKAGE_URL.length + 1)}:${line} ${name || '(anonymous)'}`;
+}
