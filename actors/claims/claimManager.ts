@@ -14,7 +14,7 @@ import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { formatClaimCheckpoint, parseClaimCheckpoint } from '../../kubernetes/claims/claimCheckpoint.ts';
 import { type ClaimDevice, type ClaimDriver, type ClaimState, claimKey } from '../../kubernetes/claims/claimState.ts';
-import { containerCdiIds } from '../../kubernetes/claims/containerDevices.ts';
+import { containerCdiIds, containerClaimStates } from '../../kubernetes/claims/containerDevices.ts';
 import { allocatedDrivers, type PodClaim, podClaims, type ResourceClaim } from '../../kubernetes/claims/podClaims.ts';
 import { createAlarm } from '../alarm.ts';
 import type { FactFeed } from '../boundary.ts';
@@ -288,6 +288,11 @@ export class ClaimManager {
     return containerCdiIds(this.#withLatestStatus(pod), container, (name) =>
       this.#claims.get(claimKey({ namespace, name })),
     );
+  }
+
+  /** Returns the claims of a container, or none if any of them has not been prepared. */
+  containerClaims(pod: Pod, container: Pick<Container, 'name' | 'resources'>): readonly ClaimState[] {
+    return containerClaimStates(this.#withLatestStatus(pod), container, [...this.#claims.values()]);
   }
 
   /** Writes the checkpoint durably and atomically, after any write in progress, and reports the claims. */

@@ -6,6 +6,8 @@ import { hostFiles } from '../../host/files/fileSystem.ts';
 import { createLayout } from '../../host/pods/layout.ts';
 import { listPodDirectories } from '../../host/pods/podDirectory.ts';
 import { countIdRanges, createUserNamespaces } from '../../host/pods/userNamespaces.ts';
+import type { Container } from '../../kubernetes/api/schema/container.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { involvedNode, recordedEvent } from '../../kubernetes/events/recordedEvent.ts';
 import type { Allocation } from '../../kubernetes/resources/allocation.ts';
 import { sortPeriods } from '../../kubernetes/shutdown/periods.ts';
@@ -200,6 +202,7 @@ function createNodeOnStore(dependencies: NodeDependencies, leftovers: PodsAtStar
     },
     explainNode: () => withUnwrittenFiles(explainNode(), store.failure()),
     imageUses: (signal: AbortSignal) => imageCollector.uses({ signal }),
+    claims: (pod: Pod, container: Container) => dependencies.claimManager.containerClaims(pod, container),
     relist: (signal: AbortSignal) => dependencies.relistRequests.request(signal),
     manifestFile: (uid: string) => dependencies.manifestFiles.now.get(uid),
   });

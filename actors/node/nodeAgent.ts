@@ -3,8 +3,10 @@ import type { AnyActorRef, InspectionEvent, Snapshot } from 'xstate';
 import { runAllSteps, type Steps } from '../../base/async/steps.ts';
 import { NodeFailure } from '../../base/failure.ts';
 import type { Clock } from '../../base/time/clock.ts';
+import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
+import type { ClaimState } from '../../kubernetes/claims/claimState.ts';
 import { explainCpus } from '../../kubernetes/cpus/explainCpus.ts';
 import { explainDevices } from '../../kubernetes/devices/deviceStatus.ts';
 import type { DevicePool } from '../../kubernetes/devices/reserveDevices.ts';
@@ -152,6 +154,8 @@ export interface NodeAgent {
   memory(): MemoryAllocation | undefined;
   /** Returns the devices of device plugins and their allocations. Undefined if the node has no device plugins. */
   devices(): DevicePool | undefined;
+  /** Returns the resource claims of a container, or none if any of them is not prepared. A replay has none. */
+  claims(pod: Pod, container: Container): readonly ClaimState[];
   /** Returns the manifest file of a static pod. Undefined for a pod from another source, or if the file is gone. */
   manifestFile(uid: string): string | undefined;
   /** Returns the current values of the node facts that can change at run time. */
@@ -216,6 +220,7 @@ export function createAgent(boundary: Boundary, input: NodeInput, observers: Age
     // Only the live node has a runtime.
     relist: async () => false,
     imageUses: async () => [],
+    claims: () => [],
     // Only the live node reads manifest files. A recording does not contain their names.
     manifestFile: () => undefined,
     facts: () => changeableFacts(root.getSnapshot().context),

@@ -3,6 +3,7 @@
  * (`kubelet/pkg/apis/podresources`).
  */
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
+import type { ClaimState } from '../../kubernetes/claims/claimState.ts';
 import type { CpuSet } from '../../kubernetes/cpus/cpuSet.ts';
 import type { MemoryBlock } from '../../kubernetes/numaMemory/memoryAssignments.ts';
 
@@ -18,6 +19,7 @@ interface ContainerResources {
   readonly devices: readonly ListedDevice[];
   readonly cpus: CpuSet;
   readonly memory: readonly MemoryBlock[];
+  readonly claims: readonly ClaimState[];
 }
 
 /** A pod and its containers. */
@@ -45,11 +47,12 @@ export function encodePods(pods: readonly PodResources[]): Buffer {
       [2, pod.namespace],
     ] as const)
       if (text !== '') writer.uint32(fieldTag(number)).string(text);
-    for (const { name, devices, cpus, memory } of pod.containers) {
+    for (const { name, devices, cpus, memory, claims } of pod.containers) {
       writer.uint32(fieldTag(3)).fork().uint32(fieldTag(1)).string(name);
       writeDevices(writer, 2, devices);
       writeCpus(writer, 3, cpus);
       writeMemory(writer, 4, memory);
+      writeClaims(writer, claims);
       writer.join();
     }
     writer.join();
@@ -110,6 +113,23 @@ function writeMemory(writer: BinaryWriter, field: number, blocks: readonly Memor
       writer.join();
     }
     writer.join().join();
+  }
+}
+
+/** Writes claims as `DynamicResource` messages with the devices that their drivers have prepared. */
+function writeClaims(writer: BinaryWriter, claims: readonly ClaimState[]): void {
+  for (const { name, namespace, drivers } of claims) {
+    writer.uint32(fieldTag(5)).fork().uint32(fieldTag(2)).string(name).uint32(fieldTag(3)).string(namespace);
+    for (const driver of drivers)
+      for (const { cdiIds, poolName, deviceName, shareId } of driver.devices) {
+        writer.uint32(fieldTag(4)).fork();
+        for (const id of cdiIds) writer.uint32(fieldTag(1)).fork().uint32(fieldTag(1)).string(id).join();
+        writer.uint32(fieldTag(2)).string(driver.name).uint32(fieldTag(3)).string(poolName);
+        writer.uint32(fieldTag(4)).string(deviceName);
+        if (shareId !== undefined) writer.uint32(fieldTag(5)).string(shareId);
+        writer.join();
+      }
+    writer.join();
   }
 }
 

@@ -1,12 +1,14 @@
 /**
- * Serves the pod-resources API, which lists the exclusive devices, CPUs and memory of containers for monitoring agents
+ * Serves the pod-resources API, which lists the devices, exclusive CPUs and memory of containers for monitoring agents
  * (`pkg/kubelet/apis/podresources`). Imported on demand, because this module needs the gRPC server.
  */
 import { type handleUnaryCall, Server, ServerCredentials, type ServiceDefinition, status } from '@grpc/grpc-js';
 import type { Clock } from '../../base/time/clock.ts';
 import { RateLimit } from '../../kubeclient/rateLimit.ts';
 import { isSidecar } from '../../kubernetes/api/pods/containers.ts';
+import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import type { ClaimState } from '../../kubernetes/claims/claimState.ts';
 import type { ResourceAssignments } from '../../kubernetes/cpus/allocatePod.ts';
 import {
   allocatableCpus,
@@ -43,6 +45,8 @@ export interface PodResourcesParts {
   readonly memory: () => { readonly memoryPolicy: MemoryPolicy; readonly assignments: MemoryAssignments } | undefined;
   /** The device plugins' resources and allocations. Undefined if the node has no device plugins. */
   readonly devices: () => DevicePool | undefined;
+  /** Returns the prepared claims of a container. */
+  readonly claims: (pod: Pod, container: Container) => readonly ClaimState[];
   readonly clock: Clock;
   /** Called for each request that the rate limit admits, before the response. */
   readonly onRequest?: PodResourcesListener | undefined;
@@ -81,6 +85,7 @@ export async function listenPodResources(path: string, parts: PodResourcesParts)
       cpus: parts.cpus()?.assignments,
       memory: parts.memory()?.assignments,
       devices: parts.devices(),
+      claims: parts.claims,
     });
   server.addService(V1, {
     list: createUnaryHandler(['v1', 'list'], () =>
@@ -136,20 +141,25 @@ function requirePod(pods: readonly Pod[], { name, namespace }: RequestedPod): Po
 
 interface ExclusiveResources extends ResourceAssignments {
   readonly devices: DevicePool | undefined;
+  readonly claims: PodResourcesParts['claims'];
 }
 
-/** Returns the pod's containers with their devices, exclusive CPUs and memory, sidecars first. */
-function podResourcesWithSidecars(pod: Pod, { cpus, memory, devices }: ExclusiveResources): PodResources {
+/** Returns the pod's containers with their devices, exclusive CPUs, memory and claims, sidecars first. */
+function podResourcesWithSidecars(pod: Pod, { cpus, memory, devices, claims }: ExclusiveResources): PodResources {
   const { uid } = pod.metadata;
   const sidecars = (pod.spec.initContainers ?? []).filter(isSidecar);
   return {
     ...podResourcesWithoutSidecars(pod, devices),
-    containers: [...sidecars, ...pod.spec.containers].map(({ name }) => ({
-      name,
-      devices: containerDevices(devices, uid, name),
-      cpus: (cpus && findAssignment(cpus, uid, name)?.cpus) ?? NO_CPUS,
-      memory: (memory && findMemory(memory, uid, name)?.blocks) ?? [],
-    })),
+    containers: [...sidecars, ...pod.spec.containers].map((container) => {
+      const { name } = container;
+      return {
+        name,
+        devices: containerDevices(devices, uid, name),
+        cpus: (cpus && findAssignment(cpus, uid, name)?.cpus) ?? NO_CPUS,
+        memory: (memory && findMemory(memory, uid, name)?.blocks) ?? [],
+        claims: claims(pod, container),
+      };
+    }),
   };
 }
 
@@ -165,6 +175,7 @@ const podResourcesWithoutSidecars = (
     devices: containerDevices(devices, uid, container.name).map(({ resource, id }) => ({ resource, id })),
     cpus: NO_CPUS,
     memory: [],
+    claims: [],
   })),
 });
 

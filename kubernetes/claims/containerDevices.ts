@@ -55,6 +55,25 @@ export function containerCdiIds(
   return [...new Set(ids)];
 }
 
+/**
+ * Returns the claims of a container with all of their devices, as a kubelet lists them (`GetContainerClaimInfos` in
+ * `cm/dra/manager.go`). Returns none if any of them has not been prepared.
+ */
+export function containerClaimStates(
+  pod: Pod,
+  container: Pick<Container, 'name' | 'resources'>,
+  claims: readonly ClaimState[],
+): readonly ClaimState[] {
+  try {
+    const names = new Set(containerClaims(pod, container).map(({ claimName }) => claimName));
+    const states = claims.filter(({ name, namespace }) => namespace === pod.metadata.namespace && names.has(name));
+    return states.length === names.size ? states : [];
+  } catch {
+    // A claim of the pod does not exist yet.
+    return [];
+  }
+}
+
 const isOfRequest = ({ requestNames }: ClaimDevice, request: string): boolean =>
   request === '' || requestNames.length === 0 || requestNames.includes(request);
 

@@ -21,6 +21,7 @@ export function servePodResources({
   cpus,
   memory,
   devices,
+  claims,
   onRequest,
 }: PodResourcesSocketDependencies): {
   close(): Promise<void>;
@@ -36,6 +37,7 @@ export function servePodResources({
         cpus,
         memory,
         devices,
+        claims,
         clock,
         onRequest,
       });

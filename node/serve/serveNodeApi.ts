@@ -37,7 +37,10 @@ import { servePodResources } from './podResources.ts';
 
 export interface NodeApiDependencies {
   readonly config: NodeConfig;
-  readonly agent: Pick<NodeAgent, 'knownPods' | 'pods' | 'cpus' | 'memory' | 'devices' | 'health' | 'subscribe'>;
+  readonly agent: Pick<
+    NodeAgent,
+    'knownPods' | 'pods' | 'cpus' | 'memory' | 'claims' | 'devices' | 'health' | 'subscribe'
+  >;
   readonly cri: Cri;
   /** Client for access reviews, and notifications of renewed serving certificates. Undefined without a cluster. */
   readonly cluster?: { readonly reviewClient: KubeClient; followServing(listener: () => void): void } | undefined;
@@ -84,6 +87,7 @@ export async function serveNodeApi(dependencies: NodeApiDependencies): Promise<N
       cpus: dependencies.agent.cpus,
       memory: dependencies.agent.memory,
       devices: dependencies.agent.devices,
+      claims: dependencies.agent.claims,
       onRequest: dependencies.metrics?.podResourcesListener,
     }),
   ];

@@ -130,6 +130,26 @@ describe('C50: a pod with a claim', () => {
     expect(container?.config.CDIDevices).toEqual([{ name: `${GPU}/device=gpu-1` }]);
   });
 
+  test('shows it for the container that names it, also if it was created from a template', async () => {
+    const story = await claimNode();
+    await story.createClaim('gpu-1');
+    await story.createPod('web', { resourceClaims: [{ name: 'gpu', resourceClaimTemplateName: 'template' }] });
+    const web = await story.ask('GET', `${PODS}/web`);
+    const resourceClaimStatuses = [{ name: 'gpu', resourceClaimName: 'gpu-1' }];
+    await story.ask('PUT', `${PODS}/web/status`, { ...web, status: { ...Object(web).status, resourceClaimStatuses } });
+    const claim = Object(await story.ask('GET', `${CLAIMS}/gpu-1`));
+    const { uid } = Object(web).metadata;
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'Pod', name: 'web', uid, controller: true }];
+    await story.ask('PUT', `${CLAIMS}/gpu-1`, { ...claim, metadata: { ...claim.metadata, ownerReferences } });
+    await reserve(story, 'gpu-1', 'web');
+    await story.node.advance('70s');
+    const [pod] = story.node.agent.pods();
+    const [main] = pod?.spec.containers ?? [];
+    if (pod === undefined || main === undefined) throw new Error('the pod has no container');
+    expect(story.node.agent.claims(pod, main)).toMatchObject([{ name: 'gpu-1', drivers: [{ name: GPU }] }]);
+    expect(story.node.agent.claims(pod, { ...main, resources: {} })).toEqual([]);
+  });
+
   test('terminates once the claim is unprepared, after its containers have stopped', async () => {
     const story = await claimNode([GPU], []);
     await runningPod(story);

@@ -3,12 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, credentials, type ServiceError, status } from '@grpc/grpc-js';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { Registry } from '../../../kubelet-api/metrics/registry.ts';
 import { registerPodResourcesMetrics } from '../../../kubelet-api/metrics/requests/podResourcesMetrics.ts';
 import { listenPodResources } from '../../../kubelet-api/podResources/server.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import type { ClaimState } from '../../../kubernetes/claims/claimState.ts';
+import { containerClaimStates } from '../../../kubernetes/claims/containerDevices.ts';
 import { createMemoryPolicy } from '../../../kubernetes/numaMemory/memoryAssignments.ts';
 import { simulatedCpuManager } from '../../../testing/simulation/host/cpuTopologies.ts';
 import { containerWith, podWith } from '../../fakes/pods.ts';
@@ -27,13 +29,14 @@ let listsOnlyActivePods: boolean;
 let devices: ReturnType<Parameters<typeof listenPodResources>[1]['devices']>;
 let cpus: ReturnType<Parameters<typeof listenPodResources>[1]['cpus']>;
 let memory: ReturnType<Parameters<typeof listenPodResources>[1]['memory']>;
+let claims: readonly ClaimState[];
 let registry: Registry;
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'resources-'));
   const socket = join(directory, 'kubelet.sock');
   [clock, pods, registry] = [new SimulatedClock(), [web, over], new Registry()];
-  [cpus, memory, devices] = [undefined, undefined, undefined];
+  [cpus, memory, devices, claims] = [undefined, undefined, undefined, []];
   listsOnlyActivePods = true;
   ({ close } = await listenPodResources(socket, {
     pods: () => pods,
@@ -43,6 +46,7 @@ beforeEach(async () => {
     cpus: () => cpus,
     memory: () => memory,
     devices: () => devices,
+    claims: (pod, container) => containerClaimStates(pod, container, claims),
     clock,
     onRequest: registerPodResourcesMetrics(registry),
   }));
@@ -140,6 +144,61 @@ test('C44: shows the devices of containers with their NUMA nodes, and the health
   expect(await call('/v1alpha1.PodResourcesLister/List')).toBe(
     bytes(1, bytes(1, 'web') + bytes(2, 'default') + alpha) + podBytes('over', ['main']),
   );
+});
+
+describe('C44: the resource claims of containers', () => {
+  const device = { poolName: 'pool', requestNames: ['any'], cdiIds: ['x.io/gpu=a'] };
+  const claim: ClaimState = {
+    uid: 'uid-1',
+    name: 'claim-1',
+    namespace: 'default',
+    podUids: [web.metadata.uid],
+    drivers: [
+      {
+        name: 'x.io',
+        devices: [
+          { ...device, deviceName: 'a' },
+          { poolName: 'pool', deviceName: 'b', shareId: 's', requestNames: [], cdiIds: [] },
+        ],
+      },
+    ],
+    isPrepared: true,
+  };
+  const claimed = podWith('web', {
+    containers: [
+      containerWith('main', { resources: { claims: [{ name: 'gpu', request: 'any' }] } }),
+      containerWith('other'),
+    ],
+    resourceClaims: [{ name: 'gpu', resourceClaimName: 'claim-1' }],
+  });
+  const cdiDevice = bytes(1, bytes(1, 'x.io/gpu=a'));
+  const named = (deviceName: string) => bytes(2, 'x.io') + bytes(3, 'pool') + bytes(4, deviceName);
+  const devicesBytes = bytes(4, cdiDevice + named('a')) + bytes(4, named('b') + bytes(5, 's'));
+  const claimBytes = bytes(5, bytes(2, 'claim-1') + bytes(3, 'default') + devicesBytes);
+  const withContainers = (main: string) =>
+    bytes(1, bytes(1, 'web') + bytes(2, 'default') + bytes(3, bytes(1, 'main') + main) + bytes(3, bytes(1, 'other')));
+
+  test('are listed with all of their devices', async () => {
+    [pods, claims] = [[claimed], [claim, { ...claim, namespace: 'shop' }]];
+    expect(await call('/v1.PodResourcesLister/List')).toBe(withContainers(claimBytes));
+    expect(await call('/v1.PodResourcesLister/Get', asked('web', 'default'))).toBe(withContainers(claimBytes));
+  });
+
+  test('are missing until they are prepared', async () => {
+    pods = [claimed];
+    expect(await call('/v1.PodResourcesLister/List')).toBe(withContainers(''));
+  });
+
+  test('include the claim for the extended resources of a container', async () => {
+    const requestMappings = [{ containerName: 'main', resourceName: 'x.io/gpu', requestName: 'any' }];
+    const status = { extendedResourceClaimStatus: { resourceClaimName: 'claim-1', requestMappings } };
+    const requests = { 'x.io/gpu': '1' };
+    const pod = podWith('web', {
+      containers: [containerWith('main', { resources: { requests } }), containerWith('other')],
+    });
+    [pods, claims] = [[{ ...pod, status }], [claim]];
+    expect(await call('/v1.PodResourcesLister/List')).toBe(withContainers(claimBytes));
+  });
 });
 
 test('C44: List returns active pods with sidecars first, and without exclusive resources', async () => {

@@ -36,6 +36,7 @@ function served({ pods = [], listsOnlyActivePods = true }: { pods?: Pod[]; lists
     cpus: () => undefined,
     memory: () => undefined,
     devices: () => undefined,
+    claims: () => [],
   };
   const { close } = servePodResources(parts);
   ends.push(close);
