@@ -367,7 +367,7 @@ function decideOnDevices(
   )
     return decision;
   if (decision?.decision.kind === 'refused' && decision.decision.reason === 'SysctlForbidden') return decision;
-  // Only the allocation of CPUs reserves devices on the same NUMA nodes.
+  // A pod without an allocation waits, so that the NUMA nodes of its devices do not matter yet.
   const reservation =
     allocator === undefined || decision?.allocation === undefined
       ? reserveDevices(devices.pool, request.pod)
