@@ -33,6 +33,8 @@ export interface ClaimManagerDependencies {
   readonly rootDir: string;
   readonly clock: Clock;
   readonly drivers: ResourceDrivers;
+  /** Whether the health of devices is followed. */
+  readonly reportsHealth: boolean;
   /** Fetches a ResourceClaim from the API server. */
   readonly fetchClaim: (
     claim: { readonly namespace: string; readonly name: string },
@@ -81,7 +83,7 @@ export class ClaimManager {
 
   /** Sends the claims and the drivers whenever they change. */
   readonly feed: FactFeed = async (send, { signal }) => {
-    const { clock, drivers } = this.#dependencies;
+    const { clock, drivers, reportsHealth } = this.#dependencies;
     const alarm = createAlarm(clock, signal);
     let reportedClaims: readonly ClaimState[] = [];
     const report = () => {
@@ -98,12 +100,12 @@ export class ClaimManager {
         report();
       }
     };
-    const healthListener = {
-      healthReported: (...args: Parameters<DeviceHealths['update']>) => {
+    const health = {
+      reported: (...args: Parameters<DeviceHealths['update']>) => {
         this.#healths.update(...args);
         alarm.ring();
       },
-      healthLost: (driver: string) => {
+      lost: (driver: string) => {
         this.#healths.clear(driver);
         alarm.ring();
       },
@@ -112,8 +114,8 @@ export class ClaimManager {
       reportExpiries(),
       drivers.follow(
         {
-          ...healthListener,
           driversChanged: (list) => send({ type: 'drivers.changed', drivers: list, at: clock.now() }),
+          ...(reportsHealth ? { health } : {}),
         },
         signal,
       ),

@@ -21,6 +21,7 @@ import {
   type ClaimReference,
   type ClaimResult,
   type DriverListener,
+  type HealthListener,
   type PrepareResult,
   type ResourceDrivers,
   throwNotRegistered,
@@ -134,7 +135,9 @@ export class PluginDrivers implements ResourceDrivers {
       plugin.isConnected = isConnected;
       this.#reportDrivers();
     });
-    void this.#followHealth(client, name, closeController.signal);
+    const healthListener = this.#listener?.health;
+    if (healthListener !== undefined)
+      void this.#followHealth(client, name, { listener: healthListener, signal: closeController.signal });
     return plugin;
   }
 
@@ -168,15 +171,19 @@ export class PluginDrivers implements ResourceDrivers {
   }
 
   /** Follows the health of the driver's devices until the signal aborts. Not every driver reports it. */
-  async #followHealth(client: PacedClient, driver: string, signal: AbortSignal): Promise<void> {
+  async #followHealth(
+    client: PacedClient,
+    driver: string,
+    { listener, signal }: { readonly listener: HealthListener; readonly signal: AbortSignal },
+  ): Promise<void> {
     const { clock } = this.#dependencies;
     while (!signal.aborted) {
       let hasReported = false;
       await readStream(client, watchResources, signal, (devices) => {
         hasReported = true;
-        this.#listener?.healthReported(driver, devices);
+        listener.reported(driver, devices);
       });
-      if (hasReported) this.#listener?.healthLost(driver);
+      if (hasReported) listener.lost(driver);
       if (!signal.aborted) await waitOnce(clock.now() + HEALTH_RETRY_MS, clock, signal);
     }
   }

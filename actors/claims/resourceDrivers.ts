@@ -32,10 +32,15 @@ export interface DeviceHealthReport {
 export interface DriverListener {
   /** Called with all drivers when any of them has changed. */
   driversChanged(drivers: readonly RegisteredDriver[]): void;
+  /** Undefined if the health of devices is not followed. */
+  readonly health?: HealthListener;
+}
+
+export interface HealthListener {
   /** Called with the health of all devices of a driver. */
-  healthReported(driver: string, devices: readonly DeviceHealthReport[]): void;
+  reported(driver: string, devices: readonly DeviceHealthReport[]): void;
   /** The driver no longer reports the health of its devices. */
-  healthLost(driver: string): void;
+  lost(driver: string): void;
 }
 
 export interface ResourceDrivers {

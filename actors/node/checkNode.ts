@@ -179,6 +179,7 @@ const configSchemas: { readonly [Field in keyof NodeAgentConfig]-?: z.ZodMiniTyp
   memoryManager: z.optional(memoryManagerSchema),
   devicePluginDir: z.optional(pathSchema),
   reportsProcessOomKills: optionalBooleanSchema,
+  reportsDeviceHealth: optionalBooleanSchema,
   reservedCgroups: z.optional(stringArraySchema),
   endsAll: optionalBooleanSchema,
   takesOver: optionalBooleanSchema,

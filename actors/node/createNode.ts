@@ -251,6 +251,7 @@ async function openDependencies(config: FullConfig, parts: NodeParts): Promise<N
     rootDir: config.rootDir,
     clock,
     drivers: parts.drivers ?? noDrivers,
+    reportsHealth: config.reportsDeviceHealth ?? true,
     ...claimReader(parts.cluster),
   });
   const commonDependencies = {
@@ -418,6 +419,7 @@ const INPUT_FIELDS: Readonly<
   limitedSwap: true,
   topologyManager: true,
   reportsProcessOomKills: true,
+  reportsDeviceHealth: true,
   reservedCgroups: true,
   garbage: true,
   eviction: true,

@@ -296,6 +296,7 @@ function createNodeActors(
     hostIps: () => root.getSnapshot().context.hostIps,
     since: sinceMap.enteredAt,
     runtimeName: () => root.getSnapshot().context.health.name,
+    reportsDeviceHealth: input.reportsDeviceHealth,
     persist: persist && withErrorHandler('statuses', persist, onError),
     ledger,
     due: from?.due,

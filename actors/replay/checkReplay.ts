@@ -27,6 +27,7 @@ const inputSchema = z.looseObject({
   crashLoop: z.looseObject({ baseMs: z.number(), maxMs: z.number() }),
   limitedSwap: z.optional(z.boolean()),
   reportsProcessOomKills: z.optional(z.boolean()),
+  reportsDeviceHealth: z.optional(z.boolean()),
   reservedCgroups: z.optional(stringArray),
   endsAll: z.optional(z.boolean()),
   statuses: objectSchema,

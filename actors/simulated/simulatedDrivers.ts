@@ -36,16 +36,18 @@ export class SimulatedDriverHost {
     const driver = this.#drivers.get(name);
     if (driver === undefined) return;
     driver.isConnected = false;
-    for (const listener of this.#listeners) listener.healthLost(name);
+    for (const listener of this.#listeners) listener.health?.lost(name);
     this.#announce();
   }
 
-  /** Reports the health of all devices of a driver. */
-  reportHealth(name: string, devices: readonly DeviceHealthReport[]): void {
+  /** Reports the health of all devices of a driver. Returns the number of agents that follow it. */
+  reportHealth(name: string, devices: readonly DeviceHealthReport[]): number {
     const driver = this.#drivers.get(name);
-    if (driver === undefined) return;
+    if (driver === undefined) return 0;
     driver.health = devices;
-    for (const listener of this.#listeners) listener.healthReported(name, devices);
+    const healthListeners = [...this.#listeners].flatMap(({ health }) => health ?? []);
+    for (const listener of healthListeners) listener.reported(name, devices);
+    return healthListeners.length;
   }
 
   /** Returns the UIDs of the claims that a driver has prepared. */
@@ -70,7 +72,7 @@ export class SimulatedDriverHost {
         if (signal.aborted) return;
         this.#listeners.add(listener);
         listener.driversChanged(this.#registered());
-        for (const [name, { health }] of this.#drivers) if (health) listener.healthReported(name, health);
+        for (const [name, { health }] of this.#drivers) if (health) listener.health?.reported(name, health);
         const { promise, resolve } = Promise.withResolvers<void>();
         signal.addEventListener('abort', () => resolve(), { once: true });
         await promise;

@@ -85,6 +85,8 @@ export interface StatusBoardOptions {
   readonly since: GetStateSince;
   /** The scheme of container IDs, e.g. `containerd`. */
   readonly runtimeName: () => string;
+  /** Whether the statuses contain the health of devices. Undefined means true. */
+  readonly reportsDeviceHealth?: boolean | undefined;
   readonly persist?: PersistFacts | undefined;
   /** Called with errors that concern a single pod. Other pods are not affected. */
   readonly onError: (source: string, error: unknown) => void;
@@ -342,8 +344,8 @@ class Board implements StatusBoard {
   }
 
   #statusContext(previous: PodStatus | undefined) {
-    const { clock, hostIps, runtimeName } = this.#options;
-    const currentFacts = { now: clock.now(), hostIps: hostIps(), runtimeName: runtimeName() };
+    const { clock, hostIps, runtimeName, reportsDeviceHealth = true } = this.#options;
+    const currentFacts = { now: clock.now(), hostIps: hostIps(), runtimeName: runtimeName(), reportsDeviceHealth };
     return { ...currentFacts, ...(previous ? { previous } : {}) };
   }
 

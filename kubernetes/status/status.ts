@@ -24,6 +24,8 @@ interface PodStatusOptions {
   readonly hostIps: readonly string[];
   /** Scheme of container IDs, e.g. `containerd`. */
   readonly runtimeName: string;
+  /** Whether to report the health of devices. Defaults to true. */
+  readonly reportsDeviceHealth?: boolean;
   /** Generation to report. Defaults to the pod's own `metadata.generation`. */
   readonly observedGeneration?: number;
 }
@@ -31,9 +33,10 @@ interface PodStatusOptions {
 /** Computes the complete status of a pod from the views of its actors and the previous status. */
 export function podStatus(observedView: PodView, options: PodStatusOptions): PodStatus {
   if (observedView.restoredStatus) return observedView.restoredStatus;
-  const { now, hostIps } = options;
+  const { now, hostIps, reportsDeviceHealth = true } = options;
   const previous: PodStatus | undefined = options.previous ?? observedView.pod.status ?? observedView.containerEnds;
-  const view = withUnknownRuns(observedView, previous);
+  const completeView = withUnknownRuns(observedView, previous);
+  const view = reportsDeviceHealth ? completeView : withoutDevices(completeView);
   const observedGeneration = options.observedGeneration ?? view.pod.metadata.generation;
   const phase = podPhase(view, previous?.phase);
   const {
@@ -73,6 +76,9 @@ export function podStatus(observedView: PodView, options: PodStatusOptions): Pod
     ...(ephemeral.length > 0 ? { ephemeralContainerStatuses: ephemeral } : {}),
   };
 }
+
+/** Returns a view without the devices of the pod. */
+const withoutDevices = ({ claims: _claims, devices: _devices, ...view }: PodView): PodView => view;
 
 /**
  * Returns the QoS class. It is not reported until the node admits the pod, because an edit of the pod can change it

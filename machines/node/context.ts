@@ -110,6 +110,8 @@ export interface NodeInput {
   readonly limitedSwap?: boolean;
   /** Whether the node reports OOM kills of processes whose container continues to run. */
   readonly reportsProcessOomKills?: boolean;
+  /** Whether the statuses of containers contain the health of their devices. Undefined means true. */
+  readonly reportsDeviceHealth?: boolean;
   /** Sentences about the cgroups of daemons whose limits are set, for display. Undefined if there are none. */
   readonly reservedCgroups?: readonly string[];
   /** Terminal statuses that pods had reached before a restart of the agent, by UID. */

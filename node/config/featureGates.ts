@@ -11,6 +11,7 @@ const ENABLED_BETA_GATES: readonly string[] = [
   'CPUManagerPolicyBetaOptions',
   'GracefulNodeShutdown',
   'GracefulNodeShutdownBasedOnPodPriority',
+  'ResourceHealthStatus',
 ];
 /** Alpha gates, which are disabled by default. */
 const ALPHA_GATES: readonly string[] = ['CPUManagerPolicyAlphaOptions', 'MemoryQoS', 'PodLogsQuerySplitStreams'];
@@ -39,6 +40,9 @@ export const followsShutdown = (config: GatedConfig): boolean => isEnabledByDefa
 /** Whether `shutdownGracePeriodByPodPriority` can be set. */
 export const ordersShutdownByPriority = (config: GatedConfig): boolean =>
   isEnabledByDefault(config, 'GracefulNodeShutdownBasedOnPodPriority');
+
+/** Whether the statuses of containers contain the health of their devices. */
+export const reportsDeviceHealth = (config: GatedConfig): boolean => isEnabledByDefault(config, 'ResourceHealthStatus');
 
 /** Whether the CPU manager accepts policy options that are in beta. */
 export const allowsBetaCpuOptions = (config: GatedConfig): boolean =>

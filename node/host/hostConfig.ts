@@ -113,6 +113,7 @@ function agentSettings(config: NodeConfig, machine: MachineInfo) {
     ...(config.manifestUrl ? { manifestUrl: config.manifestUrl } : {}),
     isLenient: config.lenientManifests,
     reportsProcessOomKills: config.resources.reportsProcessOomKills,
+    reportsDeviceHealth: config.reportsDeviceHealth,
     // The node does not start unless these limits can be set.
     reservedCgroups: config.resources.reservedCgroups.map(describeEnforced),
     fileCheckMs: config.fileCheckFrequencyMs,

@@ -42,6 +42,7 @@ const CONFIG: { readonly [Key in keyof Config]-?: true } = {
   pullSlots: true,
   readResolvConf: true,
   reportsProcessOomKills: true,
+  reportsDeviceHealth: true,
   reservedCgroups: true,
   resolvConf: true,
   seccompDefault: true,

@@ -8,6 +8,7 @@ import { SimulatedDriverHost } from '../../../actors/simulated/simulatedDrivers.
 import { type Gate, openGate } from '../../../host/simulated/gate.ts';
 import type { RecordedEvent } from '../../../kubernetes/events/recordedEvent.ts';
 import { boundPod, type JoinedNode, joinedNode, PODS } from '../../fakes/joinedNode.ts';
+import type { SimulatedNodeOptions } from '../../fakes/node.ts';
 import { IMAGE } from '../../fakes/pods.ts';
 
 const CLAIMS = '/apis/resource.k8s.io/v1/namespaces/default/resourceclaims';
@@ -27,7 +28,11 @@ interface ClaimNode extends JoinedNode {
 }
 
 /** A node with a cluster. `failures` are the errors of the next calls to drivers, undefined for a success. */
-async function claimNode(names = [GPU], failures: (Error | undefined)[] = []): Promise<ClaimNode> {
+async function claimNode(
+  names = [GPU],
+  failures: (Error | undefined)[] = [],
+  config: SimulatedNodeOptions['config'] = {},
+): Promise<ClaimNode> {
   const drivers = new SimulatedDriverHost();
   for (const name of names) drivers.connect(name);
   const calls: string[] = [];
@@ -43,7 +48,7 @@ async function claimNode(names = [GPU], failures: (Error | undefined)[] = []): P
   const onEvent = ({ reason, message, involved }: RecordedEvent) => {
     if (involved.kind === 'Pod') events.push(`${reason}: ${message}`);
   };
-  const joined = await joinedNode({ parts: { drivers: drivers.accessThrough(gate), events: onEvent } });
+  const joined = await joinedNode({ config, parts: { drivers: drivers.accessThrough(gate), events: onEvent } });
   const { ask } = joined;
   return {
     ...joined,
@@ -491,6 +496,32 @@ describe('C50: the health of devices', () => {
     expect(await healthOf(story)).toEqual(shown('Unhealthy', 'too hot'));
     await story.node.advance('10s');
     expect(await healthOf(story)).toEqual(shown('Unknown'));
+  });
+
+  test('is neither followed nor in the status without the feature gate ResourceHealthStatus', async () => {
+    const story = await claimNode([GPU], [], { reportsDeviceHealth: false });
+    await runningPod(story);
+    expect([story.drivers.reportHealth(GPU, [report()]), await healthOf(story)]).toEqual([0, undefined]);
+  });
+
+  test('is in the statuses of several pods whose claims are prepared at the same time', async () => {
+    const story = await claimNode();
+    const devices = ['gpu-1', 'gpu-2', 'gpu-3'];
+    for (const device of devices) {
+      await story.createClaim(device);
+      await story.createPod(`pod-${device}`, { resourceClaims: [{ name: 'gpu', resourceClaimName: device }] });
+      await reserve(story, device, `pod-${device}`);
+    }
+    story.drivers.reportHealth(
+      GPU,
+      devices.map((deviceName) => report({ deviceName })),
+    );
+    await story.node.advance('15s');
+    const statuses = await Promise.all(devices.map((device) => statusOf(story, `pod-${device}`)));
+    expect(statuses.map(({ phase }) => phase)).toEqual(devices.map(() => 'Running'));
+    expect(statuses.map(({ containerStatuses }) => containerStatuses[0].allocatedResourcesStatus[0].resources)).toEqual(
+      devices.map((device) => [{ resourceID: `${GPU}/device=${device}`, health: 'Healthy' }]),
+    );
   });
 
   test('is valid for as long as the driver says', async () => {

@@ -5,9 +5,10 @@ import { createConnection, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { Client } from '@grpc/grpc-js';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { PluginDrivers } from '../../../actors/claims/pluginDrivers.ts';
-import type { DeviceHealthReport } from '../../../actors/claims/resourceDrivers.ts';
+import type { DeviceHealthReport, DriverListener } from '../../../actors/claims/resourceDrivers.ts';
 import { PluginRegistry } from '../../../actors/plugins/pluginRegistry.ts';
 import type { ServiceAction } from '../../../actors/serviceAction.ts';
 import { systemClock } from '../../../base/time/clock.ts';
@@ -27,6 +28,7 @@ let actions: ServiceAction[];
 let errors: string[];
 let gpu: DraDriver;
 let following: Promise<void>;
+let listener: { -readonly [Key in keyof DriverListener]: DriverListener[Key] };
 
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'dra-'));
@@ -45,13 +47,15 @@ beforeEach(() => {
     clock: systemClock,
     onServiceAction: (action) => void actions.push(action),
   });
-  const listener = {
+  listener = {
     driversChanged: (changed: readonly RegisteredDriver[]) => {
       registered = changed;
     },
-    healthReported: (driver: string, devices: readonly DeviceHealthReport[]) =>
-      void Object.assign(health, { [driver]: devices }),
-    healthLost: (driver: string) => void Object.assign(health, { [driver]: 'lost' }),
+    health: {
+      reported: (driver: string, devices: readonly DeviceHealthReport[]) =>
+        void Object.assign(health, { [driver]: devices }),
+      lost: (driver: string) => void Object.assign(health, { [driver]: 'lost' }),
+    },
   };
   following = drivers.follow(listener, controller.signal);
 });
@@ -252,6 +256,15 @@ describe('C50: a DRA driver', () => {
     await until('the end of the registration', () => registered.length === 0);
     await rename(join(root, 'plugins_registry', '.hidden.sock'), join(nested, 'reg.sock'));
     await until('the registration', () => registered.length === 1);
+  });
+
+  test('is not called for the health of its devices if nothing follows that', async () => {
+    delete listener.health;
+    const openStream = jest.spyOn(Client.prototype, 'makeServerStreamRequest');
+    await connected({ health: [{ device: 'a', healthStatus: 1 }] });
+    await prepare('a');
+    expect(openStream).not.toHaveBeenCalled();
+    openStream.mockRestore();
   });
 
   test('reports the health of its devices until it is gone', async () => {

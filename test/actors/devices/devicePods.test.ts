@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { DevicePluginListener, DevicePlugins } from '../../../actors/devices/devicePlugins.ts';
 import { NO_EDITS } from '../../../kubernetes/devices/devices.ts';
 import { boundPod, joinedNode, PODS } from '../../fakes/joinedNode.ts';
+import type { SimulatedNodeOptions } from '../../fakes/node.ts';
 import { IMAGE } from '../../fakes/pods.ts';
 
 const GPU = 'example.com/gpu';
@@ -50,9 +51,12 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
-async function deviceNode() {
+async function deviceNode(config: SimulatedNodeOptions['config'] = {}) {
   const plugin = new PlayedPlugin();
-  const joined = await joinedNode({ config: { devicePluginDir: directory }, parts: { devicePlugins: plugin } });
+  const joined = await joinedNode({
+    config: { ...config, devicePluginDir: directory },
+    parts: { devicePlugins: plugin },
+  });
   const { ask, node } = joined;
   return {
     ...joined,
@@ -118,4 +122,33 @@ test('the health of a device is in the status of a pod whose image cannot be pul
     'ImagePullBackOff',
     shown('Unhealthy'),
   ]);
+});
+
+test('the health of a device is not in the status without the feature gate ResourceHealthStatus', async () => {
+  const { node, plugin, createPod, status } = await deviceNode({ reportsDeviceHealth: false });
+  plugin.register();
+  plugin.list();
+  await node.advance('5s');
+  await createPod();
+  const [container] = (await status()).containerStatuses;
+  expect([container.ready, container.allocatedResourcesStatus]).toEqual([true, undefined]);
+});
+
+test('the devices of running containers are the same before and after an agent restart', async () => {
+  const { node, plugin, createPod, status } = await deviceNode();
+  plugin.register();
+  plugin.list();
+  await node.advance('5s');
+  await createPod();
+  const allocations = () =>
+    node.agent.devices()?.allocations.map(({ container, devicesByNode }) => [container, devicesByNode]);
+  const before = allocations();
+  expect(before).toEqual([['main', [{ numaNode: -1, ids: ['g0'] }]]]);
+  await node.restartAgent();
+  await node.advance('5s');
+  expect(allocations()).toEqual(before);
+  plugin.register();
+  plugin.list();
+  await node.advance('20s');
+  expect([allocations(), (await status()).phase, plugin.allocations]).toEqual([before, 'Running', [['g0']]]);
 });

@@ -223,6 +223,19 @@ describe('C28: pods are ranked for', () => {
     expect(rankedNames(pods, usagesOf(rows, diskUsage('bytes')), signal, layout)[0]).toBe(first);
   });
 
+  test('memory by the request of the pod itself instead of the requests of its containers', () => {
+    const rows: readonly Row[] = [
+      ['exceeds-pod', HIGH, '1Gi', 600],
+      ['within-pod', LOW, '100Mi', 700],
+    ];
+    const requestsOfPods = [{ memory: '500Mi' }, { memory: '1Gi' }];
+    const pods = rows.map((row, index) => {
+      const pod = podOf(row, 'memory');
+      return { ...pod, spec: { ...pod.spec, resources: { requests: requestsOfPods[index] ?? {} } } };
+    });
+    expect(rankedNames(pods, usagesOf(rows, memoryUsage), 'memory.available')).toEqual(['exceeds-pod', 'within-pod']);
+  });
+
   test('disk by disk emptyDirs and ConfigMaps, but by no other volume', () => {
     const pod = aPod({
       volumes: [

@@ -72,6 +72,26 @@ describe("C25: the limits of a pod's cgroup", () => {
     expect(podCgroupLimits(of({}), { ...rules, podPids: 100 })).toEqual({ cpuShares: 2, pids: 100 });
   });
 
+  test.each<[string, readonly string[], object, object]>([
+    ['with exclusive CPUs', ['1'], { exclusiveCpus: true }, { quota: -1, period: 100_000 }],
+    [
+      'of which one container has exclusive CPUs',
+      ['1', '500m'],
+      { exclusiveCpus: true },
+      { quota: -1, period: 100_000 },
+    ],
+    ['without exclusive CPUs', ['500m', '500m'], { exclusiveCpus: true }, { quota: 100_000, period: 100_000 }],
+    ['with exclusive CPUs whose quota remains', ['2'], {}, { quota: 200_000, period: 100_000 }],
+  ])('have the CPU quota of a Guaranteed pod %s', (_what, amounts, setting, expected) => {
+    const spec = of(
+      ...amounts.map((cpu) => {
+        const list = { cpu, memory: '64Mi' };
+        return { requests: list, limits: list };
+      }),
+    );
+    expect(podCgroupLimits(spec, { ...rules, ...setting }).cpu).toEqual(expected);
+  });
+
   describe('include huge pages by page size', () => {
     const pages = { ...rules, pageSizes: ['2MB', '1GB'] };
     // Requests of huge pages equal the limits.

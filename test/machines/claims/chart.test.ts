@@ -126,6 +126,16 @@ describe('C50: the ResourceSlices', () => {
     expect(driver()).toBe('connected');
   });
 
+  test('of a driver that has registered and never connects are deleted 30 s after that', () => {
+    const { ports, drivers, driver } = claimsStory();
+    ports.answer('deleteResourceSlices', null);
+    drivers(gpu(false));
+    ports.advance(29_999);
+    expect(driver()).toBe('disconnected');
+    ports.advance(1);
+    expect(ports.asked('deleteResourceSlices').at(-1)).toEqual({ driver: 'gpu' });
+  });
+
   test('of a driver that is not registered any more are deleted as well', () => {
     const { ports, drivers, driver } = claimsStory();
     ports.answer('deleteResourceSlices', null);

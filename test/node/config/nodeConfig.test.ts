@@ -26,6 +26,7 @@ describe('defaults', () => {
         { name: 'CPUManagerPolicyBetaOptions', stage: 'BETA', isEnabled: true },
         { name: 'GracefulNodeShutdown', stage: 'BETA', isEnabled: true },
         { name: 'GracefulNodeShutdownBasedOnPodPriority', stage: 'BETA', isEnabled: true },
+        { name: 'ResourceHealthStatus', stage: 'BETA', isEnabled: true },
         { name: 'CPUManagerPolicyAlphaOptions', stage: 'ALPHA', isEnabled: false },
         { name: 'MemoryQoS', stage: 'ALPHA', isEnabled: false },
         { name: 'PodLogsQuerySplitStreams', stage: 'ALPHA', isEnabled: false },
@@ -101,6 +102,7 @@ describe('defaults', () => {
       failSwapOn: false,
       hostSetup: { kernelParameters: 'unchanged', createsUtilChains: false, maxOpenFiles: 1_000_000 },
       podResources: { listsOnlyActivePods: true },
+      reportsDeviceHealth: true,
       logging: { format: 'text', verbosity: 0 },
       inspect: { address: { host: '127.0.0.1', port: 10_270 }, isOpen: false },
       healthz: { host: '127.0.0.1', port: 10_248 },
@@ -122,6 +124,11 @@ describe('defaults', () => {
     expect(podResources).toEqual({ listsOnlyActivePods: false });
     const name = 'KubeletPodResourcesListUseActivePods';
     expect(featureGates).toContainEqual({ name, stage: 'DEPRECATED', isEnabled: false });
+  });
+
+  test('the gates ResourceHealthStatus and AllBeta hide the health of devices', () => {
+    expect(compile({}, 'featureGates: {ResourceHealthStatus: false}').reportsDeviceHealth).toBe(false);
+    expect(compile({}, 'featureGates: {AllBeta: false}').reportsDeviceHealth).toBe(false);
   });
 
   test('do not replace an empty resolvConf', () => {
