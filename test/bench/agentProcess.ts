@@ -44,10 +44,11 @@ export interface AgentProcess {
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
 
-/** Makes the directories of an agent over a runtime. */
+/** Makes the directories of an agent over a runtime, with these further fields of its configuration. */
 export async function agentPlace(
   directory: string,
   runtime: { endpoint: string; cgroupRoot: string },
+  fields: object = {},
 ): Promise<AgentPlace> {
   const place = {
     directory,
@@ -67,6 +68,7 @@ export async function agentPlace(
     clusterDomain: 'cluster.local',
     // What is read at length is not to be set aside meanwhile.
     containerLogMaxSize: '100Gi',
+    ...fields,
   };
   // Pods that only seem to run have no cgroups.
   const cgroup = place.cgroupRoot === '' ? { cgroupsPerQOS: false } : { cgroupRoot: place.cgroupRoot };

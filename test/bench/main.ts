@@ -7,6 +7,7 @@ import { type Figure, hostFacts, isMet, table } from './report.ts';
 import { adoption } from './rows/adoption.ts';
 import { cluster } from './rows/cluster.ts';
 import { crowded } from './rows/crowded.ts';
+import { eviction } from './rows/eviction.ts';
 import { idle } from './rows/idle.ts';
 import { killed } from './rows/killed.ts';
 import { manyPods } from './rows/manyPods.ts';
@@ -54,6 +55,8 @@ function measure(row: RowName, node: BenchNode, options: BenchOptions): Promise<
       return crowded(node, options.quick ? 30 : 60);
     case 'resets':
       return resets();
+    case 'eviction':
+      return eviction(node, repeats);
   }
 }
 

@@ -16,6 +16,7 @@ const rowNames = [
   'serving',
   'crowded',
   'resets',
+  'eviction',
 ] as const;
 export type RowName = (typeof rowNames)[number];
 
@@ -49,6 +50,7 @@ const usualRepeats: Record<RowName, number> = {
   serving: 25,
   crowded: 1,
   resets: 1,
+  eviction: 5,
 };
 const quickRepeats: Record<RowName, number> = {
   'one-pod': 5,
@@ -65,6 +67,7 @@ const quickRepeats: Record<RowName, number> = {
   serving: 7,
   crowded: 1,
   resets: 1,
+  eviction: 2,
 };
 
 /** Reads the command line; throws with what is wrong in it. */

@@ -25,7 +25,7 @@ export async function idle(node: BenchNode, seconds: number): Promise<Figure[]> 
   });
   const delay = await loopDelay(node, names, idleness.pods);
   const { share, memory } = idleness;
-  const detail = `${PODS} pods, ${seconds} s`;
+  const detail = `${PODS} pods, ${seconds} s; eviction and image garbage collection are on by default`;
   const whole = 'of all its processes, after that time';
   return [
     { row: 'idle', name: 'idle: CPU, of one core', value: share, unit: '%', goal: 1, detail },

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { systemClock } from '../../../base/time/clock.ts';
 import { ApiServer } from '../../../testing/apiserver/apiServer.ts';
 import type { ServeApiOptions } from '../../../testing/apiserver/serving/servedApi.ts';
-import { type UpNode, upNode } from './node.ts';
+import { type TestNode, type UpNode, upNode } from './node.ts';
 import type { Statelet } from './statelet.ts';
 
-export interface TestCluster {
+export interface TestCluster<N extends TestNode = UpNode> {
   readonly server: ApiServer;
-  readonly node: UpNode;
+  readonly node: N;
   /** Its first agent. */
   readonly agent: Statelet;
   /** That of an administrator. */
@@ -33,8 +33,14 @@ interface TestClusterOptions {
   readonly serve?: ServeApiOptions;
 }
 
-export async function testCluster({ page = '', config = [], serve }: TestClusterOptions = {}): Promise<TestCluster> {
-  const node = await upNode(...config);
+export const testCluster = async ({ config = [], ...options }: TestClusterOptions = {}): Promise<TestCluster> =>
+  clusterOf(await upNode(...config), options);
+
+/** The same, of this node, whose agent has not started yet. */
+export async function clusterOf<N extends TestNode>(
+  node: N,
+  { page = '', serve }: Omit<TestClusterOptions, 'config'> = {},
+): Promise<TestCluster<N>> {
   const server = await ApiServer.start(systemClock);
   const served = await server.serve(serve);
   const { kubeconfig, port } = served;

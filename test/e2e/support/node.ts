@@ -97,9 +97,13 @@ export async function upNode(...lines: readonly string[]): Promise<UpNode> {
 /** A node for `run`, its pods' cgroups below that of the containerd; with these further lines of configuration. */
 export const runNode = (...lines: readonly string[]): Promise<RunNode> => runNodeIn(tmpdir(), lines);
 
-/** The same, with all of its files and those of its containerd below this directory. */
-export async function runNodeIn(parent: string, lines: readonly string[] = []): Promise<RunNode> {
-  const runtime = await startTestContainerd([], { parent });
+/** The same, with all of its files and those of its containerd below this directory, or below one for each. */
+export async function runNodeIn(
+  parent: string,
+  lines: readonly string[] = [],
+  runtimeParent: string = parent,
+): Promise<RunNode> {
+  const runtime = await startTestContainerd([], { parent: runtimeParent });
   const directory = await mkdtemp(join(parent, 'statelet-run-'));
   const config = await writeConfig(directory, [
     `cgroupRoot: ${runtime.containerd.cgroupParent}`,
