@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { buildHostImages } from '../../cri/managed/images/images.ts';
 import { ociArchive } from '../../cri/managed/images/ociArchive.ts';
 import { findProgram } from '../../host/program.ts';
-import { HOSTS_PAGE, hostsPage, mergeResults, parseHostResults, RESULTS_FILE } from '../hostsPage.ts';
+import { HOSTS_PAGE, hostsPage, listVmTests, mergeResults, parseHostResults, RESULTS_FILE } from '../hostsPage.ts';
 import { imageCacheDirectory, provideImage } from '../vm/image.ts';
 import { bootMachine } from '../vm/machine.ts';
 import { runInVm } from '../vm/ssh.ts';
@@ -24,8 +24,6 @@ const usage = `usage: npm run vm [-- [--rebuild] [--shell] [ARGUMENTS OF JEST]]
 
 /** The parts of the package that are needed to run it. */
 const packageParts = ['cli', 'dist', 'examples', 'package.json', 'node_modules/node/bin/node'];
-/** Folder of the tests, relative to the root of the repository. */
-const VM_TESTS = 'test/vm';
 const installedPackage = '/usr/local/lib/node_modules/statelet';
 
 /**
@@ -195,12 +193,12 @@ async function writeResults(results, machine, signal) {
       tests: assertionResults.map(({ title, status }) => ({ title, status })),
     })),
   };
-  const testFiles = readdirSync(join(root, VM_TESTS)).map((name) => `${VM_TESTS}/${name}`);
+  const testFiles = listVmTests(root);
   const resultsFile = join(root, RESULTS_FILE);
   const earlier = existsSync(resultsFile) ? parseHostResults(readFileSync(resultsFile, 'utf8')) : undefined;
   const record = mergeResults(earlier, run, testFiles);
   mkdirSync(dirname(resultsFile), { recursive: true });
   writeFileSync(resultsFile, `${JSON.stringify(record, null, 2)}\n`);
-  writeFileSync(join(root, HOSTS_PAGE), hostsPage(record));
+  writeFileSync(join(root, HOSTS_PAGE), hostsPage(record, testFiles));
   printProgress(`wrote ${RESULTS_FILE} and ${HOSTS_PAGE}`);
 }

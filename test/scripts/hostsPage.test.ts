@@ -44,11 +44,12 @@ describe('the results of some test files', () => {
   });
 });
 
-test('the page shows each test with its result, and how many have passed', () => {
-  const page = hostsPage(earlier);
-  expect(page).toContain('| Result | 1 of 2 passed |');
+test('the page shows each test with its result, how many have passed, and the files without a result', () => {
+  const page = hostsPage(earlier, existingFiles);
+  expect(page).toContain('| Result | 1 of 2 passed; files without a result: 1 |');
   expect(page).toContain('### [test/vm/reboot.test.ts](../../test/vm/reboot.test.ts), 2026-11-01');
   expect(page).toContain('| it is a\\|b in reboot | failed |');
+  expect(page).toContain('### [test/vm/eviction.test.ts](../../test/vm/eviction.test.ts)\n\nThere is no result yet.\n');
   expect(page).toContain('two NUMA nodes, emulated in software |');
 });
 
