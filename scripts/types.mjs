@@ -10,7 +10,8 @@ import { root } from './setup/places.mjs';
 const typesDirectory = resolve(process.argv[2] ?? join(root, 'dist/types'));
 rmSync(typesDirectory, { recursive: true, force: true });
 const tsc = join(root, 'node_modules/.bin/tsc');
-const options = ['-p', join(root, 'tsconfig.types.json'), '--outDir', typesDirectory];
+// Several checkers would infer the shared types several times.
+const options = ['-p', join(root, 'tsconfig.types.json'), '--checkers', '1', '--outDir', typesDirectory];
 const { status, error } = spawnSync(tsc, options, { cwd: root, stdio: 'inherit' });
 if (error) throw error;
 if (status !== 0) process.exit(status ?? 1);

@@ -112,8 +112,9 @@ test('a strict program in TypeScript compiles against the types, those of their 
   // The example project finds the same packages above its folder.
   const example = join(directory, 'example');
   await cp(join(root, 'examples/testing'), example, { recursive: true });
+  const tsc = join(root, 'node_modules/.bin/tsc');
   for (const project of [directory, example]) {
-    const { stdout } = spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', project], { encoding: 'utf8' });
+    const { stdout } = spawnSync(tsc, ['-p', project, '--checkers', '1'], { encoding: 'utf8' });
     expect(stdout).toBe('');
   }
 });

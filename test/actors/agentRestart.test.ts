@@ -41,11 +41,18 @@ async function advanceWatching(node: SimulatedNode, steps: number): Promise<void
 const deadOf = (node: SimulatedNode, name: string): number =>
   node.runtime.contents().containers.filter(({ metadata, state }) => metadata?.name === name && state === 2).length;
 
-/** How many calls the agent makes in the script that `death` would interrupt. */
+/** Returns the calls that an agent makes in the script that `death` would interrupt. */
 async function callsOf(script: (death?: Death) => Promise<SimulatedNode>): Promise<readonly CallName[]> {
   const node = await script();
   return [...node.agentCalls];
 }
+
+/**
+ * Whether a death at a call differs from the other kind of death there. A read changes nothing, so it leaves the same state
+ * undone and unheard, and is tried once.
+ */
+const isDistinct = (callIs: Death['callIs'], call: CallName | undefined): boolean =>
+  callIs === 'undone' || (call !== undefined && WRITES.includes(call));
 
 async function startScript(death?: Death): Promise<SimulatedNode> {
   const node = await simulatedNode({ pods: [web()], ...(death ? { death } : {}) });
@@ -69,6 +76,7 @@ describe('an agent killed at any call', () => {
       const calls = await callsOf(startScript);
       expect(calls.filter((call) => WRITES.includes(call)).length).toBeGreaterThanOrEqual(7);
       for (let atCall = 1; atCall <= calls.length; atCall++) {
+        if (!isDistinct(callIs, calls[atCall - 1])) continue;
         const node = await startScript({ atCall, callIs });
         expect(node.isAlive).toBe(false);
         const ran = node.runtime
@@ -100,6 +108,7 @@ describe('an agent killed at any call', () => {
       const calls = await callsOf(removalScript);
       expect(calls.filter((call) => WRITES.includes(call)).length).toBeGreaterThanOrEqual(4);
       for (let atCall = 1; atCall <= calls.length; atCall++) {
+        if (!isDistinct(callIs, calls[atCall - 1])) continue;
         const node = await removalScript({ atCall, callIs });
         await node.startAgent();
         await node.advance('40s');

@@ -55,5 +55,6 @@ async function survive(sequence: readonly Trouble[]): Promise<void> {
 }
 
 test('after any sequence of faults the node converges to exactly the wanted pods', async () => {
-  await fc.assert(fc.asyncProperty(troubles, survive), { numRuns: 40, seed: 1 });
+  // `npm run soak` plays random stories with the same kinds of faults for as long as desired.
+  await fc.assert(fc.asyncProperty(troubles, survive), { numRuns: 15, seed: 1 });
 }, 120_000);

@@ -210,6 +210,18 @@ describe('npm test', () => {
     expect(rerun).toMatch(/ -w 1 --testTimeout=9000 --silent --runTestsByPath web\.test\.ts$/);
   });
 
+  test.each([
+    ['a random seed', [], /^--seed=\d+$/],
+    ['the given seed', ['--seed', '7'], /^--seed 7$/],
+  ])('reruns a suite with %s of the first run', async (_, args, expected) => {
+    await jestRuns(firstRun, { numbers: { numPassedTests: 2 }, code: 0 });
+    await finished(setup('test', ...args));
+    const jestCalls = (await readFile(join(directory, 'jest-calls'), 'utf8')).trim().split('\n');
+    const [seed, seedOfRerun] = jestCalls.map((call) => call.match(/--seed[= ]\d+/g)?.join());
+    expect(seed).toMatch(expected);
+    expect(seedOfRerun).toBe(seed);
+  });
+
   test('counts a suite that fails twice once', async () => {
     await jestRuns(firstRun, { numbers: { numPassedTests: 1, numFailedTests: 1 }, code: 1 });
     const { code, out, err } = await finished(setup('test'));

@@ -37,6 +37,7 @@ beforeEach(async () => {
   manager = new ClaimManager({
     rootDir,
     drivers,
+    reportsHealth: true,
     clock: systemClock,
     files: {
       ...hostFiles,

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { runProgram } from '../../../host/program.ts';
 
 /** 2,000 of them take some minutes: `node --expose-gc test/testing/simulation/churn.ts 2000`. */
-const PODS = '150';
+const PODS = '75';
 
 test('the maps and sets of an agent do not grow with the number of pods that have come and gone', async () => {
   const { signal } = new AbortController();

@@ -4,8 +4,8 @@
  * the code where it was made. Needs `--expose-gc`: what nobody holds any more is not the agent's.
  */
 
-/** So many at a time. */
-const BATCH = 50;
+/** The number of pods that come and go at the same time. */
+const BATCH = 25;
 const { gc } = globalThis;
 if (gc === undefined) throw new Error('run it with --expose-gc');
 

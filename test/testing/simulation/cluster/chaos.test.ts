@@ -5,19 +5,16 @@ import { invariants } from '../../../../testing/simulation/invariants/invariants
 import { play } from '../../../../testing/simulation/stories/play.ts';
 import { clusterStory } from '../../../../testing/simulation/stories/scenarios/clusterStory.ts';
 
-/** Small ones; `npm run soak -- --cluster` tells more, and larger ones. */
-test.each([0, 1, 5, 6, 10, 11])(
-  'every invariant holds in the random cluster story %i, which is also replayed',
-  async (seed) => {
-    const { violation, calls } = await play(clusterStory(seed), {
-      invariants,
-      replays: true,
-      cluster: simulatedCluster,
-    });
-    expect(violation).toBeUndefined();
-    expect(calls).toBeGreaterThan(500);
-  },
-);
+/** Small stories. `npm run soak -- --cluster` plays more of them, and larger ones. */
+test.each([0, 1, 5])('every invariant holds in the random cluster story %i, which is also replayed', async (seed) => {
+  const { violation, calls } = await play(clusterStory(seed), {
+    invariants,
+    replays: true,
+    cluster: simulatedCluster,
+  });
+  expect(violation).toBeUndefined();
+  expect(calls).toBeGreaterThan(500);
+});
 
 test('a seed produces the same story with the same trace', async () => {
   expect(clusterStory(10)).toEqual(clusterStory(10));
