@@ -14,6 +14,9 @@ function exponentialBuckets(first: number, factor: number, count: number): reado
 
 export const RUNTIME_BUCKETS = exponentialBuckets(0.005, 2.5, 14);
 
+/** Buckets of the admission of pods, in milliseconds. */
+export const ADMISSION_BUCKETS_MS = exponentialBuckets(0.05, 2, 15);
+
 export const POD_START_BUCKETS = [
   0.5, 1, 2, 3, 4, 5, 6, 8, 10, 20, 30, 45, 60, 120, 180, 240, 300, 360, 480, 600, 900, 1200, 1800, 2700, 3600,
 ];

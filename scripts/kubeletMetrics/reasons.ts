@@ -67,10 +67,6 @@ export const exclusionReasons: readonly ExclusionReason[] = [
     names: ['force_cleaned_failed_volume_*', 'reconstruct_volume_*'],
     text: 'volumes are not reconstructed from directories: a new agent mounts them again, and removes those of no pod',
   },
-  {
-    names: ['kubelet_topology_manager_admission_duration_ms'],
-    text: 'NUMA nodes are chosen within the decision about a pod, a pure function that reads no clock; `kubelet_topology_manager_admission_requests_total` counts these decisions',
-  },
   { names: ['resource_manager_*'], text: 'belongs to the feature gate PodLevelResourceManagers, which has no effect' },
   {
     names: ['kubelet_cri_losing_support'],

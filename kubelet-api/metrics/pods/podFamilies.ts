@@ -1,5 +1,11 @@
 /** Defines the metric families for pods and their containers (`pkg/kubelet/metrics/metrics.go`). */
-import { DEFAULT_BUCKETS, POD_START_BUCKETS, PULL_BUCKETS, STATUS_SYNC_BUCKETS } from '../buckets.ts';
+import {
+  ADMISSION_BUCKETS_MS,
+  DEFAULT_BUCKETS,
+  POD_START_BUCKETS,
+  PULL_BUCKETS,
+  STATUS_SYNC_BUCKETS,
+} from '../buckets.ts';
 import { alpha, beta, internal, type Registry } from '../registry.ts';
 
 const POD_FAMILIES = {
@@ -9,6 +15,10 @@ const POD_FAMILIES = {
   workerStartDuration: alpha(
     'kubelet_pod_worker_start_duration_seconds',
     'Time from when the node first sees a pod until the work for it starts.',
+  ),
+  admissionDuration: alpha(
+    'kubelet_topology_manager_admission_duration_ms',
+    'Time in milliseconds from when the admission of a pod is requested until it is decided, with its CPUs, memory and devices.',
   ),
   startDuration: alpha('kubelet_pod_start_duration_seconds', 'Time from when the node first sees a pod until it runs.'),
   startTotal: alpha(
@@ -66,6 +76,7 @@ export const registerPodFamilies = ({ histogram, counter, gauge }: Registry) => 
   restartedPods: counter(POD_FAMILIES.restartedPods),
   workerDuration: histogram(POD_FAMILIES.workerDuration, DEFAULT_BUCKETS),
   workerStartDuration: histogram(POD_FAMILIES.workerStartDuration, DEFAULT_BUCKETS),
+  admissionDuration: histogram(POD_FAMILIES.admissionDuration, ADMISSION_BUCKETS_MS),
   startDuration: histogram(POD_FAMILIES.startDuration, POD_START_BUCKETS),
   startTotal: histogram(POD_FAMILIES.startTotal, POD_START_BUCKETS),
   startSli: histogram(POD_FAMILIES.startSli, POD_START_BUCKETS),

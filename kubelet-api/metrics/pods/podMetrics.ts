@@ -111,13 +111,18 @@ export class PodMetrics {
   }
 
   #recordPodState(uid: string, state: string, at: number): void {
-    const { workerDuration, workerStartDuration, restartedPods } = this.#families;
+    const { workerDuration, workerStartDuration, admissionDuration, restartedPods } = this.#families;
     const previousPod = this.#parts.pods.get(uid);
     const trackedPod = this.#parts.pods.track(uid, at);
     if (previousPod?.pod && previousPod !== trackedPod) restartedPods.add([isStaticPod(previousPod.pod) ? 'true' : '']);
     if (state === 'admitting' && trackedPod.workStartedAt === undefined) {
       trackedPod.workStartedAt = at;
       workerStartDuration.observe([], (at - trackedPod.firstSeenAt) / 1_000);
+    }
+    if (state === 'admitting') trackedPod.admittingSince ??= at;
+    else if (trackedPod.admittingSince !== undefined) {
+      admissionDuration.observe([], at - trackedPod.admittingSince);
+      delete trackedPod.admittingSince;
     }
     if (state === 'refused') trackedPod.isRejected = true;
     if (state === 'terminating') trackedPod.terminatingSince ??= at;

@@ -156,6 +156,21 @@ test('C42: containers with memory of their own, those that get none, and all adm
   expect(await count('topology_manager_admission_errors')).toBe(0);
 });
 
+test('C42: each admission of a pod counts with its duration, whether or not the pod is admitted', async () => {
+  const { metrics } = await countedNode();
+  for (const [uid, end, state] of [
+    ['first', 1_007, 'preparing'],
+    ['second', 1_200, 'refused'],
+  ] as const) {
+    metrics.observers.onStateChange({ at: 1_000, actor: `pod/${uid}`, state: 'admitting' });
+    metrics.observers.onStateChange({ at: end, actor: `pod/${uid}`, state });
+    metrics.observers.onStateChange({ at: 9_000, actor: `pod/${uid}`, state: 'terminating' });
+  }
+  const samples = await samplesOf(metrics.registries.all);
+  const of = (suffix: string) => samples.get(`kubelet_topology_manager_admission_duration_ms_${suffix}`);
+  expect([of('count'), of('sum'), of('bucket{le="6.4"}'), of('bucket{le="12.8"}')]).toEqual([2, 207, 0, 1]);
+});
+
 test('C42: registrations and allocations of device plugins count by resource', async () => {
   const { metrics } = await countedNode();
   for (const resource of ['example.com/gpu', 'example.com/gpu', 'cpu'])

@@ -1,4 +1,5 @@
 /** Reads and writes quantities, times and bytes as a kube-apiserver does. */
+import { isRfc3339Time } from '../../../kubernetes/api/schema/scalars.ts';
 import { nanosOf, parseQuantity } from '../../../kubernetes/api/values/quantity.ts';
 import type { Json } from '../json.ts';
 import { DecodeError } from './decodeError.ts';
@@ -41,7 +42,7 @@ export function quantityOf(value: Json): string {
   return '0';
 }
 
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?<fraction>\.\d+)?(?<zone>Z|[+-]\d\d:\d\d)$/;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,](?<fraction>\d+))?(?<zone>Z|[+-]\d\d:\d\d)$/;
 const MICROSECONDS = 6;
 const ZONE = 'Z07:00';
 const SECONDS = '2006-01-02T15:04:05';
@@ -49,17 +50,19 @@ const SECONDS = '2006-01-02T15:04:05';
 /** A time in UTC with whole seconds, or with microseconds if `isMicro`. */
 export function timeOf(value: Json, isMicro: boolean): string {
   const parts = typeof value === 'string' ? TIME.exec(value)?.groups : undefined;
-  const at = typeof value === 'string' && parts !== undefined ? new Date(value) : undefined;
+  const at = typeof value === 'string' && parts !== undefined ? new Date(value.replace(',', '.')) : undefined;
   const text = JSON.stringify(value);
   const layout = isMicro ? `${SECONDS}.000000${ZONE}` : SECONDS + ZONE;
   const refused = (rest: string, expected: string): DecodeError =>
     new DecodeError(`parsing time ${text} as "${layout}": cannot parse ${rest} as "${expected}"`);
   if (at === undefined || Number.isNaN(at.getTime())) throw refused(text, '2006');
+  if (typeof value === 'string' && !isRfc3339Time(value))
+    throw new DecodeError(`parsing time ${text}: day out of range`);
   const seconds = at.toISOString().slice(0, SECONDS.length);
   if (!isMicro) return `${seconds}Z`;
   // Go accepts a fraction that the layout lacks, but requires one that the layout has.
   if (parts?.fraction === undefined) throw refused(JSON.stringify(parts?.zone), '.000000');
-  return `${seconds}.${parts.fraction.slice(1, 1 + MICROSECONDS).padEnd(MICROSECONDS, '0')}Z`;
+  return `${seconds}.${parts.fraction.slice(0, MICROSECONDS).padEnd(MICROSECONDS, '0')}Z`;
 }
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;

@@ -22,6 +22,11 @@ test.each<Json>(['lots', '', null, true, [1], '1 Gi'])('%j is not a valid quanti
   expect(() => quantityOf(given)).toThrow('quantities must match the regular expression');
 });
 
+test('a time has the same forms as in a manifest', () => {
+  expect(timeOf('2026-01-02T03:04:05,123Z', true)).toBe('2026-01-02T03:04:05.123000Z');
+  expect(() => timeOf('2026-02-30T03:04:05Z', false)).toThrow('parsing time "2026-02-30T03:04:05Z": day out of range');
+});
+
 test('a time is converted to UTC in seconds or microseconds', () => {
   expect(timeOf('2026-01-02T03:04:05.678+01:00', false)).toBe('2026-01-02T02:04:05Z');
   expect(() => timeOf('2026-01-02T03:04:05Z', true)).toThrow('cannot parse "Z" as ".000000"');
