@@ -189,7 +189,8 @@ const perItem = ({ name, item, against }: LargeCrowd, { cpuMs, memoryKib }: Meas
   {
     row,
     name: `${name}: memory per ${item}, against ${FEWS[against].name}`,
-    value: memoryKib / few.memoryKib,
+    // Few small objects may take less memory than the agent releases meanwhile. Then there is no ratio.
+    value: few.memoryKib > 0 ? memoryKib / few.memoryKib : Number.NaN,
     unit: '×',
     goal: 1.2,
     detail: `${memoryKib.toFixed(1)} KiB against ${few.memoryKib.toFixed(1)} KiB`,
