@@ -82,6 +82,10 @@ export const devices: Readonly<Record<string, PointedStory>> = {
     [apply(10, devicePod('first', 2)), apply(20, devicePod('second', 4))],
     [faultAt('network', 'preferredDevices', BROKEN)],
   ),
+  'the plugin fails to prepare devices': deviceStory(
+    [apply(10, devicePod('first', 2)), apply(50, devicePod('second', 2))],
+    [faultAt('network', 'preStart', BROKEN)],
+  ),
   'the allocations cannot be saved for a while': deviceStory(
     [apply(10, devicePod('first', 2)), apply(50, devicePod('second', 2))],
     [faultAt('disk', 'rename', BROKEN, { about: 'kubelet_internal_checkpoint', times: 2 })],
