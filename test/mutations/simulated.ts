@@ -228,7 +228,7 @@ const others: readonly SeededFault[] = [
     file: 'machines/node/chart.ts',
     find: 'for (const each of recordedEvents(involvedNode(context.nodeName), messages)) enqueue.emit(each);\n        const processKills',
     put: 'for (const each of recordedEvents(involvedNode(context.nodeName), messages).slice(1)) enqueue.emit(each);\n        const processKills',
-    story: 28,
+    story: 45,
   },
   {
     name: 'oom-kill-of-another',
@@ -236,7 +236,7 @@ const others: readonly SeededFault[] = [
     file: 'actors/feeds/oomWatcher.ts',
     find: 'return this.#killsByContainer.get(containerId);',
     put: 'return this.#killsByContainer.get(containerId.slice(64)) ?? [...this.#killsByContainer.values()].at(-1);',
-    story: 42,
+    story: 505,
   },
 ];
 
