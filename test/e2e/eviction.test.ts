@@ -110,7 +110,9 @@ const createPod = (name: string, script: string) =>
       terminationGracePeriodSeconds: 0,
       volumes: [
         { name: 'data', emptyDir: {} },
+        // None is larger than what the node can allocate, which alone leaves as much as the threshold.
         { name: 'memory', emptyDir: { medium: 'Memory' } },
+        { name: 'more', emptyDir: { medium: 'Memory' } },
       ],
       containers: [
         {
@@ -121,6 +123,7 @@ const createPod = (name: string, script: string) =>
           volumeMounts: [
             { name: 'data', mountPath: '/data' },
             { name: 'memory', mountPath: '/memory' },
+            { name: 'more', mountPath: '/more' },
           ],
         },
       ],
@@ -160,7 +163,7 @@ test.each([
     'DiskPressure',
     'ephemeral-storage',
   ],
-  ['its memory', write('/memory/file', 180), 'MemoryPressure', 'memory'],
+  ['its memory', `${write('/memory/file', 95)}; ${write('/more/file', 95)}`, 'MemoryPressure', 'memory'],
 ])(
   'C28: a pod that uses up a resource of the node by %s is evicted, and an idle one is not',
   async (_, script, condition, resource) => {

@@ -130,9 +130,12 @@ async function cpuOf(pass: () => Promise<unknown>): Promise<number[]> {
 }
 
 const MIB = 2 ** 20;
-/** The memory of all pods together, and how much of it the greedy pod takes. Below 100 MiB, the node evicts. */
+/**
+ * The memory of all pods together, and how much of it the greedy pod takes in each of its two volumes, because none is larger
+ * than what the node can allocate. Below 100 MiB, the node evicts.
+ */
 const PODS_MIB = 256;
-const TAKEN_MIB = 190;
+const TAKEN_MIB = 95;
 const THRESHOLD_MIB = 100;
 const LIMIT_MS = 60_000;
 const POLL_MS = 5;
@@ -179,7 +182,7 @@ async function timeToKill(node: BenchNode, repeats: number): Promise<Figure> {
 
 /** Terminates at once, so that its grace period of a second does not count. */
 const greedySpec = {
-  volumes: [{ name: 'memory', emptyDir: { medium: 'Memory' } }],
+  volumes: ['memory', 'more'].map((name) => ({ name, emptyDir: { medium: 'Memory' } })),
   containers: [
     {
       name: 'main',
@@ -187,9 +190,9 @@ const greedySpec = {
       command: [
         'sh',
         '-c',
-        `trap 'exit 0' TERM; dd if=/dev/zero of=/memory/file bs=1M count=${TAKEN_MIB}; sleep 1000 & wait`,
+        `trap 'exit 0' TERM; for each in memory more; do dd if=/dev/zero of=/$each/file bs=1M count=${TAKEN_MIB}; done; sleep 1000 & wait`,
       ],
-      volumeMounts: [{ name: 'memory', mountPath: '/memory' }],
+      volumeMounts: ['memory', 'more'].map((name) => ({ name, mountPath: `/${name}` })),
     },
   ],
 };
