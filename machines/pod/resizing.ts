@@ -135,53 +135,6 @@ export function withSizes(
   return nextSizes;
 }
 
-/**
- * Names of the containers whose size differs from the admitted size, keyed by the latest sizes of each pod. The set is
- * updated in place when sizes change, because guards need it after every event, and a pod may have a thousand
- * containers. The sets of earlier sizes, which only tests inspect, are computed on demand.
- */
-const misfits = new WeakMap<PodContext['sizes'], { readonly spec: PodSpec; readonly names: Set<string> }>();
-
-type SizesOfPod = Pick<PodContext, 'sizes' | 'allocated'>;
-
-function misfitNames({ sizes, allocated: { spec } }: SizesOfPod): Set<string> {
-  const cached = misfits.get(sizes);
-  if (cached?.spec === spec) return cached.names;
-  const names = new Set(Object.keys(sizes).filter((name) => !fits(spec, name, lookUp(sizes, name))));
-  misfits.set(sizes, { spec, names });
-  return names;
-}
-
-/** Whether a container has its admitted size, or cannot be resized. */
-function fits(spec: PodSpec, name: string, size: ContainerSize | undefined): boolean {
-  const container = resizableContainer(spec, name);
-  return container === undefined || hasSameSize(size, containerSize(spec, container));
-}
-
-function resizableContainer(spec: PodSpec, name: string): Container | undefined {
-  const placed = findContainerByName(spec, name);
-  return placed === undefined || placed.role === 'ephemeral' ? undefined : placed.container;
-}
-
-/** Replaces the sizes of some containers. */
-export function withSizes(
-  context: SizesOfPod,
-  changes: readonly (readonly [string, ContainerSize])[],
-): PodContext['sizes'] {
-  const { sizes, allocated } = context;
-  if (changes.length === 0) return sizes;
-  const { spec } = allocated;
-  const names = misfitNames(context);
-  misfits.delete(sizes);
-  const nextSizes = { ...sizes, ...Object.fromEntries(changes) };
-  for (const [name, size] of changes) {
-    if (fits(spec, name, size)) names.delete(name);
-    else names.add(name);
-  }
-  misfits.set(nextSizes, { spec, names });
-  return nextSizes;
-}
-
 /** Returns the containers with a process whose size differs from the admitted size, or is unknown. */
 function containersWithWrongSize(context: PodContext) {
   const { allocated, containers, containerIds, sizes, attemptedResize } = context;
