@@ -19,9 +19,13 @@ interface LogindOptions {
   readonly busAddress?: string;
 }
 
-const CALL_LIMIT_MS = 10_000;
+/**
+ * Time limit of a call in milliseconds. A kubelet has none, and a host that is still booting can be slow. After a failure at
+ * the start, the node does not delay shutdowns.
+ */
+const CALL_LIMIT_MS = 60_000;
 /** Time limit in milliseconds for subscribing to signals, and for a response to the request of a lock. */
-const START_LIMIT_MS = 30_000;
+const START_LIMIT_MS = 60_000;
 
 const MANAGER = ['org.freedesktop.login1', '/org/freedesktop/login1', 'org.freedesktop.login1.Manager'] as const;
 /** The sender is not part of the rule, as in a kubelet. */

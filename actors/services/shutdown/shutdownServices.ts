@@ -15,7 +15,8 @@ interface ShutdownDependencies {
   readonly clock: Clock;
 }
 
-const LOGIND_LIMIT_MS = 15_000;
+/** Time limit in milliseconds for a call of logind, which is longer than the limit of the program that makes the call. */
+const LOGIND_LIMIT_MS = 75_000;
 /** Time limit in milliseconds for saving the state, which delays the termination of pods. */
 const SAVE_LIMIT_MS = 2_000;
 

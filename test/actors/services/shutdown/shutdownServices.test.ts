@@ -155,7 +155,7 @@ describe('C49: the ports of the shutdown', () => {
       ports.saveShutdown({ startedAt: 0, isComplete: false }, { signal }),
     ];
     const ends = Promise.allSettled([read, save]);
-    await clock.advance(15 * SECOND);
+    await clock.advance(75 * SECOND);
     expect((await ends).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   });
 
