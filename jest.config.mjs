@@ -19,9 +19,11 @@ export default {
   },
   // Guards against a hanging test, not against a slow machine.
   testTimeout: 60_000,
-  // More workers than a small machine has cores, because tests on a real containerd wait for three quarters of their time.
+  // Use more workers than a small machine has cores, because tests on a real containerd wait for three quarters of
+  // their time.
   maxWorkers: 4,
-  // Spreads tests on a real containerd over the run, so that the processors are neither idle at first nor overloaded later.
+  // Spreads tests on a real containerd over the run, so that the processors are neither idle at the start nor
+  // overloaded at the end.
   testSequencer: '<rootDir>/test/support/testOrder.ts',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   // These tests are run only by `npm run vm`, with test/vm/jest.config.mjs.

@@ -11,8 +11,8 @@ import { startTimeLimit } from '../base/time/timeLimit.ts';
 const INSPECTION_INTERVAL_MS = 4_000;
 
 /**
- * Time in milliseconds for which a slow reader may leave data of a connection unread after a reset. The data of one that
- * reads nothing for longer is discarded, as for a connection that one side has closed (`joinStreams`).
+ * Maximum time in milliseconds for which a reader may stall after a reset of its connection before the unread data is
+ * discarded. `joinStreams` limits a connection that one side has closed in the same way.
  */
 const UNREAD_DATA_TIMEOUT_MS = 30_000;
 
@@ -57,8 +57,8 @@ export class ResetWatcher {
         continue;
       }
       const resetCount = previous.consumedBytes === consumedBytes ? previous.resetCount + 1 : 1;
-      // While a slow reader consumes the data, it notices the reset itself. The data must not be lost, because both sides
-      // may have closed the connection in an orderly way.
+      // Let a slow reader that makes progress consume the data, after which it notices the reset itself. The data must
+      // not be lost, because both sides may have closed the connection in an orderly way.
       if (resetCount >= (socket.readableLength === 0 ? 2 : MAX_UNREAD_INSPECTIONS)) socket.destroy();
       else this.#connections.set(socket, { resetCount, consumedBytes });
     }

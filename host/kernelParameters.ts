@@ -1,5 +1,5 @@
 /**
- * Checks and sets the parameters of the kernel on which a kubelet insists (`setupKernelTunables` in
+ * Checks and sets the kernel parameters on which a kubelet insists (`setupKernelTunables` in
  * `pkg/kubelet/cm/container_manager_linux.go`).
  */
 import { readFile, writeFile } from 'node:fs/promises';

@@ -216,7 +216,10 @@ export interface ActorDetail {
   /** Problems in the manifest of the actor's pod. */
   readonly problems: readonly string[];
   readonly next: readonly NextTransition[];
-  /** Sentences about the pods that would be evicted next. Only the node's current eviction actor has them. */
+  /**
+   * Sentences about the pods that would be evicted next. Undefined for past states, and for all actors except the
+   * eviction.
+   */
   readonly nextEvictions?: readonly string[];
   /** Recent Kubernetes events. Undefined for a past state, whose events are part of the actor's history. */
   readonly events?: readonly ShownEvent[];

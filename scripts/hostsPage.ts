@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { isJsonEqual } from '../base/values/isJsonEqual.ts';
 
-/** Path of the file with the last result of each test file, relative to the root of the repository. */
+/** Path of the file that contains the last result of each test file, relative to the root of the repository. */
 export const RESULTS_FILE = 'docs/reference/hosts.json';
 export const HOSTS_PAGE = 'docs/reference/hosts.md';
 
 const VM_TESTS = 'test/vm';
 
-/** Returns the test files of the virtual machine in order, relative to the root of the repository. */
+/** Returns the paths of the test files of the virtual machine in order, relative to the root of the repository. */
 export const listVmTests = (root: string): string[] =>
   readdirSync(join(root, VM_TESTS))
     .filter((name) => name.endsWith('.test.ts'))
@@ -43,9 +43,9 @@ export type HostResults = z.infer<typeof resultsSchema>;
 export const parseHostResults = (text: string): HostResults => resultsSchema.parse(JSON.parse(text));
 
 /**
- * Returns the results of a run, and those of earlier runs for the test files that did not run. The earlier results are
- * dropped if the run was on a different host, because a page of mixed hosts would describe none of them. `existingFiles`
- * are the test files of the checkout.
+ * Returns the results of a run together with the earlier results of the test files that did not run. Drops the earlier
+ * results if the run was on a different host, because a page with results of several hosts would describe none of them.
+ * `existingFiles` are the test files of the checkout.
  */
 export function mergeResults(
   earlier: HostResults | undefined,

@@ -10,7 +10,7 @@ import { root } from './setup/places.mjs';
 const typesDirectory = resolve(process.argv[2] ?? join(root, 'dist/types'));
 rmSync(typesDirectory, { recursive: true, force: true });
 const tsc = join(root, 'node_modules/.bin/tsc');
-// Several checkers would infer the shared types several times.
+// Use a single checker, because several would each infer the shared types again.
 const options = ['-p', join(root, 'tsconfig.types.json'), '--checkers', '1', '--outDir', typesDirectory];
 const { status, error } = spawnSync(tsc, options, { cwd: root, stdio: 'inherit' });
 if (error) throw error;

@@ -1,7 +1,7 @@
 /**
- * Runs jest on the tests: `npm run unit -- PATH …`. With `--changed`, runs the tests that uncommitted changes can affect, and
- * with `--changed=main`, those that the changes since the merge base with `main` can affect, in about a minute: it leaves out
- * the tests that take minutes and those that are farthest from the change, and names them.
+ * Runs jest on the tests: `npm run unit -- PATH …`. With `--changed`, runs the tests that uncommitted changes can
+ * affect, and with `--changed=main`, those that the changes since the merge base with `main` can affect. To finish in
+ * about a minute, such a run skips slow tests and those that are farthest from the change, and prints their names.
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
@@ -21,18 +21,26 @@ const TEST = /^test\/(?!vm\/).*\.test\.ts$/;
 const SLOW_TEST = /^test\/(e2e|testing\/simulation|mutations)\/|^test\/(package|exampleProject)\.test\.ts$/;
 /** Tests of the source tree itself, which read files instead of importing them. */
 const TREE_TEST = /^test\/([^/]+|docs\/.*)\.test\.ts$/;
-/** Imports of relative paths. An `import type` cannot affect a test, because it is erased. */
+/** Matches imports of relative paths, except for `import type`, which is erased and therefore cannot affect a test. */
 const IMPORT = /(?:^|\n)(?:import|export)\s(?!type\s)[^;'"]*'(\.[^']+)'|\bimport\(\s*'(\.[^']+)'/g;
 
-/** Maximum sum of the durations of the tests of a change, in milliseconds. Several of them run at the same time. */
+/**
+ * Maximum sum of the durations of the tests that a change selects, in milliseconds. Several of them run at the same
+ * time.
+ */
 const BUDGET_MS = 90_000;
-/** The durations of tests that have not run on this host: of one that runs a whole node, and of any other. */
+/**
+ * Assumed durations of tests that have not run on this host, for a test that runs a whole node and for any other test.
+ */
 const NODE_TEST_MS = 5_000;
 const OTHER_TEST_MS = 500;
 /** The module that assembles a node. */
 const WHOLE_NODE = 'actors/node/createNode.ts';
 
-/** Returns the paths of the tests that the changes since a revision can affect, the nearest ones within the budget. */
+/**
+ * Returns the paths of the tests that the changes since a revision can affect, nearest ones first, as far as the budget
+ * allows.
+ */
 function testsOfChange(revision) {
   const changedFiles = lines('git', ['diff', '--name-only', '--merge-base', revision]).concat(
     lines('git', ['ls-files', '--others', '--exclude-standard']),
@@ -79,7 +87,7 @@ function listSources() {
   return files.filter((file) => statSync(join(root, file), { throwIfNoEntry: false })?.isFile());
 }
 
-/** Returns the files that import each file. */
+/** Returns a map from each file to the files that import it. */
 function findImporters(files) {
   const importersOf = new Map();
   for (const file of files) {
@@ -91,10 +99,13 @@ function findImporters(files) {
   return importersOf;
 }
 
-/** Returns the files that import one of the given files, with the number of imports between them and the nearest one. */
+/**
+ * Returns the files that import one of the given files, directly or indirectly, each with the number of imports between
+ * it and the nearest of them.
+ */
 function distancesFrom(startFiles, importersOf) {
   const distances = new Map(startFiles.map((file) => [file, 0]));
-  // Also visits the files that are added on the way.
+  // This loop also visits the files that it adds to the map.
   for (const [file, distance] of distances) {
     for (const importer of importersOf.get(file) ?? [])
       if (!distances.has(importer)) distances.set(importer, distance + 1);
@@ -102,13 +113,13 @@ function distancesFrom(startFiles, importersOf) {
   return distances;
 }
 
-/** Returns the names of a file and its folder, which the tests of the same subject have in their paths. */
+/** Returns the names of a file and its folder. The paths of the tests for the same subject contain these names. */
 function subjectsOf(file) {
   const names = [basename(file).replace(/(\.test)?\.\w+$/, ''), basename(dirname(file))];
   return names.map((name) => name.toLowerCase()).filter((name) => name.length > 3 && !GENERIC_NAMES.has(name));
 }
 
-/** Names of files and folders that do not say what they are about. */
+/** Names of files and folders that do not identify a subject. */
 const GENERIC_NAMES = new Set([
   'chart',
   'context',
@@ -122,7 +133,7 @@ const GENERIC_NAMES = new Set([
   'test',
 ]);
 
-/** Returns the durations of the tests in milliseconds, as jest has recorded them on this host. */
+/** Returns the durations of the tests in milliseconds that jest has recorded on this host. */
 function readDurations() {
   const { configs } = JSON.parse(execFileSync(process.execPath, [...JEST, '--showConfig'], { cwd: root }));
   const [{ cacheDirectory, id }] = configs;

@@ -8,7 +8,8 @@ const TIMEOUT_MS = 5_000;
 
 /**
  * Returns sentences about the pods that would be evicted first or, given a hypothetical shortage, because of it. If the
- * pods cannot be measured, returns the reason. Undefined if there is no shortage and the node never evicts pods.
+ * pods cannot be measured, returns the reason. Returns undefined if no shortage is given and the node never evicts
+ * pods.
  */
 export async function evictionOutlook(
   agent: Pick<AgentPort, 'evictionFigures' | 'pods'>,

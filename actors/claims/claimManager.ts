@@ -33,7 +33,7 @@ export interface ClaimManagerDependencies {
   readonly rootDir: string;
   readonly clock: Clock;
   readonly drivers: ResourceDrivers;
-  /** Whether the health of devices is followed. */
+  /** Whether to follow the health of devices that drivers report. */
   readonly reportsHealth: boolean;
   /** Fetches a ResourceClaim from the API server. */
   readonly fetchClaim: (
@@ -276,7 +276,8 @@ export class ClaimManager {
     }
     for (const claim of unusedClaims) this.#claims.delete(claimKey(claim));
     await this.#save('state').catch((error: unknown) => {
-      // Another attempt finds the claims by the pod. Their drivers have already reverted the preparation.
+      // Restore the references of the pod to its claims, by which the next attempt finds them. The drivers have already
+      // unprepared the claims that no other pod uses.
       for (const claim of formerClaims)
         this.#claims.set(claimKey(claim), unusedClaims.includes(claim) ? { ...claim, isPrepared: false } : claim);
       this.#reportClaims();
@@ -292,7 +293,10 @@ export class ClaimManager {
     );
   }
 
-  /** Returns the claims of a container, or none if any of them has not been prepared. */
+  /**
+   * Returns the claims of a container. Returns none if any of them is unknown to this manager, because its preparation
+   * has not started.
+   */
   containerClaims(pod: Pod, container: Pick<Container, 'name' | 'resources'>): readonly ClaimState[] {
     return containerClaimStates(this.#withLatestStatus(pod), container, [...this.#claims.values()]);
   }

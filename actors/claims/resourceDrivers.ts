@@ -32,14 +32,14 @@ export interface DeviceHealthReport {
 export interface DriverListener {
   /** Called with all drivers when any of them has changed. */
   driversChanged(drivers: readonly RegisteredDriver[]): void;
-  /** Undefined if the health of devices is not followed. */
+  /** Receives the health of devices. Undefined if nothing follows it. */
   readonly health?: HealthListener;
 }
 
 export interface HealthListener {
   /** Called with the health of all devices of a driver. */
   reported(driver: string, devices: readonly DeviceHealthReport[]): void;
-  /** The driver no longer reports the health of its devices. */
+  /** Called when a driver has stopped reporting the health of its devices. */
   lost(driver: string): void;
 }
 

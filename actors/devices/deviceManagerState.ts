@@ -96,7 +96,7 @@ export class DeviceManagerState {
     this.#pool = pool;
   }
 
-  /** Returns the registered resources that a container requests without having devices of them. */
+  /** Returns the registered resources that a container requests but of which no devices are allocated to it. */
   resourcesWithoutDevices(pod: Pod, { name, resources }: Container): readonly DeviceResource[] {
     const allocatedResources = allocationsOf(this.#pool, pod.metadata.uid, name).map(({ resource }) => resource);
     return this.#pool.resources.filter(

@@ -1,7 +1,7 @@
 /**
- * Connects to the device plugins of a host over unix sockets (`pkg/kubelet/cm/devicemanager/plugin/v1beta1`). Plugins
- * register on the socket `kubelet.sock` in the directory of device plugins, or by their own sockets in the directory of
- * the plugin registry.
+ * Connects to the device plugins of a host over unix sockets (`pkg/kubelet/cm/devicemanager/plugin/v1beta1`). A plugin
+ * registers either on the socket `kubelet.sock` in the device plugin directory or by creating its own socket in the
+ * plugin registry directory.
  */
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -67,7 +67,7 @@ export class HostDevicePlugins implements DevicePlugins {
     for (const connection of this.#connections.values()) connection.close();
   }
 
-  /** Serves registrations on the socket until the signal aborts. */
+  /** Serves registrations on `kubelet.sock` until the signal aborts. */
   async #serve(listener: DevicePluginListener, signal: AbortSignal): Promise<void> {
     const { clock } = this.#dependencies;
     const alarm = createAlarm(clock, signal);
@@ -134,7 +134,7 @@ export class HostDevicePlugins implements DevicePlugins {
     };
   }
 
-  /** Handles the plugins that the plugin registry finds (`handler.go`). */
+  /** Returns the handler of the device plugins that the plugin registry finds (`handler.go`). */
   #registryHandler(listener: DevicePluginListener, signal: AbortSignal): PluginHandler {
     return {
       validate: ({ name, supportedVersions }) => {
@@ -221,7 +221,7 @@ export class HostDevicePlugins implements DevicePlugins {
   }
 }
 
-/** Calls a plugin. Rejects with a failure whose message is the plugin's error in the format of Go's gRPC. */
+/** Calls a plugin. Rejects with a failure whose message is the error of the plugin as Go's gRPC library formats it. */
 async function callPlugin<Request, Response>(
   client: PacedClient,
   method: Method<Request, Response>,

@@ -19,14 +19,15 @@ export function createDevicePluginFeed({
   onServiceAction,
 }: DevicePluginFeedDependencies): FactFeed {
   return (send, { signal }) => {
-    /** The devices of each resource that were reported last. */
+    /** The devices that were last reported for each resource, sorted by ID. */
     const reportedDevices = new Map<string, readonly PluginDevice[]>();
     const listener = {
       onConnected: (resource, options) => {
         reportedDevices.delete(resource);
         send({ type: 'device.pluginConnected', resource, options, at: clock.now() });
       },
-      // Some plugins repeat their list all the time, and each report costs an admission pass and a checkpoint.
+      // Skip an unchanged list. Some plugins resend their list all the time, and each report costs an admission pass
+      // and a checkpoint write.
       onDevices: (resource, list) => {
         const devices = list.toSorted((first, second) => (first.id < second.id ? -1 : 1));
         if (isJsonEqual(devices, reportedDevices.get(resource))) return;

@@ -27,7 +27,7 @@ interface OomWatcherDependencies {
 
 /** Number of containers whose last OOM kill is stored. */
 const MAX_CONTAINERS = 1_000;
-/** Time limit for reading the pending messages of the kernel's log, in milliseconds. */
+/** Time limit for reading the pending kernel log messages, in milliseconds. */
 const READ_TIMEOUT_MS = 10_000;
 /** Time limit for a read that delays a container's status, in milliseconds. */
 const STATUS_TIMEOUT_MS = 1_000;
@@ -50,7 +50,7 @@ export class OomWatcher {
   /** OOM kills that the feed has not sent yet. */
   #unsentKills: OomKill[] = [];
   #sendKills: (() => void) | undefined;
-  /** Settles when the last requested read of the kernel's log has ended. */
+  /** Settles when the last requested read of the kernel log has ended. */
   #lastRead: Promise<void> = Promise.resolve();
 
   constructor({ kernelLog, countOomKills = () => [], clock, onError }: OomWatcherDependencies) {
@@ -126,7 +126,7 @@ export class OomWatcher {
     }
   }
 
-  /** Reads all pending messages of the kernel's log. Reads never overlap. */
+  /** Reads all pending kernel log messages. Reads never overlap. */
   #catchUp(signal: AbortSignal): Promise<void> {
     const read = () => this.#readMessages(signal);
     this.#lastRead = this.#lastRead.then(read, read);

@@ -30,9 +30,9 @@ export class MemoryManagerState {
   }
 
   /**
-   * Reads the assignments of the previous agent. Rejects with the kubelet's message if the file is damaged, or
-   * contradicts the policy or the host. The sizes of NUMA nodes may have changed slightly since. Without a policy, only
-   * checks that the previous agent had no policy either.
+   * Reads the assignments that the previous agent persisted. Rejects with the kubelet's message if the file is damaged,
+   * or contradicts the policy or the host. Accepts small changes in the memory size of a NUMA node. Without a policy,
+   * only checks that the previous agent had no policy either.
    */
   async load(policy: MemoryPolicy | undefined): Promise<void> {
     const policyName = policy === undefined ? 'None' : 'Static';

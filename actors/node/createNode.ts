@@ -129,14 +129,14 @@ function clusterInput({ cluster }: NodeParts): Pick<NodeInput, 'cluster'> {
   return { cluster: { leaseMs: leaseSeconds * 1_000, statusCheckMs, ...(access ? { access } : {}), ...own } };
 }
 
-/** Returns the policy of the CPU manager with the assignments of the previous agent. */
+/** Returns the CPU manager's policy and the assignments that the previous agent persisted. */
 function cpusInput({ fullConfig, cpuState }: NodeDependencies): Pick<NodeInput, 'cpus'> {
   const { cpuManager } = fullConfig;
   const { assignments } = cpuState;
   return cpuManager === undefined || assignments === undefined ? {} : { cpus: { ...cpuManager, assignments } };
 }
 
-/** Returns the policy of the memory manager with the assignments of the previous agent. */
+/** Returns the memory manager's policy and the assignments that the previous agent persisted. */
 function memoryInput({ fullConfig, memoryState }: NodeDependencies): Pick<NodeInput, 'memory'> {
   const { memoryManager } = fullConfig;
   const { assignments } = memoryState;
@@ -147,7 +147,7 @@ function memoryInput({ fullConfig, memoryState }: NodeDependencies): Pick<NodeIn
 function shutdownInput({ fullConfig: { shutdown }, lastShutdown }: NodeDependencies): Pick<NodeInput, 'shutdown'> {
   return shutdown === undefined ? {} : { shutdown: { periods: sortPeriods(shutdown.periods), lastShutdown } };
 }
-/** Returns the device resources and allocations of the previous agent. */
+/** Returns the device resources and allocations that the previous agent persisted. */
 const devicesInput = ({ deviceState }: NodeDependencies): Pick<NodeInput, 'devices'> =>
   deviceState === undefined ? {} : { devices: deviceState.pool };
 

@@ -154,7 +154,10 @@ export interface NodeAgent {
   memory(): MemoryAllocation | undefined;
   /** Returns the devices of device plugins and their allocations. Undefined if the node has no device plugins. */
   devices(): DevicePool | undefined;
-  /** Returns the resource claims of a container, or none if any of them is not prepared. A replay has none. */
+  /**
+   * Returns the resource claims of a container. Returns none in a replay, or if the preparation of any claim has not
+   * started.
+   */
   claims(pod: Pod, container: Container): readonly ClaimState[];
   /** Returns the manifest file of a static pod. Undefined for a pod from another source, or if the file is gone. */
   manifestFile(uid: string): string | undefined;

@@ -36,10 +36,10 @@ type HostFields = Omit<NodeDescription, DerivedField>;
 type AgentSettings = Omit<NodeInput, DerivedField>;
 type RequiredField = 'nodeName' | 'rootDir' | 'runtimeEndpoint' | 'capacity';
 
-/** The policy of the CPU manager. The CPU assignments are in a separate state file. */
+/** The configuration of the CPU manager. The CPU assignments are in a separate state file. */
 export type CpuManagerConfig = Omit<CpuManagerInput, 'assignments'>;
 
-/** The policy of the memory manager. The memory assignments are in a separate state file. */
+/** The configuration of the memory manager. The memory assignments are in a separate state file. */
 export type MemoryManagerConfig = Omit<MemoryInput, 'assignments'>;
 
 /** The fixed configuration of a node. Optional fields have defaults (see `completeConfig`). */
@@ -64,9 +64,9 @@ export interface NodeAgentConfig
    * images that the node has pulled.
    */
   readonly imageVerification?: ImageVerification;
-  /** The policy of the CPU manager. Undefined if no container gets exclusive CPUs. */
+  /** Undefined unless the CPU manager has the static policy. */
   readonly cpuManager?: CpuManagerConfig;
-  /** The policy of the memory manager. Undefined if no container gets memory of its own. */
+  /** Undefined unless the memory manager has the Static policy. */
   readonly memoryManager?: MemoryManagerConfig;
   /** Times of the groups of pods before the host shuts down. Undefined if the node does not delay the shutdown. */
   readonly shutdown?: Pick<ShutdownInput, 'periods'>;

@@ -44,7 +44,7 @@ export function followConnection({ client }: PacedClient, onChange: (isConnected
   };
 }
 
-/** Waits for the connection. Rejects with the error of Go's gRPC library if it is not established in time. */
+/** Waits until the client is connected. On a timeout, rejects with the error of Go's gRPC library. */
 export async function waitUntilConnected({ client }: PacedClient, timeoutMs: number): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const timeLimit = startTimeLimit(timeoutMs);
@@ -54,7 +54,8 @@ export async function waitUntilConnected({ client }: PacedClient, timeoutMs: num
 }
 
 /**
- * Reads the messages of a stream until the signal aborts. Resolves when the stream has ended, with or without an error.
+ * Opens a stream and reads its messages until the signal aborts. Resolves when the stream has ended, with or without an
+ * error.
  */
 export function readStream<Message>(
   { client }: PacedClient,

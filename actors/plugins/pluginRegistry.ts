@@ -34,13 +34,13 @@ interface PluginRegistryDependencies {
   readonly directory: string;
   readonly files: FileSystem;
   readonly clock: Clock;
-  /** The types of plugins that the node uses. Each of them needs a handler before any plugin is registered. */
+  /** The plugin types that the node supports. No plugin is registered until each type has a handler. */
   readonly types: readonly string[];
   readonly onError: (error: unknown) => void;
 }
 
 type ScanDependencies = Omit<PluginRegistryDependencies, 'types'> & {
-  /** The handlers by the type of plugin. */
+  /** The handlers by plugin type. */
   readonly handlers: ReadonlyMap<string, PluginHandler>;
 };
 
@@ -65,8 +65,8 @@ export class PluginRegistry {
   }
 
   /**
-   * Handles the plugins of one type until the signal aborts, which ends the registration of all types. A plugin may
-   * exit if its registration is refused, so none is registered until all types have a handler.
+   * Handles the plugins of one type until the signal aborts, which stops the registration of all types. No plugin is
+   * registered until all types have handlers, because a plugin may exit if its registration is refused.
    */
   async follow(type: string, handler: PluginHandler, signal: AbortSignal): Promise<void> {
     const { clock, types } = this.#dependencies;
@@ -189,7 +189,7 @@ async function registerSocket(
   }
 }
 
-/** Registers the plugin at its handler. Returns the reason if that is not possible, in the kubelet's words. */
+/** Registers the plugin with its handler. If that fails, returns the reason in the kubelet's words. */
 async function registrationProblem(
   plugin: PluginInfo,
   handler: PluginHandler | undefined,

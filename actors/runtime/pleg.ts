@@ -317,7 +317,7 @@ const objectIds = memoize(
     new Set([...sandboxes, ...containers].map(({ id }) => id)),
 );
 
-/** Returns the containers whose exit has been read, by ID. */
+/** Returns the containers whose exit status has been read, by ID. */
 const exitedContainers = (pod: ObservedPod): ReadonlyMap<string, ObservedContainer> =>
   new Map(pod.containers.flatMap((container) => (container.exitCode === undefined ? [] : [[container.id, container]])));
 

@@ -40,7 +40,7 @@ export class SimulatedDriverHost {
     this.#announce();
   }
 
-  /** Reports the health of all devices of a driver. Returns the number of agents that follow it. */
+  /** Reports the health of all devices of a driver. Returns the number of agents that receive the report. */
   reportHealth(name: string, devices: readonly DeviceHealthReport[]): number {
     const driver = this.#drivers.get(name);
     if (driver === undefined) return 0;

@@ -85,7 +85,7 @@ export interface StatusBoardOptions {
   readonly since: GetStateSince;
   /** The scheme of container IDs, e.g. `containerd`. */
   readonly runtimeName: () => string;
-  /** Whether the statuses contain the health of devices. Undefined means true. */
+  /** Whether the statuses contain the health of devices. Defaults to true. */
   readonly reportsDeviceHealth?: boolean | undefined;
   readonly persist?: PersistFacts | undefined;
   /** Called with errors that concern a single pod. Other pods are not affected. */

@@ -53,7 +53,7 @@ export function cgroupParent(pod: Pod, node: NodeDescription): string {
 
 /**
  * Returns the ports that the host forwards. A pod on the host network needs no forwarding. Memoized, because the
- * configuration of each container contains that of its sandbox.
+ * request to create a container contains the configuration of its sandbox.
  */
 const portMappings = memoize((spec: PodSpec): PortMapping[] => {
   if (spec.hostNetwork) return [];

@@ -63,8 +63,8 @@ export interface UpgradeResult {
 }
 
 /**
- * Detects that a streaming server has reset its connection while a slow client prevents reading from it. Each connection
- * to a streaming server is added when it is established.
+ * Detects connections that the streaming server has reset while a slow client prevents reading from them. Each
+ * connection to a streaming server is added here when it is established.
  */
 export const streamingConnections = new ResetWatcher();
 

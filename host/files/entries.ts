@@ -5,7 +5,7 @@
 import type { Dirent } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 
-/** A directory entry. The name is in bytes, because it need not be valid UTF-8. */
+/** A directory entry. The name is a `Buffer`, because a file name need not be valid UTF-8. */
 export interface DirectoryEntry {
   readonly name: Buffer;
   readonly isDirectory: boolean;

@@ -94,7 +94,7 @@ export interface FileSystem {
   open(path: string, flags: string | number, mode?: number): Promise<OpenFile>;
   readdir(path: string): Promise<string[]>;
   entries(path: string): Promise<readonly DirectoryEntry[]>;
-  /** Returns the names in bytes, because they need not be valid UTF-8. */
+  /** Returns the names as buffers, because file names need not be valid UTF-8. */
   readdirBytes(path: string): Promise<Buffer[]>;
   readFile(path: string, options?: { readonly signal?: AbortSignal }): Promise<string>;
   /** Returns the last bytes of a regular file, at most `maxBytes`. Does not follow links. */

@@ -1,11 +1,11 @@
-/** Reads the kernel's log from `/dev/kmsg`. */
+/** Reads the kernel log from `/dev/kmsg`. */
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { uptime } from 'node:os';
 import { type Clock, systemClock } from '../../base/time/clock.ts';
 import { errorCode } from '../files/fileErrors.ts';
 
-/** One message of the kernel. */
+/** One kernel log message. */
 export interface KernelMessage {
   /** Time of the message in milliseconds since the epoch. */
   readonly at: number;
@@ -126,7 +126,7 @@ interface KernelRecord {
 
 /**
  * Splits the bytes of a log into records of the form `priority,sequence,microseconds,flags[,…];text`
- * (`Documentation/ABI/testing/dev-kmsg` of the kernel). Lines that start with a space belong to the previous record and
+ * (`Documentation/ABI/testing/dev-kmsg` of Linux). Lines that start with a space belong to the previous record and
  * contain its properties, and any other line is skipped. Joins the fragments of a line, which kernels before 4.9 report
  * as records with the flags `c` and `+`. Skips records that it has already returned, because a file that was opened
  * again starts with the oldest record.

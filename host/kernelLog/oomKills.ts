@@ -1,4 +1,4 @@
-/** Finds OOM kills in the messages of the kernel. */
+/** Finds OOM kills in kernel log messages. */
 import type { OomKill } from '../../kubernetes/lifecycle/oomKill.ts';
 import type { KernelMessage } from './kernelLog.ts';
 

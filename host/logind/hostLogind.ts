@@ -35,8 +35,8 @@ const RELOAD_SIGNAL = '1';
 const DROP_IN_NAME = '99-kubelet.conf';
 
 /**
- * The line with the argument of a signal. The output is text, because systemd 257 does not report the start of a monitor
- * that writes JSON.
+ * Matches the line of a signal that contains its argument. The output is parsed as text, because `busctl monitor` of
+ * systemd 257 does not report that it has started if its output is JSON.
  */
 const ARGUMENT_PATTERN = /^\s*BOOLEAN (true|false);$/;
 
@@ -74,7 +74,7 @@ export function hostLogind({ configDirectory = '/etc/systemd/logind.conf.d', bus
           signal: limitedSignal,
           environment: { ...environment, SYSTEMD_LOG_LEVEL: 'info', SYSTEMD_LOG_TARGET: 'console' },
           onLine: (line) => {
-            // Ignore a signal without a boolean, as a kubelet does.
+            // Like a kubelet, ignore a signal without a boolean argument.
             const argument = ARGUMENT_PATTERN.exec(line)?.[1];
             if (argument !== undefined) onChange(argument === 'true');
           },

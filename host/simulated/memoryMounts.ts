@@ -1,4 +1,4 @@
-/** Queries the mounts of a simulated disk, in place of the kernel's list of mounts. */
+/** Queries the mounts of a simulated disk, as a substitute for the kernel's mount table. */
 import { basename, dirname, join } from 'node:path';
 import { isMissing } from '../files/fileErrors.ts';
 import type { MountPoint } from '../files/mountPoint.ts';

@@ -25,7 +25,8 @@ export function parseMemoryTotals(meminfo: string): { readonly memory?: number; 
 }
 
 /**
- * Returns the lowest of the kernel's limits on tasks (`pkg/kubelet/stats/pidlimit`), given the contents of their files.
+ * Returns the lowest of the kernel's task limits (`pkg/kubelet/stats/pidlimit`), given the contents of the files that
+ * contain them.
  */
 export function lowestTaskLimit(...fileContents: readonly (string | undefined)[]): number | undefined {
   const limits = fileContents.filter((text) => /^\d+\n?$/.test(text ?? '')).map(Number);

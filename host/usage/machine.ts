@@ -31,7 +31,7 @@ export async function readMachine(root = '/'): Promise<MachineInfo> {
 const PAGE_SIZE_TYPE = 6n;
 const ENTRY_BYTES = 16;
 
-/** Reads the size of a page of the kernel in bytes. Returns 4096 if it is unknown. */
+/** Reads the kernel's page size in bytes. Returns 4096 if it is unknown. */
 export async function readPageBytes(file = '/proc/self/auxv'): Promise<number> {
   const vector = await readFile(file).catch(() => Buffer.alloc(0));
   for (let offset = 0; offset + ENTRY_BYTES <= vector.length; offset += ENTRY_BYTES) {

@@ -14,7 +14,7 @@ function exponentialBuckets(first: number, factor: number, count: number): reado
 
 export const RUNTIME_BUCKETS = exponentialBuckets(0.005, 2.5, 14);
 
-/** Buckets of the admission of pods, in milliseconds. */
+/** Buckets for the duration of a pod's admission, in milliseconds. */
 export const ADMISSION_BUCKETS_MS = exponentialBuckets(0.05, 2, 15);
 
 export const POD_START_BUCKETS = [

@@ -116,7 +116,7 @@ function writeMemory(writer: BinaryWriter, field: number, blocks: readonly Memor
   }
 }
 
-/** Writes claims as `DynamicResource` messages with the devices that their drivers have prepared. */
+/** Writes claims as `DynamicResource` messages, with the devices that the drivers have prepared for them. */
 function writeClaims(writer: BinaryWriter, claims: readonly ClaimState[]): void {
   for (const { name, namespace, drivers } of claims) {
     writer.uint32(fieldTag(5)).fork().uint32(fieldTag(2)).string(name).uint32(fieldTag(3)).string(namespace);

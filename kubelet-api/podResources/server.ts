@@ -1,6 +1,6 @@
 /**
- * Serves the pod-resources API, which lists the devices, exclusive CPUs and memory of containers for monitoring agents
- * (`pkg/kubelet/apis/podresources`). Imported on demand, because this module needs the gRPC server.
+ * Serves the pod-resources API, which lists the devices, exclusive CPUs, memory and resource claims of containers for
+ * monitoring agents (`pkg/kubelet/apis/podresources`). Imported on demand, because this module needs the gRPC server.
  */
 import { type handleUnaryCall, Server, ServerCredentials, type ServiceDefinition, status } from '@grpc/grpc-js';
 import type { Clock } from '../../base/time/clock.ts';
@@ -37,7 +37,7 @@ import {
 
 export interface PodResourcesParts {
   readonly pods: () => readonly Pod[];
-  /** Whether `List` of v1 omits terminated pods. The other methods do not depend on it. */
+  /** Whether the v1 method `List` omits terminated pods. The other methods do not depend on this. */
   readonly listsOnlyActivePods: boolean;
   /** The CPU assignments and their policy. Undefined if the node does not assign CPUs. */
   readonly cpus: () => { readonly cpuPolicy: CpuPolicy; readonly assignments: CpuAssignments } | undefined;
@@ -45,7 +45,7 @@ export interface PodResourcesParts {
   readonly memory: () => { readonly memoryPolicy: MemoryPolicy; readonly assignments: MemoryAssignments } | undefined;
   /** The device plugins' resources and allocations. Undefined if the node has no device plugins. */
   readonly devices: () => DevicePool | undefined;
-  /** Returns the prepared claims of a container. */
+  /** Returns the resource claims of a container. */
   readonly claims: (pod: Pod, container: Container) => readonly ClaimState[];
   readonly clock: Clock;
   /** Called for each request that the rate limit admits, before the response. */

@@ -92,12 +92,13 @@ function removeUnknownFields(
 
 const PROTO_MESSAGE = 'Invalid value: "__proto__": a name must start and end with an alphanumeric character';
 
-/** The data of a ConfigMap or Secret, where `__proto__` is a valid key and is preserved. */
+/** Fields with the data of a ConfigMap or Secret, where `__proto__` is a valid key and is preserved. */
 const DATA_FIELDS: readonly string[] = ['data', 'binaryData', 'stringData'];
 
 /**
- * Returns the path of the first map with a key `__proto__`, e.g. of labels or annotations. The schema would silently
- * drop that key. The path is only built if there is one, because a large object has tens of thousands of values.
+ * Returns the path of the first map that has a key `__proto__`, e.g. labels or annotations, because the schema would
+ * silently drop that key. Builds the path only if there is such a map, because a large object has tens of thousands of
+ * values.
  */
 function findProtoKey(value: unknown, skippedFields = DATA_FIELDS): PathPart[] | undefined {
   if (typeof value !== 'object' || value === null) return undefined;

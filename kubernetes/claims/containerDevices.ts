@@ -57,7 +57,8 @@ export function containerCdiIds(
 
 /**
  * Returns the claims of a container with all of their devices, as a kubelet lists them (`GetContainerClaimInfos` in
- * `cm/dra/manager.go`). Returns none if any of them has not been prepared.
+ * `cm/dra/manager.go`). Returns none if any of them is not in `claims`. A claim whose preparation has not finished has
+ * no devices.
  */
 export function containerClaimStates(
   pod: Pod,
@@ -69,7 +70,7 @@ export function containerClaimStates(
     const states = claims.filter(({ name, namespace }) => namespace === pod.metadata.namespace && names.has(name));
     return states.length === names.size ? states : [];
   } catch {
-    // A claim of the pod does not exist yet.
+    // A ResourceClaim of the pod has not been created yet.
     return [];
   }
 }

@@ -30,11 +30,11 @@ import { mergeHints, type ResourceHints, type TopologyHint, type TopologyManager
 
 /** The policies by which a node allocates CPUs and memory. */
 export interface ResourceManagers {
-  /** Undefined if any NUMA node is as good as another. */
+  /** Undefined if the topology policy is `none`. */
   readonly topologyManager?: TopologyManager | undefined;
-  /** Undefined if no container gets exclusive CPUs. */
+  /** Undefined unless the CPU manager has the static policy. */
   readonly cpuPolicy?: CpuPolicy | undefined;
-  /** Undefined if no container gets memory of its own. */
+  /** Undefined unless the memory manager has the Static policy. */
   readonly memoryPolicy?: MemoryPolicy | undefined;
 }
 

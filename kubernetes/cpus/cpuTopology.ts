@@ -18,8 +18,8 @@ export interface CpuTopology {
   readonly coreCount: number;
   readonly socketCount: number;
   /**
-   * Distances between NUMA nodes as in the kernel's `distance` files, by ID of the node, also for nodes without CPUs.
-   * Undefined if the host reports no NUMA nodes.
+   * Distances from each NUMA node to the others, by node ID, as in the kernel's `distance` files. Includes nodes
+   * without CPUs. Undefined if the host reports no NUMA nodes.
    */
   readonly numaDistances?: Readonly<Record<string, readonly number[]>>;
 }
@@ -47,7 +47,7 @@ export const partsWithin = (
     inner,
   );
 
-/** Returns the NUMA nodes of the host. */
+/** Returns the NUMA nodes of the host, including those without CPUs. */
 export const numaNodesOf = ({ cpus, numaDistances: distances }: CpuTopology): NumaNodes => {
   const ids = unionOf(partsOf(cpus, 'numaNode'), cpuSetOf(Object.keys(distances ?? {}).map(Number)));
   return distances === undefined ? { ids } : { ids, distances };

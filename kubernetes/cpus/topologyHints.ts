@@ -37,7 +37,7 @@ export interface NumaNodes {
   readonly distances?: Readonly<Record<string, readonly number[]>>;
 }
 
-/** The policy by which NUMA nodes are chosen, and the NUMA nodes of the host. */
+/** The topology policy and the NUMA nodes of the host, from which it chooses. */
 export interface TopologyManager {
   readonly policy: TopologyPolicy;
   readonly numaNodes: NumaNodes;

@@ -90,7 +90,8 @@ export class PodDeviceAllocator {
   ): ResourceHints {
     const resource = findResource(this.#pool.resources, resourceName);
     if (resource === undefined) return undefined;
-    // Containers of a pod may share devices, because init containers have completed when the others start.
+    // Count a device once if several containers of the pod have it. They may, because init containers complete before
+    // the other containers start.
     const existing = new Set(
       allocationsOf(this.#pool, this.#pod.metadata.uid, container)
         .filter((each) => each.resource === resourceName)
@@ -147,8 +148,8 @@ export function reserveDevices(pool: DevicePool, pod: Pod): PodReservation {
 }
 
 /**
- * Reserves devices for one container of an admitted pod, e.g. because the checkpoint of an earlier agent did not contain
- * its devices (`GetDeviceRunContainerOptions`).
+ * Reserves devices again for one container of an admitted pod, e.g. because the device checkpoint did not contain them
+ * (`GetDeviceRunContainerOptions`).
  */
 export function reserveAgain(pool: DevicePool, pod: Pod, container: Container): PodReservation {
   const allocator = new PodDeviceAllocator(pool, pod);

@@ -17,16 +17,19 @@ export const amountText = (signal: Signal, amount: number): string =>
 
 const isInBytes = (signal: Signal): boolean => ['memory', 'ephemeral-storage'].includes(resourceOf(signal));
 
-/** Minimum amount in a unit, so that an amount rounded to the unit has at least three significant digits. */
+/**
+ * An amount is rounded to the largest unit of which it has at least this many, so that at least three significant
+ * digits remain.
+ */
 const MIN_IN_UNIT = 100;
 const BYTE_UNITS = [2 ** 40, 2 ** 30, 2 ** 20, 2 ** 10];
 
-/** Formats bytes for explanations, rounded to at least three significant digits: `25802Mi` for `27055317804`. */
+/** Formats bytes for explanations, rounded to at least three significant digits, e.g. 27055317804 as `25802Mi`. */
 export function roundedBytes(bytes: number): string {
   const unit = BYTE_UNITS.find((each) => bytes >= MIN_IN_UNIT * each) ?? 1;
   return formatBinary(Math.round(bytes / unit) * unit);
 }
 
-/** Formats an amount of a signal's resource for explanations, with bytes rounded. */
+/** Formats an amount of a signal's resource for explanations. Rounds an amount in bytes. */
 export const roundedAmountText = (signal: Signal, amount: number): string =>
   isInBytes(signal) ? roundedBytes(amount) : formatDecimal(amount);

@@ -97,7 +97,10 @@ export function thresholdAmount(value: string, capacity: number): number {
 export const thresholdText = (value: string, capacity: number): string =>
   isPercentage(value) ? formatBinary(thresholdAmount(value, capacity)) : canonicalQuantity(value);
 
-/** Formats a threshold for explanations as in the settings. A percentage is followed by its amount: `10% (25802Mi)`. */
+/**
+ * Formats a threshold for explanations, as it is written in the settings. A percentage is followed by the amount that
+ * it stands for, e.g. `10% (25802Mi)`.
+ */
 export const explainedThreshold = ({ signal, value }: Threshold, capacity: number | undefined): string =>
   isPercentage(value) && capacity !== undefined
     ? `${value} (${roundedAmountText(signal, thresholdAmount(value, capacity))})`

@@ -68,7 +68,7 @@ export interface MemoryReservation {
 
 /** The kubelet's static policy for memory. */
 export interface MemoryPolicy {
-  /** The nodes of a host without containers. */
+  /** The NUMA nodes of the host as they are without any containers. */
   readonly nodes: readonly MemoryNode[];
 }
 
@@ -202,14 +202,15 @@ export function memoryProblem(policy: MemoryPolicy, { nodes, containers }: Memor
     : '[memorymanager] the expected machine state is different from the real one';
 }
 
-/** Maximum change in the size of a NUMA node's memory between two boots of the same host, in bytes. */
+/** Maximum change in the memory size of a NUMA node, in bytes, that is attributed to a reboot of the same host. */
 const MAX_DRIFT_BYTES = 128 * 2 ** 20;
 
 /**
- * Returns persisted assignments with the present sizes of the NUMA nodes' memory. The memory that the kernel takes from
- * each node differs slightly from boot to boot, and a kubelet with the static policy then does not start
- * (https://github.com/kubernetes/kubernetes/issues/131253). A greater change, and any other contradiction, remains for
- * `memoryProblem`, and so does a change after which the assignments no longer fit.
+ * Returns persisted assignments with the current memory sizes of the NUMA nodes. How much memory the kernel takes from
+ * each node varies slightly from boot to boot, and this variation prevents a kubelet with the Static policy from
+ * starting (https://github.com/kubernetes/kubernetes/issues/131253). Returns the assignments unchanged, so that
+ * `memoryProblem` reports them, if a size has changed by more than `MAX_DRIFT_BYTES`, if the assignments contradict the
+ * host in any other way, or if they no longer fit.
  */
 export function withPresentSizes(policy: MemoryPolicy, assignments: MemoryAssignments): MemoryAssignments {
   if (memoryProblem(policy, assignments) === undefined) return assignments;
@@ -220,7 +221,10 @@ export function withPresentSizes(policy: MemoryPolicy, assignments: MemoryAssign
   return reservedBytes(nodes) === reservedBytes(assignments.nodes) ? { ...assignments, nodes } : assignments;
 }
 
-/** Returns an empty node with the persisted size of its memory, if that differs only by a drift. */
+/**
+ * Returns a node of the policy with its persisted memory size. Returns it unchanged if the sizes differ by more than
+ * `MAX_DRIFT_BYTES`.
+ */
 function withSizeOf(node: MemoryNode, storedNodes: readonly MemoryNode[]): MemoryNode {
   const stored = storedNodes.find(({ id }) => id === node.id);
   return {

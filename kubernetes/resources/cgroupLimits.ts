@@ -80,7 +80,7 @@ function toCfsQuota(milliCpu: number, { cfsQuota, cfsPeriod: period }: CgroupRul
   return { quota: cfsQuota ? cpuQuota(milliCpu, period) : -1, period };
 }
 
-/** Returns a limit for each huge page size of the kernel. It is 0 if the pod has no limit for that size. */
+/** Returns a limit for each huge page size that the kernel supports. It is 0 if the pod has no limit for that size. */
 function hugepageField(
   { pageSizes }: CgroupRules,
   limits: Readonly<Record<string, number>>,
@@ -90,8 +90,8 @@ function hugepageField(
 }
 
 /**
- * Returns a pod's huge page limits by page size in the kernel's notation. They are the pod's effective requests, because
- * requests of huge pages equal their limits (`ResourceConfigForPod` in `pkg/kubelet/cm/helpers_linux.go`).
+ * Returns a pod's huge page limits by page size in the kernel's notation. Computes them from the effective requests,
+ * because requests of huge pages equal their limits (`ResourceConfigForPod` in `pkg/kubelet/cm/helpers_linux.go`).
  */
 function hugepageLimits(spec: PodSpec): Record<string, number> {
   const containerRequests = containersOf(spec).map(({ container }) => container.resources?.requests);
@@ -104,7 +104,7 @@ function hugepageLimits(spec: PodSpec): Record<string, number> {
   return Object.fromEntries(bytesBySize);
 }
 
-/** Returns the huge page limits by page size in the kernel's notation. */
+/** Returns the huge page limits in a list, by page size in the kernel's notation. */
 export function toHugepageLimits(limits: ResourceList): Record<string, number> {
   const entries = Object.entries(limits).flatMap(([resource, amount]) => {
     const size = pageSizeOf(resource);

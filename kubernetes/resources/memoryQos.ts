@@ -16,7 +16,7 @@ export interface MemoryQos {
   readonly isTiered: boolean;
   /** The limit of a container without one: the memory of the node in bytes without the reserved memory. */
   readonly unreservedBytes: number;
-  /** Size of a page of the kernel in bytes. */
+  /** The kernel's page size in bytes. */
   readonly pageBytes: number;
 }
 

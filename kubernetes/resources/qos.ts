@@ -12,7 +12,10 @@ export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
  */
 export const qosClass = (spec: PodSpec): QosClass => qosOf(spec).class;
 
-/** Memoized, because the configuration of each of a pod's containers depends on the class. */
+/**
+ * Returns the QoS class in an object. Memoized, because the configuration of each of a pod's containers depends on the
+ * class.
+ */
 const qosOf = memoize((spec: PodSpec): { readonly class: QosClass } => ({ class: computeQosClass(spec) }));
 
 function computeQosClass(spec: PodSpec): QosClass {

@@ -70,7 +70,7 @@ const isTrackedResource = (resource: string): boolean =>
 export const isExtendedResource = (resource: string): boolean =>
   resource.includes('/') && !resource.includes('kubernetes.io/') && !resource.startsWith('requests.');
 
-/** Whether a container requests an extended resource, of which a device plugin may provide the devices. */
+/** Whether a container requests an extended resource, which may consist of the devices of a device plugin. */
 export const requestsDevices = ({ resources }: Pick<Container, 'resources'>): boolean =>
   Object.keys(resources?.limits ?? {}).some(isExtendedResource);
 

@@ -150,9 +150,9 @@ function wouldChangeSwap(allocatedPod: Pod, desiredPod: Pod): boolean {
 }
 
 /**
- * Returns the resources of which any container's request differs between two versions of a pod
- * (`guaranteedPodResourceResizeRequired` in `pkg/kubelet/allocation/handlers.go`). Ignores containers that only one
- * version has.
+ * Returns the resources for which the request of any container differs between two versions of a pod
+ * (`guaranteedPodResourceResizeRequired` in `pkg/kubelet/allocation/handlers.go`). Ignores containers that only one of
+ * the versions has.
  */
 export function changedRequests(before: Pod, after: Pod): readonly ResizableResource[] {
   const [formerResources, nextResources] = [resourcesOf(before).containers, resourcesOf(after).containers];

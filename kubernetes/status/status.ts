@@ -77,7 +77,7 @@ export function podStatus(observedView: PodView, options: PodStatusOptions): Pod
   };
 }
 
-/** Returns a view without the devices of the pod. */
+/** Returns a view without the pod's claims and devices, whose health would otherwise be reported. */
 const withoutDevices = ({ claims: _claims, devices: _devices, ...view }: PodView): PodView => view;
 
 /**

@@ -157,7 +157,7 @@ export interface PodView {
   readonly updateRefusal?: Refusal;
   /** Spec whose resources have been applied to the pod's cgroup. Undefined if it is the spec of `pod`. */
   readonly appliedSpec?: PodSpec;
-  /** Sizes that a failed resize may have given to containers, by container. Undefined if there are none. */
+  /** Sizes that containers may have after a failed resize, by container name. Undefined if there are none. */
   readonly uncertainSizes?: Readonly<Record<string, ContainerSize>> | undefined;
   /** Generation of the pod in which the refused resources were requested. */
   readonly pendingGeneration?: number | undefined;

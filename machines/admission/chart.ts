@@ -153,7 +153,7 @@ export const admissionMachine = setup({
         deferralNumber: existingEntry?.deferralNumber,
       };
       const nextContext = withEntry(withoutRequests(context, uid), entry);
-      // The pod requests its latest version again once the earlier one is confirmed.
+      // The pod requests admission of its latest version again once the earlier version is confirmed.
       if (isUnconfirmed(nextContext, uid)) return nextContext;
       const wasAdmitted = allocated !== undefined;
       const request = {
@@ -279,8 +279,9 @@ export const admissionMachine = setup({
       } else enqueue.assign(result.context);
     }),
     /**
-     * Refuses a pod whose devices could not be allocated, and releases its resources. An admitted pod retains them, and
-     * only the container that needs the devices again is notified.
+     * Refuses a pod whose devices could not be allocated, and releases its resources. If the pod has already been
+     * admitted and one of its containers needs devices again, the pod retains its resources, and only that container is
+     * notified.
      */
     refuseForDevices: enqueueActions(({ context, event, enqueue, self }) => {
       assertEvent(event, 'admission.devicesFailed');

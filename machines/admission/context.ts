@@ -35,7 +35,7 @@ export interface AdmissionInput {
    * observes the change, but the API server can be queried.
    */
   readonly hasCluster?: boolean;
-  /** Undefined if any NUMA node is as good as another. */
+  /** Undefined if the topology policy is `none`. */
   readonly topologyManager?: TopologyManager;
   /** Undefined if the node does not assign exclusive CPUs. */
   readonly cpus?: CpuAllocation | undefined;
@@ -45,12 +45,12 @@ export interface AdmissionInput {
   readonly devices?: DeviceBook;
 }
 
-/** The exclusive CPUs of the node's containers, and the policy by which they are assigned. */
+/** The exclusive CPUs of containers, and the policy by which they are assigned. */
 export interface CpuAllocation extends DurableAssignments<CpuAssignments> {
   readonly cpuPolicy: CpuPolicy;
 }
 
-/** The memory of the node's containers by NUMA node, and the policy by which it is assigned. */
+/** The memory that is assigned to containers on each NUMA node, and the policy by which it is assigned. */
 export interface MemoryAllocation extends DurableAssignments<MemoryAssignments> {
   readonly memoryPolicy: MemoryPolicy;
 }
@@ -68,7 +68,7 @@ interface DurableAssignments<Assignments> {
 
 interface UnconfirmedPod {
   readonly uid: string;
-  /** The version of the pod that is admitted. */
+  /** The admitted version of the pod. */
   readonly pod: Pod;
   readonly holder: ActorPath;
   readonly revision: number;
@@ -107,7 +107,7 @@ export interface Request {
   readonly wasAdmitted: boolean;
   /** Whether the request changes the resources of an admitted pod. */
   readonly isResize?: boolean | undefined;
-  /** The resources of which the request changes the amount that any container requests. */
+  /** The resources for which the update changes the request of any container. */
   readonly changedRequests?: readonly ResizableResource[] | undefined;
   /** Whether another pod holds the full name. The request is not decided until that pod is gone (C24). */
   readonly awaitsName: boolean;
@@ -367,7 +367,7 @@ function decideOnDevices(
   )
     return decision;
   if (decision?.decision.kind === 'refused' && decision.decision.reason === 'SysctlForbidden') return decision;
-  // A pod without an allocation waits, so that the NUMA nodes of its devices do not matter yet.
+  // A pod whose resources have not been allocated waits, so the NUMA nodes of its devices do not matter yet.
   const reservation =
     allocator === undefined || decision?.allocation === undefined
       ? reserveDevices(devices.pool, request.pod)

@@ -15,10 +15,10 @@ import {
 import type { DeviceStatusReport, ReallocationRequest } from '../shared/events/deviceEvents.ts';
 import type { ActorPath } from '../shared/events/slots.ts';
 
-/** A pod whose devices are being allocated or saved. The pod's actor is notified afterwards. */
+/** A pod whose devices are being allocated or saved. The actor at `holder` is notified afterwards. */
 interface PendingDevices {
   readonly uid: string;
-  /** The version of the pod that is admitted. */
+  /** The admitted version of the pod. */
   readonly pod: Pod;
   readonly holder: ActorPath;
   /** Reservations that the plugins have yet to allocate, in order. */
@@ -27,7 +27,10 @@ interface PendingDevices {
   readonly isSent: boolean;
   /** Revision number of the allocations that must be durable. Undefined until all devices are allocated. */
   readonly revision?: number;
-  /** The container of an admitted pod that needs devices again, and the time of its request. */
+  /**
+   * The container of an admitted pod that needs devices again, and the time at which it requested them. Undefined for a
+   * pod that is being admitted.
+   */
   readonly reallocation?: { readonly container: string; readonly at: number } | undefined;
 }
 
@@ -143,7 +146,7 @@ export const withAllocatedDevices = <C extends DeviceContext>(
     };
   });
 
-/** Reserves devices for a container that is about to be created again without the devices that it had. */
+/** Reserves devices for a container that is about to be created and has lost its devices. */
 export function withReallocation<C extends DeviceContext>(
   context: C,
   { pod, container: name, at, holder }: Omit<ReallocationRequest, 'type'>,
@@ -158,7 +161,7 @@ export function withReallocation<C extends DeviceContext>(
   return { context: withPendingDevices(context, reservation, { pod, holder, reallocation: { container: name, at } }) };
 }
 
-/** Releases the devices that could not be allocated to a container again. */
+/** Releases the devices that were reserved for a container but could not be allocated to it again. */
 export const withoutReallocation = <C extends DeviceContext>(context: C, failed: PendingDevices): C =>
   withBook(context, (book) => {
     const allocations = book.pool.allocations.filter(

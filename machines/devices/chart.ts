@@ -28,7 +28,7 @@ import { devicePluginMachine } from './plugin.ts';
 /** Time until another attempt to save the allocations, in milliseconds. */
 const SAVE_RETRY_MS = 10_000;
 
-/** The resources and allocations of the previous agent. */
+/** The resources and allocations that the previous agent persisted. */
 export type DevicesInput = DevicePool;
 
 export type DevicesContext = DevicesInput & {

@@ -86,15 +86,16 @@ export interface NodeInput {
   readonly conditions?: readonly NodeCondition[];
   /** Node properties that admission checks. Defaults are those of a plain Linux node. */
   readonly admissionNode?: Partial<Omit<AdmissionNode, 'name' | 'strictGroups' | 'pressure' | 'isShuttingDown'>>;
-  /** Undefined if any NUMA node is as good as another. */
+  /** Undefined if the topology policy is `none`. */
   readonly topologyManager?: TopologyManager;
-  /** The CPU manager's policy and persisted assignments. Undefined if the node does not assign exclusive CPUs. */
+  /** The CPU manager's policy and persisted assignments. Undefined unless the policy is static. */
   readonly cpus?: CpuManagerInput;
-  /**
-   * The memory manager's policy and persisted assignments. Undefined if the node does not assign memory of NUMA nodes.
-   */
+  /** The memory manager's policy and persisted assignments. Undefined unless the policy is Static. */
   readonly memory?: MemoryInput;
-  /** Resources and allocations of the previous agent's device plugins. Undefined if the node has no device plugins. */
+  /**
+   * The device resources and allocations that the previous agent persisted. Undefined if the node has no device
+   * plugins.
+   */
   readonly devices?: DevicePool;
   readonly startSlots: number;
   readonly pullSlots: number;
@@ -110,7 +111,7 @@ export interface NodeInput {
   readonly limitedSwap?: boolean;
   /** Whether the node reports OOM kills of processes whose container continues to run. */
   readonly reportsProcessOomKills?: boolean;
-  /** Whether the statuses of containers contain the health of their devices. Undefined means true. */
+  /** Whether the statuses of containers contain the health of their devices. Defaults to true. */
   readonly reportsDeviceHealth?: boolean;
   /** Sentences about the cgroups of daemons whose limits are set, for display. Undefined if there are none. */
   readonly reservedCgroups?: readonly string[];

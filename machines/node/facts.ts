@@ -15,8 +15,8 @@ import { plegView } from './runtime/pleg.ts';
 import { podCidrViews } from './runtime/podCidr.ts';
 
 /**
- * Returns the deadlines of the node's waits. A draining node waits until the last pod's grace period has passed. The
- * runtime then kills the remaining processes.
+ * Returns the deadlines of the states in which the node waits. A draining node waits until the last pod's grace period
+ * has passed. The runtime then kills the remaining processes.
  */
 export function deadlines({ snapshot }: ActorInfo<NodeContext>): Deadlines {
   const podDeadlines = childrenOf<PodRef>(snapshot, 'pod/').flatMap((child) => {

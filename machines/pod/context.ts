@@ -197,7 +197,10 @@ export interface PendingResize {
 }
 
 interface AttemptedResize extends Pick<PortTypes['resizePod']['input'], 'appliedPod' | 'containers'> {
-  /** The sizes that attempts may have given to containers, by container. They differ from the last known sizes. */
+  /**
+   * The sizes that resize attempts may have given to containers, by container name. Contains only sizes that differed
+   * from the last known one at the time of the attempt.
+   */
   readonly attemptedSizes: Readonly<Record<string, ContainerSize>>;
 }
 
@@ -325,9 +328,9 @@ type Volumes = PodContext['volumes'];
 type VolumeCounts = Record<VolumeLifecycle | 'all', number>;
 
 /**
- * The number of volumes, in total and by lifecycle, keyed by the latest volumes of each pod. The counts are updated in
- * place when a volume changes, because guards need them after every event, and a pod may have a thousand volumes. Those
- * of earlier volumes, which only tests inspect, are counted on demand.
+ * The number of volumes, in total and by lifecycle, keyed by the latest `volumes` object of each pod. The counts are
+ * updated in place when a volume changes, because guards need them after every event, and a pod may have a thousand
+ * volumes. The counts for an earlier object, which only tests inspect, are computed on demand.
  */
 const countsByVolumes = new WeakMap<Volumes, VolumeCounts>();
 
@@ -345,7 +348,7 @@ function countVolume(counts: VolumeCounts, lifecycle: VolumeLifecycle, change: 1
   counts[lifecycle] += change;
 }
 
-/** Adds or replaces a volume. */
+/** Returns the volumes with one of them added or replaced. */
 export function withVolume(volumes: Volumes, name: string, volume: Volumes[string]): Volumes {
   const counts = volumeCounts(volumes);
   countsByVolumes.delete(volumes);
@@ -357,7 +360,7 @@ export function withVolume(volumes: Volumes, name: string, volume: Volumes[strin
   return nextVolumes;
 }
 
-/** Returns the mounted volumes of a pod. Memoized, because each container of the pod gets them. */
+/** Returns the mounted volumes of a pod. Memoized, because each container of the pod receives them. */
 export const mountedVolumes = ({ volumes }: PodContext): MountedVolumes => mountedIn(volumes);
 
 const mountedIn = memoize(
@@ -379,7 +382,7 @@ export const runsOf = (observed: ObservedPod, name: string): readonly ObservedCo
 /** Whether the container may have a process. A container in an unknown state may have one. */
 export const mayRun = ({ state }: ObservedContainer): boolean => state === 'running' || state === 'unknown';
 
-/** The restart counts of the init containers, sidecars and regular containers, by name. */
+/** Returns the restart counts of the init containers, sidecars and regular containers, by name. */
 const restartsByName = memoize(
   ({ initContainerStatuses = [], containerStatuses = [] }: PodStatus): ReadonlyMap<string, number> =>
     new Map([...initContainerStatuses, ...containerStatuses].map(({ name, restartCount }) => [name, restartCount])),

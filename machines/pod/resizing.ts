@@ -36,7 +36,9 @@ export function requestedVersion(
   return { desired, requestedPod, updateRefusal };
 }
 
-/** Returns a pod with other resources. Memoized, because each container of a large pod looks up its own. */
+/**
+ * Returns a pod with different resources. Memoized, because a large pod is looked up once for each of its containers.
+ */
 const podWith = memoize((resources: PodResources) => memoize((pod: Pod) => withResources(pod, resources)));
 
 /**
@@ -62,7 +64,7 @@ export function persistedSizes({ allocation, allocated }: PodContext): (name: st
 export const currentAllocation = (context: PodContext): Allocation =>
   allocationOf(context.allocated, isResizing(context) ? { ...context.sizes, ...uncertainSizes(context) } : undefined);
 
-/** Returns the sizes that the next attempt and the earlier ones may give to containers. */
+/** Returns the sizes that the next resize attempt and the earlier ones may give to containers, by container name. */
 export function attemptedSizes(context: PodContext): Readonly<Record<string, ContainerSize>> {
   const { spec } = context.allocated;
   const nextSizes = containersWithWrongSize(context).flatMap(({ container, size, idToResize }) => {
@@ -75,7 +77,7 @@ export function attemptedSizes(context: PodContext): Readonly<Record<string, Con
 /**
  * Returns the sizes to persist for containers that a failed resize may have changed although their last known size is
  * the admitted one. Because the persisted size differs from the admitted one, the next agent, or a kubelet, resizes the
- * container again. Undefined if there are none.
+ * container again. Returns undefined if there are no such containers.
  */
 export function uncertainSizes(context: PodContext): Readonly<Record<string, ContainerSize>> | undefined {
   const { allocated, attemptedResize } = context;
@@ -89,9 +91,9 @@ export function uncertainSizes(context: PodContext): Readonly<Record<string, Con
 }
 
 /**
- * Names of the containers whose size differs from the admitted size, keyed by the latest sizes of each pod. The set is
- * updated in place when sizes change, because guards need it after every event, and a pod may have a thousand
- * containers. The sets of earlier sizes, which only tests inspect, are computed on demand.
+ * The names of the containers whose size differs from the admitted size, keyed by the latest `sizes` object of each
+ * pod. The set is updated in place when sizes change, because guards need it after every event, and a pod may have a
+ * thousand containers. The set for an earlier object, which only tests inspect, is computed on demand.
  */
 const misfits = new WeakMap<PodContext['sizes'], { readonly spec: PodSpec; readonly names: Set<string> }>();
 
@@ -116,7 +118,7 @@ function resizableContainer(spec: PodSpec, name: string): Container | undefined 
   return placed === undefined || placed.role === 'ephemeral' ? undefined : placed.container;
 }
 
-/** Replaces the sizes of some containers. */
+/** Returns the sizes with those of some containers replaced. */
 export function withSizes(
   context: SizesOfPod,
   changes: readonly (readonly [string, ContainerSize])[],

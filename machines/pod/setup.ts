@@ -341,7 +341,8 @@ export const podSetup = setup({
     }),
     /**
      * Applies an admitted update. Stops the containers that the spec no longer contains, and sends the update to the
-     * remaining ones. The metadata, which needs no admission, may have changed since the request.
+     * remaining ones. Uses the latest metadata, which may have changed since the request, because metadata needs no
+     * admission.
      */
     applyAdmittedUpdate: enqueueActions(({ context, event, enqueue }) => {
       assertEvent(event, 'admission.admitted');

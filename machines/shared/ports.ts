@@ -167,8 +167,9 @@ export interface PortTypes extends CertificatePorts {
    */
   readObjects: { input: { pod: Pod; container: string }; output: null };
   /**
-   * Has the device plugins prepare the devices of a container that is about to be created, unless the container has lost
-   * its devices. `at` is in milliseconds since the epoch. Has a time limit. Idempotent.
+   * Has the device plugins prepare the devices of a container that is about to be created. `areDevicesMissing` reports
+   * that the container has lost devices, which then have to be allocated again. Rejects if a lost device would have to
+   * be prepared. `at` is in milliseconds since the epoch. Has a time limit. Idempotent.
    */
   prepareDevices: { input: { pod: Pod; container: string }; output: { areDevicesMissing: boolean; at: number } };
   /**

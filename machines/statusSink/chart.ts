@@ -182,7 +182,7 @@ export const statusSinkMachine = setup({
       enqueue.assign({ due: [...context.due, ...context.failedStatuses], failedStatuses: [] });
     }),
     sendDueStatuses: enqueueActions(({ context: { name, due, statusesInFlight }, enqueue }) => {
-      // In a burst, most changes arrive while no further status can be sent.
+      // Return early, because in a burst most changes arrive while the maximum number of sends is in flight.
       if (statusesInFlight.length >= MAX_CONCURRENT_SENDS) return;
       const isPodIdle = ({ uid }: PendingStatus) => statusesInFlight.every((each) => each.uid !== uid);
       const statusesToSend = sendOrder(due)

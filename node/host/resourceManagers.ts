@@ -67,7 +67,7 @@ function cpuManagers(
 
 /**
  * Returns the topology policy with the NUMA nodes of the host (`NewManager` in
- * `pkg/kubelet/cm/topologymanager/topology_manager.go`). Returns undefined if the node has no such policy.
+ * `pkg/kubelet/cm/topologymanager/topology_manager.go`). Returns undefined if the policy is `none`.
  */
 function topologyManagerOf(
   { topology: settings }: NodeConfig['resourceManagers'],

@@ -90,7 +90,7 @@ export async function createHostNode(
     directory: join(config.rootDirectory, 'plugins_registry'),
     files: hostFiles,
     clock: systemClock,
-    // The claims of DRA drivers come from the API server.
+    // Claims come from the API server, so a node without a cluster registers no plugins of DRA drivers.
     types: cluster === undefined ? ['DevicePlugin'] : ['DevicePlugin', 'DRAPlugin'],
     onError: (error) => errorLog.onError('plugins', error),
   });

@@ -53,7 +53,7 @@ async function runJest(args) {
   // The tests start this package's programs several hundred times, so share the compiled modules.
   const compileCacheEnv = { NODE_COMPILE_CACHE: join(directory, 'compiled') };
   const isSelectedByName = args.some((arg) => /^(-t|--testNamePattern)/.test(arg));
-  // A rerun has the same seed, so that a failure that depends on the seed is not reported as flaky.
+  // Use the same seed in a rerun, so that a failure that depends on the seed is not reported as flaky.
   const seedArgs = args.some((arg) => arg.startsWith('--seed')) ? [] : [`--seed=${randomInt(2 ** 31)}`];
   const run = async (name, jestArgs) => {
     const file = join(directory, `${name}.json`);

@@ -132,8 +132,8 @@ async function readAptOptions() {
  */
 async function installCheckout(machine, signal) {
   const run = (command, options = {}) => runInVm(machine.sshConfigFile, command, { signal, ...options });
-  // The first limit on the CPU of any cgroup patches the scheduler of the running kernel. QEMU can then crash an emulated
-  // kernel with several CPUs (`Oops: int3`), so set a limit without effect before the machine has anything to do.
+  // The first CPU limit on any cgroup patches the scheduler code of the running kernel, which can crash an emulated
+  // kernel with several CPUs (`Oops: int3`). Set a limit without effect while the machine is still idle.
   await run('systemctl set-property ssh.service CPUQuota=200%');
   await run(`set -e
     mkdir -p ${installedPackage}
@@ -167,14 +167,16 @@ async function runJest(machine, { directory, jestArgs, signal }) {
   );
   const results = readResults(file);
   const counts = results === undefined ? { passed: 0, failed: 1 } : countResults(results, exitCode, false);
-  // An option of jest may select some tests of a file, and then the run says nothing about the others.
+  // An option of jest may select only some tests of a file, so do not record the results of such a run.
   const runsWholeFiles = !jestArgs.some((arg) => arg.startsWith('-'));
   if (results !== undefined && runsWholeFiles) await writeResults(results, machine, signal);
   process.stdout.write(`${counts.passed} passed, ${counts.failed} failed\n`);
   return counts.failed === 0 ? 0 : 1;
 }
 
-/** Writes the results of this run, together with those of the test files that did not run, and the page of all. */
+/**
+ * Writes the results of this run together with those of the test files that did not run, and a page with all results.
+ */
 async function writeResults(results, machine, signal) {
   const shell = `. /etc/os-release
     echo "$PRETTY_NAME"

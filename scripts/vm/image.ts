@@ -132,7 +132,7 @@ async function buildImage(build: ImageBuild, workDirectory: string): Promise<voi
   await rm(root, { recursive: true });
 }
 
-/** Copies the only file in /boot whose name starts with `prefix`. The name ends with the version of the kernel. */
+/** Copies the only file in /boot whose name starts with `prefix`. The name ends with the kernel version. */
 async function copyBootFile(root: string, prefix: string, target: string): Promise<void> {
   const bootDirectory = join(root, 'boot');
   const name = (await readdir(bootDirectory)).find((each) => each.startsWith(prefix));

@@ -52,8 +52,8 @@ export const disconnect = (sshConfigFile: string, signal: AbortSignal): Promise<
   runProgram('ssh', ['-F', sshConfigFile, '-O', 'exit', 'vm'], { signal, timeoutMs: COMMAND_MS }).catch(() => {});
 
 /**
- * Forwards a port on the loopback interface of the machine to the same port of this host, until the shared connection is
- * closed. Otherwise the machine reaches no other host.
+ * Forwards a port on the machine's loopback interface to the same port of this host, until the shared connection is
+ * closed. The machine cannot reach any other host.
  */
 export const forwardPort = (sshConfigFile: string, port: number, signal: AbortSignal): Promise<unknown> => {
   const forwarding = ['-O', 'forward', '-R', `127.0.0.1:${port}:127.0.0.1:${port}`];

@@ -50,8 +50,8 @@ function remainingText(remainingMs: number | undefined): string {
 }
 
 /**
- * Returns sentences about the pods that would be evicted first. Given a hypothetical shortage, returns sentences about
- * the pods that the shortage would cause to be evicted.
+ * Returns sentences about the pods that would be evicted first or, given a hypothetical shortage, about the pods that
+ * it would cause to be evicted.
  */
 export function evictionSentences(
   allPods: readonly Pod[],

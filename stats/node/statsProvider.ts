@@ -222,7 +222,8 @@ export class StatsProvider {
       layers: layerUsages,
       layerFs,
       imageFs: imageLayer && layerFsStats(imageLayer, layerFs),
-      // Only a runtime that stores images and writable layers on different file systems reports both.
+      // The container file system is the image file system unless the runtime reports a separate one for writable
+      // layers.
       containerFs: containerLayer && layerFsStats(containerLayer, layerFs),
     };
   }

@@ -49,10 +49,9 @@ export function deviceServices({
 }
 
 /**
- * Has the plugins of a container's devices prepare them before the container is created
- * (`callPreStartContainerIfNeeded` in `pkg/kubelet/cm/devicemanager/manager.go`). Returns whether the container has lost
- * its devices, e.g. because the allocations of the previous agent are lost. Like a kubelet, rejects in this case if a
- * plugin would have to prepare them.
+ * Has the device plugins prepare the devices of a container before it is created (`callPreStartContainerIfNeeded` in
+ * `pkg/kubelet/cm/devicemanager/manager.go`). Returns whether the container has lost any of its devices, e.g. because
+ * the device checkpoint is lost. Like a kubelet, rejects if a plugin would have to prepare a lost device.
  */
 async function prepareDevices(
   { devicePlugins, deviceState }: { readonly devicePlugins: DevicePlugins; readonly deviceState: DeviceManagerState },

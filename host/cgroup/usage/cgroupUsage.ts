@@ -92,8 +92,8 @@ export interface DeviceUsage {
   /** Number of operations, with the same keys as `bytes`. */
   readonly operations: ReadonlyMap<string, number>;
   /**
-   * Times of the I/O cost model in microseconds by field of `io.stat`, e.g. `cost.usage`. The kernel measures them only
-   * on v2 and for devices for which `io.cost.qos` is enabled. Undefined for other devices.
+   * Counters of the kernel's I/O cost model in microseconds, by `io.stat` field, e.g. `cost.usage`. They exist only on
+   * v2 and for devices for which `io.cost.qos` is enabled. Undefined for other devices.
    */
   readonly costMicros?: ReadonlyMap<string, number> | undefined;
 }

@@ -31,7 +31,7 @@ const IO_STAT_FIELDS: ReadonlyMap<string, readonly ['bytes' | 'operations', stri
   ['wios', ['operations', 'Write']],
 ]);
 
-/** Fields of `io.stat` that a device has if its I/O cost model is enabled (`block/blk-iocost.c` of Linux). */
+/** Fields that a device has in `io.stat` if its I/O cost model is enabled (`block/blk-iocost.c` of Linux). */
 const COST_FIELDS: ReadonlySet<string> = new Set(['cost.usage', 'cost.wait', 'cost.indebt', 'cost.indelay']);
 
 /**

@@ -49,7 +49,7 @@ export interface CpuMetrics {
 }
 
 /**
- * Registers the metrics. The series with labels that a policy can increase exist from the start (`initializeMetrics` in
+ * Registers the metrics. All series that the policies can increment exist from the start (`initializeMetrics` in
  * `pkg/kubelet/cm/cpumanager/policy_static.go` and `pkg/kubelet/cm/topologymanager/topology_manager.go`).
  */
 export function registerCpuMetrics(registry: Registry, policies?: ManagerPolicies): CpuMetrics {
@@ -100,7 +100,7 @@ export function registerCpuMetrics(registry: Registry, policies?: ManagerPolicie
   };
 }
 
-/** Adds an amount to a counter without creating a series for 0. */
+/** Adds an amount to a counter. Skips 0, so that no series is created for it. */
 function addPositive(counter: Counter, labels: readonly string[], amount: number): void {
   if (amount > 0) counter.add(labels, amount);
 }

@@ -75,7 +75,7 @@ export interface NodeMetricsParts {
   readonly bootedAt?: (() => number | undefined) | undefined;
   /** The feature gates that take effect on this node. */
   readonly gates?: readonly FeatureGate[];
-  /** The policies of the CPU and topology managers. Undefined if both have the policy none. */
+  /** The policies of the CPU and topology managers. Undefined if both are `none`. */
   readonly managerPolicies?: ManagerPolicies | undefined;
   /** Called with each error of a collector during a scrape. */
   readonly onError: (error: unknown) => void;

@@ -48,7 +48,7 @@ const blkioValues =
 
 const MICROS_PER_SECOND = 1_000_000;
 
-/** Reads a time of the I/O cost model by device. Devices without that model have no values. */
+/** Reads a counter of the I/O cost model in seconds, by device. A device without the model has no value. */
 const costSecondsValues =
   (nameOf: GetDeviceName, field: string) =>
   ({ usage: { io = [] } }: Row): readonly LabelledValue[] =>

@@ -6,7 +6,7 @@ export interface TrackedPod {
   readonly firstSeenAt: number;
   /** Time at which the pod's admission started, i.e. at which the pod no longer had to wait for another pod. */
   workStartedAt?: number;
-  /** Undefined unless the pod waits for the decision about its admission. */
+  /** Time at which the pod requested admission. Undefined unless the decision is pending. */
   admittingSince?: number;
   terminatingSince?: number;
   /** Time of the pod's removal from the node. Its last status may not have been published yet. */

@@ -37,7 +37,10 @@ const volumesByName = memoize(
   (spec: PodSpec): ReadonlyMap<string, Volume> => new Map(spec.volumes?.map((volume) => [volume.name, volume])),
 );
 
-/** Returns the volume with this name in a pod. Uses a cached map, because each volume and mount of the pod looks up one. */
+/**
+ * Returns the volume with this name in a pod. Uses a cached map, because each volume and each mount of the pod needs a
+ * lookup.
+ */
 export const findVolumeByName = (spec: PodSpec, name: string): Volume | undefined => volumesByName(spec).get(name);
 
 /** Whether a container mounts a volume of its pod that has not been mounted on the host yet. */

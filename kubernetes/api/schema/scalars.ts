@@ -19,7 +19,7 @@ export const enumStringSchema = <T extends string>() => z.string() as unknown as
 /** Schema of an RFC 3339 timestamp, in all forms that `metav1.Time` accepts. */
 export const timeSchema = z.string().check(z.refine(isRfc3339Time, 'must be a time such as "2006-01-02T15:04:05Z"'));
 
-/** Whether a text is a time that `metav1.Time` accepts. Its fraction may begin with a comma. */
+/** Whether `metav1.Time` accepts a text as a time. A comma may separate the fraction. */
 export function isRfc3339Time(text: string): boolean {
   const [, date = '', time = ''] = RFC_3339.exec(text) ?? [];
   // Reject dates such as February 30, which `Date` would convert to a day in March.

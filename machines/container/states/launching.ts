@@ -35,7 +35,7 @@ const guards = {
 const failedHookFields = (failure: Failure) => ({ failure, waitingReason: failedPostStartReason(failure) });
 
 const prepareOutput = (event: object): PortTypes['prepareDevices']['output'] =>
-  // Safe cast: the action that calls this function belongs to a transition of `prepareDevices`.
+  // Safe cast: only the `onDone` transition of `prepareDevices` runs the action that calls this function.
   (event as { readonly output: PortTypes['prepareDevices']['output'] }).output;
 
 const actions = {

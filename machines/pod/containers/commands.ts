@@ -29,7 +29,7 @@ function firstBatch(commands: readonly Command[]): { batch: Command[]; remaining
   const batch: Command[] = [];
   const remaining: Command[] = [];
   let remainingCapacity = BATCH_SIZE;
-  // A pod may have queued a command for each of its containers, so stop at the end of the batch.
+  // Stop when the batch is full, because a pod may have queued a command for each of its containers.
   for (const [index, command] of commands.entries()) {
     const { names } = command;
     batch.push({ ...command, names: names.slice(0, remainingCapacity) });

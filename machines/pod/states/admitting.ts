@@ -28,7 +28,7 @@ const actions = {
     assertEvent(event, 'pod.update');
     return { desired: event.pod, requestedPod: event.pod };
   }),
-  /** Records an update that is requested once the version in the pending request is admitted. */
+  /** Records an update of the pod. Its admission is requested once the version in the pending request is admitted. */
   recordLaterVersion: podSetup.assign(({ event }) => {
     assertEvent(event, 'pod.update');
     return { desired: event.pod };
@@ -41,8 +41,8 @@ const actions = {
   recordOtherAgent: podSetup.assign(({ context }) => ({ failure: otherAgentFailure(context) })),
   clearFailure: podSetup.assign({ failure: undefined }),
   /**
-   * Requests the latest version of the pod if a different one was admitted, e.g. because the resources had not been
-   * admitted before the agent restarted.
+   * Requests admission of the latest version of the pod if a different version was admitted, e.g. because the agent
+   * restarted before the latest resources were admitted.
    */
   requestLatestVersion: podSetup.enqueueActions(({ context, enqueue, self }) => {
     const { allocated, desired } = context;

@@ -63,7 +63,7 @@ export type DeviceReport =
   /** The allocations with this revision number, and all earlier ones, are durable. */
   | { type: 'admission.devicesSaved'; revision: number };
 
-/** Requests devices for a container that is about to be created again without the devices that it had. */
+/** Requests devices for a container that is about to be created and has lost its devices. */
 export interface ReallocationRequest {
   type: 'admission.reallocateDevices';
   pod: Pod;
@@ -73,7 +73,7 @@ export interface ReallocationRequest {
   holder: ActorPath;
 }
 
-/** The result of a request for a container's devices. */
+/** The result of a `ReallocationRequest`. */
 export type ReallocationResult =
   | { type: 'container.devicesAllocated' }
   | { type: 'container.devicesRefused'; error: Failure };

@@ -51,7 +51,7 @@ import type {
  */
 export type Ref<E extends { type: string }> = ActorRef<Snapshot<unknown>, E>;
 
-/** The decision on a request. `pod` is the version of the pod that was admitted, which may not be the latest one. */
+/** The decision on an admission request. `pod` is the admitted version of the pod, which may not be the latest one. */
 export type AdmissionResult = { type: 'admission.admitted'; pod: Pod } | ({ type: 'admission.refused' } & Refusal);
 
 export type AdmissionEvent =
@@ -72,7 +72,7 @@ export type AdmissionEvent =
       isRunning?: boolean;
       /** Whether the request changes the resources of the pod, which must pass the checks of a new pod. */
       isResize?: boolean;
-      /** The resources of which the request changes the amount that any container requests. */
+      /** The resources for which the update changes the request of any container. */
       changedRequests?: readonly ResizableResource[];
       /** Whether none of the pod's containers will run again, in which case its resources are about to be released. */
       isFinished?: boolean;

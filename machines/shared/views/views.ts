@@ -45,7 +45,7 @@ export function podView(ref: PodRef): PodView {
     isPodTerminating: isTerminating,
     endsUndeleted: isTerminating && !isDeleted,
     restartsAll: isRestartingAll,
-    // Each container looks through these volumes.
+    // Omit the other volumes, because each container searches this list for the reason why it waits.
     volumes: volumes.filter(({ waitingReason }) => waitingReason !== undefined),
   };
   return {

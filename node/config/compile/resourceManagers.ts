@@ -23,13 +23,13 @@ export interface ResourceManagerSettings {
   };
   /** CPUs that the configuration reserves by number. Empty if it reserves none or only an amount. */
   readonly reservedCpus: CpuSet;
-  /** Undefined if any NUMA node is as good as another. */
+  /** Undefined if the topology policy is `none`. */
   readonly topology?: {
     readonly policy: TopologyPolicy;
-    /** Maximum number of NUMA nodes with which the policy can be used. */
+    /** Maximum number of NUMA nodes that a host may have to use the policy. */
     readonly maxNumaNodes: number;
   };
-  /** The memory that is reserved on each NUMA node. Undefined if no container gets memory of its own. */
+  /** The memory that is reserved on each NUMA node. Undefined unless the memory manager has the Static policy. */
   readonly memoryReservations?: readonly MemoryReservation[];
 }
 
@@ -130,7 +130,7 @@ function requireStage(option: string, stage: OptionStage, values: SettingValues)
   if (stage === 'beta' && !allowsBetaCpuOptions(values)) reject('Beta');
 }
 
-/** Compiles the topology policy. Its options do not matter without a policy, as in a kubelet. */
+/** Compiles the topology policy. Like a kubelet, ignores its options if the policy is `none`. */
 function compileTopology(values: SettingValues): ResourceManagerSettings['topology'] {
   const { topologyManagerPolicy: name, topologyManagerScope, topologyManagerPolicyOptions = {} } = values;
   if (name === 'none') return undefined;

@@ -10,7 +10,7 @@ import type { Schedule } from '../run/schedule.ts';
 /** The host that the pods run on. `cgroups` are those since the last boot. */
 export interface PodHost {
   readonly cgroups: CgroupTree;
-  /** Access of this agent to the cgroups. */
+  /** This agent's access to the cgroups. */
   readonly cgroupAccess: CgroupAccess;
   readonly clock: Pick<Schedule, 'setTimeout'>;
 }
@@ -70,8 +70,8 @@ export class TemporaryPods {
     for (const known of [this.#pods, this.#wasShown, this.#settled]) known.delete(uid);
     this.#sweep(uid);
     const isUsed = [...this.#runtime.sandboxes()].some(({ podUid }) => podUid === uid);
-    // A kubelet removes the cgroups of unknown UIDs, including those that a different agent has left. If this agent does
-    // not change cgroups, only the other agent can have created that of the pod.
+    // A kubelet removes the cgroups of unknown UIDs, including those that a different agent has left. If this agent
+    // does not change cgroups, only the other agent can have created the pod's cgroup.
     const isOnlyTheirs = cgroups.isReadOnly || cgroupAccess === 'unused';
     const isToGo = (path: string) => !isUsed || (isOnlyTheirs && path === pod.cgroup);
     for (const path of cgroups.paths) if (path.endsWith(`/pod${uid}`) && isToGo(path)) cgroups.drop(path);

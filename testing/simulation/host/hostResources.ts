@@ -9,8 +9,8 @@ const MI = 2 ** 20;
 const GI = 2 ** 30;
 
 /**
- * The resources of the host that can run low. `imageDisk` and `imageInodes` are those of the file system of the images,
- * which is the file system of `disk` and `inodes` on a host with a single one.
+ * The resources of the host that can run low. `imageDisk` and `imageInodes` belong to the image file system. On a host
+ * with a single file system, they are the same resources as `disk` and `inodes`.
  */
 export const HOST_RESOURCES = ['memory', 'disk', 'inodes', 'imageDisk', 'imageInodes', 'processes'] as const;
 
@@ -46,8 +46,9 @@ interface HostResourcesParts {
 export class HostResources implements SimulatedResources {
   readonly layout: DiskLayout;
   readonly #parts: HostResourcesParts;
-  /** Usage of each container, and that of each running one in addition. */
+  /** Usage of each container, whether or not it is running. */
   readonly #containerUsage: Amounts;
+  /** Additional usage of each running container. */
   readonly #runningUsage: Amounts = RUNNING_USAGE;
   /** Usage of the programs other than pods, as shares of the capacity. */
   readonly #otherShares = new Map<HostResource, number>();
@@ -81,7 +82,7 @@ export class HostResources implements SimulatedResources {
     return Math.max(0, Math.floor(CAPACITY[resource] - others - own));
   }
 
-  /** Returns the resource of the file system that contains the images, if the host has only one file system. */
+  /** Maps a resource of the image file system to that of the only file system if the host has only one. */
   #ownResource(resource: HostResource): HostResource {
     if (this.layout !== 'single') return resource;
     if (resource === 'imageDisk') return 'disk';

@@ -8,7 +8,10 @@ import type { Gate } from '../run/gate.ts';
 /** The resource that the plugin provides. */
 export const DEVICE_RESOURCE = 'simulated.example/device';
 
-/** The number of devices, half of which are on each of the first two NUMA nodes. Containers retain them while the plugin is away. */
+/**
+ * The number of devices, half of which are on NUMA node 0 and half on NUMA node 1. Containers retain their devices
+ * while the plugin is away.
+ */
 export const DEVICE_COUNT = 4;
 
 const OPTIONS = { needsPreStart: true, hasPreferences: true };

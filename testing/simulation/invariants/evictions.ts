@@ -6,7 +6,10 @@ import type { StarvedResource } from '../../../kubernetes/eviction/signals.ts';
 import { HOST_RESOURCES, type HostResource } from '../host/hostResources.ts';
 import type { Invariant } from './invariant.ts';
 
-/** The resources of the host that a message may refer to, because it does not name the file system. */
+/**
+ * The resources of the host to which an eviction message may refer, by the resource that it names. The message does not
+ * name the file system.
+ */
 const HOST_RESOURCES_OF: ReadonlyMap<string, readonly HostResource[]> = new Map<
   StarvedResource,
   readonly HostResource[]
@@ -30,7 +33,7 @@ const MESSAGE_PATTERN = /^The node was low on resource: (\S+)\. Threshold quanti
 const NANOS_PER_UNIT = 1_000_000_000;
 
 interface Shortage {
-  /** The resources, one of which must be short. */
+  /** The resources of which at least one must be short. */
   readonly resources: readonly HostResource[];
   /** The threshold, in units of the resource. */
   readonly threshold: number;

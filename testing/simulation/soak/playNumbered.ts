@@ -52,9 +52,9 @@ const further = Object.values(furtherStories);
 export const furtherTitles: readonly string[] = Object.keys(furtherStories);
 
 /**
- * First number of the further pointed stories: of nodes of a cluster, of large pods, of Deployments that are recreated, of images,
- * of hosts that shut down, of preemptions, of devices, of claims, of resizes, of repeated shutdowns, and of shortages.
- * New ones are added at the end, because seeded faults name stories by number.
+ * Number of the first further pointed story. These stories are about nodes of a cluster, large pods, Deployments that
+ * are recreated, images, hosts that shut down, preemptions, devices, claims, resizes, repeated shutdowns, and
+ * shortages. New ones are added at the end, because seeded faults name stories by number.
  */
 export const FIRST_FURTHER = 1_000;
 

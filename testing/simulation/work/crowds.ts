@@ -1,38 +1,41 @@
-/** Stories of nodes with many objects of one kind. Their numbers decide what the work is compared with. */
+/**
+ * Defines stories of nodes with many objects of one kind. growth.ts plays each story with two numbers of objects and
+ * compares the work.
+ */
 import { simulatedCluster } from '../cluster/simulatedCluster.ts';
 import { type Simulation, simulateNode } from '../simulateNode.ts';
 import { container, type Manifest, type ManifestContainer, manifest } from '../stories/manifests.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
-/** A server that becomes unhealthy 20 s after the start of its container. */
+/** The port of a server that becomes unhealthy 20 s after its container has started. */
 const UNHEALTHY_PORT = 8082;
 const MAX_START_SECONDS = 300;
 /** An image that cannot be pulled. */
 const MISSING_IMAGE = 'registry.invalid/missing:1';
 
-/** A part of a story. Its facts are all alike, e.g. the exits of containers. */
+/** A part of a story, in which facts of one kind occur, e.g. exits of containers. */
 export interface Phase {
   readonly name: string;
-  /** The number of facts in it, given the size of the crowd. */
+  /** Returns the number of facts that occur, given the number of objects. */
   readonly facts: (size: number) => number;
   /**
-   * Duration of the phase in milliseconds, if the work of as much idle time is to be subtracted. It is measured before
-   * the phase. Undefined if nothing is subtracted.
+   * Duration of the phase in milliseconds, if the work of an idle period of the same duration is to be subtracted. The
+   * idle period precedes the phase. Undefined if nothing is subtracted.
    */
   readonly lastsMs?: number;
   /**
-   * Whether the facts come one after the other, so that they take longer in a larger crowd. Meanwhile, the status of a
-   * large pod is sent at regular intervals, and there are more of these.
+   * Whether the facts occur sequentially, so that a larger crowd takes longer. The status of a large pod is sent at
+   * regular intervals, and therefore more often in a longer phase.
    */
   readonly isSequential?: boolean;
   readonly act: (node: Simulation, size: number) => Promise<void>;
 }
 
 export interface Crowd {
-  /** The objects that the node has many of, e.g. `pods`. */
+  /** The kind of objects that the node has many of, e.g. `pods`. */
   readonly name: string;
-  /** The smaller of the two numbers of objects. */
+  /** The number of objects in the smaller of the two runs. */
   readonly size: number;
   readonly phases: readonly Phase[];
 }
@@ -40,9 +43,9 @@ export interface Crowd {
 const numbered = <T>(count: number, of: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => of(index));
 
-/** One fact about each object, or a fact that may cost work for each object. */
+/** For one fact about each object, or for a single fact whose work may grow with the number of objects. */
 const perObject = (size: number): number => size;
-/** A fact whose work must not depend on the number of objects. */
+/** For a single fact whose work must not depend on the number of objects. */
 const once = (): number => 1;
 
 const createPods = (node: Simulation, pods: readonly Manifest[]) => {
@@ -63,7 +66,7 @@ const created = (podsOf: (size: number) => readonly Manifest[], isSequential = f
   },
 });
 
-/** Advances the time by 15 s, and until this number of containers runs. */
+/** Advances the time by 15 s, and then further until this many containers are running. */
 async function untilRunning(node: Simulation, count: number): Promise<void> {
   await node.advance(15 * SECOND);
   for (let second = 0; node.host.running().length < count && second < MAX_START_SECONDS; second += 1)
@@ -128,7 +131,10 @@ const probed = (name: string, more: Partial<ManifestContainer> = {}) => containe
 
 const volumes = (count: number) => numbered(count, (index) => ({ name: `v${index}`, emptyDir: {} }));
 
-/** The life of one large pod. A change of one container may cost work for each object, because its status has them all. */
+/**
+ * Returns the phases in the life of one large pod. A change of one container may cost work for each object, because the
+ * pod's status contains all of them.
+ */
 const wholeLife = (podsOf: (size: number) => readonly Manifest[]): readonly Phase[] => [
   created(podsOf, true),
   probesFail,

@@ -1,19 +1,19 @@
 /**
- * Compares the work of a node for one fact between two sizes of the node. If it grows with the size, the total work is
- * superlinear, e.g. because each change of a container leads to a loop over all containers of its pod.
+ * Compares the work of a node per fact between two sizes of the node. If the work per fact grows with the size, the
+ * total work is superlinear, e.g. because each change of a container leads to a loop over all containers of its pod.
  */
 import { type Crowd, idleNode, type Phase } from './crowds.ts';
 import type { FunctionWork, Work, WorkCounter } from './workCounter.ts';
 
-/** The larger of the two sizes is this many times the smaller. */
+/** Ratio of the larger size to the smaller one. */
 const SIZE_RATIO = 4;
 
 interface Limits {
-  /** Maximum ratio of the work per fact at the larger size to that at the smaller one. */
+  /** Maximum ratio of the work per fact at the larger size to the work per fact at the smaller one. */
   readonly all: number;
   /**
-   * Maximum of the same ratio for each function. It is the ratio of the sizes if each fact leads to a loop over all
-   * objects.
+   * Maximum of this ratio for a single function. A function that loops over all objects after each fact has a ratio of
+   * `SIZE_RATIO`.
    */
   readonly function: number;
 }
@@ -26,9 +26,9 @@ const MIN_SHARE = 0.01;
 /** Maximum number of functions that a message names. */
 const NAMED_FUNCTIONS = 5;
 /**
- * Functions that visit all pods of the node, whatever has changed. A checkpoint of the kubelet contains all pods and a
- * hash of them, and changes during a write share the next one. A relist reads all objects of the runtime, at most five
- * times a second. A limiter scans its queue for each request and release.
+ * Functions that visit all pods of the node after any change. A checkpoint in the kubelet's format contains all pods
+ * and a hash of them, and changes during a write share the next one. A relist reads all objects of the runtime, at most
+ * five times a second. A limiter scans its queue for each request and release.
  */
 const EXEMPT_FUNCTIONS: readonly RegExp[] = [
   /^kubernetes\/resources\/resourceCheckpoint\.ts:\d+ compareByName$/,
@@ -37,14 +37,14 @@ const EXEMPT_FUNCTIONS: readonly RegExp[] = [
   /^machines\/limiter\/chart\.ts:/,
 ];
 
-/** The work of one function per fact at the two sizes. */
+/** The work per fact of one function at the two sizes. */
 interface FunctionGrowth {
   readonly work: FunctionWork;
   readonly before: number;
   readonly after: number;
 }
 
-/** Runs the story of a crowd at both sizes, and returns a description of each phase whose work grows too much. */
+/** Runs the story of a crowd at both sizes. Returns a description of each phase whose work per fact grows too much. */
 export async function excessiveGrowth(crowd: Crowd, counter: WorkCounter): Promise<string[]> {
   const small = await worksPerFact(crowd, crowd.size, counter);
   const large = await worksPerFact(crowd, SIZE_RATIO * crowd.size, counter);

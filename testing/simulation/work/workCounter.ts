@@ -1,7 +1,7 @@
 /**
- * Counts the work of the agent: how often each of its functions, and each block in a function, runs. V8 does the
- * counting, so equal runs have equal counts, whatever the load of the host. The work inside built-in functions, e.g. of
- * copying an array, is not counted, but that of the functions that they call is.
+ * Counts the work of the agent, i.e. how often each of its functions, and each block in a function, runs. V8 does the
+ * counting, so equal runs have equal counts on a host with any load. The work inside a built-in function, e.g. of
+ * copying an array, is not counted, but the functions that it calls are.
  */
 import { readFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
@@ -10,13 +10,13 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const PACKAGE_URL = pathToFileURL(join(import.meta.dirname, '../../..')).href;
-/** Code that is no part of an agent on a host: the simulation, the API server for tests and the simulated runtime. */
+/** Code that is not part of an agent on a host: the simulation, the API server for tests and the simulated runtime. */
 const SIMULATED = /\/(testing|test|simulated)\//;
-/** The query of modules that the API server has its own instances of, because the agent uses them as well. */
+/** The query in the URLs of modules that the API server loads separately, because the agent uses them as well. */
 const OF_SERVER = '?server';
 
 export interface FunctionWork {
-  /** Identifies the function in all works. */
+  /** Identifies the function across all results of `take`. */
   readonly id: string;
   readonly name: string;
   /** The file, line and name of the function, e.g. `base/values/lookUp.ts:9 lookUp`. */
@@ -25,7 +25,7 @@ export interface FunctionWork {
   readonly count: number;
 }
 
-/** The work between two points, by the ID of the function. */
+/** The work between two calls of `take`, by function ID. */
 export type Work = ReadonlyMap<string, FunctionWork>;
 
 export class WorkCounter {
@@ -39,8 +39,8 @@ export class WorkCounter {
   }
 
   /**
-   * Starts counting the functions of the modules whose URLs `isCounted` accepts, by default those of the agent. Only
-   * modules that are loaded afterwards have counts of blocks, because V8 adds the counters when it compiles.
+   * Starts counting in the modules whose URLs `isCounted` accepts, by default those of the agent. Blocks are counted
+   * only in modules that are loaded afterwards, because V8 adds the counters when it compiles.
    */
   static async start(isCounted: (url: string) => boolean = isAgents): Promise<WorkCounter> {
     separateServer();
@@ -74,7 +74,10 @@ export class WorkCounter {
   }
 }
 
-/** Loads a second instance of the modules that the API server for tests imports, so that their work is not counted. */
+/**
+ * Makes the API server for tests load its own instances of the modules that it imports, so that its work is not
+ * counted.
+ */
 function separateServer(): void {
   registerHooks({
     resolve: (specifier, context, nextResolve) => {

@@ -22,9 +22,9 @@ const withoutWarnings = (taken: MemoryUse): MemoryUse =>
   new Map([...taken].filter(([what]) => !/\.warnings(\.|$)/.test(what)));
 
 /**
- * The last states of the event queue and the object watches remain after the first event or object, and the
- * pressure conditions, what was last reclaimed after a shortage, and the observations from which rates are computed, at
- * most two of each signal. Each is one entry at its path.
+ * Entries of the context that remain once they exist: the last states of the event queue and of the object watches, the
+ * pressure conditions, what was last reclaimed after a shortage, and at most two observations per signal, from which
+ * rates are computed. Each is one entry at its path.
  */
 const LAST_STATES = [
   { place: 'context', name: 'eventQueue' },

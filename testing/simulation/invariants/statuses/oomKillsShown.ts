@@ -6,7 +6,7 @@ import type { Invariant } from '../invariant.ts';
 const isSystemKill = ({ limitedCgroup }: OomKill): boolean => limitedCgroup === '/';
 const pidIn = (message: string): number => Number(/pid:? (\d+)/.exec(message)?.[1]);
 
-/** Identifies a run of a container even if the runtime gives the container a different ID. */
+/** Returns a key for a run of a container that remains the same if the runtime changes the ID of the container. */
 const runOf = ({ podUid, containerName, attempt }: SimulatedContainer): string =>
   `${podUid} ${containerName} ${attempt}`;
 
@@ -15,7 +15,7 @@ export const oomKillsShown: Invariant = {
   follow: (watched, violated) => {
     const { host } = watched;
     const reported = new Set<number>();
-    /** The runs of the killed containers, by the ID of the killed process. */
+    /** The runs of the killed containers, by the PID of the killed process. */
     const killedRuns = new Map<number, string>();
     const recordKilledRuns = () => {
       for (const kill of host.oomKills) {
@@ -43,7 +43,7 @@ export const oomKillsShown: Invariant = {
             const kill = host.oomKills.find(({ pid }) => pid === pidIn(message));
             const id = containerID.split('//').at(-1) ?? '';
             const container = host.container(id);
-            // After a boot the host has forgotten the kill, and the runtime may have removed the container.
+            // Skip a kill that the host has forgotten since it rebooted, and a container that the runtime has removed.
             if (kill !== undefined && container !== undefined && runOf(container) !== killedRuns.get(kill.pid))
               violated(`container ${id} has the message of a kill in ${kill.cgroup}`);
           }

@@ -20,14 +20,16 @@ import {
   UNKNOWN,
 } from './pointedStory.ts';
 
-/** Other programs use a share of a resource for `forSeconds`, by default nearly all of it. */
+/**
+ * Returns an action by which other programs use a share of a resource for `forSeconds`, by default nearly all of it.
+ */
 const pressure = (seconds: number, resource: HostResource, forSeconds: number, share = 0.99) =>
   at(seconds, { kind: 'pressure', resource, share, forMs: forSeconds * SECOND });
 
 const create = (name: string, spec: Partial<ManifestSpec> = {}) =>
   at(0, { kind: 'createPod', pod: manifest(name, { containers: [mainContainer()], ...spec }) });
 
-/** The container `main` with an image that has to be pulled. */
+/** The container `main` with an image that the runtime has to pull. */
 const pulledContainer = mainContainer(secondImage);
 
 /** A node of a cluster on which the resource runs short after 30 s, for a minute. */

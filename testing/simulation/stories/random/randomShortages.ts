@@ -1,4 +1,4 @@
-/** Adds shortages of the host's resources to drawn stories, and faults while the node evicts pods. */
+/** Adds shortages of the host's resources to random stories, and faults while the node evicts pods. */
 import { DISK_LAYOUTS, HOST_RESOURCES } from '../../host/hostResources.ts';
 import type { Random } from '../../random.ts';
 import { HOST_TARGETS } from '../../run/gate.ts';
@@ -10,16 +10,22 @@ const MINUTE = 60 * SECOND;
 /** The share of the stories whose nodes evict pods. */
 const EVICTION_SHARE = 0.25;
 
-/** The share of the pods in these stories that are critical. Static pods always are. */
+/** The share of the pods in these stories that are made critical. Static pods always are. */
 const CRITICAL_SHARE = 0.2;
 
 /** The share of the shortages during which something else fails. */
 const FAULT_SHARE = 0.5;
 
-/** Shares of a resource that other programs use. With the last two, pods are evicted. */
+/**
+ * Shares of a resource that other programs may use. The last two meet the hard threshold, and all but the first meet
+ * the soft threshold for memory.
+ */
 const USED_SHARES = [0.5, 0.85, 0.92, 0.99] as const;
 
-/** Returns the story, in a quarter of all cases for a node that evicts pods and runs short of its resources. */
+/**
+ * Returns the story unchanged or, in a quarter of all cases, on a node that runs short of its resources and evicts
+ * pods.
+ */
 export function withShortages(story: Story, random: Random): Story {
   if (!random.chance(EVICTION_SHARE)) return story;
   const shortages = Array.from({ length: random.between(1, 4) }, () => randomShortage(story.lastsMs, random)).flat();
@@ -32,7 +38,7 @@ export function withShortages(story: Story, random: Random): Story {
   };
 }
 
-/** A resource runs short, and in half of the cases something fails while the node evicts pods. */
+/** Returns a shortage of a random resource and, in half of the cases, a fault up to 20 s after its start. */
 function randomShortage(lastsMs: number, random: Random): TimedAction[] {
   const at = random.between(0, lastsMs);
   const forMs = random.between(10 * SECOND, 5 * MINUTE);
@@ -44,7 +50,7 @@ function randomShortage(lastsMs: number, random: Random): TimedAction[] {
   return [shortage, { at: Math.min(lastsMs, at + random.between(0, 20 * SECOND)), action: randomFault(random) }];
 }
 
-/** A fault of the host or of the runtime, or the death of the agent. */
+/** Returns a random fault of the host or the runtime, or a crash of the agent. */
 function randomFault(random: Random): Action {
   const forMs = random.between(SECOND, 30 * SECOND);
   switch (random.pick(['flaky', 'stall', 'killAgent', 'disk'] as const)) {
@@ -59,7 +65,7 @@ function randomFault(random: Random): Action {
   }
 }
 
-/** Makes the pod that an action creates critical. */
+/** Returns the action with the pod that it creates made critical. */
 function withCriticalPod(timedAction: TimedAction): TimedAction {
   const { action } = timedAction;
   if (action.kind !== 'createPod') return timedAction;

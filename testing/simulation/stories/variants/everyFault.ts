@@ -51,8 +51,9 @@ export interface StoryCall extends OutsideCall {
   /** Milliseconds of node time. */
   readonly at: number;
   /**
-   * The call without the names of its objects, whether the story has made it before, and the states of the pod and its
-   * containers. Two calls with the same situation differ in nothing that a fault could depend on.
+   * The call without the names of its objects, whether the story has already made such a call, and the states of the
+   * pod and its containers. Two calls in the same situation do not differ in anything on which the effect of a fault
+   * could depend.
    */
   readonly situation: string;
 }
@@ -73,7 +74,7 @@ export async function recordCalls(story: Story): Promise<readonly StoryCall[]> {
   return calls;
 }
 
-/** Replaces the IDs, UIDs, attempts and the name of the pod in a path or ID. */
+/** Replaces IDs, UIDs, attempt numbers and the name of the pod in a path or ID. */
 function withoutNames(about: string): string {
   return about
     .replace(/uid-of-[a-z]+|[0-9a-f]{12,}/g, '#')
@@ -82,7 +83,7 @@ function withoutNames(about: string): string {
     .replace(/\/\d+(?=$|\.log$)/, '/#');
 }
 
-/** Follows the states of the pods and containers of the current agent. */
+/** Tracks the states of the pods and containers of the current agent. */
 class PodStates {
   #system: unknown;
   readonly #stateByActor = new Map<string, string>();
@@ -108,9 +109,9 @@ class PodStates {
 }
 
 /**
- * Selects the calls of several stories whose faults are tried in this turn. One call is selected for each situation,
- * and in each turn a different one, so that over the turns every call is selected. Returns a set of indexes for each
- * story.
+ * Selects the calls of several stories at which faults are tried in this turn. Selects one call for each situation, and
+ * a different one in each turn, so that every call is selected after enough turns. Returns a set of call indexes for
+ * each story.
  */
 export function selectCalls(stories: readonly (readonly StoryCall[])[], turn: number): readonly ReadonlySet<number>[] {
   const callsBySituation = new Map<string, { readonly story: number; readonly call: number }[]>();
