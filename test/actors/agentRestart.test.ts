@@ -41,15 +41,15 @@ async function advanceWatching(node: SimulatedNode, steps: number): Promise<void
 const deadOf = (node: SimulatedNode, name: string): number =>
   node.runtime.contents().containers.filter(({ metadata, state }) => metadata?.name === name && state === 2).length;
 
-/** Returns the calls that an agent makes in the script that `death` would interrupt. */
+/** Returns the agent's calls in the script, i.e. the calls that a death can interrupt. */
 async function callsOf(script: (death?: Death) => Promise<SimulatedNode>): Promise<readonly CallName[]> {
   const node = await script();
   return [...node.agentCalls];
 }
 
 /**
- * Whether a death at a call differs from the other kind of death there. A read changes nothing, so it leaves the same state
- * undone and unheard, and is tried once.
+ * Whether to try this kind of death at a call. A read changes nothing, so the outcome of both kinds is the same, and
+ * only `undone` is tried.
  */
 const isDistinct = (callIs: Death['callIs'], call: CallName | undefined): boolean =>
   callIs === 'undone' || (call !== undefined && WRITES.includes(call));

@@ -144,7 +144,7 @@ test('garbage collection of an idle node sends no calls except the image detecti
   expect([...new Set(others)].sort()).toEqual(['listContainers', 'listPodSandbox', 'status']);
 });
 
-test('C47: an unused image is removed by its age only once the restarted agent has run for that long', async () => {
+test('C47: after a restart, an unused image is removed by its age only once the agent has run for the maximum age', async () => {
   const node = await simulatedNode({
     runtime: { images: { present: ['example.com/unused:1'] } },
     config: { imageGarbage: { ...defaultImageGarbagePolicy, maxAgeMs: 8 * 60_000 } },
@@ -154,7 +154,7 @@ test('C47: an unused image is removed by its age only once the restarted agent h
   await node.restartAgent();
   await node.advance('8m');
   expect(removals()).toBe(0);
-  // The collections follow each other in five minutes.
+  // Five minutes pass between two collections.
   await node.advance('5m');
   expect(removals()).toBe(1);
 });

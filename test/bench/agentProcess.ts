@@ -44,7 +44,7 @@ export interface AgentProcess {
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
 
-/** Makes the directories of an agent over a runtime, with these further fields of its configuration. */
+/** Creates the directories of an agent on a runtime. `fields` are further fields of its configuration. */
 export async function agentPlace(
   directory: string,
   runtime: { endpoint: string; cgroupRoot: string },

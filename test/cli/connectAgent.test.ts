@@ -51,7 +51,7 @@ test('without an agent the error names the paths that were tried', async () => {
   );
 });
 
-test('agents are found in the socket table of the kernel, and other sockets are ignored', async () => {
+test("agents are found in the kernel's socket table, and other sockets are ignored", async () => {
   const [agent, other] = [await listenAt('statelet.sock'), await listenAt('other.sock')];
   const found = await findListeningAgents();
   expect(found).toContain(agent);

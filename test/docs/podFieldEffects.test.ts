@@ -54,17 +54,17 @@ test.each(fieldChanges)('C46: the field $path takes effect', async (change) => {
   const [original, changed] = [podWith('web', change.spec), podWith('web', withChange(change))];
   expect([problemsOf(original), problemsOf(changed)]).toEqual([[], []]);
   const [changedTrace, originalTrace] = [await traceOf(change, changed), await traceOf(change, original)];
-  // The traces are too long for the message of a failure.
+  // Compare before `expect`, because the traces are too long for the message of a failure.
   expect(changedTrace !== originalTrace).toBe(true);
 });
 
-test('two runs of the same pod have the same trace, so that each difference has a cause', async () => {
+test('two runs of the same pod have the same trace, so each difference is the effect of a field', async () => {
   const [first] = fieldChanges;
   const pod = podWith('web', first?.spec);
   expect(await tracePod(pod)).toBe(await tracePod(pod));
 });
 
-test.each(singleValueChanges)('C46: a pod with another value of the field $path is rejected', (change) => {
+test.each(singleValueChanges)('C46: a pod with a different value of the field $path is rejected', (change) => {
   expect(problemsOf(podWith('web', change.spec))).toEqual([]);
   expect(problemsOf(podWith('web', withChange(change)))).not.toEqual([]);
 });
@@ -73,7 +73,7 @@ const actingRows = [...treatmentByPath].filter(
   ([, { treatment, owner }]) => treatment === 'takes effect' && !CLUSTER_COMPONENTS.has(owner),
 );
 
-test('C46: every field that takes effect is shown to, except for those of a list', () => {
+test('C46: every field that takes effect is shown to take effect, except for listed fields', () => {
   const shownRows = new Set(
     [...fieldChanges, ...singleValueChanges].map(({ path }) => findTreatment(genericPath(path))),
   );

@@ -1,6 +1,6 @@
 /**
- * Pods are evicted from a node that really runs short: its files are on a small ext4, its images and the writable layers of
- * containers on a small disk in memory, and all pods together have little memory.
+ * Pods are evicted from a node that really runs short. The files of the node are on a small ext4, the images and
+ * writable layers are on a small tmpfs, and the pods together have little memory.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
@@ -18,7 +18,7 @@ import { statelet } from './support/statelet.ts';
 const MIB = 2 ** 20;
 const DISK_MIB = 64;
 const INODES = 2_048;
-/** The memory of all pods together. */
+/** The memory that all pods together may use. */
 const PODS_MIB = 256;
 
 const CONFIG = [
@@ -67,7 +67,7 @@ const { server, node } = await forAllTests(async () => {
   try {
     const cluster = await clusterOf(await runNodeIn(disks.nodeDisk, CONFIG, disks.imageDisk));
     const end = async () => {
-      // Nobody unmounts the volumes in memory of pods that are left when the agent is killed.
+      // The volumes in memory of pods that are left when the agent is killed remain mounted.
       for (const each of await mountsBelow(disks.nodeDisk)) execFileSync('umount', ['-l', each]);
       await cluster.end().finally(disks.end);
     };
@@ -110,7 +110,8 @@ const createPod = (name: string, script: string) =>
       terminationGracePeriodSeconds: 0,
       volumes: [
         { name: 'data', emptyDir: {} },
-        // None is larger than what the node can allocate, which alone leaves as much as the threshold.
+        // A volume cannot be larger than what the node can allocate, so a single one would leave as much as the
+        // threshold.
         { name: 'memory', emptyDir: { medium: 'Memory' } },
         { name: 'more', emptyDir: { medium: 'Memory' } },
       ],
@@ -134,7 +135,7 @@ const isReady = async (type: string) =>
   (await conditionAt('/api/v1/nodes/node', type))?.status === 'False' || undefined;
 const write = (file: string, mebibytes: number) => `dd if=/dev/zero of=${file} bs=1M count=${mebibytes}`;
 
-/** Waits until pods are admitted, and starts one that uses nearly nothing. */
+/** Waits until pods are admitted, and starts one that uses very little. */
 async function startIdlePod(name: string): Promise<void> {
   for (const type of ['DiskPressure', 'MemoryPressure']) await eventually(`no ${type}`, () => isReady(type));
   await createPod(name, ':');
@@ -175,7 +176,7 @@ test.each([
       const status = await statusAt(`${PODS}/${name}`);
       return status.phase === 'Failed' ? status : undefined;
     });
-    // Before the next pass: containerd frees the space of a removed container later, and until then others are evicted.
+    // containerd frees the space of a removed container only later, and until then other pods are evicted.
     expect((await statusAt(`${PODS}/${idle}`)).phase).toBe('Running');
     expect(evicted.reason).toBe('Evicted');
     expect(evicted.message).toMatch(
@@ -197,7 +198,7 @@ test.each([
   },
 );
 
-test('`explain node` says how much is left, below which amount it evicts, and which pod would be the next', async () => {
+test('`explain node` says how much is left, below which amount it evicts, and which pod would be evicted next', async () => {
   await startIdlePod('idle');
   const { out } = await statelet('explain', 'node', '--root-dir', node.rootDir);
   const text = out.replaceAll(/\s+/g, ' ');

@@ -1,4 +1,4 @@
-/** The processes of commands whose clients break their connections to the node's API, with real containers. */
+/** The processes of commands whose clients disconnect from the node API, with real containers. */
 import { once } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
@@ -38,7 +38,7 @@ beforeAll(async () => {
   });
 });
 
-/** The processes in the container whose command line contains a word that no other command has. */
+/** Returns the processes in the container whose command line contains a word that no other command has. */
 async function processesOf(word: string): Promise<number[]> {
   const pids: number[] = [];
   for (const name of await readdir('/proc')) {
@@ -138,7 +138,7 @@ const WAYS = [
 ] as const;
 
 describe.each(WAYS)('C41: when a client %s its connection', (way, disconnect) => {
-  test('a command that reads its input exits, because it reads the end of it', async () => {
+  test('a command that reads its input reaches the end of the input and exits', async () => {
     const word = `reader-${way}`;
     const session = await exec('cat; exit 0', word, INPUT);
     session.input.write('some input\n');
@@ -146,14 +146,14 @@ describe.each(WAYS)('C41: when a client %s its connection', (way, disconnect) =>
     await hasExited(word);
   });
 
-  test('a command that has not read all of its input yet reads what the client has sent, and the end of it', async () => {
+  test('a command that has not read all of its input yet reads the rest and then the end of the input', async () => {
     const word = `late-${way}`;
     const session = await exec(
       `until [ -e /shared/${word} ]; do sleep 0.1; done; cat > /dev/null; exit 0`,
       word,
       INPUT,
     );
-    // More than all buffers on the way to the command hold.
+    // More data than all buffers between the client and the command can hold.
     session.input.write(Buffer.alloc(32 * 1024 * 1024, 'x'));
     await pause(1_000);
     disconnect(session);

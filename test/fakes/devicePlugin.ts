@@ -30,9 +30,9 @@ export interface FakePluginOptions {
   readonly mount?: string;
   /** Why no allocation succeeds. */
   readonly refusal?: string;
-  /** Why its options cannot be requested. */
+  /** Error of a request for the options of the plugin. */
   readonly optionsError?: string;
-  /** Why its devices cannot be listed. */
+  /** Error of a request for the devices of the plugin. */
   readonly listError?: string;
   /** Duration of an allocation. */
   readonly allocationMs?: number;
@@ -49,7 +49,7 @@ export interface PluginCall {
 
 export interface FakeDevicePlugin {
   readonly calls: PluginCall[];
-  /** The responses of the node to a registration by the socket in the plugin registry. */
+  /** The notifications from the node about the registration through the plugin registry. */
   readonly notifications: { readonly isRegistered: boolean; readonly error: string }[];
   /** Reports these devices from now on. */
   list(devices: readonly FakeDevice[]): void;

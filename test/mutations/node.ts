@@ -186,7 +186,7 @@ export const nodeMutations: readonly Mutation[] = [
   },
   {
     rule: 'C48',
-    breaks: 'messages of the kernel from before the start of the agent are skipped',
+    breaks: 'kernel messages from before the start of the agent are skipped',
     file: 'host/kernelLog/kernelLog.ts',
     find: 'for (const { microseconds, text: message } of records.push(text))',
     put: 'for (const { microseconds, text: message } of records.push(text).slice(2))',

@@ -31,7 +31,7 @@ export const faultsOfEvictions: readonly SeededFault[] = [
   },
   {
     name: 'reclaimed-in-use',
-    breaks: 'an eviction removes images that pods wait to be created from',
+    breaks: 'an eviction removes images that waiting containers need',
     file: 'machines/eviction/chart.ts',
     find: 'input: ({ context: { pods } }) => ({ activePodUids: pods.map(({ metadata }) => metadata.uid) }),',
     put: 'input: ({ context: { pods } }) => ({ activePodUids: pods.map(({ metadata }) => metadata.name) }),',

@@ -26,7 +26,7 @@ const existingFiles = ['test/vm/reboot.test.ts', 'test/vm/swap.test.ts', 'test/v
 describe('the results of some test files', () => {
   const run: HostResults = { host, files: [fileResults('reboot', '2026-11-30', 'passed')] };
 
-  test('replace those of the same files, and the other results remain with their days', () => {
+  test('replace earlier results of the same files, and the other results remain with their dates', () => {
     expect(mergeResults(earlier, run, existingFiles).files).toEqual([run.files[0], earlier.files[1]]);
   });
 
@@ -53,7 +53,7 @@ test('the page shows each test with its result, how many have passed, and the fi
   expect(page).toContain('two NUMA nodes, emulated in software |');
 });
 
-test('results that are not those of a run are rejected', () => {
+test('a file that does not contain results of a run is rejected', () => {
   expect(() => parseHostResults(JSON.stringify({ ...earlier, host: {} }))).toThrow();
   expect(parseHostResults(JSON.stringify(earlier))).toEqual(earlier);
 });

@@ -109,7 +109,7 @@ test('the machine never writes to its image, and neither it nor its ssh port can
   );
 });
 
-test('the memory of the NUMA nodes of the machine is its whole memory', () => {
+test('the NUMA nodes of the machine contain all of its memory', () => {
   const args = qemuArguments({ accelerator: 'tcg', image, secondDisk, console: '/tmp/console', port: 2222 });
   const sizes = args.flatMap((each) => /^memory-backend-ram,.*size=(\d+)M$/.exec(each)?.[1] ?? []);
   expect(sizes.reduce((sum, size) => sum + Number(size), 0)).toBe(Number(args[args.indexOf('-m') + 1]));

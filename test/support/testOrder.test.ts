@@ -4,7 +4,7 @@ import { mixed } from './testOrder.ts';
 const paths = (folder: string, count: number) =>
   Array.from({ length: count }, (_, index) => ({ path: `/repo/test/${folder}/${index}.test.ts` }));
 
-test('CPU-bound test files and those that mostly wait are spread evenly among four in five of the others', () => {
+test('CPU-bound test files and those that mostly wait are spread evenly among four fifths of the others', () => {
   const faulty = { path: '/repo/test/testing/simulation/seededFaults.test.ts' };
   const files = [...paths('pod', 10), ...paths('testing/simulation/everyFault', 1), faulty, ...paths('e2e', 4)];
   const order = mixed(files).map(({ path }) => path.slice('/repo/test/'.length, -'.test.ts'.length));

@@ -1,4 +1,4 @@
-/** The order in which jest runs the test files. CPU-bound files run beside those that mostly wait. */
+/** Determines the order in which jest runs the test files. CPU-bound files run beside files that mostly wait. */
 import { createRequire } from 'node:module';
 import type sequencer from '@jest/test-sequencer';
 
@@ -13,10 +13,13 @@ const isCpuBound = ({ path }: Pick<Test, 'path'>) =>
 /** Whether a file mostly waits for real containers. */
 const isWaiting = ({ path }: Pick<Test, 'path'>) => path.includes('/test/e2e/');
 
-/** The share of the other files that run beside the waiting ones. The rest run last, so that no long file is the last one. */
+/**
+ * The share of the other files that run beside the waiting files. The rest run last, so that the run does not end with
+ * a long file.
+ */
 const MIXED_SHARE = 0.8;
 
-/** Spreads a few items evenly among many. */
+/** Spreads the items of the first list evenly among those of the second. */
 function spread<T>(few: readonly T[], many: readonly T[]): T[] {
   const distance = (few.length + many.length) / few.length;
   const mixed = [...many];
@@ -36,7 +39,10 @@ export function mixed<T extends Pick<Test, 'path'>>(files: readonly T[]): T[] {
 }
 
 export default class TestOrder extends Sequencer {
-  /** Sorts the files by duration, or by size if their duration is unknown, and then mixes them. */
+  /**
+   * Sorts the files by duration, or by size if their duration is unknown, and then spreads the waiting and CPU-bound
+   * ones.
+   */
   override async sort(tests: Test[]): Promise<Test[]> {
     return mixed(await super.sort(tests));
   }

@@ -14,7 +14,7 @@ const amount = async (command: string): Promise<number> => Number(await run(comm
 
 beforeAll(async () => {
   await run('systemctl stop statelet');
-  // The working set of the machine is its memory without the kernel's and without the inactive page cache.
+  // The working set of the machine excludes the memory of the kernel and the inactive page cache.
   const workingSet = await amount(
     "awk '/^(anon|file) / { sum += $2 } /^inactive_file / { sum -= $2 } END { print sum }' /sys/fs/cgroup/memory.stat",
   );
@@ -25,7 +25,7 @@ beforeAll(async () => {
   );
   const tasks = await amount("sed 's/.*\\/\\([0-9]*\\) .*/\\1/' /proc/loadavg");
   cluster = await startCluster({
-    // The agent itself uses a part of the memory that is available without it.
+    // The agent itself uses a part of the memory that is available when it does not run.
     evictionHard: {
       'memory.available': `${Math.round((memory - 500 * MIB) / MIB)}Mi`,
       'nodefs.available': `${Math.round((disk - 500 * MIB) / MIB)}Mi`,
@@ -45,7 +45,7 @@ afterAll(async () => {
 const evicted = (name: string): Promise<Pod> =>
   cluster.podUntil('is evicted', name, ({ status }) => status?.phase === 'Failed' && status.reason === 'Evicted');
 
-/** Requests little, so that the pod is also admitted under pressure of memory. */
+/** Requests little memory, so that the pod is also admitted under memory pressure. */
 const resources = { requests: { memory: '16Mi' } };
 
 /** A pod that writes files of this size to an emptyDir and then waits. */

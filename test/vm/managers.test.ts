@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await removePods('exclusive', 'shared', 'large');
-  // An agent with other policies does not start with the states of these.
+  // An agent with different policies does not start with the state files that these policies write.
   await run('systemctl stop statelet');
   await removeStates();
 });

@@ -29,7 +29,7 @@ test('C48: when the machine runs out of memory, the node has an event, and the c
   const script = steadily('x=$(yes | head -c 60000000)');
   await addPod(podManifest('victim', [shell('main', script)]));
   await runningPod('victim');
-  // Runs the OOM killer of the kernel once, as if the memory of the whole machine were exhausted.
+  // Triggers the kernel's OOM killer once, as if the memory of the whole machine were exhausted.
   await run('echo f > /proc/sysrq-trigger');
   await inVm('the event is recorded', async () =>
     (await listEvents()).some(

@@ -10,7 +10,8 @@ const WRITTEN_MIB = 32;
 beforeAll(async () => {
   await startNode({ featureGates: { MemoryQoS: true }, memoryThrottlingFactor: 0.5 });
   const busy = shell('main', 'while true; do :; done', { resources: { limits: { cpu: '100m' } } });
-  // Memory above memory.high, which is 28 MiB here. The kernel throttles the container and cannot reclaim it.
+  // The container uses memory above memory.high, which is 28 MiB here. The kernel throttles it and cannot reclaim the
+  // memory.
   const throttled = shell('main', steadily('dd if=/dev/zero of=/fast/file bs=64k count=480'), {
     resources: { requests: { memory: '16Mi' }, limits: { memory: '40Mi' } },
     volumeMounts: [{ name: 'fast', mountPath: '/fast' }],

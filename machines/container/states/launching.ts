@@ -123,7 +123,7 @@ export const launching = launchingSetup.createStateConfig({
     },
     preparingDevices: {
       description:
-        'Device plugins prepare the devices of the container before it takes a start slot, for which other containers wait.',
+        'Device plugins prepare the devices of the container before it takes a start slot, so that a slow plugin does not occupy a slot.',
       tags: 'working',
       meta: { waitsFor: 'the device plugins to prepare its devices' },
       entry: { type: 'reportLifecycle', params: { lifecycle: 'launching' } },
@@ -151,7 +151,7 @@ export const launching = launchingSetup.createStateConfig({
     },
     awaitingDevices: {
       description:
-        'The devices of the container are not in the checkpoint of the earlier agent that created it, so devices are allocated to it again.',
+        'An earlier agent started the container, but the checkpoint does not contain its devices, so devices are allocated to it again.',
       tags: 'working',
       meta: { waitsFor: 'devices to be allocated to it again', coverageGap: NO_LOST_DEVICES },
       on: {

@@ -23,11 +23,14 @@ interface ClaimNode extends JoinedNode {
   createClaim(name: string, changes?: object): Promise<void>;
   createPod(name: string, spec?: object): Promise<void>;
   preparedUids(): readonly string[];
-  /** Delays the calls to drivers, also of an agent that is gone, until the returned function is called. */
+  /**
+   * Delays the calls to drivers, including those of an agent that no longer runs, until the returned function is
+   * called.
+   */
   blockCalls(): () => void;
 }
 
-/** A node with a cluster. `failures` are the errors of the next calls to drivers, undefined for a success. */
+/** A node of a cluster. `failures` contains the errors of the next calls to drivers, with undefined for a success. */
 async function claimNode(
   names = [GPU],
   failures: (Error | undefined)[] = [],

@@ -151,7 +151,7 @@ describe('C50: a DRA driver', () => {
     await until('the connection', isConnected);
   });
 
-  test('that fails to acknowledge its registration is tried again, and not called before', async () => {
+  test('that fails to acknowledge its registration is registered again, and not called before that', async () => {
     await gpu.start({ notifyError: 'not now' });
     await until('two attempts', () => gpu.calls().length > 1);
     expect(errors).toEqual([expect.stringContaining('not now')]);
@@ -258,7 +258,7 @@ describe('C50: a DRA driver', () => {
     await until('the registration', () => registered.length === 1);
   });
 
-  test('is not called for the health of its devices if nothing follows that', async () => {
+  test('receives no request for the health of its devices if nothing follows their health', async () => {
     delete listener.health;
     const openStream = jest.spyOn(Client.prototype, 'makeServerStreamRequest');
     await connected({ health: [{ device: 'a', healthStatus: 1 }] });

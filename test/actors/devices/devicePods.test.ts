@@ -1,4 +1,4 @@
-/** Pods with devices on a node whose API server is in memory, with a device plugin that the test plays. */
+/** Pods with devices on a node of an in-memory API server. The device plugin is part of the test. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { IMAGE } from '../../fakes/pods.ts';
 
 const GPU = 'example.com/gpu';
 
-/** A device plugin that is in the test's process. */
+/** A device plugin in the process of the test. */
 class PlayedPlugin implements DevicePlugins {
   readonly allocations: (readonly string[])[] = [];
   #listener: DevicePluginListener | undefined;
@@ -61,7 +61,7 @@ async function deviceNode(config: SimulatedNodeOptions['config'] = {}) {
   return {
     ...joined,
     plugin,
-    /** The number of devices of the Node. */
+    /** The number of devices in the status of the Node. */
     counts: async () => {
       const { capacity, allocatable } = Object(await ask('GET', '/api/v1/nodes/node-1')).status;
       return [capacity[GPU], allocatable[GPU]];
@@ -76,7 +76,7 @@ async function deviceNode(config: SimulatedNodeOptions['config'] = {}) {
   };
 }
 
-test('a resource whose plugin cannot list its devices has none on the Node', async () => {
+test('a resource whose plugin cannot list its devices has no devices on the Node', async () => {
   const { node, plugin, counts } = await deviceNode();
   expect(await counts()).toEqual([undefined, undefined]);
   plugin.register();
@@ -87,7 +87,7 @@ test('a resource whose plugin cannot list its devices has none on the Node', asy
   expect(await counts()).toEqual(['0', '0']);
 });
 
-test('a completed pod stays so when the agent restarts without the device plugin', async () => {
+test('a completed pod remains completed when the agent restarts without the device plugin', async () => {
   const { node, plugin, counts, createPod, status } = await deviceNode();
   plugin.register();
   plugin.list();

@@ -198,13 +198,13 @@ test('follows a plugin whose socket is in the plugin registry until the socket i
   expect(heard).toContainEqual(['connected', GPU, { needsPreStart: true, hasPreferences: false }]);
   await plugins.allocate(GPU, ['g0'], { signal });
   expect(plugin.calls).toContainEqual({ method: 'Allocate', devices: ['g0'] });
-  // Like in a kubelet, only requests on the socket of the node count as registrations.
+  // As in a kubelet, only requests on the socket of the node count as registrations.
   expect(heard.filter(([name]) => name === 'registration')).toEqual([]);
   await rm(join(registryDirectory, 'plugin.sock'));
   expect(await until('disconnected')).toEqual(['disconnected', GPU]);
 });
 
-test('a plugin in the plugin registry that restarts is connected again', async () => {
+test('a plugin in the plugin registry is connected again after it has restarted', async () => {
   const { heard, until } = await follow();
   const plugin = await startRegistryPlugin();
   await until('devices');
@@ -214,7 +214,7 @@ test('a plugin in the plugin registry that restarts is connected again', async (
   await eventually('the devices', () => JSON.stringify(heard.at(-1)).includes('"g1"') || undefined);
 });
 
-test('a plugin of the plugin registry replaces one that has registered on the socket of the node', async () => {
+test("a plugin in the plugin registry replaces one that has registered on the node's socket", async () => {
   const { heard, plugins } = await follow();
   const first = await startPlugin();
   await first.register();

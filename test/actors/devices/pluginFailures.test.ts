@@ -18,7 +18,7 @@ const RETRY_MS = 1_500;
 let directory: string;
 let controller: AbortController;
 let plugin: FakeDevicePlugin;
-/** The reports of the node's side, e.g. `connected`. */
+/** The events that the node reports about the plugin, e.g. `connected`. */
 let reports: string[];
 
 beforeEach(async () => {
@@ -63,7 +63,7 @@ test('a plugin whose options cannot be requested is refused with the reason, and
   expect([reports, plugin.calls]).toEqual([['ready', 'registration'], []]);
 });
 
-test('a plugin that cannot list its devices is lost at once, and not called again', async () => {
+test('a plugin that cannot list its devices is disconnected at once, and not called again', async () => {
   await startPlugin({ listError: 'ListAndWatch failed' });
   await plugin.register();
   await eventually('the loss', () => reports.includes('disconnected') || undefined);

@@ -7,7 +7,7 @@ import type { DeviceFact } from '../../../machines/shared/events/deviceEvents.ts
 const GPU = 'example.com/gpu';
 const device = (id: string, isHealthy = true) => ({ id, isHealthy, numaNodes: [0] });
 
-/** Returns the callbacks of the feed, and the devices of each list that it has reported. */
+/** Returns the callbacks of the feed, and the devices in each list that the feed has reported. */
 function follow() {
   const lists: string[][] = [];
   let listener: DevicePluginListener | undefined;
@@ -28,7 +28,7 @@ function follow() {
   return { lists, listener };
 }
 
-test('a list that has not changed is not reported again, in whatever order the plugin has its devices', () => {
+test('an unchanged list of devices is not reported again, even if the devices are in a different order', () => {
   const { lists, listener } = follow();
   listener.onDevices(GPU, [device('b'), device('a')]);
   listener.onDevices(GPU, [device('a'), device('b')]);
@@ -37,7 +37,7 @@ test('a list that has not changed is not reported again, in whatever order the p
   expect(lists).toHaveLength(2);
 });
 
-test('a list is reported if a device, its health or its NUMA node has changed', () => {
+test('a list of devices is reported if a device, its health or its NUMA node has changed', () => {
   const { lists, listener } = follow();
   listener.onDevices(GPU, [device('a')]);
   listener.onDevices(GPU, [device('a', false)]);
@@ -46,7 +46,7 @@ test('a list is reported if a device, its health or its NUMA node has changed', 
   expect(lists).toEqual([['a'], ['a'], ['a'], ['b']]);
 });
 
-test('the first list of a plugin that has registered again is reported', () => {
+test('the first list of devices of a plugin that has registered again is reported', () => {
   const { lists, listener } = follow();
   listener.onDevices(GPU, [device('a')]);
   listener.onConnected(GPU, { needsPreStart: false, hasPreferences: false });

@@ -99,7 +99,7 @@ test('does not start on a host with more or less memory', async () => {
   );
 });
 
-test('continues after a reboot at which the kernel has taken slightly more memory from a NUMA node', async () => {
+test('continues after a reboot that leaves slightly less memory on a NUMA node', async () => {
   const [page, before] = [4_096, createState()];
   writeFileSync(file, kubeletFile('Static', 16 + page / GIB, 15 * GIB + page));
   await before.load(memoryPolicy);

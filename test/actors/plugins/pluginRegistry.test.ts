@@ -68,7 +68,7 @@ test('registers no plugin until each type has a handler, because a refused plugi
   expect(calls).toEqual(['registered example.com/gpu']);
 });
 
-test('notifies a plugin after its handler has connected to it, and of the reason if that fails', async () => {
+test('notifies a plugin once its handler has connected to it, or of the reason if the connection fails', async () => {
   let attempts = 0;
   follow(createRegistry(['DevicePlugin']), 'DevicePlugin', async () => {
     await new Promise((resolve) => setImmediate(resolve));

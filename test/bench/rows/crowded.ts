@@ -30,7 +30,7 @@ const MEMORY_INTERVAL_MS = 1_000;
 /** An image that cannot be pulled. */
 const MISSING = 'registry.invalid/missing:1';
 
-/** Objects that a node may have many of. */
+/** Kinds of objects that a node may have many of. */
 type Item = 'container' | 'volume' | 'variable' | 'Service' | 'event';
 
 interface Crowd {
@@ -42,13 +42,13 @@ interface Crowd {
   /** The state that the containers reach. */
   readonly reaches: 'running' | 'waiting';
   readonly services?: number;
-  /** The objects that CPU and memory are divided among. */
+  /** The kind of objects by which CPU and memory are divided. */
   readonly item: Item;
   /** The number of objects. Undefined for events, which are counted. */
   readonly items?: number;
 }
 
-/** A crowd, and one of the same objects in small pods or numbers that its CPU and memory per object are compared with. */
+/** A crowd and the smaller one with which its CPU and memory per object are compared. */
 interface LargeCrowd extends Crowd {
   readonly against: keyof typeof FEWS;
 }
@@ -99,7 +99,7 @@ const withEvents = (name: string, pods: number): Crowd => {
   return { ...crowd, item: 'event' };
 };
 
-/** The objects in small pods or numbers that those of a crowd are compared with. */
+/** The crowds of small pods, or of few objects, with which larger ones are compared. */
 const FEWS = {
   running: crowdOf('running containers, 100 pods of 10', FEW_PODS, FEW),
   waiting: crowdOf('waiting containers, 100 pods of 10', FEW_PODS, FEW, MISSING),
@@ -137,8 +137,8 @@ interface Measured {
 }
 
 /**
- * A node of a cluster with large pods, or many objects of one kind: whether its agent stays responsive, and what it takes
- * for each object, against the same objects in small pods or numbers. Its runtime is simulated.
+ * Measures a node of a cluster with large pods, or with many objects of one kind: whether its agent stays responsive,
+ * and the CPU and memory per object compared with small pods or few objects. The runtime is simulated.
  */
 export async function crowded(node: BenchNode, seconds: number): Promise<Figure[]> {
   const parent = node.place.directory;
@@ -189,7 +189,7 @@ const perItem = ({ name, item, against }: LargeCrowd, { cpuMs, memoryKib }: Meas
   {
     row,
     name: `${name}: memory per ${item}, against ${FEWS[against].name}`,
-    // Few small objects may take less memory than the agent releases meanwhile. Then there is no ratio.
+    // There is no ratio if the memory of the few objects is less than what the agent releases in the meantime.
     value: few.memoryKib > 0 ? memoryKib / few.memoryKib : Number.NaN,
     unit: '×',
     goal: 1.2,

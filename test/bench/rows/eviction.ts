@@ -24,20 +24,23 @@ import { median, milliseconds, preciseNow } from '../statistics.ts';
 
 const row = 'eviction';
 const PODS = 110;
-/** Passes that are measured together, because a single one is shorter than the resolution of CPU time. */
+/** Number of passes that are measured together, because a single pass is shorter than the resolution of CPU time. */
 const PASSES = 8;
-/** A sample of the pods is reused for a second. */
+/** Interval between two passes. It exceeds the second for which a measurement of the pods is reused. */
 const PASS_INTERVAL_MS = 1_100;
 const SETTLE_MS = 3_000;
 
-/** A node that runs short: CPU time of an eviction pass, and the time until a pod that takes the memory is killed. */
+/**
+ * Measures a node that runs short of memory: the CPU time of an eviction pass, and the time until a pod that uses up
+ * the memory is killed.
+ */
 export async function eviction(node: BenchNode, repeats: number): Promise<Figure[]> {
   return [...(await passes(node)), await timeToKill(node, repeats)];
 }
 
 /**
- * A pass over the pods of an agent, by what the agent itself has for it, in this process. The pods are treated as pods of an
- * API server, because no static pod is ever evicted.
+ * Measures passes over the pods of an agent, with the agent's own modules in this process. The pods are treated as pods
+ * from an API server, because static pods are never evicted.
  */
 async function passes(node: BenchNode): Promise<Figure[]> {
   const names = namesFor('evict', PODS);
@@ -113,10 +116,10 @@ async function passes(node: BenchNode): Promise<Figure[]> {
   });
 }
 
-/** Returns the pod without its source, so that it is not a static pod. */
+/** Returns the pod without the annotation for its source, so that it is not a static pod. */
 const withoutSource = (pod: Pod): Pod => ({ ...pod, metadata: { ...pod.metadata, annotations: {} } });
 
-/** The CPU time of each pass in milliseconds. The first one also compiles the code and is not counted. */
+/** Returns the CPU time of each pass in milliseconds. Ignores the first one, which also compiles the code. */
 async function cpuOf(pass: () => Promise<unknown>): Promise<number[]> {
   const used: number[] = [];
   for (let index = 0; index <= PASSES; index += 1) {
@@ -131,8 +134,8 @@ async function cpuOf(pass: () => Promise<unknown>): Promise<number[]> {
 
 const MIB = 2 ** 20;
 /**
- * The memory of all pods together, and how much of it the greedy pod takes in each of its two volumes, because none is larger
- * than what the node can allocate. Below 100 MiB, the node evicts.
+ * The memory of all pods together, the memory that the greedy pod uses in each of its two volumes, because a volume
+ * cannot be larger than what the node can allocate, and the eviction threshold.
  */
 const PODS_MIB = 256;
 const TAKEN_MIB = 95;
@@ -140,7 +143,7 @@ const THRESHOLD_MIB = 100;
 const LIMIT_MS = 60_000;
 const POLL_MS = 5;
 
-/** The time from when the pods' memory falls below the threshold until no process of the victim is left. */
+/** Measures the time from when the pods' memory falls below the threshold until no process of the victim is left. */
 async function timeToKill(node: BenchNode, repeats: number): Promise<Figure> {
   const { endpoint, cgroupRoot } = node.place;
   const place = await agentPlace(
@@ -161,7 +164,7 @@ async function timeToKill(node: BenchNode, repeats: number): Promise<Figure> {
       const crossedAt = await momentOf(async () => (await podsMemory(cgroupRoot)) > (PODS_MIB - THRESHOLD_MIB) * MIB);
       durations.push((await momentOf(async () => !(await isRunning(node.cri, name)))) - crossedAt);
       await api.remove([name]);
-      // The pressure ends with the next pass, and until then no further pod is admitted.
+      // The condition MemoryPressure ends with the next pass. Until then, no further pod is admitted.
       await pause(12_000);
     }
   };
@@ -180,7 +183,7 @@ async function timeToKill(node: BenchNode, repeats: number): Promise<Figure> {
   };
 }
 
-/** Terminates at once, so that its grace period of a second does not count. */
+/** Spec of a pod that terminates at once, so that its grace period of a second is not measured. */
 const greedySpec = {
   volumes: ['memory', 'more'].map((name) => ({ name, emptyDir: { medium: 'Memory' } })),
   containers: [
@@ -207,7 +210,7 @@ async function momentOf(isMet: () => Promise<boolean>): Promise<number> {
   return preciseNow();
 }
 
-/** The memory that all pods use, without the cached files that the kernel can drop. */
+/** Returns the memory that all pods use, without cached files that the kernel can drop. */
 async function podsMemory(cgroupRoot: string): Promise<number> {
   const hierarchy = findHierarchy(await readHierarchies(), 'memory');
   const isV1 = hierarchy?.version === 'v1';

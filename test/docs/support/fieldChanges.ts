@@ -1,17 +1,17 @@
-/** Pods that differ in one field each, for every field that a simulated node can show the effect of. */
+/** Defines pairs of pods that differ in one field, for every field whose effect a simulated node can show. */
 import type { Taint } from '../../../kubernetes/admission/node.ts';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
 import { containerWith, IMAGE } from '../../fakes/pods.ts';
 
-/** A spec of a pod, and the path and the new value of the field that is changed in it. */
+/** The spec of a pod, and the path and new value of the field that changes in it. */
 export interface FieldChange {
   /** The path with indexes and keys, e.g. `containers[0].resources.limits{cpu}`. */
   readonly path: string;
   readonly spec: Partial<PodSpec>;
   /** Undefined if the field is removed. */
   readonly value: unknown;
-  /** Resources that the container `main` requests from the next version of both pods. */
+  /** Resources that the container `main` of both pods requests in an update. */
   readonly resize?: NonNullable<Container['resources']>;
   /** The taints of the node. */
   readonly taints?: readonly Taint[];
@@ -72,12 +72,12 @@ const files: Partial<PodSpec> = {
   ],
 };
 
-/** A pod whose volumes name an object that does not exist. */
+/** Returns the change of the field `optional` in a volume that refers to an object that does not exist. */
 const withoutObjects = (source: object, optional: string): FieldChange => ({
   path: `volumes[0].${optional}`,
   spec: {
     ...main({ volumeMounts: [{ name: 'files', mountPath: '/files' }] }),
-    // The source is one of a volume.
+    // `source` is a volume source.
     volumes: [{ name: 'files', ...source }],
   },
   value: true,
@@ -336,7 +336,7 @@ const containerChanges = [
   ...changesOf(main(probedByName()), { 'containers[0].ports[0].name': 'other' }),
 ];
 
-/** A probe of a port by its name. */
+/** A container with a probe that refers to its port by name. */
 function probedByName(): Partial<Container> {
   return {
     ports: [
@@ -557,8 +557,9 @@ export const singleValueChanges: readonly FieldChange[] = [
 ];
 
 /**
- * Rows of the table whose effect these pods do not show, because it needs a cluster with services, drivers or trust
- * bundles, a second pod, or a file that a container has written. For these, a test only checks that the owner mentions the field.
+ * Fields whose effect these pods do not show, because it needs a cluster with services, drivers or trust bundles, a
+ * second pod, or a file that a container has written. A test only checks that the implementing file mentions each of
+ * them.
  */
 export const unobservedRows: readonly string[] = [
   'volumes[].projected.sources[].clusterTrustBundle',

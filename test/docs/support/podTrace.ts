@@ -1,4 +1,4 @@
-/** Runs a pod on a node all parts of which are simulated, and collects everything that the node does for it. */
+/** Runs a pod on a node whose parts are all simulated, and records everything that the node does for it. */
 
 import { createAlarm } from '../../../actors/alarm.ts';
 import { createNode } from '../../../actors/node/createNode.ts';
@@ -41,17 +41,17 @@ const CONFIG = {
   canLowerOomScoreAdj: true,
 };
 
-/** The times of a pod's update and of its removal, and the end of the run, in milliseconds since the start. */
+/** The times at which a pod is updated and removed and at which the run ends, in milliseconds since the start. */
 const TIMES = { update: 8_000, removal: 20_000, end: 55_000 };
 
 interface TraceOptions {
-  /** The next version of the pod. */
+  /** The version of the pod that replaces it during the run. */
   readonly update?: Pod | undefined;
   /** The taints of the node. */
   readonly taints?: readonly Taint[] | undefined;
 }
 
-/** Returns the trace of a pod as sorted lines. The pod is replaced by `update`, if there is one, and later removed. */
+/** Returns the trace of a pod as sorted lines. Replaces the pod by `update`, if given, and later removes it. */
 export async function tracePod(pod: Pod, { update, taints = [] }: TraceOptions = {}): Promise<string> {
   const lines: string[] = [];
   const record = (kind: string, value: unknown) => void lines.push(`${kind} ${toText(value)}`);
@@ -134,7 +134,7 @@ export async function tracePod(pod: Pod, { update, taints = [] }: TraceOptions =
 const SERVER = { respond: () => ({ body: 'well' }), health: () => ({ served: 1 }) };
 const UNRELATED_CALLS = /^(list|version|status|runtimeConfig|imageFsInfo)/;
 
-/** Text of a value without hashes of specs, because these change with every field and are no effect. */
+/** Returns a value as text without hashes of specs, which change with every field and are not an effect of it. */
 const toText = (value: unknown): string =>
   JSON.stringify(value, (key, each: unknown) => {
     if (/hash/i.test(key)) return undefined;

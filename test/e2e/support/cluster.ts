@@ -36,7 +36,7 @@ interface TestClusterOptions {
 export const testCluster = async ({ config = [], ...options }: TestClusterOptions = {}): Promise<TestCluster> =>
   clusterOf(await upNode(...config), options);
 
-/** The same, of this node, whose agent has not started yet. */
+/** Like `testCluster`, for a node whose agent has not started yet. */
 export async function clusterOf<N extends TestNode>(
   node: N,
   { page = '', serve }: Omit<TestClusterOptions, 'config'> = {},

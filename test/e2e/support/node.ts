@@ -97,7 +97,9 @@ export async function upNode(...lines: readonly string[]): Promise<UpNode> {
 /** A node for `run`, its pods' cgroups below that of the containerd; with these further lines of configuration. */
 export const runNode = (...lines: readonly string[]): Promise<RunNode> => runNodeIn(tmpdir(), lines);
 
-/** The same, with all of its files and those of its containerd below this directory, or below one for each. */
+/**
+ * Like `runNode`, with the files of the node and of its containerd below one directory, or below one directory each.
+ */
 export async function runNodeIn(
   parent: string,
   lines: readonly string[] = [],

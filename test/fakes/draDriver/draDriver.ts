@@ -10,15 +10,15 @@ export interface DriverBehaviour {
   readonly claimErrors?: Readonly<Record<string, string>>;
   /** The CDI names of each prepared device. */
   readonly cdiIds?: readonly string[];
-  /** The shares of the device that each claim gets. Absent for a device of its own. */
+  /** The IDs of the shares of a device that each claim gets. Absent if a claim gets a whole device. */
   readonly shareIds?: readonly string[];
-  /** The error of each response to a notification about the registration. */
+  /** The error in each response to a notification about the registration. */
   readonly notifyError?: string;
-  /** The socket of the service, if it is not the usual one. */
+  /** The socket of the service. Default: the usual one. */
   readonly endpoint?: string;
-  /** The socket that the driver registers instead of that of its service. */
+  /** The socket that the driver announces in its registration. Default: the socket of its service. */
   readonly announcedEndpoint?: string;
-  /** Whether the socket of the service does not exist yet. */
+  /** Whether the socket of the service is created only after the registration. */
   readonly isLate?: boolean;
   /** The requests that each prepared device fulfils. */
   readonly requests?: readonly string[];

@@ -31,7 +31,7 @@ function kernel(version: 'v1' | 'v2'): CgroupTree {
   });
 }
 
-/** What a new agent makes of the kernel's cgroups. */
+/** The cgroups as a new agent sees them. */
 const agentOn = (tree: CgroupTree, gate: Gate = openGate, own: readonly string[] = []) =>
   simulatedCgroups(tree, gate, {
     parentCgroup: { cgroupRoot: '', cgroupDriver: 'cgroupfs' },

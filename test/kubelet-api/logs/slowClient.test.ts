@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import { begin, line, servedLogs } from './servedLogs.ts';
 
 const MOST = 64 * 1_024;
-/** More than the sockets of the kernel hold. */
+/** More lines than the kernel's socket buffers can hold. */
 const LINES = 100_000;
 
 test('a slow client uses no more memory than a part of the log', async () => {

@@ -156,7 +156,7 @@ test('C42: containers with memory of their own, those that get none, and all adm
   expect(await count('topology_manager_admission_errors')).toBe(0);
 });
 
-test('C42: each admission of a pod counts with its duration, whether or not the pod is admitted', async () => {
+test('C42: the duration of each admission is measured, whether or not the pod is admitted', async () => {
   const { metrics } = await countedNode();
   for (const [uid, end, state] of [
     ['first', 1_007, 'preparing'],

@@ -16,9 +16,9 @@ import { servedRoutes } from '../../fakes/serving/relay/served.ts';
 import { openSockets } from '../../host/support/resettingClients.ts';
 import { podView, running, seenPod } from '../../kubernetes/views.ts';
 
-/** More than the buffers of both connections and of the relay hold. */
+/** More data than the buffers of both connections and of the relay can hold. */
 const FLOOD = Buffer.alloc(32 * 1024 * 1024, 'x');
-/** Inspections of connections and idle timeouts are much longer than a test may take, so their timers are fake. */
+/** Timers are fake, because the inspections of connections and the idle timeouts take much longer than a test may. */
 const REAL_TIMERS = [
   'Date',
   'hrtime',
@@ -31,7 +31,7 @@ const REAL_TIMERS = [
 
 const ends: (() => unknown)[] = [];
 
-// The timer of the inspections serves all tests.
+// All tests share the timer of the inspections.
 beforeAll(() => void jest.useFakeTimers({ doNotFake: [...REAL_TIMERS] }));
 afterAll(() => void jest.useRealTimers());
 
@@ -74,7 +74,7 @@ async function relayed(path: string, requestHeaders: readonly string[]): Promise
   const runtimeServer = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1');
   await once(runtimeServer, 'listening');
   ends.push(() => runtimeServer.close());
-  // A server that listens on a port has such an address.
+  // Servers that listen on a port have an address of this type.
   const { port: runtimePort } = runtimeServer.address() as AddressInfo;
   const accepted = once(runtimeServer, 'connection');
   const streamUrl = async () => ({ url: `http://127.0.0.1:${runtimePort}/stream` });
@@ -130,7 +130,7 @@ async function resetUnread(runtime: Socket): Promise<void> {
 const MESSAGE = Buffer.concat([Buffer.of(0x82, 0xff, 0, 0, 0, 0, 0, 1, 0, 0), Buffer.alloc(4 + 64 * 1024)]);
 const MESSAGES = Buffer.concat(Array.from({ length: 512 }, () => MESSAGE));
 
-/** The ways in which bytes are passed on unchanged, with more bytes of a client than all buffers hold. */
+/** The routes on which bytes are relayed unchanged, each with more client data than all buffers can hold. */
 const RELAYS = [
   ['a command', EXEC, SPDY_HEADERS, FLOOD],
   ['a tunnel of ports', '/portForward/shop/web', [...WEB_SOCKET_HEADERS, TUNNEL_HEADER], MESSAGES],
@@ -148,7 +148,7 @@ test('C41: a runtime that resets its connection disconnects its client at once',
 });
 
 describe.each(RELAYS)('C41: the connections of %s', (_, path, headers, input) => {
-  test('that of the runtime is released if it is reset while the client does not read', async () => {
+  test('the connection to the runtime is released if it is reset while the client does not read', async () => {
     const { client, runtime } = await relayed(path, headers);
     client.pause();
     runtime.write(FLOOD);

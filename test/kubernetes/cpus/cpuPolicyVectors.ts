@@ -409,10 +409,10 @@ export const podCpuHintVectors: readonly CpuHintVector[] = [
 
 export interface PodCpuVector {
   readonly title: string;
-  /** The CPU request of each init container, followed by `sidecar` if it is one. */
+  /** The CPU request of each init container. A sidecar's request is followed by `sidecar`. */
   readonly initContainers: readonly string[];
   readonly containers: readonly string[];
-  /** The CPUs of each container in this order. Empty if it uses the shared ones. */
+  /** The CPUs of each container in the order of the requests. Empty if a container uses the shared CPUs. */
   readonly cpus: readonly string[];
 }
 
@@ -519,9 +519,9 @@ export const cpuReleaseVectors: readonly CpuReleaseVector[] = [
 ];
 
 export interface CpuStartVector extends Omit<CpuStateVector, 'container' | 'host'> {
-  /** The CPUs that are reserved by number, or how many are reserved. */
+  /** The CPUs that are reserved by number, or the number of reserved CPUs. */
   readonly reserved: string | number;
-  /** The message of the failure. Undefined if the kubelet starts. */
+  /** The error message of the kubelet. Undefined if it starts. */
   readonly error?: string;
   /** The shared CPUs after the start. */
   readonly sharedAfterwards?: string;
@@ -607,7 +607,7 @@ export const cpuStartVectors: readonly CpuStartVector[] = [
   },
 ];
 
-/** Vectors of `TestTopologyAwareAllocateCPUs`, whose masks of sockets are NUMA nodes. */
+/** Vectors of `TestTopologyAwareAllocateCPUs`. Its socket masks are masks of NUMA nodes. */
 export const alignedCpuVectors: readonly CpuAllocationVector[] = [
   { title: 'Request 2 CPUs, No BitMask', request: 2, cpus: '0,6' },
   { title: 'Request 2 CPUs, BitMask on Socket 0', request: 2, numaNodes: '0', cpus: '0,6' },

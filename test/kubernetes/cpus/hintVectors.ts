@@ -93,7 +93,7 @@ export const closestHints: readonly HintVector[] = [
 interface ClosestVector {
   readonly title: string;
   readonly distances: Readonly<Record<string, readonly number[]>>;
-  /** The first set of NUMA nodes that is considered, and the next one. */
+  /** The set of NUMA nodes that is the best so far, and the set with which it is compared. */
   readonly current: string;
   readonly candidate: string;
   readonly closest: 'current' | 'candidate';

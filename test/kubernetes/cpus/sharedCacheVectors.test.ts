@@ -7,7 +7,7 @@ import { containerWith, podWith } from '../../fakes/pods.ts';
 import { type SharedCacheVector, sharedCacheVectors } from './sharedCacheVectors.ts';
 import { kubeletHosts } from './topologies.ts';
 
-/** Allocates CPUs to the pod of a vector. Returns those of each container. */
+/** Allocates CPUs to the pod of a vector. Returns the CPUs of each container. */
 function allocatedCpus({ host, options, reserved, shared, taken = {}, containers }: SharedCacheVector) {
   const topology = kubeletHosts[host];
   const reservedCpus = parseCpuSet(reserved);

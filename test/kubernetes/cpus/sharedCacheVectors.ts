@@ -10,13 +10,13 @@ export interface SharedCacheVector {
   readonly host: keyof typeof kubeletHosts;
   readonly options: CpuPolicyOptions;
   readonly reserved: string;
-  /** The shared CPUs, from which the reserved ones are taken. Undefined if these are all CPUs of the host. */
+  /** The shared CPUs, from which the reserved ones are taken. Undefined if all CPUs of the host are shared. */
   readonly shared?: string;
-  /** The CPUs, or the last-level caches with all of their CPUs, that other containers have. */
+  /** The CPUs that other containers have, or the last-level caches all of whose CPUs they have. */
   readonly taken?: { readonly cpus?: string; readonly caches?: string };
   /** The number of CPUs that each container of the pod requests. */
   readonly containers: readonly number[];
-  /** The last-level caches of all CPUs of the pod. */
+  /** The last-level caches that contain the CPUs of the pod. */
   readonly caches?: string;
   /** The CPUs of the first container. */
   readonly cpus?: string;

@@ -223,7 +223,7 @@ describe('C28: pods are ranked for', () => {
     expect(rankedNames(pods, usagesOf(rows, diskUsage('bytes')), signal, layout)[0]).toBe(first);
   });
 
-  test('memory by the request of the pod itself instead of the requests of its containers', () => {
+  test('memory by the pod-level request instead of the requests of the containers', () => {
     const rows: readonly Row[] = [
       ['exceeds-pod', HIGH, '1Gi', 600],
       ['within-pod', LOW, '100Mi', 700],

@@ -158,7 +158,7 @@ describe('C25: resizing in place', () => {
   });
 });
 
-test('C25: a request that moves between containers has changed, and a spelling of the same amount has not', () => {
+test('C25: moving a request between containers changes it, and writing the same amount differently does not', () => {
   const pod = (...amounts: readonly string[]) =>
     aPod({
       containers: amounts.map((cpu, index) => aContainer({ name: `c${index}`, resources: { requests: { cpu } } })),

@@ -419,7 +419,7 @@ test.each<[TopologyPolicyName, string]>([
   expect(first === undefined ? story.answers('a').join() : [first, second].join(' ')).toBe(result);
 });
 
-/** A running pod `a`, whose GPU the checkpoint of the previous agent does not contain. */
+/** A running pod `a` whose GPU is missing from the checkpoint. */
 function reallocationStory(allocations: readonly DeviceAllocation[] = []) {
   const story = admissionStory({ allocations });
   const pod = withGpus('a', 1);
@@ -434,7 +434,7 @@ function reallocationStory(allocations: readonly DeviceAllocation[] = []) {
   return { ...story, pod, reallocate, refusal };
 }
 
-test('a container that has lost its devices gets others, and creates nothing until they are saved', () => {
+test('a container that has lost its devices gets new ones, and is not created until they are saved', () => {
   const story = reallocationStory();
   expect(story.pool()).toEqual([]);
   story.reallocate();
@@ -467,7 +467,7 @@ test('a container for which no devices are left waits, and its pod retains its r
   expect(story.entryOf('a')?.allocated).not.toBeNull();
 });
 
-test('a running pod is not refused if its plugin fails to allocate devices again, and they are free', () => {
+test('a running pod is not refused if its plugin fails to allocate devices again, and the devices become free', () => {
   const story = reallocationStory();
   story.reallocate();
   story.send({ type: 'admission.devicesFailed', uid: 'a', problem: 'out of order' });

@@ -126,7 +126,7 @@ describe('C50: the ResourceSlices', () => {
     expect(driver()).toBe('connected');
   });
 
-  test('of a driver that has registered and never connects are deleted 30 s after that', () => {
+  test('of a driver that never connects are deleted 30 s after its registration', () => {
     const { ports, drivers, driver } = claimsStory();
     ports.answer('deleteResourceSlices', null);
     drivers(gpu(false));

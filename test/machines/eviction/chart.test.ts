@@ -196,7 +196,7 @@ describe('C28: a node', () => {
     pass(memory(50));
     readCount = 0;
     podsMeasured(usages);
-    // The ranking and the check whether the pod is critical read it once each.
+    // The ranking reads the priority once, and so does the check for critical pods.
     expect(termination(large)?.reason).toBe('Evicted');
     expect(readCount).toBe(2);
   });

@@ -20,7 +20,7 @@ test('a running container precedes one of a higher attempt that the runtime had 
   expect(observed.containers.map(({ id }) => id)).toEqual(['running', 'recovered']);
 });
 
-test('volumes that change one after the other count as much as all volumes at once', () => {
+test('volumes are counted equally whether they change one after the other or all at once', () => {
   const lifecycles: readonly VolumeLifecycle[] = ['pending', 'mounted', 'delayed', 'unmounted'];
   const counts = (volumes: PodContext['volumes']) => {
     // The counts depend on nothing else in the context.

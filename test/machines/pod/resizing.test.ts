@@ -30,7 +30,7 @@ test('the containers to resize are those whose size differs from the admitted on
   expect(resized({ d: otherSize, a: admittedSize, b: otherSize, old: otherSize })).toEqual(['b', 'd']);
 });
 
-test('sizes that change one after the other lead to the same containers as all sizes at once', () => {
+test('the containers to resize are the same whether sizes change one after the other or all at once', () => {
   const change = fc.tuple(fc.constantFrom(...names), fc.constantFrom(admittedSize, otherSize));
   fc.assert(
     fc.property(fc.array(fc.array(change, { maxLength: 3 }), { maxLength: 10 }), (changes) => {

@@ -119,14 +119,14 @@ describe('defaults', () => {
     expect({ ...config, userInput: {} }).toEqual({ ...compile({}), userInput: {} });
   });
 
-  test('the gate KubeletPodResourcesListUseActivePods adds terminated pods to the list of pod resources', () => {
+  test('disabling the gate KubeletPodResourcesListUseActivePods adds terminated pods to the list of pod resources', () => {
     const { podResources, featureGates } = compile({}, 'featureGates: {KubeletPodResourcesListUseActivePods: false}');
     expect(podResources).toEqual({ listsOnlyActivePods: false });
     const name = 'KubeletPodResourcesListUseActivePods';
     expect(featureGates).toContainEqual({ name, stage: 'DEPRECATED', isEnabled: false });
   });
 
-  test('the gates ResourceHealthStatus and AllBeta hide the health of devices', () => {
+  test('disabling the gate ResourceHealthStatus or AllBeta hides the health of devices', () => {
     expect(compile({}, 'featureGates: {ResourceHealthStatus: false}').reportsDeviceHealth).toBe(false);
     expect(compile({}, 'featureGates: {AllBeta: false}').reportsDeviceHealth).toBe(false);
   });

@@ -15,7 +15,7 @@ let root: string;
 let rootWithoutNuma: string;
 /** A host with two sockets in its only NUMA node. */
 let rootWithTwoSocketsPerNode: string;
-/** A host with one NUMA node with a CPU, and eight nodes with nothing but memory. */
+/** A host whose first NUMA node has a CPU, and whose eight other nodes have only memory. */
 let rootWithMemoryNodes: string;
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'statelet-managers-'));
@@ -99,7 +99,7 @@ test('does not start on a kernel without NUMA', async () => {
   );
 });
 
-test('without a policy, nothing is read', async () => {
+test('without a policy, no files of the host are read', async () => {
   expect(await readResourceManagers(settingsOf(), '/nowhere')).toEqual({});
 });
 
@@ -120,7 +120,7 @@ test('the topology policy is the same with and without the other managers', asyn
   expect(managers).toMatchObject({ topologyManager, cpuManager: {}, memoryManager: {} });
 });
 
-test('the topology policy knows NUMA nodes without CPUs, and each socket is a node on a kernel without NUMA', async () => {
+test('the topology policy includes NUMA nodes without CPUs, and treats each socket as a node on a kernel without NUMA', async () => {
   const manyNodes = 'topologyManagerPolicyOptions: {max-allowable-numa-nodes: "9"}';
   const settings = settingsOf('topologyManagerPolicy: best-effort', manyNodes);
   const idsOn = async (host: string) => (await readResourceManagers(settings, host)).topologyManager?.numaNodes.ids;

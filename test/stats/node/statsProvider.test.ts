@@ -150,7 +150,7 @@ test('C43: the ephemeral storage of a pod includes layers, logs, its hosts file,
   expect(node.runtime.containerFs).toEqual(node.runtime.imageFs);
 });
 
-test('C43: the file system of containers is that of images unless the runtime reports a different one', async () => {
+test('C43: the container file system is the image file system unless the runtime reports a different one', async () => {
   const { provider } = await given('v2', {
     cri: {
       listContainerStats: async () => ({ stats: [] }),

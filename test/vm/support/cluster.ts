@@ -1,4 +1,4 @@
-/** A cluster whose only node is the virtual machine. Its API server runs in the process of the test. */
+/** A cluster whose only node is the virtual machine. Its API server runs in the test process. */
 import { systemClock } from '../../../base/time/clock.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { cancelForwarding, forwardPort } from '../../../scripts/vm/ssh.ts';
@@ -17,9 +17,9 @@ interface Condition {
 }
 
 export interface VmCluster {
-  /** Creates the pod on the node, without a token of the API server. */
+  /** Creates the pod on the node, without a service account token. */
   createPod(manifest: Manifest): Promise<void>;
-  /** Waits until the pod at the API server is as the look wants it. */
+  /** Waits until `look` accepts the pod at the API server. */
   podUntil(what: string, name: string, look: (pod: Pod) => boolean | undefined): Promise<Pod>;
   /** Waits until all containers of the pod are ready. */
   runningPod(name: string): Promise<Pod>;
@@ -34,7 +34,7 @@ export interface VmCluster {
   end(): Promise<void>;
 }
 
-/** Starts an API server, and the unit as its node with these fields of the KubeletConfiguration. */
+/** Starts an API server, and starts the unit as its node with these fields of the KubeletConfiguration. */
 export async function startCluster(fields: Readonly<Record<string, unknown>>): Promise<VmCluster> {
   const server = await ApiServer.start(systemClock);
   const { kubeconfig, port, close } = await server.serve();

@@ -41,8 +41,8 @@ export function writeFile(path: string, content: string): Promise<string> {
 export const inVm = <T>(what: string, look: () => T | Promise<T>) => eventually(what, look, LIMIT_MS);
 
 /**
- * Writes the configuration of the agent and the unit of the example that runs it with these further arguments. The driver
- * of cgroups is systemd's, because that of the machine's containerd is, and containerd 1.7 does not report it.
+ * Writes the configuration of the agent, and the example unit that runs it with these additional arguments. The cgroup
+ * driver is systemd's, like that of the machine's containerd, because containerd 1.7 does not report its driver.
  */
 export async function configureNode(fields: Readonly<Record<string, unknown>>, ...args: readonly string[]) {
   const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' };
@@ -54,7 +54,7 @@ export async function configureNode(fields: Readonly<Record<string, unknown>>, .
   );
 }
 
-/** Restarts the unit, which with Type=notify takes until the agent has started. */
+/** Restarts the unit. Because of Type=notify, the command returns once the agent has started. */
 export const restartUnit = () =>
   run('systemctl daemon-reload && systemctl enable --quiet statelet && systemctl restart statelet');
 

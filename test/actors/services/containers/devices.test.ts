@@ -63,7 +63,7 @@ describe('the devices of a container that is about to be created', () => {
     expect(calls).toEqual([[GPU, ['g0']]]);
   });
 
-  test('fail with the message of the plugin', async () => {
+  test('cause the creation to fail with the message of the plugin', async () => {
     const { prepare } = await services({ failure: 'out of order' });
     await expect(prepare()).rejects.toMatchObject({
       reason: 'CreateContainerConfigError',
@@ -71,7 +71,7 @@ describe('the devices of a container that is about to be created', () => {
     });
   });
 
-  test('have to be allocated again if they are missing from the checkpoint of the previous agent', async () => {
+  test('have to be allocated again if they are missing from the checkpoint', async () => {
     const { calls, prepare } = await services({ allocations: [], needsPreStart: false });
     expect(await prepare()).toEqual({ areDevicesMissing: true, at: 5 });
     expect(calls).toEqual([]);

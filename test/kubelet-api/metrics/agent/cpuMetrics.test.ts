@@ -53,7 +53,7 @@ function pinned(cpus: number): Pod {
   return podWith('web', { containers: [containerWith('main', { resources: { requests: amounts, limits: amounts } })] });
 }
 
-test('C42: the counters of a node with exclusive CPUs exist from the start, with 0', async () => {
+test('C42: on a node with exclusive CPUs, the counters exist from the start with the value 0', async () => {
   const { samples } = await nodeOn('laptop');
   expect(await samples(...COUNTERS, ALIGNED, FAILED)).toEqual([
     { '': 0 },
@@ -63,7 +63,7 @@ test('C42: the counters of a node with exclusive CPUs exist from the start, with
   ]);
 });
 
-test('C42: the counters of both scopes exist from the start under a topology policy, with 0', async () => {
+test('C42: under a topology policy, the counters of both scopes exist from the start with the value 0', async () => {
   const { samples } = await nodeOn('xeonE5', {}, simulatedTopologyManager('xeonE5', 'single-numa-node'));
   const numaNode = { 'container numa_node': 0, 'pod numa_node': 0 };
   expect(await samples(ALIGNED, FAILED)).toEqual([
@@ -72,7 +72,7 @@ test('C42: the counters of both scopes exist from the start under a topology pol
   ]);
 });
 
-test('C42: a node without policies has no counters of alignment, even after a pod', async () => {
+test('C42: a node without policies exposes no alignment counters, even after it has admitted a pod', async () => {
   const { node, metrics } = await countedNode();
   node.apply(pinned(2));
   await node.advance('10s');
@@ -110,7 +110,7 @@ test('C42: the size of the shared pool and the number of exclusive CPUs change w
   expect(await samples(POOL, EXCLUSIVE)).toEqual(idle);
 });
 
-test('C42: exclusive CPUs are counted for each NUMA node, including those without any', async () => {
+test('C42: exclusive CPUs are counted for each NUMA node, including nodes without any', async () => {
   const { samples, run } = await nodeOn('xeonE5', {}, simulatedTopologyManager('xeonE5', 'single-numa-node'));
   expect(await samples(PER_NODE)).toEqual([{ 0: 0, 1: 0 }]);
   await run(pinned(28));

@@ -12,7 +12,7 @@ async function networkBytes(netstat: string): Promise<(number | undefined)[]> {
   return ['receive', 'transmit'].map((direction) => samples.get(`process_network_${direction}_bytes_total`));
 }
 
-test('C42: network bytes of the kernel are exposed, and a missing counter is absent, not 0', async () => {
+test('C42: the network bytes that the kernel counts are exposed, and a missing counter is absent, not 0', async () => {
   const tcp = 'TcpExt: SyncookiesSent\nTcpExt: 3\n';
   expect(await networkBytes(`${tcp}IpExt: InNoRoutes InOctets OutOctets\nIpExt: 1 200 30\n`)).toEqual([200, 30]);
   expect(await networkBytes(`${tcp}IpExt: InNoRoutes OutOctets\nIpExt: 1 0\n`)).toEqual([undefined, 0]);

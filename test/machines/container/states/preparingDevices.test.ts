@@ -33,7 +33,7 @@ describe('a container with devices', () => {
     expect(story.state()).toBe('launching.configuring.current');
   });
 
-  test('is retried if a plugin fails, and has its devices prepared again before the next creation', () => {
+  test('is retried if a plugin fails, and has its devices prepared again in the next attempt', () => {
     const story = preparingStory();
     story.ports.fail('prepareDevices', 'CreateContainerConfigError', failed);
     expect(story.state()).toBe('launching.awaitingRetry');

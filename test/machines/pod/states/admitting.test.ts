@@ -181,7 +181,7 @@ function saveDevice({ sendToAdmission, context }: ReturnType<typeof podStory>) {
 }
 
 describe('C25: an update of a pod that waits for its devices', () => {
-  test('is decided after the admission of the former version', () => {
+  test('is decided after the former version has been admitted', () => {
     const story = awaitingDevice();
     story.send({ type: 'pod.update', pod: gpuPod('2') });
     expect([story.state(), story.allocated()?.cpuMillis]).toEqual(['admitting', 1_000]);

@@ -130,7 +130,7 @@ describe('C25: a pod that is resized', () => {
       allocated: resourcesOf(story.context().allocated),
       actuated: actuatedResources(story.view()),
     });
-    // The container still has to get two CPUs, whether it has got them or not.
+    // The container still has to get two CPUs, because the failed resize may not have changed it.
     expect(hasSameResources(persisted().actuated, resourcesOf(sized('1')))).toBe(true);
     story.send(update(sized('1')));
     story.ports.fail('resizePod', 'ResizePodInPlaceError');

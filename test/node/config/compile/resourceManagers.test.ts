@@ -146,6 +146,6 @@ test.each([
   expect(() => compiled(yaml)).toThrow(message);
 });
 
-test('without a topology policy, its options do not matter', () => {
+test('without a topology policy, the options of the policy are ignored', () => {
   expect(compiled('topologyManagerPolicyOptions: {foo: "true"}')).toEqual({ reservedCpus: [] });
 });

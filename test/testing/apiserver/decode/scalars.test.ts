@@ -22,7 +22,7 @@ test.each<Json>(['lots', '', null, true, [1], '1 Gi'])('%j is not a valid quanti
   expect(() => quantityOf(given)).toThrow('quantities must match the regular expression');
 });
 
-test('a time has the same forms as in a manifest', () => {
+test('a time is accepted in the same formats as in a manifest', () => {
   expect(timeOf('2026-01-02T03:04:05,123Z', true)).toBe('2026-01-02T03:04:05.123000Z');
   expect(() => timeOf('2026-02-30T03:04:05Z', false)).toThrow('parsing time "2026-02-30T03:04:05Z": day out of range');
 });

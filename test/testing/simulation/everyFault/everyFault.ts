@@ -17,7 +17,7 @@ function toldOf({ told, broken }: Told): number {
 }
 
 export interface ToldOfStory {
-  /** The number of calls that meet faults in this run. */
+  /** The number of calls at which this run tries faults. */
   readonly calls: number;
   readonly ofOne: Told;
   readonly ofTwo: Told;
@@ -38,7 +38,7 @@ async function tellStory(title: string, seed: number): Promise<ToldOfStory> {
 export function withEveryFault(title: string): void {
   let story: ToldOfStory;
   beforeAll(async () => {
-    // All stories of a run have the same seed, because together they select the calls that meet faults.
+    // All stories of a run have the same seed, because they share the selection of calls at which faults are tried.
     const seed = Math.abs(jest.getSeed());
     process.stderr.write(`faults and actions, '${title}': --seed ${seed}\n`);
     story = await tellStory(title, seed);

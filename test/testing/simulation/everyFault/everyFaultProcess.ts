@@ -53,7 +53,10 @@ if (story === undefined) throw new Error(`there is no short story '${title}'`);
 const number = Object.keys(shortStories).indexOf(title);
 const callsOfAll = await Promise.all(Object.values(shortStories).map(recordCalls));
 const calls = callsOfAll[number] ?? [];
-/** The calls in a situation that no other story tries in this run. `npm run soak -- --each` tries all calls. */
+/**
+ * The calls at which this run tries faults. No other story of the run tries their situations. `npm run soak -- --each`
+ * tries all calls.
+ */
 const selectedCalls = selectCalls(callsOfAll, Number(seed))[number] ?? new Set();
 const isSelected = ({ faults: [fault] }: Story) => fault !== undefined && selectedCalls.has(fault.call);
 const random = new Random(Number(seed));

@@ -1,7 +1,7 @@
 /**
- * A process of its own, because work is only counted in modules that are loaded after the counter has started. Runs the
- * story of each crowd, or only of those whose names are the arguments. Prints the excessive growth of work by crowd as
- * JSON.
+ * Runs as a separate process, because work is only counted in modules that are loaded after the counter has started.
+ * Plays the story of each crowd, or only of the crowds that the arguments name, and prints the excessive growth of work
+ * by crowd as JSON.
  */
 import { WorkCounter } from '../../../../testing/simulation/work/workCounter.ts';
 

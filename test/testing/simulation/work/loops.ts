@@ -1,4 +1,4 @@
-/** Functions whose work is known. */
+/** Functions with a known amount of work. */
 export function linear(size: number): number {
   let sum = 0;
   for (let index = 0; index < size; index += 1) sum += index;

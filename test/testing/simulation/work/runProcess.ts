@@ -3,7 +3,7 @@ import { runProgram } from '../../../../host/program.ts';
 
 const LIMIT_MS = 300_000;
 
-/** Runs a module of this folder in a process of its own and returns the JSON that it prints. */
+/** Runs a module of this folder in a separate process and returns the JSON that it prints. */
 export async function runProcess(file: string, args: readonly string[] = []): Promise<unknown> {
   const { signal } = new AbortController();
   const path = join(import.meta.dirname, file);
