@@ -95,7 +95,7 @@ export const exclusionReasons: readonly ExclusionReason[] = [
   { names: ['kubelet_volume_stats_*'], text: NO_VOLUME_CLAIMS },
   {
     names: ['plugin_manager_total_plugins'],
-    text: 'the node exposes the registrations of device plugins and the claims of DRA drivers, but counts no sockets',
+    text: 'the node exposes the registrations of device plugins and the claims of DRA drivers, but does not count sockets',
   },
   {
     names: ['rest_client_dns_resolution_duration_seconds', 'rest_client_exec_plugin_policy_call_total'],

@@ -80,8 +80,8 @@ they have a row of their own. Probes and hooks of init containers that are not s
 
 This page is written by \`npm run docs\`, from the schema and
 [scripts/podFields/treatments.ts](../scripts/podFields/treatments.ts). A field without a treatment fails a test.
-For nearly all fields that take effect on the node, [podFieldEffects.test.ts](../test/docs/podFieldEffects.test.ts) shows that the node
-does something different for a pod that differs only in this field, and lists the others.`;
+For nearly all fields that take effect on the node, [podFieldEffects.test.ts](../test/docs/podFieldEffects.test.ts) shows that
+a change of only this field changes what the node does, and lists the fields for which it does not show this.`;
 
 /** Returns the contents of docs/pod-fields.md. */
 export function podFieldsPage(): string {

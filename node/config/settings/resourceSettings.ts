@@ -229,7 +229,7 @@ const managerSettings = () =>
     qosReserved: {
       type: sectionSchema({ memory: z.optional(percentageSchema) }, 'resource'),
       ignoredReason:
-        'the feature gate QOSReserved (alpha since 1.11) has no effect, because a limit of a QoS class below its usage makes the kernel kill containers on cgroup v2',
+        'the feature gate QOSReserved (alpha since 1.11) has no effect, because on cgroup v2 it would let the limit of a QoS class fall below the usage, and the kernel would kill containers',
       unsupportedFlag: '--qos-reserved',
     },
   });
