@@ -74,7 +74,7 @@ const hostPortsOnly = (allocated: PodRequests | null): PodRequests | null =>
     ? null
     : { ...allocated, cpuMillis: 0, memoryBytes: 0, extra: {} };
 
-const devicesRefused = (message: string, at: number): ReallocationResult => ({
+const devicesRefusedEvent = (message: string, at: number): ReallocationResult => ({
   type: 'container.devicesRefused',
   error: { reason: 'CreateContainerConfigError', message, at },
 });
@@ -273,7 +273,7 @@ export const admissionMachine = setup({
       const result = withReallocation(context, event);
       const container = actorAt<ReallocationResult>(self, event.holder);
       if ('problem' in result) {
-        if (container !== undefined) enqueue.sendTo(container, devicesRefused(result.problem, event.at));
+        if (container !== undefined) enqueue.sendTo(container, devicesRefusedEvent(result.problem, event.at));
       } else if (result.context === context) {
         if (container !== undefined) enqueue.sendTo(container, { type: 'container.devicesAllocated' });
       } else enqueue.assign(result.context);
@@ -290,7 +290,7 @@ export const admissionMachine = setup({
       if (pending?.reallocation !== undefined) {
         enqueue.assign(withoutReallocation(context, pending));
         const container = actorAt<ReallocationResult>(self, pending.holder);
-        if (container !== undefined) enqueue.sendTo(container, devicesRefused(problem, pending.reallocation.at));
+        if (container !== undefined) enqueue.sendTo(container, devicesRefusedEvent(problem, pending.reallocation.at));
         return;
       }
       const entry = findEntry(context, uid);

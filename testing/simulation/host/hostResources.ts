@@ -65,25 +65,25 @@ export class HostResources implements SimulatedResources {
 
   /** Sets the share of a resource that programs other than pods use, from 0 to 1. */
   setOtherUsage(resource: HostResource, share: number): void {
-    this.#otherShares.set(this.#ownResource(resource), share);
+    this.#otherShares.set(this.#actualResource(resource), share);
   }
 
   /** The observations of the last measurement. Undefined before the first one. */
   lastObservations: Observations | undefined;
 
   /** Returns the amount of a resource that is available. */
-  available(given: HostResource): number {
-    const resource = this.#ownResource(given);
+  available(requestedResource: HostResource): number {
+    const resource = this.#actualResource(requestedResource);
     const others = CAPACITY[resource] * (this.#otherShares.get(resource) ?? 0);
     const containers = this.#parts.containers();
     const runningCount = containers.filter(({ state }) => state === 'running').length;
-    const own =
+    const ownUsage =
       containers.length * (this.#containerUsage[resource] ?? 0) + runningCount * (this.#runningUsage[resource] ?? 0);
-    return Math.max(0, Math.floor(CAPACITY[resource] - others - own));
+    return Math.max(0, Math.floor(CAPACITY[resource] - others - ownUsage));
   }
 
   /** Maps a resource of the image file system to that of the only file system if the host has only one. */
-  #ownResource(resource: HostResource): HostResource {
+  #actualResource(resource: HostResource): HostResource {
     if (this.layout !== 'single') return resource;
     if (resource === 'imageDisk') return 'disk';
     return resource === 'imageInodes' ? 'inodes' : resource;

@@ -44,9 +44,9 @@ const numbered = <T>(count: number, of: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => of(index));
 
 /** For one fact about each object, or for a single fact whose work may grow with the number of objects. */
-const perObject = (size: number): number => size;
+const factPerObject = (size: number): number => size;
 /** For a single fact whose work must not depend on the number of objects. */
-const once = (): number => 1;
+const singleFact = (): number => 1;
 
 const createPods = (node: Simulation, pods: readonly Manifest[]) => {
   for (const pod of pods) node.perform({ kind: 'createPod', pod });
@@ -54,9 +54,9 @@ const createPods = (node: Simulation, pods: readonly Manifest[]) => {
 
 const podNames = (node: Simulation) => node.pods().map(({ metadata: { namespace, name } }) => `${namespace}/${name}`);
 
-const created = (podsOf: (size: number) => readonly Manifest[], isSequential = false): Phase => ({
+const creation = (podsOf: (size: number) => readonly Manifest[], isSequential = false): Phase => ({
   name: 'they are created and start',
-  facts: perObject,
+  facts: factPerObject,
   isSequential,
   act: async (node, size) => {
     const pods = podsOf(size);
@@ -85,7 +85,7 @@ const exitOfOne = (facts: Phase['facts']): Phase => ({
 
 const exitOfAll: Phase = {
   name: 'all containers exit and are restarted',
-  facts: perObject,
+  facts: factPerObject,
   isSequential: true,
   act: async (node) => {
     for (const { id } of node.host.running()) node.host.runtime.exitContainer(id, 1);
@@ -95,21 +95,21 @@ const exitOfAll: Phase = {
 
 const probesFail: Phase = {
   name: 'the readiness of all containers changes',
-  facts: perObject,
+  facts: factPerObject,
   act: (node) => node.advance(30 * SECOND),
 };
 
-const idle: Phase = { name: 'two minutes pass', facts: perObject, act: (node) => node.advance(2 * MINUTE) };
+const idle: Phase = { name: 'two minutes pass', facts: factPerObject, act: (node) => node.advance(2 * MINUTE) };
 
 const failedPulls: Phase = {
   name: 'ten minutes of failed pulls pass',
-  facts: perObject,
+  facts: factPerObject,
   act: (node) => node.advance(10 * MINUTE),
 };
 
 const agentRestarts: Phase = {
   name: 'the agent restarts and adopts them',
-  facts: perObject,
+  facts: factPerObject,
   act: async (node) => {
     node.kill({ cutsCalls: true });
     await node.startAgent();
@@ -117,9 +117,9 @@ const agentRestarts: Phase = {
   },
 };
 
-const deleted: Phase = {
+const deletion: Phase = {
   name: 'their pods are deleted',
-  facts: perObject,
+  facts: factPerObject,
   act: async (node) => {
     for (const pod of podNames(node)) node.perform({ kind: 'deletePod', pod });
     await node.advance(2 * MINUTE);
@@ -127,7 +127,8 @@ const deleted: Phase = {
 };
 
 const readinessProbe = { httpGet: { port: UNHEALTHY_PORT }, periodSeconds: 10, failureThreshold: 1 };
-const probed = (name: string, more: Partial<ManifestContainer> = {}) => container(name, { readinessProbe, ...more });
+const probedContainer = (name: string, more: Partial<ManifestContainer> = {}) =>
+  container(name, { readinessProbe, ...more });
 
 const volumes = (count: number) => numbered(count, (index) => ({ name: `v${index}`, emptyDir: {} }));
 
@@ -135,14 +136,14 @@ const volumes = (count: number) => numbered(count, (index) => ({ name: `v${index
  * Returns the phases in the life of one large pod. A change of one container may cost work for each object, because the
  * pod's status contains all of them.
  */
-const wholeLife = (podsOf: (size: number) => readonly Manifest[]): readonly Phase[] => [
-  created(podsOf, true),
+const lifePhases = (podsOf: (size: number) => readonly Manifest[]): readonly Phase[] => [
+  creation(podsOf, true),
   probesFail,
-  exitOfOne(perObject),
+  exitOfOne(factPerObject),
   exitOfAll,
   idle,
   agentRestarts,
-  deleted,
+  deletion,
 ];
 
 /** Starts a node of a cluster, and waits until it is idle. */
@@ -158,33 +159,35 @@ export const crowds: readonly Crowd[] = [
     name: 'pods',
     size: 12,
     phases: [
-      created((size) =>
+      creation((size) =>
         numbered(size, (index) => manifest(`pod-${index}`, { containers: [container('a'), container('b')] })),
       ),
-      exitOfOne(once),
+      exitOfOne(singleFact),
       exitOfAll,
       agentRestarts,
-      deleted,
+      deletion,
     ],
   },
   {
     name: 'pods with probes',
     size: 10,
     phases: [
-      created((size) => numbered(size, (index) => manifest(`pod-${index}`, { containers: [probed('main')] }))),
+      creation((size) =>
+        numbered(size, (index) => manifest(`pod-${index}`, { containers: [probedContainer('main')] })),
+      ),
       probesFail,
       idle,
-      deleted,
+      deletion,
     ],
   },
   {
     name: 'containers and volumes of a pod',
     size: 40,
-    phases: wholeLife((size) => [
+    phases: lifePhases((size) => [
       manifest('large', {
         volumes: volumes(size),
         containers: numbered(size, (index) =>
-          probed(`c${index}`, { volumeMounts: [{ name: `v${index}`, mountPath: '/data' }] }),
+          probedContainer(`c${index}`, { volumeMounts: [{ name: `v${index}`, mountPath: '/data' }] }),
         ),
       }),
     ]),
@@ -192,11 +195,11 @@ export const crowds: readonly Crowd[] = [
   {
     name: 'volumes of a pod',
     size: 100,
-    phases: wholeLife((size) => [
+    phases: lifePhases((size) => [
       manifest('large', {
         volumes: volumes(size),
         containers: [
-          probed('main', {
+          probedContainer('main', {
             volumeMounts: numbered(size, (index) => ({ name: `v${index}`, mountPath: `/v${index}` })),
           }),
         ],
@@ -206,10 +209,10 @@ export const crowds: readonly Crowd[] = [
   {
     name: 'variables of a container',
     size: 500,
-    phases: wholeLife((size) => [
+    phases: lifePhases((size) => [
       manifest('large', {
         containers: [
-          probed('main', { env: numbered(size, (index) => ({ name: `V${index}`, value: `value ${index}` })) }),
+          probedContainer('main', { env: numbered(size, (index) => ({ name: `V${index}`, value: `value ${index}` })) }),
         ],
       }),
     ]),
@@ -220,7 +223,7 @@ export const crowds: readonly Crowd[] = [
     phases: [
       {
         name: 'they are created',
-        facts: perObject,
+        facts: factPerObject,
         act: async (node, size) => {
           for (let index = 0; index < size; index += 1) node.cluster?.users.createService(`service-${index}`);
           await node.advance(15 * SECOND);
@@ -228,39 +231,39 @@ export const crowds: readonly Crowd[] = [
       },
       {
         name: 'another one is created',
-        facts: once,
+        facts: singleFact,
         lastsMs: 15 * SECOND,
         act: async (node) => {
           node.cluster?.users.createService('last');
           await node.advance(15 * SECOND);
         },
       },
-      created(() => [manifest('of-services')]),
+      creation(() => [manifest('of-services')]),
       idle,
-      deleted,
+      deletion,
     ],
   },
   {
     name: 'waiting containers of a pod',
     size: 50,
     phases: [
-      created((size) => [
+      creation((size) => [
         manifest('large', { containers: numbered(size, (index) => container(`c${index}`, { image: MISSING_IMAGE })) }),
       ]),
-      deleted,
+      deletion,
     ],
   },
   {
     name: 'events',
     size: 12,
     phases: [
-      created((size) =>
+      creation((size) =>
         numbered(size, (index) =>
           manifest(`pod-${index}`, { containers: [container('main', { image: MISSING_IMAGE })] }),
         ),
       ),
       failedPulls,
-      deleted,
+      deletion,
     ],
   },
 ];

@@ -13,7 +13,7 @@ const PACKAGE_URL = pathToFileURL(join(import.meta.dirname, '../../..')).href;
 /** Code that is not part of an agent on a host: the simulation, the API server for tests and the simulated runtime. */
 const SIMULATED = /\/(testing|test|simulated)\//;
 /** The query in the URLs of modules that the API server loads separately, because the agent uses them as well. */
-const OF_SERVER = '?server';
+const SERVER_QUERY = '?server';
 
 export interface FunctionWork {
   /** Identifies the function across all results of `take`. */
@@ -42,8 +42,8 @@ export class WorkCounter {
    * Starts counting in the modules whose URLs `isCounted` accepts, by default those of the agent. Blocks are counted
    * only in modules that are loaded afterwards, because V8 adds the counters when it compiles.
    */
-  static async start(isCounted: (url: string) => boolean = isAgents): Promise<WorkCounter> {
-    separateServer();
+  static async start(isCounted: (url: string) => boolean = isAgentModule): Promise<WorkCounter> {
+    loadServerSeparately();
     const session = new Session();
     session.connect();
     await session.post('Profiler.enable');
@@ -78,21 +78,21 @@ export class WorkCounter {
  * Makes the API server for tests load its own instances of the modules that it imports, so that its work is not
  * counted.
  */
-function separateServer(): void {
+function loadServerSeparately(): void {
   registerHooks({
     resolve: (specifier, context, nextResolve) => {
       const resolved = nextResolve(specifier, context);
       const { parentURL = '' } = context;
-      const isOfServer = parentURL.startsWith(`${PACKAGE_URL}/testing/apiserver/`) || parentURL.endsWith(OF_SERVER);
+      const isForServer = parentURL.startsWith(`${PACKAGE_URL}/testing/apiserver/`) || parentURL.endsWith(SERVER_QUERY);
       const isShared =
         resolved.url.startsWith(`${PACKAGE_URL}/`) && !resolved.url.startsWith(`${PACKAGE_URL}/testing/`);
-      return isOfServer && isShared ? { ...resolved, url: resolved.url + OF_SERVER } : resolved;
+      return isForServer && isShared ? { ...resolved, url: resolved.url + SERVER_QUERY } : resolved;
     },
   });
 }
 
-const isAgents = (url: string): boolean =>
-  url.startsWith(`${PACKAGE_URL}/`) && !SIMULATED.test(url.slice(PACKAGE_URL.length)) && !url.endsWith(OF_SERVER);
+const isAgentModule = (url: string): boolean =>
+  url.startsWith(`${PACKAGE_URL}/`) && !SIMULATED.test(url.slice(PACKAGE_URL.length)) && !url.endsWith(SERVER_QUERY);
 
 function describeLocation({
   url,
