@@ -20,8 +20,8 @@ interface LogindOptions {
 }
 
 /**
- * Time limit of a call in milliseconds. A kubelet has none, and a host that is still booting can be slow. After a failure at
- * the start, the node does not delay shutdowns.
+ * Time limit of a call in milliseconds. It is long, because a host that is still booting can be slow, and a node on
+ * which a call fails at the start does not delay shutdowns. A kubelet has no time limit.
  */
 const CALL_LIMIT_MS = 60_000;
 /** Time limit in milliseconds for subscribing to signals, and for a response to the request of a lock. */
@@ -35,8 +35,8 @@ const RELOAD_SIGNAL = '1';
 const DROP_IN_NAME = '99-kubelet.conf';
 
 /**
- * Matches the line of a signal that contains its argument. The output is parsed as text, because `busctl monitor` of
- * systemd 257 does not report that it has started if its output is JSON.
+ * Matches the output line that contains the argument of a signal. The output is parsed as text, because the `monitor`
+ * command of `busctl` 257 does not report that it has started if its output is JSON.
  */
 const ARGUMENT_PATTERN = /^\s*BOOLEAN (true|false);$/;
 

@@ -15,7 +15,7 @@ interface ShutdownDependencies {
   readonly clock: Clock;
 }
 
-/** Time limit in milliseconds for a call of logind, which is longer than the limit of the program that makes the call. */
+/** Time limit of a call to logind in milliseconds. It exceeds the time limit of the program that makes the call. */
 const LOGIND_LIMIT_MS = 75_000;
 /** Time limit in milliseconds for saving the state, which delays the termination of pods. */
 const SAVE_LIMIT_MS = 2_000;
