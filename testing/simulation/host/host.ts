@@ -2,7 +2,7 @@
 import { dirname } from 'node:path';
 import type { SimulatedServer } from '../../../actors/simulated/connection.ts';
 import { SimulatedDriverHost } from '../../../actors/simulated/simulatedDrivers.ts';
-import { isSameIp } from '../../../base/ipAddress.ts';
+import { canonicalIpOrText } from '../../../base/ipAddress.ts';
 import { createPidGenerator } from '../../../cri/simulated/objects/ids.ts';
 import type { RuntimeEffect, SimulatedContainer, SimulatedSandbox } from '../../../cri/simulated/objects/views.ts';
 import { createSimulatedRuntime, type SimulatedRuntime } from '../../../cri/simulated/runtime.ts';
@@ -203,9 +203,10 @@ export class SimulatedHost {
   /** The server at an address: a running container, or the server at the manifest URL. */
   serverAt(host: string, port: number): SimulatedServer | undefined {
     if (host === MANIFEST_HOST) return this.manifests.server();
+    // The simulated runtime assigns canonical addresses.
+    const target = canonicalIpOrText(host);
     const there = this.containers().findLast(
-      ({ state, sandbox }) =>
-        state === 'running' && (sandbox.ip ? [sandbox.ip] : this.addresses).some((ip) => isSameIp(ip, host)),
+      ({ state, sandbox }) => state === 'running' && (sandbox.ip ? [sandbox.ip] : this.addresses).includes(target),
     );
     if (there?.startedAt === undefined) return undefined;
     return serverOfContainer(port, Math.max(0, this.clock.now() - there.startedAt));
