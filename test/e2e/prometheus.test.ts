@@ -138,16 +138,13 @@ const KNOWN: readonly string[] = [
   'container_fs_inodes_total non-counter metrics should not have "_total" suffix',
   'container_memory_failcnt counter metrics should have "_total" suffix',
   'kubelet_certificate_manager_client_expiration_renew_errors counter metrics should have "_total" suffix',
-  'kubelet_container_aligned_compute_resources_count counter metrics should have "_total" suffix',
-  'kubelet_container_aligned_compute_resources_count non-histogram and non-summary metrics should not have "_count" suffix',
-  'kubelet_container_aligned_compute_resources_failure_count counter metrics should have "_total" suffix',
-  'kubelet_container_aligned_compute_resources_failure_count non-histogram and non-summary metrics should not have "_count" suffix',
   'kubelet_cpu_manager_exclusive_cpu_allocation_count non-histogram and non-summary metrics should not have "_count" suffix',
   'kubelet_evented_pleg_connection_error_count counter metrics should have "_total" suffix',
   'kubelet_evented_pleg_connection_error_count non-histogram and non-summary metrics should not have "_count" suffix',
   'kubelet_evented_pleg_connection_success_count counter metrics should have "_total" suffix',
   'kubelet_evented_pleg_connection_success_count non-histogram and non-summary metrics should not have "_count" suffix',
   'kubelet_server_expiration_renew_errors counter metrics should have "_total" suffix',
+  'kubelet_topology_manager_admission_duration_ms metric names should not contain abbreviated units',
 ];
 
 test('promtool objects only to metric names that come from the kubelet', async () => {
