@@ -84,7 +84,10 @@ class ServerModel {
     const isAnother = before !== undefined && this.#isNewPod(uid, before, { now: sent, isUnsentEnd });
     this.#forgetUnsent(uid, sent);
     const known = isAnother ? undefined : before;
-    const status = withQosClass(sent, known?.status);
+    const isDecidedAgain = known !== undefined && known.agentNumber !== agentNumber && wasRejected(known.status);
+    const mayHaveOtherClass =
+      known !== undefined && (isDecidedAgain || this.#unallocated.has(uid)) && this.#isEdited(known);
+    const status = mayHaveOtherClass ? sent : withQosClass(sent, known?.status);
     this.#sent.set(uid, { pod: `${namespace}/${name}`, status, agentNumber });
     if (known === undefined) return [...unsaved, ...unproven, ...refusals(status)];
     const isSameAgent = known.agentNumber === agentNumber;
@@ -99,10 +102,8 @@ class ServerModel {
     };
     const spec = podOf(uid)?.spec;
     const { phase: _, ...phaseless } = known.status;
-    const isDecidedAgain = !isSameAgent && wasRejected(known.status);
-    const isUnallocated = this.#unallocated.delete(uid);
-    const sure =
-      (isDecidedAgain || isUnallocated) && this.#isEdited(known) ? withoutQosClass(known.status) : known.status;
+    this.#unallocated.delete(uid);
+    const sure = mayHaveOtherClass ? withoutQosClass(known.status) : known.status;
     const told = isSameAgent ? sure : this.#withoutLost(uid, sure);
     const comparable = isReprieved || isDecidedAgain ? phaseless : known.status;
     return [
