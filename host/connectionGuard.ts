@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { isIPv6, type Server, type Socket } from 'node:net';
 import { constants } from 'node:os';
+import { Server as TlsServer } from 'node:tls';
 import { startTimeLimit } from '../base/time/timeLimit.ts';
 
 /**
@@ -97,8 +98,9 @@ export function guardConnections(server: Server, { maxConnections, maxPerAddress
   server.maxConnections = maxConnections;
   const resetWatcher = new ResetWatcher();
   const connectionCounts = new Map<string, number>();
+  // Over TLS, the data that nobody has read is in the TLS socket, and the other socket never reads any.
+  server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', (socket) => resetWatcher.add(socket));
   server.on('connection', (socket) => {
-    resetWatcher.add(socket);
     socket.setKeepAlive(true, KEEP_ALIVE_DELAY_MS);
     if (maxPerAddress === undefined) return;
     const client = clientKey(socket.remoteAddress ?? '');

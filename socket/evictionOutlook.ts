@@ -3,8 +3,13 @@ import { startTimeLimit } from '../base/time/timeLimit.ts';
 import { evictionSentences, type HypotheticalShortage } from '../show/explain/explainEviction.ts';
 import type { AgentPort } from './agent.ts';
 
-/** Timeout for measuring the pods in order to predict evictions, in milliseconds. */
-const TIMEOUT_MS = 5_000;
+/** Default timeout for measuring the pods in order to predict evictions, in milliseconds. */
+const DEFAULT_TIMEOUT_MS = 5_000;
+
+interface OutlookOptions {
+  readonly shortage?: HypotheticalShortage | undefined;
+  readonly timeoutMs?: number;
+}
 
 /**
  * Returns sentences about the pods that would be evicted first or, given a hypothetical shortage, because of it. If the
@@ -13,9 +18,9 @@ const TIMEOUT_MS = 5_000;
  */
 export async function evictionOutlook(
   agent: Pick<AgentPort, 'evictionFigures' | 'pods'>,
-  shortage?: HypotheticalShortage,
+  { shortage, timeoutMs = DEFAULT_TIMEOUT_MS }: OutlookOptions = {},
 ): Promise<readonly string[] | undefined> {
-  const timeLimit = startTimeLimit(TIMEOUT_MS);
+  const timeLimit = startTimeLimit(timeoutMs);
   try {
     const figures = await agent.evictionFigures(timeLimit.signal);
     if (figures !== undefined) return evictionSentences(agent.pods(), figures, shortage);

@@ -159,7 +159,7 @@ async function nodeExplanationResponse(
   if (shortage === null)
     return { code: 400, body: failureStatus(400, 'BadRequest', shortageProblem(shortageText ?? '')) };
   const ownExplanation = withResourceUse(agent.explainNode(), agent.nodeObject(), agent.pods());
-  const eviction = await evictionOutlook(agent, shortage);
+  const eviction = await evictionOutlook(agent, { shortage });
   const explanation = eviction === undefined ? ownExplanation : { ...ownExplanation, eviction };
   if (name !== undefined && name !== explanation.name) {
     return { code: 404, body: failureStatus(404, 'NotFound', `nodes "${name}" not found`) };

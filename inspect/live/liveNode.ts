@@ -18,6 +18,11 @@ import type { InspectedAgent, LiveView } from './liveView.ts';
 
 /** Path of the actor that evicts pods. */
 const EVICTION_PATH = 'eviction';
+/**
+ * Timeout for predicting evictions, in milliseconds. It is short, because the other details do not depend on the runtime
+ * and are shown with the prediction.
+ */
+const OUTLOOK_TIMEOUT_MS = 1_000;
 
 interface LiveNodeOptions {
   readonly agent: InspectedAgent;
@@ -48,7 +53,7 @@ export function createLiveNode({
     const [logs, partExplanation, nextEvictions] = await Promise.all([
       uid === '' ? undefined : agent.logTails(uid),
       part && agent.explainPart(uid, part),
-      path === EVICTION_PATH ? evictionOutlook(agent) : undefined,
+      path === EVICTION_PATH ? evictionOutlook(agent, { timeoutMs: OUTLOOK_TIMEOUT_MS }) : undefined,
     ]);
     const explanation = logs && explainPod(agent, uid, logs);
     if (uid !== '' && explanation === undefined) throw new NotInspected(`there is no pod of UID ${uid}`);

@@ -38,13 +38,16 @@ beforeAll(async () => {
   });
 });
 
-/** Returns the processes in the container whose command line contains a word that no other command has. */
+/** A word for a command that no other process of this host has, not even one of another run of these tests. */
+const uniqueWord = (name: string) => `${name}-${process.pid}`;
+
+/** Returns the processes with a word among the arguments of their command lines. */
 async function processesOf(word: string): Promise<number[]> {
   const pids: number[] = [];
   for (const name of await readdir('/proc')) {
     if (!/^\d+$/.test(name)) continue;
     const commandLine = await readFile(join('/proc', name, 'cmdline'), 'utf8').catch(() => '');
-    if (commandLine.includes(word)) pids.push(Number(name));
+    if (commandLine.split('\0').includes(word)) pids.push(Number(name));
   }
   return pids;
 }
@@ -139,7 +142,7 @@ const WAYS = [
 
 describe.each(WAYS)('C41: when a client %s its connection', (way, disconnect) => {
   test('a command that reads its input reaches the end of the input and exits', async () => {
-    const word = `reader-${way}`;
+    const word = uniqueWord(`reader-${way}`);
     const session = await exec('cat; exit 0', word, INPUT);
     session.input.write('some input\n');
     disconnect(session);
@@ -147,7 +150,7 @@ describe.each(WAYS)('C41: when a client %s its connection', (way, disconnect) =>
   });
 
   test('a command that has not read all of its input yet reads the rest and then the end of the input', async () => {
-    const word = `late-${way}`;
+    const word = uniqueWord(`late-${way}`);
     const session = await exec(
       `until [ -e /shared/${word} ]; do sleep 0.1; done; cat > /dev/null; exit 0`,
       word,
@@ -165,15 +168,16 @@ describe.each(WAYS)('C41: when a client %s its connection', (way, disconnect) =>
 });
 
 test('C41: when a client of v5.channel.k8s.io vanishes, a command that reads its input exits', async () => {
+  const word = uniqueWord('reader-v5');
   const { port, key, cert } = await nodeEndpoint();
   const query = new URLSearchParams({ input: '1', output: '1' });
-  for (const each of ['sh', '-c', 'cat; exit 0', 'reader-v5']) query.append('command', each);
+  for (const each of ['sh', '-c', 'cat; exit 0', word]) query.append('command', each);
   const url = `wss://127.0.0.1:${port}/exec/default/web/main?${query}`;
   const client = new WebSocket(url, ['v5.channel.k8s.io'], { key, cert, rejectUnauthorized: false });
   await once(client, 'open');
-  await hasStarted('reader-v5');
+  await hasStarted(word);
   client.terminate();
-  await hasExited('reader-v5');
+  await hasExited(word);
 });
 
 test('C41: a command that does not read the end of its input runs until its container stops, as with a direct client of the runtime', async () => {
@@ -184,7 +188,7 @@ test('C41: a command that does not read the end of its input runs until its cont
   ] as const;
   const words: string[] = [];
   for (const [name, script, requested] of commands) {
-    const [ofNode, ofRuntime] = [`${name}, of the node`, `${name}, of the runtime`];
+    const [ofNode, ofRuntime] = [uniqueWord(`${name}, of the node`), uniqueWord(`${name}, of the runtime`)];
     const { connection } = await exec(script, ofNode, requested);
     connection.resetAndDestroy();
     (await execAtRuntime(script, ofRuntime, requested)).close();

@@ -4,7 +4,8 @@ import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
+import { connect as connectSecure } from 'node:tls';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { clientKey, connectionLimit, guardConnections } from '../../host/connectionGuard.ts';
 import { Authority } from '../../testing/apiserver/serving/authority.ts';
@@ -107,6 +108,35 @@ test('preserves the data of a reset connection while a slow reader consumes it, 
   }
   expect(socket.destroyed).toBe(false);
   jest.advanceTimersByTime(16_000);
+  expect(socket.destroyed).toBe(true);
+});
+
+test('preserves the data of a reset connection over TLS while a slow reader consumes it, and discards it 36 s later', async () => {
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+  ends.push(() => jest.useRealTimers());
+  const server = createTlsServer(new Authority().issue({ name: 'node', groups: [] }));
+  guardConnections(server, { maxConnections: 10 });
+  const upgraded = once(server, 'upgrade');
+  const port = await listening(server);
+  const connection = connect(port, '127.0.0.1').on('error', () => {});
+  const client = connectSecure({ socket: connection, rejectUnauthorized: false }).on('error', () => {});
+  await once(client, 'secureConnect');
+  client.write('GET /exec HTTP/1.1\r\nHost: node\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n');
+  const [, socket] = await upgraded;
+  socket.on('error', () => {});
+  // More than the server and the kernel hold for a reader that does not read.
+  client.write(Buffer.alloc(16 * 1024 * 1024));
+  await once(socket, 'readable');
+  connection.resetAndDestroy();
+  await once(connection, 'close');
+  for (let read = 0; read < 4; read += 1) {
+    expect(socket.read(1)).not.toBeNull();
+    jest.advanceTimersByTime(20_000);
+    await turn();
+  }
+  expect(socket.destroyed).toBe(false);
+  jest.advanceTimersByTime(16_000);
+  await turn();
   expect(socket.destroyed).toBe(true);
 });
 

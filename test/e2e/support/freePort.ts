@@ -1,11 +1,40 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** A TCP port of this host that nobody listens on. */
+/**
+ * The ports are below those that Linux gives to the connections of clients and to servers that listen on port 0
+ * (`net.ipv4.ip_local_port_range`), which could take a port between this check and its use.
+ */
+const FIRST_PORT = 20_000;
+const LAST_PORT = 29_999;
+/** The number of ports of each worker of Jest. No other worker takes one of them. */
+const BLOCK_SIZE = 500;
+
+const blockCount = (LAST_PORT - FIRST_PORT + 1) / BLOCK_SIZE;
+const firstOfBlock = FIRST_PORT + (Number(process.env.JEST_WORKER_ID ?? 0) % blockCount) * BLOCK_SIZE;
+/** The offset of the next port. It is random at first, because other runs on this host have the same blocks. */
+let offset = randomInt(BLOCK_SIZE);
+
+/**
+ * A TCP port of this host that nobody listens on. No two calls in one process return the same one, because nobody listens on
+ * the port of a container either, although its connections are redirected.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0);
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  return typeof address === 'object' ? (address?.port ?? 0) : 0;
+  for (let tried = 0; tried < BLOCK_SIZE; tried += 1) {
+    offset = (offset + 1) % BLOCK_SIZE;
+    if (await isFree(firstOfBlock + offset)) return firstOfBlock + offset;
+  }
+  throw new Error(`no port from ${firstOfBlock} to ${firstOfBlock + BLOCK_SIZE - 1} is free`);
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  try {
+    await once(server.listen(port), 'listening');
+  } catch {
+    return false;
+  }
+  await once(server.close(), 'close');
+  return true;
 }

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { normalizeAnchors } from '../../../kubernetes/objects/trustAnchors.ts';
+import { cpuTimeOf } from '../../support/cpuTime.ts';
 
 const bytesOf = (seed: number, length = 100) => Buffer.alloc(length, seed);
 const pem = (bytes: Buffer, type = 'CERTIFICATE', width = 64) => {
@@ -48,7 +49,5 @@ test('malformed blocks are ignored without affecting others', () => {
 
 test('a long unterminated bundle is parsed quickly', () => {
   const long = '-----BEGIN '.repeat(50_000) + 'A'.repeat(500_000);
-  const start = performance.now();
-  expect(normalizeAnchors([long], 's')).toBe('');
-  expect(performance.now() - start).toBeLessThan(2_000);
+  expect(cpuTimeOf(() => expect(normalizeAnchors([long], 's')).toBe(''))).toBeLessThan(2_000);
 });

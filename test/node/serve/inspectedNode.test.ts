@@ -1,7 +1,8 @@
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { createRedaction } from '../../../actors/replay/redaction.ts';
 import { NotInspected } from '../../../inspect/inspected.ts';
 import { createAudience } from '../../../inspect/live/audience.ts';
@@ -73,6 +74,29 @@ test('the details of the eviction name the pod that would be evicted first, or w
   figures = undefined;
   expect((await node.detail('eviction')).nextEvictions).toEqual(['evictions cannot be predicted: no figures']);
   await node.close();
+});
+
+test('the details of the eviction are shown after a second if the runtime does not respond', async () => {
+  jest.useFakeTimers();
+  try {
+    const tree = { children: [nodeActor('eviction', { state: 'waiting' }), nodeActors.garbage] };
+    const { node } = await inspected('/nothing/here', undefined, {
+      explainNode: () => explainNode(nodeView('host', tree), NOW),
+      evictionFigures: async (signal) => {
+        await once(signal, 'abort');
+        throw new Error('the runtime does not respond');
+      },
+    });
+    const shown = Promise.race([node.detail('eviction'), new Promise((resolve) => setTimeout(resolve, 2_000))]);
+    await jest.advanceTimersByTimeAsync(2_000);
+    expect(await shown).toMatchObject({
+      nextEvictions: ['evictions cannot be predicted: the runtime does not respond'],
+      events: [],
+    });
+    await node.close();
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 test('pending entries are written before a request for the recording is answered', async () => {

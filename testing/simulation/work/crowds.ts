@@ -66,11 +66,16 @@ const creation = (podsOf: (size: number) => readonly Manifest[], isSequential = 
   },
 });
 
-/** Advances the time by 15 s, and then further until this many containers are running. */
+/**
+ * Advances the time by 15 s, and then further until this many containers are running. Rejects if too few are running in
+ * time.
+ */
 async function untilRunning(node: Simulation, count: number): Promise<void> {
   await node.advance(15 * SECOND);
-  for (let second = 0; node.host.running().length < count && second < MAX_START_SECONDS; second += 1)
+  for (let second = 0; node.host.running().length < count; second += 1) {
+    if (second === MAX_START_SECONDS) throw new Error(`${node.host.running().length} of ${count} containers run`);
     await node.advance(SECOND);
+  }
 }
 
 const exitOfOne = (facts: Phase['facts']): Phase => ({

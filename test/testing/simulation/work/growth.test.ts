@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { crowds } from '../../../../testing/simulation/work/crowds.ts';
+import { crowds, idleNode } from '../../../../testing/simulation/work/crowds.ts';
 import { excessOf } from '../../../../testing/simulation/work/growth.ts';
 import type { Work } from '../../../../testing/simulation/work/workCounter.ts';
 import { runProcess } from './runProcess.ts';
@@ -19,6 +19,13 @@ beforeAll(async () => {
 
 test.each(crowds.map(({ name }) => name))('the work for one fact does not grow with the number of %s', (crowd) => {
   expect(excessByCrowd).toHaveProperty([crowd], []);
+});
+
+test('no work is measured if the containers of a crowd do not start', async () => {
+  const node = await idleNode();
+  node.perform({ kind: 'networkDown', forMs: 60 * 60_000 });
+  await expect(crowds[0]?.phases[0]?.act(node, 1)).rejects.toThrow('0 of 2 containers run');
+  node.kill();
 });
 
 test('the work per fact may grow by a quarter, and by three quarters if the facts take longer', () => {
