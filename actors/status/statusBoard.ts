@@ -308,10 +308,17 @@ class Board implements StatusBoard {
   #postPod(view: PodView, shown: ComputedPod['shown']): void {
     const { uid } = view.pod.metadata;
     this.#postFinalState(uid, shown);
+    const wasAdopted = this.#adoptedPods.get(uid) === shown;
     this.#adoptedPods.delete(uid);
     const lastComputed = this.#ledger.computed(uid);
     const isRemoved = view.tags.includes('terminated');
-    if (isRemoved && lastComputed?.shown !== shown) return;
+    if (isRemoved && lastComputed?.shown !== shown) {
+      if (!wasAdopted) return;
+      // The pod has ended before its first status was computed.
+      this.#cancelPostponed(uid);
+      this.#lastComputedAt.delete(uid);
+      return;
+    }
     const previousStatus = this.#ledger.previousStatus(uid);
     this.#cancelPostponed(uid);
     const usesPreviousStatus = this.#overdueUids.delete(uid) && previousStatus !== undefined && isPodActor(shown);
@@ -391,10 +398,10 @@ class Board implements StatusBoard {
 
   /**
    * Returns the pod with a newly computed status if one is due, because an explanation must not mix two states. This
-   * status is not published.
+   * status is not published. The status of a pod that is being adopted is not computed before its containers are known.
    */
   #withDueStatus(pod: Pod, shown: ComputedPod['shown']): Pod {
-    if (!isPodActor(shown)) return pod;
+    if (!isPodActor(shown) || isBeingAdopted(shown)) return pod;
     const view = podView(shown);
     return withStatus(view, podStatus(view, this.#statusContext(pod.status)));
   }

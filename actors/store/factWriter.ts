@@ -213,6 +213,7 @@ function createCheckpointWriter(store: CheckpointStore, logFailure: (write: Prom
 function hasSameActuation(previous: PodView | undefined, next: PodView): boolean {
   if (previous === undefined || previous.pod.spec !== next.pod.spec) return false;
   if (previous.appliedSpec !== next.appliedSpec || previous.isResizing !== next.isResizing) return false;
+  if (previous.uncertainSpec !== next.uncertainSpec) return false;
   if (!isJsonEqual(previous.uncertainSizes, next.uncertainSizes)) return false;
   return (
     previous.containers.length === next.containers.length &&

@@ -95,8 +95,9 @@ const actuatedSizes = ({ containers }: PodResources): Record<string, ContainerSi
  * resources of the cgroup and of containers without a view are retained, because their changes are unknown.
  */
 export function actuatedResources(view: PodView, previous?: PodResources): PodResources {
-  const { pod, appliedSpec, isResizing = false, containers, uncertainSizes } = view;
+  const { pod, uncertainSpec, isResizing = false, containers, uncertainSizes } = view;
   const { spec } = pod;
+  const appliedSpec = uncertainSpec ?? view.appliedSpec;
   const podLevel = appliedSpec ? appliedSpec.resources : isResizing ? previous?.pod : spec.resources;
   const sizes = new Map(containers.map(({ name, size }) => [name, size]));
   const resizableContainers = [...(spec.initContainers ?? []), ...spec.containers];

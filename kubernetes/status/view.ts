@@ -157,6 +157,8 @@ export interface PodView {
   readonly updateRefusal?: Refusal;
   /** Spec whose resources have been applied to the pod's cgroup. Undefined if it is the spec of `pod`. */
   readonly appliedSpec?: PodSpec;
+  /** Spec whose resources a failed resize may have applied to the pod's cgroup. Undefined if there is none. */
+  readonly uncertainSpec?: PodSpec | undefined;
   /** Sizes that containers may have after a failed resize, by container name. Undefined if there are none. */
   readonly uncertainSizes?: Readonly<Record<string, ContainerSize>> | undefined;
   /** Generation of the pod in which the refused resources were requested. */

@@ -7,7 +7,7 @@ import type { Decision } from '../../kubernetes/admission/decide.ts';
 import { deviceRefusal } from '../../kubernetes/devices/reserveDevices.ts';
 import type { PodRequests } from '../../kubernetes/resources/requests.ts';
 import { namespacedName } from '../../kubernetes/shownName.ts';
-import { NODE_NEVER_DELETED } from '../shared/coverageGaps.ts';
+import { NO_LOST_DEVICES, NODE_NEVER_DELETED } from '../shared/coverageGaps.ts';
 import type { DeviceStatusReport, ReallocationResult } from '../shared/events/deviceEvents.ts';
 import type { AdmissionEvent, AdmissionFact, AdmissionResult } from '../shared/events/events.ts';
 import type { MachineDecision, ResizeTrigger } from '../shared/events/machineDecision.ts';
@@ -397,7 +397,10 @@ export const admissionMachine = setup({
     'admission.cpusSaved': { actions: 'confirm' },
     'admission.memorySaved': { actions: 'confirm' },
     'admission.initialized': { actions: ['releaseInitMemory', 'decideRequests', 'reportDevices'] },
-    'admission.reallocateDevices': { actions: ['reallocateDevices', 'reportDevices'] },
+    'admission.reallocateDevices': {
+      actions: ['reallocateDevices', 'reportDevices'],
+      meta: { coverageGap: NO_LOST_DEVICES },
+    },
     'admission.devicesChanged': { actions: 'recordDeviceResources' },
     'admission.devicesPreferred': { actions: 'choosePreferred' },
     'admission.devicesAllocated': { actions: ['recordDevices', 'reportDevices'] },

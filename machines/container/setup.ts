@@ -95,11 +95,6 @@ export const containerSetup = setup({
     /** Whether the container's variables have to be read. A container that has already been created has its variables. */
     mustReadVariables: ({ context }) => context.id === undefined && referencedObjects(specOf(context)).length > 0,
     /**
-     * Whether device plugins may have to prepare devices. Those of a container that has already been created are
-     * prepared.
-     */
-    mustPrepareDevices: ({ context }) => context.id === undefined && requestsDevices(specOf(context)),
-    /**
      * Whether to wait for a change after a failed attempt, because the attempt would fail in the same way with the
      * current version of the pod.
      */

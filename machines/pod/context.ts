@@ -202,6 +202,11 @@ interface AttemptedResize extends Pick<PortTypes['resizePod']['input'], 'applied
    * from the last known one at the time of the attempt.
    */
   readonly attemptedSizes: Readonly<Record<string, ContainerSize>>;
+  /**
+   * The pod of the last attempt. An attempt to restore the applied pod-level resources does not replace it, because the
+   * cgroup may still have those of an earlier attempt.
+   */
+  readonly attemptedPod: Pod;
 }
 
 interface AdmittedResize {

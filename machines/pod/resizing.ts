@@ -15,6 +15,7 @@ import {
   needsRestart,
   type PodResources,
   resizeRefusal,
+  resourceKey,
   resourcesOf,
   withResources,
 } from '../../kubernetes/resources/resize.ts';
@@ -89,6 +90,26 @@ export function uncertainSizes(context: PodContext): Readonly<Record<string, Con
   });
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
+
+/** Returns the pod whose resources the next attempt or an earlier one may give to the pod's cgroup. */
+export const attemptedPod = ({ allocated, appliedPod, attemptedResize }: PodContext): Pod =>
+  attemptedResize !== undefined && appliedPod !== undefined && hasSamePodResources(allocated, appliedPod)
+    ? attemptedResize.attemptedPod
+    : allocated;
+
+/**
+ * Returns the spec with the resources to persist for the pod's cgroup if a failed resize may have changed the cgroup
+ * although its last known resources are the admitted ones. The next agent then applies the admitted resources again.
+ */
+export function uncertainSpec({ allocated, appliedPod, attemptedResize }: PodContext): PodSpec | undefined {
+  if (attemptedResize === undefined || hasSamePodResources(attemptedResize.attemptedPod, allocated)) return undefined;
+  const isKnownSpecAdmitted = appliedPod === undefined || hasSamePodResources(appliedPod, allocated);
+  return isKnownSpecAdmitted ? attemptedResize.attemptedPod.spec : undefined;
+}
+
+/** Whether the pod-level resources of two pods are the same. */
+const hasSamePodResources = (first: Pod, second: Pod): boolean =>
+  first.spec === second.spec || resourceKey(first.spec.resources ?? {}) === resourceKey(second.spec.resources ?? {});
 
 /**
  * The names of the containers whose size differs from the admitted size, keyed by the latest `sizes` object of each

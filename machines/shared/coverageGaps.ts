@@ -27,6 +27,9 @@ export const NO_LARGE_VARIABLES: CoverageGap = {
   reason:
     'no story has variables of more than 16 MiB; tested on its machine and in test/actors/largeEnvironment.test.ts',
 };
+export const NO_LOST_DEVICES: CoverageGap = {
+  reason: 'no story loses the checkpoint of devices; tested on its machine',
+};
 export const RARELY_TAKEN: CoverageGap = {
   reason: 'random stories take it only if several events coincide; tested on its machine',
   isRare: true,

@@ -4,7 +4,7 @@
  */
 import { and, assign } from 'xstate';
 import type { Failure } from '../../../base/failure.ts';
-import { type CoverageGap, NO_LARGE_VARIABLES, RARELY_TAKEN, SERVICE_NEVER_FAILS } from '../../shared/coverageGaps.ts';
+import { NO_LARGE_VARIABLES, NO_LOST_DEVICES, RARELY_TAKEN, SERVICE_NEVER_FAILS } from '../../shared/coverageGaps.ts';
 import type { PortTypes } from '../../shared/ports.ts';
 import { actorPath, sharedActor } from '../../shared/views/actorRefs.ts';
 import { failureOf } from '../../shared/waiting/failure.ts';
@@ -28,6 +28,11 @@ const guards = {
     id === undefined && failure?.reason === 'NotFound',
   areDevicesMissing: (_: ContainerArgs, output: PortTypes['prepareDevices']['output']) => output.areDevicesMissing,
   hasPostStartHook: ({ context }: ContainerArgs) => specOf(context).lifecycle?.postStart !== undefined,
+  /**
+   * Whether device plugins may have to prepare devices. Those of a container that has already been created are
+   * prepared.
+   */
+  mustPrepareDevices: ({ context }: ContainerArgs) => context.id === undefined && requestsDevices(specOf(context)),
   /** Whether the hook has run and failed. */
   hasHookFailed: (_: ContainerArgs, hook: PortTypes['runHook']['output']) => hook.failure !== null,
 };
@@ -47,8 +52,6 @@ const actions = {
     holder: actorPath(self),
   })),
 };
-
-const NO_LOST_DEVICES: CoverageGap = { reason: 'no story loses the checkpoint of devices; tested on its machine' };
 
 export const launchingImplementations = { guards, actions };
 const launchingSetup = containerSetup

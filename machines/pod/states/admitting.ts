@@ -28,10 +28,13 @@ const actions = {
     assertEvent(event, 'pod.update');
     return { desired: event.pod, requestedPod: event.pod };
   }),
-  /** Records an update of the pod. Its admission is requested once the version in the pending request is admitted. */
-  recordLaterVersion: podSetup.assign(({ event }) => {
+  /**
+   * Records an update of the pod. Its admission is requested once the version in the pending request is admitted. Its
+   * metadata needs no admission.
+   */
+  recordLaterVersion: podSetup.assign(({ context, event }) => {
     assertEvent(event, 'pod.update');
-    return { desired: event.pod };
+    return { desired: event.pod, requestedPod: { ...context.requestedPod, metadata: event.pod.metadata } };
   }),
   recordAdmissionRefusal: podSetup.assign(({ event }) => {
     assertEvent(event, 'admission.refused');

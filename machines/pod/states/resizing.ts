@@ -23,7 +23,7 @@ import { failureOf } from '../../shared/waiting/failure.ts';
 import { retryWaitState } from '../../shared/waiting/waits.ts';
 import { sendCommands } from '../containers/commands.ts';
 import { mountedVolumes, type PendingResize, type PodContext } from '../context.ts';
-import { attemptedSizes, containersToResize, isResizing, mustResize, withSizes } from '../resizing.ts';
+import { attemptedPod, attemptedSizes, containersToResize, isResizing, mustResize, withSizes } from '../resizing.ts';
 import { admittedUpdateActions, type PodArgs, podSetup } from '../setup.ts';
 
 /**
@@ -102,6 +102,7 @@ const actions = {
       appliedPod: context.attemptedResize === undefined ? context.appliedPod : undefined,
       containers: containersToResize(context),
       attemptedSizes: attemptedSizes(context),
+      attemptedPod: attemptedPod(context),
     },
   })),
   /** Records the applied resources. The pod's cgroup and a container's run may have been replaced in the meantime. */

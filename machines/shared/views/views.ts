@@ -16,7 +16,7 @@ import type { NodeContext } from '../../node/context.ts';
 import { newPods } from '../../node/pods/wanted.ts';
 import type { podMachine } from '../../pod/chart.ts';
 import { awaitsAdoption } from '../../pod/containers/commands.ts';
-import { currentAllocation, isCgroupOutdated, isResizing, uncertainSizes } from '../../pod/resizing.ts';
+import { currentAllocation, isCgroupOutdated, isResizing, uncertainSizes, uncertainSpec } from '../../pod/resizing.ts';
 import { probeRefs, probeState } from '../../probe/view.ts';
 import type { volumeMachine } from '../../volume/chart.ts';
 import type { RuntimeHealth } from '../events/events.ts';
@@ -61,7 +61,9 @@ export function podView(ref: PodRef): PodView {
       ? { isResizing: true, resizeGeneration: context.resize?.generation, resizeFailure: context.resize?.error }
       : {}),
     ...(context.appliedPod && isCgroupOutdated(context) ? { appliedSpec: context.appliedPod.spec } : {}),
-    ...(context.attemptedResize ? { uncertainSizes: uncertainSizes(context) } : {}),
+    ...(context.attemptedResize
+      ? { uncertainSpec: uncertainSpec(context), uncertainSizes: uncertainSizes(context) }
+      : {}),
     // Report a completion separately, because it was not caused by a command to terminate the pod.
     ...(termination?.reason === 'Completed' ? { isCompleting: true } : {}),
     ...(termination && termination.reason !== 'Completed' ? { termination } : {}),

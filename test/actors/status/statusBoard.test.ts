@@ -152,3 +152,40 @@ test('a pod that is recreated with the same UID in the same turn inherits nothin
   expect(phases.slice(end - 1, end + 2)).toEqual(['Failed', 'removed', 'Pending']);
   expect(phases.at(-1)).toBe('Succeeded');
 });
+
+/** A board that follows the next agent of a node with a pod of 50 containers, which is being adopted. */
+async function boardDuringAdoption() {
+  const boards: StatusBoard[] = [];
+  const inspect = ({ type, actorRef }: InspectionEvent) => {
+    // Every actor here is one of xstate's own.
+    if (type === '@xstate.snapshot') boards[0]?.noteTransition(actorRef as AnyActorRef);
+  };
+  const pods = [podWith('large', { containers: manyContainers(50) })];
+  const node = await simulatedNode({ pods, parts: { inspect } });
+  await node.advance('10s');
+  node.killAgent();
+  const board = boardOf();
+  boards.push(board);
+  await node.startAgent();
+  for (let step = 0; step < 500 && board.find('large') === undefined; step += 1) await node.advance('2ms');
+  expect(board.find('large')?.tree.state).toBe('sandboxing.adopting');
+  expect(board.dueUids()).toEqual(['large-uid']);
+  return { node, board };
+}
+
+test('a large pod that is being adopted has no new status in queries until its containers are known', async () => {
+  const { node, board } = await boardDuringAdoption();
+  expect(board.find('large')?.pod.status).toBeUndefined();
+  await node.advance('1s');
+  expect(board.find('large')).toMatchObject({
+    pod: { status: { phase: 'Running' } },
+    tree: { state: 'active.running.steady' },
+  });
+});
+
+test('a large pod that ends before its first status is no longer due', async () => {
+  const { node, board } = await boardDuringAdoption();
+  node.remove('large');
+  await node.advance('10s');
+  expect(board.dueUids()).toEqual([]);
+});

@@ -132,6 +132,14 @@ describe('C23: a pod whose containers the runtime has lost', () => {
     ]);
   });
 
+  test('has the metadata of an update without changes to its spec once it is admitted', () => {
+    const story = formerPod();
+    const labeled = { ...two, metadata: { ...two.metadata, labels: { app: 'zoo' } } };
+    story.send({ type: 'pod.update', pod: labeled });
+    story.ports.answer('countRestarts', { restarts: { main: 1, helper: 0 } });
+    expect(story.context().allocated).toEqual(labeled);
+  });
+
   test('accepts an update meanwhile', () => {
     const edited = formerPod();
     edited.send({ type: 'pod.update', pod: aPod() });
@@ -188,6 +196,16 @@ describe('C25: an update of a pod that waits for its devices', () => {
     saveDevice(story);
     expect([story.state(), story.allocated()?.cpuMillis]).toEqual(['preparing.creatingDirectory', 2_000]);
     expect(story.context().allocated).toEqual(gpuPod('2'));
+  });
+
+  test('takes effect with the admission if it only changes metadata', () => {
+    const story = awaitingDevice();
+    const pod = gpuPod('1');
+    const annotated = { ...pod, metadata: { ...pod.metadata, annotations: { owner: 'zoo' }, generation: 3 } };
+    story.send({ type: 'pod.update', pod: annotated });
+    saveDevice(story);
+    expect(story.state()).toBe('preparing.creatingDirectory');
+    expect(story.context().allocated.metadata).toEqual(annotated.metadata);
   });
 
   test('is not applied if the node has no room for it', () => {

@@ -150,6 +150,35 @@ describe('C25: a pod that is resized', () => {
     expect(hasSameResources(persisted().actuated, resourcesOf(sized('1')))).toBe(true);
   });
 
+  test('has its cgroup corrected by the next agent if an earlier resize may have changed only the cgroup before it failed', () => {
+    const limited = (cpu: string): Pod => {
+      const pod = sized('1');
+      return { ...pod, spec: { ...pod.spec, resources: { requests: { cpu }, limits: { cpu } } } };
+    };
+    const story = resizingPod(limited('2'), limited('3'));
+    const persisted = () => ({
+      allocated: resourcesOf(story.context().allocated),
+      actuated: actuatedResources(story.view()),
+    });
+    story.ports.fail('resizePod', 'ResizePodInPlaceError');
+    expect(persisted().actuated.pod).toEqual(limited('2').spec.resources);
+    story.send(update(limited('2')));
+    expect(persisted().actuated.pod).toEqual(limited('3').spec.resources);
+    story.ports.fail('resizePod', 'ResizePodInPlaceError');
+    story.ports.advance(10_000);
+    story.ports.fail('resizePod', 'ResizePodInPlaceError');
+    const next = podStory({
+      pod: limited('2'),
+      held: ['resizePod'],
+      allocation: allocationFromCheckpoints(allocationOf(limited('2')), persisted()),
+      before: (world) => void world.run(limited('2'), 'main', { id: 'c1' }),
+    });
+    expect(next.ports.asked('resizePod')).toMatchObject([{ pod: limited('2'), appliedPod: undefined }]);
+    story.ports.advance(10_000);
+    story.ports.answer('resizePod');
+    expect(persisted().actuated).toEqual(persisted().allocated);
+  });
+
   test('is resized back after a failure, because the call may have changed the containers and the cgroup', () => {
     const story = resizingPod();
     story.ports.fail('resizePod', 'ResizePodInPlaceError');
