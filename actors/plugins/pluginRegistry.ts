@@ -162,13 +162,18 @@ async function registerSocket(
     const plugin = await readPluginInfo(client, path, signal);
     if (!isCurrent()) return;
     const handler = handlers.get(plugin.type);
-    const refusal = await registrationProblem(plugin, handler, path);
+    // Leave a plugin of another type unnotified, because a plugin may exit if its registration is refused.
+    if (handler === undefined)
+      throw new Error(
+        `RegisterPlugin error -- no handler registered for plugin type: ${plugin.type} at socket ${path}`,
+      );
+    const refusal = await registrationProblem(plugin, handler);
     if (!isCurrent()) {
-      if (refusal === undefined) handler?.deregister(plugin);
+      if (refusal === undefined) handler.deregister(plugin);
       return;
     }
-    if (refusal !== undefined || handler === undefined) {
-      await notify(client, refusal ?? '', signal);
+    if (refusal !== undefined) {
+      await notify(client, refusal, signal);
       throw new Error(refusal);
     }
     socket.registration = { plugin, handler };
@@ -190,13 +195,7 @@ async function registerSocket(
 }
 
 /** Registers the plugin with its handler. If that fails, returns the reason in the kubelet's words. */
-async function registrationProblem(
-  plugin: PluginInfo,
-  handler: PluginHandler | undefined,
-  path: string,
-): Promise<string | undefined> {
-  if (handler === undefined)
-    return `RegisterPlugin error -- no handler registered for plugin type: ${plugin.type} at socket ${path}`;
+async function registrationProblem(plugin: PluginInfo, handler: PluginHandler): Promise<string | undefined> {
   try {
     handler.validate(plugin);
   } catch (error) {

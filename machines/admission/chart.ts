@@ -307,7 +307,7 @@ export const admissionMachine = setup({
       enqueue.assign(nextContext);
       for (const { uid, pod, holder, reallocation } of context.devices?.pending ?? []) {
         if (nextContext.devices?.pending.some((each) => each.uid === uid)) continue;
-        if (isUnconfirmed(nextContext, uid)) continue;
+        if (reallocation === undefined && isUnconfirmed(nextContext, uid)) continue;
         const report = deviceReport(nextContext, uid);
         if (report !== undefined) enqueue.sendTo(parent<DeviceStatusReport>(), report);
         if (reallocation !== undefined) {

@@ -146,7 +146,10 @@ export const withAllocatedDevices = <C extends DeviceContext>(
     };
   });
 
-/** Reserves devices for a container that is about to be created and has lost its devices. */
+/**
+ * Reserves devices for a container that is about to be created and has lost its devices. If none are left to reserve, the
+ * container's devices are saved again, because an earlier attempt may have allocated some of them without saving them.
+ */
 export function withReallocation<C extends DeviceContext>(
   context: C,
   { pod, container: name, at, holder }: Omit<ReallocationRequest, 'type'>,
@@ -158,7 +161,19 @@ export function withReallocation<C extends DeviceContext>(
     return { problem: 'devices are already being allocated to the pod' };
   const reservation = reserveAgain(devices.pool, pod, container);
   if ('problem' in reservation) return reservation;
-  return { context: withPendingDevices(context, reservation, { pod, holder, reallocation: { container: name, at } }) };
+  const holding = { pod, holder, reallocation: { container: name, at } };
+  if (reservation.reservations.length > 0) return { context: withPendingDevices(context, reservation, holding) };
+  return { context: withBook(context, (book) => withUnsavedDevices(book, holding)) };
+}
+
+/** Has the allocations saved, after which the container is notified. */
+function withUnsavedDevices(
+  book: DeviceBook,
+  holding: Pick<PendingDevices, 'pod' | 'holder' | 'reallocation'>,
+): DeviceBook {
+  const revision = book.revision + 1;
+  const pending = { ...holding, uid: holding.pod.metadata.uid, reservations: [], isSent: true, revision };
+  return { ...book, revision, pending: [...book.pending, pending] };
 }
 
 /** Releases the devices that were reserved for a container but could not be allocated to it again. */

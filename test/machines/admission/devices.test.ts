@@ -424,10 +424,9 @@ function reallocationStory(allocations: readonly DeviceAllocation[] = []) {
   const story = admissionStory({ allocations });
   const pod = withGpus('a', 1);
   story.request(pod, true);
-  const at = 7;
   const reallocate = () =>
-    story.send({ type: 'admission.reallocateDevices', pod, container: 'main', at, holder: ['container'] });
-  const refusal = (message: string) => ({
+    story.send({ type: 'admission.reallocateDevices', pod, container: 'main', at: 7, holder: ['container'] });
+  const refusal = (message: string, at = 7) => ({
     type: 'container.devicesRefused',
     error: { reason: 'CreateContainerConfigError', message, at },
   });
@@ -453,8 +452,32 @@ test('a container whose devices are allocated in the meantime is created with th
   story.allocated('a');
   story.saved(1);
   story.reallocate();
+  story.saved(2);
   expect(story.eventsOf('container')).toHaveLength(2);
   expect(story.pool()).toEqual(['a']);
+});
+
+test('a container with devices from one plugin is not created before they are saved, although another plugin is gone', () => {
+  const fpga = { ...gpu, name: 'example.com/fpga' };
+  const story = admissionStory({ resources: [fpga, gpu] });
+  const amounts = { [GPU]: '1', [fpga.name]: '1' };
+  const main = containerWith('main', { resources: { requests: amounts, limits: amounts } });
+  const pod = podWith('a', { containers: [main] });
+  const adopted = { ...pod, metadata: { ...pod.metadata, uid: 'a' } };
+  const reallocate = () =>
+    story.send({ type: 'admission.reallocateDevices', pod: adopted, container: 'main', at: 7, holder: ['container'] });
+  story.request(adopted, true);
+  reallocate();
+  const edits = { ...NO_EDITS, cdiDevices: ['example.com/fpga=0'] };
+  story.send({ type: 'admission.devicesAllocated', uid: 'a', container: 'main', resource: fpga.name, edits });
+  story.send({ type: 'admission.devicesFailed', uid: 'a', problem: 'out of order' });
+  story.send({ type: 'admission.devicesChanged', resources: [fpga] });
+  reallocate();
+  expect(story.orders().at(-1)).toMatchObject({ type: 'devices.assigned', revision: 1, allocations: [{ edits }] });
+  expect(story.eventsOf('container').map(({ type }) => type)).toEqual(['container.devicesRefused']);
+  expect(story.waitOf('a')).toBe('the allocation of its devices to be saved');
+  story.saved(1);
+  expect(story.eventsOf('container').at(-1)).toEqual({ type: 'container.devicesAllocated' });
 });
 
 test('a container for which no devices are left waits, and its pod retains its resources', () => {
@@ -474,6 +497,25 @@ test('a running pod is not refused if its plugin fails to allocate devices again
   expect(story.eventsOf('container')).toEqual([story.refusal('out of order')]);
   expect([story.answers('a'), story.pool()]).toEqual([['admission.admitted'], []]);
   expect(story.entryOf('a')?.allocated).not.toBeNull();
+});
+
+test('a container is created when its devices are saved, although the exclusive CPUs of its pod are not', () => {
+  const { cpuPolicy } = simulatedCpuManager('xeonGold');
+  const assignments = initialAssignments(cpuPolicy);
+  const cpus = { cpuPolicy, assignments, revision: 0, reportedRevision: 0, unconfirmed: [] };
+  const story = admissionStory({ cpus });
+  const amounts = { cpu: '1', memory: '1Gi', [GPU]: '1' };
+  const main = containerWith('main', { resources: { requests: amounts, limits: amounts } });
+  const template = podWith('a', { containers: [main] });
+  const pod = { ...template, metadata: { ...template.metadata, uid: 'a' } };
+  story.request(pod, true);
+  story.send({ type: 'admission.reallocateDevices', pod, container: 'main', at: 7, holder: ['container'] });
+  story.allocated('a');
+  story.saved(1);
+  expect(story.eventsOf('container')).toEqual([{ type: 'container.devicesAllocated' }]);
+  expect(story.answers('a')).toEqual([]);
+  story.send({ type: 'admission.cpusSaved', revision: 1 });
+  expect(story.answers('a')).toEqual(['admission.admitted']);
 });
 
 test('a running pod can be updated while devices are allocated to one of its containers again', () => {
