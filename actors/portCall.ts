@@ -63,7 +63,7 @@ const portDescriptions: PortDescriptions = {
   stopContainer: ({ container, graceSeconds }) => `${container}, ${graceSeconds}s`,
   removeGarbage: ({ containers, sandboxes }) => `${containers.length} containers, ${sandboxes.length} sandboxes`,
   measureResources: ({ limitedUids }) => (limitedUids.length > 0 ? `${limitedUids.length} pods` : ''),
-  measurePods: ({ uids }) => `${uids.length}`,
+  measurePods: ({ uids, resource }) => `${resource} of ${uids.length} pods`,
   collectImages: omitDescription,
   removeUnusedImages: omitDescription,
   prepareClaims: omitDescription,

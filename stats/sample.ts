@@ -7,8 +7,11 @@ import type { InterfaceUsage } from '../host/usage/netDev.ts';
 import type { RuntimeUsage } from './pods/criUsage.ts';
 import type { RunningContainer, RunningPod } from './pods/runtimeLists.ts';
 
-/** Scope of a sample. cAdvisor's metrics and the full summary need `everything`. `cpuAndMemory` is cheaper. */
-export type SampleKind = 'everything' | 'cpuAndMemory';
+/**
+ * Scope of a sample. cAdvisor's metrics and the full summary need `everything`. The others are cheaper. `workingSets`
+ * and `processes` are only for ranking pods and contain no CPU rates.
+ */
+export type SampleKind = 'everything' | 'cpuAndMemory' | 'workingSets' | 'processes';
 
 export interface CgroupSample {
   /** Path below the root of the hierarchies, e.g. `/kubepods/burstable/pod<uid>`. */

@@ -2,7 +2,7 @@
 import type { Gate } from '../../host/simulated/gate.ts';
 import type { DiskLayout } from '../../kubernetes/eviction/layout.ts';
 import type { Observations } from '../../kubernetes/eviction/pressure.ts';
-import type { PodUsages } from '../../kubernetes/eviction/usage.ts';
+import type { MeasuredResource, PodUsage, PodUsages } from '../../kubernetes/eviction/usage.ts';
 import type { ResourceMeter } from '../services/eviction/eviction.ts';
 
 /** The resources of a simulated host and of the pods on it. */
@@ -22,6 +22,34 @@ export function simulatedMeter(resources: SimulatedResources, gate: Gate): Resou
       measure('measureNode', () => ({ layout: resources.layout, observations: resources.observations() })),
     readMemory: () => resources.memory(),
     measureDiskUsage: (uids) => measure('measureDiskUsage', () => resources.usages(uids)),
-    measurePods: (uids) => measure('measurePods', () => resources.usages(uids)),
+    measurePods: (uids, resource) =>
+      measure('measurePods', () =>
+        Object.fromEntries(
+          Object.entries(resources.usages(uids)).map(([uid, usage]) => [uid, usageOf(resource, usage)] as const),
+        ),
+      ),
   };
+}
+
+/** Returns only the figures that a host measures for a resource. */
+function usageOf(resource: MeasuredResource, usage: PodUsage): PodUsage {
+  switch (resource) {
+    case 'all':
+      return usage;
+    case 'memory':
+      return {
+        memoryBytes: usage.memoryBytes,
+        containers: usage.containers.map(({ name, memoryBytes }) => ({ name, memoryBytes })),
+        volumes: [],
+      };
+    case 'pids':
+      return { processes: usage.processes, containers: usage.containers.map(({ name }) => ({ name })), volumes: [] };
+    case 'ephemeral-storage':
+    case 'inodes':
+      return {
+        containers: usage.containers.map(({ name, rootfs, logs }) => ({ name, rootfs, logs })),
+        volumes: usage.volumes,
+        ephemeralStorageBytes: usage.ephemeralStorageBytes,
+      };
+  }
 }

@@ -1,4 +1,5 @@
 /** Describes the resource usage of pods that is relevant to evictions. */
+import type { StarvedResource } from './signals.ts';
 
 /** Disk usage. An undefined amount could not be measured. */
 export interface DiskUsage {
@@ -25,6 +26,9 @@ export interface PodUsage {
   /** Total usage of the node's disk by the pod, in bytes. */
   readonly ephemeralStorageBytes?: number | undefined;
 }
+
+/** The resource whose usage is measured. `all` includes every resource. */
+export type MeasuredResource = StarvedResource | 'all';
 
 /** Usages by the UID of the pod. */
 export type PodUsages = Readonly<Record<string, PodUsage>>;

@@ -9,7 +9,6 @@ import {
   recordedEvents,
 } from '../../kubernetes/events/recordedEvent.ts';
 import type { ObservedContainer } from '../../kubernetes/lifecycle/observed.ts';
-import { requestsDevices } from '../../kubernetes/resources/requests.ts';
 import { imageMachine } from '../image/chart.ts';
 import { probeMachine } from '../probe/chart.ts';
 import type { ContainerEvent, ContainerLifecycle, PodEvent } from '../shared/events/events.ts';

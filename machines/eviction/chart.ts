@@ -26,6 +26,7 @@ import {
   isRelieved,
   limitedUids,
   nextEviction,
+  podsToMeasure,
   reclaimSteps,
   startedReclaim,
   stopLimitMs,
@@ -249,12 +250,12 @@ export const evictionMachine = setup({
       },
     },
     ranking: {
-      description: 'The usage of all running pods is measured, by which they are ranked.',
+      description: 'The usage of the scarce resource by all running pods is measured, by which they are ranked.',
       tags: 'working',
       meta: { waitsFor: 'the usage of pods to be measured' },
       invoke: {
         src: 'measurePods',
-        input: ({ context: { pods } }) => ({ uids: pods.map(({ metadata }) => metadata.uid) }),
+        input: ({ context }) => podsToMeasure(context),
         onDone: { target: 'choosing', actions: 'chooseVictim' },
         onError: { target: 'waiting', actions: 'recordFailure' },
       },

@@ -19,7 +19,7 @@ import {
   thresholdsMet,
 } from '../../kubernetes/eviction/pressure.ts';
 import { rankPods, selectVictim } from '../../kubernetes/eviction/ranking.ts';
-import type { PressureCondition, Signal } from '../../kubernetes/eviction/signals.ts';
+import { type PressureCondition, resourceOf, type Signal } from '../../kubernetes/eviction/signals.ts';
 import { isHard, type Threshold, withContainerFsThresholds } from '../../kubernetes/eviction/thresholds.ts';
 import type { PodUsages } from '../../kubernetes/eviction/usage.ts';
 import type { DeadContainer } from '../../kubernetes/lifecycle/garbage.ts';
@@ -186,6 +186,12 @@ export const startedReclaim = ({ acting: [threshold], measuredAt: at }: Eviction
 export function isRelieved({ acting: [threshold] }: EvictionContext, { observations }: Measurement): boolean {
   return threshold !== undefined && thresholdsMet([threshold], observations, { withMinReclaim: true }).length === 0;
 }
+
+/** Returns the pods to rank, and the resource of the threshold that took effect, by which they are ranked. */
+export const podsToMeasure = ({ pods, acting: [threshold] }: EvictionContext): PortTypes['measurePods']['input'] => ({
+  uids: pods.map(({ metadata }) => metadata.uid),
+  resource: threshold === undefined ? 'all' : resourceOf(threshold.signal),
+});
 
 /** Grace period in seconds of a pod that is evicted because of a hard threshold or a storage limit. */
 const IMMEDIATE_GRACE_SECONDS = 1;

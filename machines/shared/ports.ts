@@ -22,7 +22,7 @@ import type { ContainerEdits, DeviceAllocation, DeviceResource } from '../../kub
 import type { EventMessage } from '../../kubernetes/events/recordedEvent.ts';
 import type { DiskLayout } from '../../kubernetes/eviction/layout.ts';
 import type { Observations } from '../../kubernetes/eviction/pressure.ts';
-import type { PodUsages } from '../../kubernetes/eviction/usage.ts';
+import type { MeasuredResource, PodUsages } from '../../kubernetes/eviction/usage.ts';
 import type { ImageCollection, RemovedImage } from '../../kubernetes/images/imageGarbage.ts';
 import type { AttemptIdentity } from '../../kubernetes/lifecycle/changedId.ts';
 import type { DeadContainer } from '../../kubernetes/lifecycle/garbage.ts';
@@ -232,10 +232,13 @@ export interface PortTypes extends CertificatePorts {
     output: { layout: DiskLayout; observations: Observations; usages: PodUsages; at: number; uptimeMs: number };
   };
   /**
-   * Measures the resource usage by which pods are ranked for eviction. `at` is in milliseconds since the epoch. Has a
-   * time limit.
+   * Measures the usage of the resource by which pods are ranked for eviction. `at` is in milliseconds since the epoch.
+   * Has a time limit.
    */
-  measurePods: { input: { uids: readonly string[] }; output: { usages: PodUsages; at: number } };
+  measurePods: {
+    input: { uids: readonly string[]; resource: MeasuredResource };
+    output: { usages: PodUsages; at: number };
+  };
   /**
    * Reads the maximum delay of a shutdown from logind. Rejects in the attempt `maxAttempts` if the delay is still shorter
    * than required. Has a time limit.

@@ -202,7 +202,8 @@ function createSharedStats() {
     measureNode: async (signal) => (await statsPromise).resourceMeter.measureNode(signal),
     readMemory: () => createdStats?.resourceMeter.readMemory() ?? {},
     measureDiskUsage: async (uids, signal) => (await statsPromise).resourceMeter.measureDiskUsage(uids, signal),
-    measurePods: async (uids, signal) => (await statsPromise).resourceMeter.measurePods(uids, signal),
+    measurePods: async (uids, resource, signal) =>
+      (await statsPromise).resourceMeter.measurePods(uids, resource, signal),
   };
   const create = async ({ config, isSimulated }: StartNodeOptions, { node, cri, metering }: HostDependencies) => {
     if (isSimulated) return;
@@ -236,7 +237,7 @@ function createSharedStats() {
       const uids = pods.map(({ metadata }) => metadata.uid);
       const [{ layout, observations }, usages] = await Promise.all([
         createdStats.resourceMeter.measureNode(signal),
-        createdStats.resourceMeter.measurePods(uids, signal),
+        createdStats.resourceMeter.measurePods(uids, 'all', signal),
       ]);
       const thresholds = withContainerFsThresholds(resources.eviction.thresholds, layout);
       return { thresholds, layout, observations, usages };

@@ -44,7 +44,19 @@ const PODS_PER_TURN = 4;
 const USAGE_PARTS_BY_KIND: Readonly<Record<SampleKind, readonly UsagePart[] | undefined>> = {
   everything: undefined,
   cpuAndMemory: ['cpu', 'memory', 'pressure'],
+  workingSets: ['workingSet'],
+  processes: ['pids'],
 };
+
+/** The kinds of samples that also contain everything that a kind requires, the kind itself included. */
+const SUFFICIENT_KINDS: Readonly<Record<SampleKind, readonly SampleKind[]>> = {
+  everything: ['everything'],
+  cpuAndMemory: ['everything', 'cpuAndMemory'],
+  workingSets: ['everything', 'cpuAndMemory', 'workingSets'],
+  processes: ['everything', 'processes'],
+};
+
+const includesCpu = (kind: SampleKind): boolean => kind === 'everything' || kind === 'cpuAndMemory';
 
 /**
  * Takes samples on demand, one at a time, and shares each sample among concurrent requests. Caches only the last sample
@@ -65,15 +77,24 @@ export class Collector {
         computeValue: () => this.#runSequentially(() => this.#takeSample(kind)),
         clock: options.clock,
       });
-    this.#samples = { everything: createCache('everything'), cpuAndMemory: createCache('cpuAndMemory') };
+    this.#samples = {
+      everything: createCache('everything'),
+      cpuAndMemory: createCache('cpuAndMemory'),
+      workingSets: createCache('workingSets'),
+      processes: createCache('processes'),
+    };
   }
 
   /**
-   * Returns a sample that started at most `maxAgeMs` ago. A recent `everything` sample also satisfies a request for
-   * `cpuAndMemory`.
+   * Returns a sample that started at most `maxAgeMs` ago. A recent sample of a kind that contains more also satisfies
+   * the request.
    */
   async sample(kind: SampleKind, signal: AbortSignal, maxAgeMs = DEFAULT_MAX_AGE_MS): Promise<NodeSample> {
-    return this.#samples.everything.getCached(maxAgeMs) ?? this.#samples[kind].get(maxAgeMs, signal);
+    for (const sufficientKind of SUFFICIENT_KINDS[kind]) {
+      const cachedSample = this.#samples[sufficientKind].getCached(maxAgeMs);
+      if (cachedSample !== undefined) return cachedSample;
+    }
+    return this.#samples[kind].get(maxAgeMs, signal);
   }
 
   /** Lists the running pods without measuring them. */
@@ -83,12 +104,13 @@ export class Collector {
 
   /**
    * Reads the memory usage of the root cgroup and of the cgroup that contains all pods. Cheap, because it neither lists
-   * nor reads the cgroups of individual pods.
+   * nor reads the cgroups of individual pods. The limit of all pods is current, because the agent may change it after the
+   * first reading, and evictions depend on it.
    */
   memory(): { readonly root: CgroupSample | undefined; readonly allPods: CgroupSample | undefined } {
     const { readUsage, findSharedCgroup } = this.#options;
     const sampleMemory = (path: string): CgroupSample | undefined => {
-      const usage = readUsage(path, ['memory']);
+      const usage = readUsage(path, ['memory'], { isLimitCurrent: true });
       return usage && { path: `/${path}`, usage };
     };
     const sharedPath = findSharedCgroup?.();
@@ -112,7 +134,8 @@ export class Collector {
     const cgroupPaths = indexCgroups(findCgroups?.() ?? { shared: [], pods: [] });
     const pods = failure === undefined ? runningPods : filterExisting(runningPods, cgroupPaths);
     this.#previousPods = pods;
-    const hasRates = this.#rates.startSample(clock.monotonic());
+    // A sample without CPU usage leaves the counters for the rates of the next sample unchanged.
+    const hasRates = includesCpu(kind) && this.#rates.startSample(clock.monotonic());
     const [allPods, ...qosCgroups] = cgroupPaths.sharedPaths.map((path) => this.#sampleCgroup(path, kind));
     const root = this.#sampleCgroup('', kind);
     const agentPath = findAgentCgroup?.();
@@ -133,7 +156,7 @@ export class Collector {
       // the node.
       agent: agentPath === undefined ? undefined : agentPath === '' ? root : this.#sampleCgroup(agentPath, kind),
       network: kind === 'everything' ? this.#sampleNetwork(1) : undefined,
-      pods: await this.#addRuntimeStats(podSamples),
+      pods: await this.#addRuntimeStats(podSamples, kind),
     };
   }
 
@@ -190,7 +213,7 @@ export class Collector {
    * Adds the runtime's statistics for pods and containers without cgroups. Requests them only if needed, because the
    * call costs more than reading cgroups.
    */
-  async #addRuntimeStats(pods: readonly PodSample[]): Promise<readonly PodSample[]> {
+  async #addRuntimeStats(pods: readonly PodSample[], kind: SampleKind): Promise<readonly PodSample[]> {
     const hasPodsWithoutCgroup = pods.some(({ cgroup }) => cgroup === undefined);
     const needsRuntimeStats =
       hasPodsWithoutCgroup || pods.some(({ containers }) => containers.some(({ cgroup }) => cgroup === undefined));
@@ -199,7 +222,7 @@ export class Collector {
     const options = { signal, timeoutMs: RUNTIME_TIMEOUT_MS };
     const stats = await requestRuntimeStats(cri, options, {
       includesPods: hasPodsWithoutCgroup,
-      rates: this.#rates,
+      rates: includesCpu(kind) ? this.#rates : undefined,
       clock,
     });
     signal.throwIfAborted();

@@ -10,7 +10,13 @@ import type { FilesystemUsage } from '../../cri/generated/runtime.ts';
 import { type FileSystemUsage, readFileSystemUsage } from '../../host/usage/fileSystemUsage.ts';
 import type { DiskLayout } from '../../kubernetes/eviction/layout.ts';
 import type { Observation, Observations } from '../../kubernetes/eviction/pressure.ts';
-import type { ContainerUsage, DiskUsage, PodUsage, PodUsages } from '../../kubernetes/eviction/usage.ts';
+import type {
+  ContainerUsage,
+  DiskUsage,
+  MeasuredResource,
+  PodUsage,
+  PodUsages,
+} from '../../kubernetes/eviction/usage.ts';
 import { cgroupStats } from '../cgroupStats.ts';
 import { layerUsage } from '../pods/criUsage.ts';
 import type { Collector } from './collector.ts';
@@ -84,8 +90,8 @@ export class ResourceMeter {
     return toUsages(await this.#options.provider.podDiskUsage(uids, signal));
   }
 
-  async measurePods(uids: readonly string[], signal: AbortSignal): Promise<PodUsages> {
-    return toUsages(await this.#options.provider.podUsage(uids, signal));
+  async measurePods(uids: readonly string[], resource: MeasuredResource, signal: AbortSignal): Promise<PodUsages> {
+    return toUsages(await this.#options.provider.podUsage(uids, resource, signal));
   }
 
   /**

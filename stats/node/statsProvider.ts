@@ -8,6 +8,7 @@ import type { Clock } from '../../base/time/clock.ts';
 import { startTimeLimit } from '../../base/time/timeLimit.ts';
 import type { Cri } from '../../cri/client/calls.ts';
 import { type FileSystemUsage, readFileSystemUsage } from '../../host/usage/fileSystemUsage.ts';
+import type { MeasuredResource } from '../../kubernetes/eviction/usage.ts';
 import { CachedValue } from '../cachedValue.ts';
 import { cgroupStats } from '../cgroupStats.ts';
 import { type LayerUsage, layerUsage } from '../pods/criUsage.ts';
@@ -50,6 +51,8 @@ const CPU_AND_MEMORY_MAX_AGE_MS = 1_000;
 const SUMMARY_MAX_AGE_MS = 5_000;
 /** Maximum age of a sample that is used to rank pods for eviction, in milliseconds. */
 const EVICTION_MAX_AGE_MS = 1_000;
+/** Kinds of samples by which pods are ranked for eviction. */
+const RANKING_SAMPLES = { memory: 'workingSets', pids: 'processes', all: 'everything' } as const;
 const RUNTIME_TIMEOUT_MS = 5_000;
 /** Timeout for measuring the files of all pods, in milliseconds. The summary omits results that arrive later. */
 const FILES_TIMEOUT_MS = 10_000;
@@ -141,13 +144,19 @@ export class StatsProvider {
     );
   }
 
-  /** Measures the resource usage of the running pods with these UIDs, without CPU rates. */
-  async podUsage(uids: readonly string[], signal: AbortSignal): Promise<readonly PodStats[]> {
-    const sample = await this.#options.collector.sample('everything', signal, EVICTION_MAX_AGE_MS);
-    return this.#measurePods(
-      runningPods(sample).filter(({ uid }) => uids.includes(uid)),
-      signal,
-    );
+  /**
+   * Measures a resource of the running pods with these UIDs, without CPU rates. Reads only what the resource requires,
+   * because a shortage is no time to read all files of all pods.
+   */
+  async podUsage(
+    uids: readonly string[],
+    resource: MeasuredResource,
+    signal: AbortSignal,
+  ): Promise<readonly PodStats[]> {
+    if (resource === 'ephemeral-storage' || resource === 'inodes') return this.podDiskUsage(uids, signal);
+    const sample = await this.#options.collector.sample(RANKING_SAMPLES[resource], signal, EVICTION_MAX_AGE_MS);
+    const pods = runningPods(sample).filter(({ uid }) => uids.includes(uid));
+    return resource === 'all' ? this.#measurePods(pods, signal) : pods.map((pod) => podStats(pod, NO_FILES));
   }
 
   async #measurePods(pods: readonly PodSample[], signal: AbortSignal): Promise<readonly PodStats[]> {

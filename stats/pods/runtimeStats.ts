@@ -15,7 +15,8 @@ export interface RuntimeStats {
 interface RuntimeStatsOptions {
   /** Whether to request the usage of pods too. */
   readonly includesPods: boolean;
-  readonly rates: Rates;
+  /** Undefined for a sample without CPU rates. */
+  readonly rates: Rates | undefined;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
@@ -34,7 +35,7 @@ export async function requestRuntimeStats(
   // The runtime's timestamps are wall-clock times, but rates use the monotonic clock.
   const clockOffsetMs = clock.now() - clock.monotonic();
   const createRateFunction = (key: string) => (usedNs: number, readAt: number) =>
-    rates.rateOf(key, { usedNs, at: readAt - clockOffsetMs });
+    rates?.rateOf(key, { usedNs, at: readAt - clockOffsetMs });
   return {
     containers: new Map(
       containers.stats.flatMap((each) => {

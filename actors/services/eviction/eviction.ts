@@ -5,7 +5,7 @@ import { messageOf, NodeFailure } from '../../../base/failure.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import type { DiskLayout } from '../../../kubernetes/eviction/layout.ts';
 import type { Observations } from '../../../kubernetes/eviction/pressure.ts';
-import type { PodUsages } from '../../../kubernetes/eviction/usage.ts';
+import type { MeasuredResource, PodUsages } from '../../../kubernetes/eviction/usage.ts';
 import type { PortServices } from '../../boundary.ts';
 import { withTimeout } from '../withTimeout.ts';
 
@@ -20,8 +20,11 @@ export interface ResourceMeter {
   readMemory(): Observations;
   /** Measures the disk usage of the pods with these UIDs. */
   measureDiskUsage(uids: readonly string[], signal: AbortSignal): Promise<PodUsages>;
-  /** Measures the usage of all resources by the pods with these UIDs. Pods without running containers are omitted. */
-  measurePods(uids: readonly string[], signal: AbortSignal): Promise<PodUsages>;
+  /**
+   * Measures the usage of a resource by the pods with these UIDs. Pods without running containers are omitted. The usage
+   * of other resources may be missing.
+   */
+  measurePods(uids: readonly string[], resource: MeasuredResource, signal: AbortSignal): Promise<PodUsages>;
 }
 
 interface EvictionDependencies {
@@ -56,8 +59,8 @@ export function evictionServices({
       );
       return { layout, observations, usages, at: clock.now(), uptimeMs: clock.monotonic() };
     },
-    measurePods: async ({ uids }, { signal }) => {
-      const usages = await measure((meter, limit) => meter.measurePods(uids, limit), signal);
+    measurePods: async ({ uids, resource }, { signal }) => {
+      const usages = await measure((meter, limit) => meter.measurePods(uids, resource, limit), signal);
       return { usages, at: clock.now() };
     },
   };

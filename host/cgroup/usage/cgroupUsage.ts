@@ -11,8 +11,11 @@ export interface CgroupUsage {
   readonly pressure?: CgroupPressure | undefined;
 }
 
-/** A part of the usage. A caller can request only the parts that it needs. */
-export type UsagePart = Exclude<keyof CgroupUsage, 'readAt'>;
+/**
+ * A part of the usage. A caller can request only the parts that it needs. `workingSet` is the part of `memory` that
+ * consists of the working set and the amounts from which it is computed.
+ */
+export type UsagePart = Exclude<keyof CgroupUsage, 'readAt'> | 'workingSet';
 
 export interface CpuUsage {
   /** CPU time since the creation of the cgroup, in nanoseconds. */

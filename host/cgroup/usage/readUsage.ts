@@ -5,8 +5,16 @@ import { findHierarchy, type Hierarchy } from '../hierarchies.ts';
 import type { CgroupPressure, CgroupUsage, CpuUsage, DeviceUsage, MemoryUsage, UsagePart } from './cgroupUsage.ts';
 import { parseIoStat } from './devices.ts';
 import { SettingsCache } from './settingsCache.ts';
-import { type CgroupDirectory, readCpuacctV1, readCpuV1, readIoV1, readMemoryV1, readPids } from './usageV1.ts';
-import { readCpuV2, readMemoryV2, readPressureV2 } from './usageV2.ts';
+import {
+  type CgroupDirectory,
+  readCpuacctV1,
+  readCpuV1,
+  readIoV1,
+  readMemoryV1,
+  readPids,
+  readWorkingSetV1,
+} from './usageV1.ts';
+import { readCpuV2, readMemoryV2, readPressureV2, readWorkingSetV2 } from './usageV2.ts';
 
 export interface UsageReaderInput {
   readonly hierarchies: readonly Hierarchy[];
@@ -19,9 +27,13 @@ export interface UsageReaderInput {
 /**
  * Reads the usage of a cgroup, whose path is relative to the hierarchies' roots (empty for the root). Returns undefined
  * if the cgroup does not exist. Synchronous, because these files are in memory and all parts take only about 0.2 ms.
- * Throws if too many files are open.
+ * Throws if too many files are open. Limits may be up to a minute old, unless `isLimitCurrent` is set.
  */
-export type ReadUsage = (path: string, parts?: readonly UsagePart[]) => CgroupUsage | undefined;
+export type ReadUsage = (
+  path: string,
+  parts?: readonly UsagePart[],
+  options?: { readonly isLimitCurrent: boolean },
+) => CgroupUsage | undefined;
 
 const ALL_USAGE_PARTS: readonly UsagePart[] = ['cpu', 'memory', 'pids', 'io', 'pressure'];
 
@@ -29,15 +41,19 @@ export function createUsageReader({ hierarchies, cgroupfs = hostCgroupfs, now }:
   const settingsCache = new SettingsCache(now);
   const locateFiles = createLocator(hierarchies, cgroupfs, settingsCache);
   const { root } = findHierarchy(hierarchies, 'memory') ?? hierarchies[0] ?? {};
-  return (path, parts = ALL_USAGE_PARTS) => {
+  return (path, parts = ALL_USAGE_PARTS, { isLimitCurrent } = { isLimitCurrent: false }) => {
     const readAt = now();
     // One hierarchy suffices to check whether the cgroup exists.
-    if (root !== undefined && !cgroupfs.exists(join(root, path))) settingsCache.forget(path);
+    if (isLimitCurrent || (root !== undefined && !cgroupfs.exists(join(root, path)))) settingsCache.forget(path);
     const locateController = (controller: string) => locateFiles(controller, path);
     const includesPart = (part: UsagePart) => parts.includes(part);
     const usage = {
       cpu: includesPart('cpu') ? readCpu(locateController) : undefined,
-      memory: includesPart('memory') ? readMemory(locateController, cgroupfs) : undefined,
+      memory: includesPart('memory')
+        ? readMemory(locateController, cgroupfs)
+        : includesPart('workingSet')
+          ? readWorkingSet(locateController)
+          : undefined,
       pids: includesPart('pids') ? readIfExists(locateController('pids'), readPids) : undefined,
       io: includesPart('io') ? readIo(locateController) : undefined,
       pressure: includesPart('pressure') ? readPressure(locateController) : undefined,
@@ -97,6 +113,11 @@ function readMemory(locateController: LocateController, { read }: Pick<Cgroupfs,
   const memory = locateController('memory');
   if (memory.version === 'v1') return readIfExists(memory, readMemoryV1);
   return readIfExists(memory, (directory) => readMemoryV2(directory, () => read('/proc/meminfo')));
+}
+
+function readWorkingSet(locateController: LocateController): MemoryUsage | undefined {
+  const memory = locateController('memory');
+  return readIfExists(memory, memory.version === 'v1' ? readWorkingSetV1 : readWorkingSetV2);
 }
 
 function readIo(locateController: LocateController): readonly DeviceUsage[] | undefined {

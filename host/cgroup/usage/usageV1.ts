@@ -44,12 +44,8 @@ export function readCpuV1(cpu: CgroupDirectory): CpuUsage {
 export function readMemoryV1(memory: CgroupDirectory): MemoryUsage | undefined {
   const memoryStat = memory.read('memory.stat');
   if (memoryStat === undefined) return undefined;
-  const usage = parseNumber(memory.read('memory.usage_in_bytes'));
-  const inactiveFile = parseField(memoryStat, 'total_inactive_file');
   return {
-    usage,
-    inactiveFile,
-    workingSet: usage === undefined ? undefined : Math.max(0, usage - (inactiveFile ?? 0)),
+    ...workingSetV1(memory, memoryStat),
     max: parseNumber(memory.read('memory.max_usage_in_bytes')),
     rss: parseField(memoryStat, 'total_rss'),
     cache: parseField(memoryStat, 'total_cache'),
@@ -69,6 +65,25 @@ export function readMemoryV1(memory: CgroupDirectory): MemoryUsage | undefined {
     },
   };
 }
+
+/** Reads only the working set, which takes a third of the time of reading all of the memory usage. */
+export function readWorkingSetV1(memory: CgroupDirectory): MemoryUsage | undefined {
+  const memoryStat = memory.read('memory.stat');
+  return memoryStat === undefined ? undefined : workingSetV1(memory, memoryStat);
+}
+
+const workingSetV1 = (memory: CgroupDirectory, memoryStat: string) =>
+  subtractInactiveFile(
+    parseNumber(memory.read('memory.usage_in_bytes')),
+    parseField(memoryStat, 'total_inactive_file'),
+  );
+
+/** Computes the working set, which excludes inactive files, because the kernel would reclaim them first. */
+export const subtractInactiveFile = (usage: number | undefined, inactiveFile: number | undefined) => ({
+  usage,
+  inactiveFile,
+  workingSet: usage === undefined ? undefined : Math.max(0, usage - (inactiveFile ?? 0)),
+});
 
 /** Name of a file that does not exist if the kernel does not account for swap. */
 const SWAP_LIMIT_FILE = 'memory.memsw.limit_in_bytes';

@@ -3,7 +3,7 @@ import { parseMeminfoBytes } from '../../usage/hostFacts.ts';
 import type { CgroupPressure, CpuUsage, MemoryUsage } from './cgroupUsage.ts';
 import { multiply, parseField, parseLimit, parseNumber } from './fields.ts';
 import { parsePressure } from './pressure.ts';
-import type { CgroupDirectory } from './usageV1.ts';
+import { type CgroupDirectory, subtractInactiveFile } from './usageV1.ts';
 
 const NS_PER_US = 1_000;
 
@@ -39,16 +39,11 @@ const weightToShares = (weight: number | undefined): number | undefined =>
 export function readMemoryV2(directory: CgroupDirectory, meminfo: () => string | undefined): MemoryUsage | undefined {
   const memoryStat = directory.read('memory.stat');
   if (memoryStat === undefined) return undefined;
-  const [anon, file, inactiveFile] = ['anon', 'file', 'inactive_file'].map((key) => parseField(memoryStat, key));
-  const memory = directory.has('memory.current') ? readMemoryFiles(directory) : undefined;
-  const usage = memory === undefined ? (anon ?? 0) + (file ?? 0) : memory.usage;
   return {
-    ...(memory ?? { swap: parseUsedSwap(meminfo()) }),
-    usage,
-    inactiveFile,
-    workingSet: usage === undefined ? undefined : Math.max(0, usage - (inactiveFile ?? 0)),
-    rss: anon,
-    cache: file,
+    ...(hasMemoryFiles(directory) ? readMemoryFiles(directory) : { swap: parseUsedSwap(meminfo()) }),
+    ...workingSetV2(directory, memoryStat),
+    rss: parseField(memoryStat, 'anon'),
+    cache: parseField(memoryStat, 'file'),
     mappedFile: parseField(memoryStat, 'file_mapped'),
     activeFile: parseField(memoryStat, 'active_file'),
     pageFaults: parseField(memoryStat, 'pgfault'),
@@ -56,12 +51,26 @@ export function readMemoryV2(directory: CgroupDirectory, meminfo: () => string |
   };
 }
 
+/** Reads only the working set, which takes a third of the time of reading all of the memory usage. */
+export function readWorkingSetV2(directory: CgroupDirectory): MemoryUsage | undefined {
+  const memoryStat = directory.read('memory.stat');
+  return memoryStat === undefined ? undefined : workingSetV2(directory, memoryStat);
+}
+
+/** Returns the working set. The root cgroup has no file for its usage, so the usage is that of its pages. */
+function workingSetV2(directory: CgroupDirectory, memoryStat: string) {
+  const [anon, file, inactiveFile] = ['anon', 'file', 'inactive_file'].map((key) => parseField(memoryStat, key));
+  const usage = hasMemoryFiles(directory) ? parseNumber(directory.read('memory.current')) : (anon ?? 0) + (file ?? 0);
+  return subtractInactiveFile(usage, inactiveFile);
+}
+
+const hasMemoryFiles = (directory: CgroupDirectory): boolean => directory.has('memory.current');
+
 /** Reads the files that all cgroups except the root have. */
 function readMemoryFiles(directory: CgroupDirectory): MemoryUsage {
   // The swap files do not exist if the kernel does not account for swap, and memory.peak requires Linux 5.19.
   const hasSwap = directory.has('memory.swap.current');
   return {
-    usage: parseNumber(directory.read('memory.current')),
     max: directory.has('memory.peak') ? parseNumber(directory.read('memory.peak')) : undefined,
     swap: hasSwap ? parseNumber(directory.read('memory.swap.current')) : undefined,
     oomEvents: parseField(directory.read('memory.events.local'), 'oom'),

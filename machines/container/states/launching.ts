@@ -3,6 +3,7 @@
  * started, and then runs its postStart hook.
  */
 import { and, assign } from 'xstate';
+import { requestsDevices } from '../../../kubernetes/resources/requests.ts';
 import type { Failure } from '../../../base/failure.ts';
 import { NO_LARGE_VARIABLES, NO_LOST_DEVICES, RARELY_TAKEN, SERVICE_NEVER_FAILS } from '../../shared/coverageGaps.ts';
 import type { PortTypes } from '../../shared/ports.ts';

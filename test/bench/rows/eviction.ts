@@ -86,7 +86,7 @@ async function passes(node: BenchNode): Promise<Figure[]> {
     };
     const evicting = async () => {
       const next = nextEviction(await assessed(), {
-        usages: await resourceMeter.measurePods(uids, signal),
+        usages: await resourceMeter.measurePods(uids, 'memory', signal),
         at: Date.now(),
       });
       if (next === undefined) throw new Error('the pass finds no pod to evict');
@@ -106,7 +106,7 @@ async function passes(node: BenchNode): Promise<Figure[]> {
       },
       {
         row,
-        name: 'eviction pass that measures and ranks all pods: CPU',
+        name: 'eviction pass that measures and ranks all pods by memory: CPU',
         value: median(evictingMs),
         unit: 'ms',
         goal: 25,

@@ -97,7 +97,7 @@ describe('C28: a node', () => {
       'Normal NodeHasInsufficientMemory: Node node status is now: NodeHasInsufficientMemory',
       'Warning EvictionThresholdMet: Attempting to reclaim memory',
     ]);
-    expect(ports.asked('measurePods')).toEqual([{ uids: ['small-uid', 'large-uid'] }]);
+    expect(ports.asked('measurePods')).toEqual([{ uids: ['small-uid', 'large-uid'], resource: 'memory' }]);
     podsMeasured(usages);
     expect(told()).toEqual([`Warning Evicted: ${LOW}`]);
     expect(termination(large)).toEqual({
@@ -125,7 +125,7 @@ describe('C28: a node', () => {
     expect(eviction()?.state).toBe('measuring');
     ports.advance(1);
     measured(memory(60));
-    expect(ports.asked('measurePods').at(-1)).toEqual({ uids: ['small-uid'] });
+    expect(ports.asked('measurePods').at(-1)).toEqual({ uids: ['small-uid'], resource: 'memory' });
     podsMeasured(usages);
     expect(told().filter((event) => event.startsWith('Warning Evicted'))).toHaveLength(2);
   });
@@ -305,6 +305,7 @@ describe('C28: a node that runs out of disk space', () => {
     ports.fail('removeGarbage', 'RuntimeError');
     ports.fail('removeUnusedImages', 'RuntimeError');
     measured(disk(9));
+    expect(ports.asked('measurePods')).toEqual([{ uids: ['small-uid', 'large-uid'], resource: 'ephemeral-storage' }]);
     podsMeasured({
       'small-uid': { containers: [{ name: 'main', rootfs: { bytes: 10 } }], volumes: [] },
       'large-uid': { containers: [{ name: 'main', rootfs: { bytes: 20 } }], volumes: [] },

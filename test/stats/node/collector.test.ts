@@ -85,6 +85,23 @@ test('a sample of CPU and memory reads no processes, networks or devices, and no
   expect(asked.toSorted()).toEqual(['listContainers', 'listPodSandbox']);
 });
 
+test('a sample for ranking pods is taken from a recent sample with more, and leaves the CPU rates unchanged', async () => {
+  const { container } = await world.pod('a');
+  const collector = world.collector();
+  const first = await collector.sample('cpuAndMemory', signal);
+  expect(await collector.sample('workingSets', signal, 1_000)).toBe(first);
+  const processes = await collector.sample('processes', signal, 1_000);
+  expect(processes.pods[0]?.containers[0]?.cgroup?.usage).toMatchObject({ pids: {}, memory: undefined });
+  await world.simulation.clock.advance(5_000);
+  const workingSets = await collector.sample('workingSets', signal, 1_000);
+  expect(workingSets).toMatchObject({ hasRates: false, pods: [{ cgroup: { usage: { memory: {}, cpu: undefined } } }] });
+  const cpu = { 'cpu.stat': `usage_usec ${1_234_567 + 5_000_000}\nuser_usec 0\nsystem_usec 0\n` };
+  await world.cgroup(`kubepods/burstable/poduid-of-a/${container}`, cpu);
+  await world.simulation.clock.advance(5_000);
+  const { pods, hasRates } = await collector.sample('cpuAndMemory', signal, 0);
+  expect([pods[0]?.containers[0]?.cgroup?.nanoCores, hasRates]).toEqual([500_000_000, true]);
+});
+
 test('the second sample has CPU rates, also for containers that have started since the first', async () => {
   const { container } = await world.pod('a');
   const collector = world.collector();
@@ -114,6 +131,44 @@ test('pods without cgroups have the usage that the runtime reports', async () =>
       ],
     },
   ]);
+});
+
+test('a sample for ranking pods without cgroups leaves the CPU rates unchanged', async () => {
+  const { container } = await world.pod('a');
+  world.remove('kubepods');
+  const { cri, clock } = world.simulation;
+  let usedNs = 0n;
+  const collector = world.collector({
+    cri: {
+      listPodSandbox: (...call) => cri.listPodSandbox(...call),
+      listContainers: (...call) => cri.listContainers(...call),
+      listPodSandboxStats: async () => ({ stats: [] }),
+      listContainerStats: async () => ({
+        stats: [
+          {
+            attributes: { id: container, metadata: undefined, labels: {}, annotations: {} },
+            cpu: {
+              timestamp: BigInt(clock.now()) * 1_000_000n,
+              usageCoreNanoSeconds: { value: usedNs },
+              usageNanoCores: undefined,
+              psi: undefined,
+            },
+            memory: undefined,
+            writableLayer: undefined,
+            swap: undefined,
+            io: undefined,
+          },
+        ],
+      }),
+    },
+  });
+  await collector.sample('cpuAndMemory', signal);
+  await clock.advance(9_900);
+  await collector.sample('workingSets', signal, 1_000);
+  await clock.advance(100);
+  usedNs = 1_000_000_000n;
+  const { pods } = await collector.sample('cpuAndMemory', signal, 0);
+  expect(pods[0]?.containers[0]?.runtime?.cpu?.usageNanoCores).toBe(100_000_000);
 });
 
 test('while the runtime is down or hangs, a sample has the last known pods that still have cgroups', async () => {

@@ -96,6 +96,17 @@ describe('C28: the resources of a node', () => {
     expect(Object.keys(measuring.readMemory())).toEqual(['memory.available']);
   });
 
+  test('follow the limit of all pods at once, because an agent that starts may change it', async () => {
+    const { meter: measuring, clock } = await meter();
+    expect(measuring.readMemory()['allocatableMemory.available']?.capacity).toBe(64 * MIB);
+    await world.cgroup('kubepods', { 'memory.max': `${32 * MIB}\n` });
+    await clock.advance(1_000);
+    expect(measuring.readMemory()['allocatableMemory.available']).toMatchObject({
+      available: 25 * MIB,
+      capacity: 32 * MIB,
+    });
+  });
+
   test.each<[string, readonly string[], readonly string[], string]>([
     ['on one file system', ['/'], [], 'single'],
     ['with images elsewhere', ['/proc'], [], 'separateImages'],
@@ -114,14 +125,20 @@ describe('C28: the resources of a node', () => {
 });
 
 describe('C28: the usage of pods', () => {
-  test('includes memory, processes, writable layers, logs and volumes', async () => {
-    const { meter: measuring, layout } = await meter();
+  /** A meter of the pods `a`, whose log has 5,000 bytes, and `b`. */
+  async function meterOfPods(version: 'v1' | 'v2' = 'v2') {
+    const { meter: measuring, layout } = await meter({ version });
     await world.pod('a');
     await world.pod('b');
     const logs = layout.containerLogDir({ uid: 'uid-of-a', name: 'a', namespace: 'default' }, 'main');
     mkdirSync(logs, { recursive: true });
     writeFileSync(join(logs, '0.log'), 'x'.repeat(5_000));
-    const usages = await measuring.measurePods(['uid-of-a'], signal);
+    return measuring;
+  }
+
+  test('includes memory, processes, writable layers, logs and volumes', async () => {
+    const measuring = await meterOfPods();
+    const usages = await measuring.measurePods(['uid-of-a'], 'all', signal);
     expect(Object.keys(usages)).toEqual(['uid-of-a']);
     expect(usages['uid-of-a']).toMatchObject({
       memoryBytes: 7 * MIB,
@@ -130,6 +147,32 @@ describe('C28: the usage of pods', () => {
       volumes: [{ name: 'scratch', bytes: 7, inodes: 2 }],
     });
     expect(usages['uid-of-a']?.ephemeralStorageBytes).toBeGreaterThanOrEqual(8_199);
+  });
+
+  test.each(['v1', 'v2'] as const)('includes only memory if memory is short, on cgroup %s', async (version) => {
+    const measuring = await meterOfPods(version);
+    expect(await measuring.measurePods(['uid-of-a'], 'memory', signal)).toEqual({
+      'uid-of-a': { memoryBytes: 7 * MIB, containers: [{ name: 'main', memoryBytes: 7 * MIB }], volumes: [] },
+    });
+    expect(world.simulation.runtime.calls.map(({ call }) => call)).not.toContain('listContainerStats');
+  });
+
+  test.each(['v1', 'v2'] as const)('includes only processes if processes are short, on cgroup %s', async (version) => {
+    const measuring = await meterOfPods(version);
+    expect(await measuring.measurePods(['uid-of-a'], 'pids', signal)).toEqual({
+      'uid-of-a': { processes: 2, containers: [{ name: 'main' }], volumes: [] },
+    });
+    expect(world.simulation.runtime.calls.map(({ call }) => call)).not.toContain('listContainerStats');
+  });
+
+  test.each(['ephemeral-storage', 'inodes'] as const)('includes only files if %s are short', async (resource) => {
+    const measuring = await meterOfPods();
+    const { 'uid-of-a': usage } = await measuring.measurePods(['uid-of-a'], resource, signal);
+    expect(usage).toMatchObject({
+      containers: [{ name: 'main', logs: { bytes: 8_192, inodes: 1 } }],
+      volumes: [{ name: 'scratch', bytes: 7, inodes: 2 }],
+    });
+    expect([usage?.memoryBytes, usage?.processes]).toEqual([undefined, undefined]);
   });
 
   test('does not read cgroups if only disk usage is measured', async () => {

@@ -5,7 +5,7 @@ import { evictionServices, type ResourceMeter } from '../../../../actors/service
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import { simulatedMeter } from '../../../../actors/simulated/simulatedMeter.ts';
 import { openGate } from '../../../../host/simulated/gate.ts';
-import type { PodUsages } from '../../../../kubernetes/eviction/usage.ts';
+import type { MeasuredResource, PodUsages } from '../../../../kubernetes/eviction/usage.ts';
 import { simulatedNode } from '../../../fakes/node.ts';
 import { containerWith, podWith } from '../../../fakes/pods.ts';
 
@@ -134,17 +134,55 @@ describe('eviction measurements', () => {
     expect(await measureResources({ limitedUids: ['big-uid'] }, { signal })).toEqual({ ...measured, usages });
   });
 
+  test('of pods contain only the resource that is short, also on a simulated host', async () => {
+    const usage = {
+      memoryBytes: MI,
+      processes: 2,
+      containers: [{ name: 'main', memoryBytes: MI, logs: { bytes: 3 } }],
+      volumes: [{ name: 'scratch', bytes: 4 }],
+      ephemeralStorageBytes: 7,
+    };
+    const none = () => ({});
+    const resources = {
+      layout: 'single',
+      observations: none,
+      memory: none,
+      usages: () => ({ 'pod-uid': usage }),
+    } as const;
+    const { measurePods } = evictionServices({
+      resourceMeter: simulatedMeter(resources, openGate),
+      clock: new SimulatedClock(),
+    });
+    const usageOf = async (resource: MeasuredResource) =>
+      (await measurePods({ uids: ['pod-uid'], resource }, { signal })).usages['pod-uid'];
+    expect(await usageOf('all')).toEqual(usage);
+    expect(await usageOf('memory')).toEqual({
+      memoryBytes: MI,
+      containers: [{ name: 'main', memoryBytes: MI }],
+      volumes: [],
+    });
+    expect(await usageOf('pids')).toEqual({ processes: 2, containers: [{ name: 'main' }], volumes: [] });
+    for (const resource of ['ephemeral-storage', 'inodes'] as const)
+      expect(await usageOf(resource)).toEqual({
+        containers: [{ name: 'main', logs: { bytes: 3 } }],
+        volumes: usage.volumes,
+        ephemeralStorageBytes: 7,
+      });
+  });
+
   test('time out after 15 s', async () => {
     const clock = new SimulatedClock();
     const hanging = meter({ measurePods: () => new Promise(() => {}) });
     const { measurePods } = evictionServices({ resourceMeter: hanging, clock });
-    const failure = measurePods({ uids: [] }, { signal }).catch((error: unknown) => error);
+    const failure = measurePods({ uids: [], resource: 'memory' }, { signal }).catch((error: unknown) => error);
     await clock.advance(15_000);
     expect(await failure).toMatchObject({ reason: 'FailedRead' });
   });
 
   test('fail on a node that cannot measure anything', async () => {
     const { measurePods } = evictionServices({ clock: new SimulatedClock() });
-    await expect(measurePods({ uids: [] }, { signal })).rejects.toMatchObject({ reason: 'Unimplemented' });
+    await expect(measurePods({ uids: [], resource: 'memory' }, { signal })).rejects.toMatchObject({
+      reason: 'Unimplemented',
+    });
   });
 });

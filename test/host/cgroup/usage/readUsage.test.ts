@@ -1,7 +1,7 @@
 /** What a cgroup uses, on v1 and v2: from the files of kernels, and on the host as it is. */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { hostCgroupfs } from '../../../../host/cgroup/cgroupfs.ts';
 import { readHierarchies } from '../../../../host/cgroup/hierarchies.ts';
@@ -123,6 +123,24 @@ describe('v1', () => {
     const usage = await v1(V1_CONTAINER, POD, ['pids']);
     expect(usage).toEqual({ readAt: 1_000, pids: { threads: 5, processes: [4711, 4712] } });
   });
+
+  test('reads only two files for the working set', async () => {
+    await writeCgroup(root, POD, V1_CONTAINER, 'v1');
+    const files: string[] = [];
+    const read = (file: string) => {
+      files.push(basename(file));
+      return hostCgroupfs.read(file);
+    };
+    const reader = createUsageReader({
+      hierarchies: v1Hierarchies(root),
+      cgroupfs: { ...hostCgroupfs, read },
+      now,
+    });
+    const { usage, inactiveFile, workingSet } = reader(POD)?.memory ?? {};
+    files.length = 0;
+    expect(reader(POD, ['workingSet'])).toEqual({ readAt: 1_000, memory: { usage, inactiveFile, workingSet } });
+    expect(files).toEqual(['memory.stat', 'memory.usage_in_bytes']);
+  });
 });
 
 describe('v2', () => {
@@ -242,6 +260,8 @@ test('limits are read once a minute, usage each time', async () => {
   await writeCgroup(root, POD, { ...V1_CONTAINER, 'cpu/cpu.shares': '4' }, 'v1');
   time += 60_000;
   expect(reader(POD)).toMatchObject({ cpu: { shares: 4 } });
+  await writeCgroup(root, POD, { ...V1_CONTAINER, 'cpu/cpu.shares': '5' }, 'v1');
+  expect(reader(POD, ['cpu'], { isLimitCurrent: true })).toMatchObject({ cpu: { shares: 5 } });
 });
 
 test('a removed cgroup is not reported from the cache', async () => {
