@@ -3,8 +3,8 @@
  * started, and then runs its postStart hook.
  */
 import { and, assign } from 'xstate';
-import { requestsDevices } from '../../../kubernetes/resources/requests.ts';
 import type { Failure } from '../../../base/failure.ts';
+import { requestsDevices } from '../../../kubernetes/resources/requests.ts';
 import { NO_LARGE_VARIABLES, NO_LOST_DEVICES, RARELY_TAKEN, SERVICE_NEVER_FAILS } from '../../shared/coverageGaps.ts';
 import type { PortTypes } from '../../shared/ports.ts';
 import { actorPath, sharedActor } from '../../shared/views/actorRefs.ts';

@@ -37,6 +37,11 @@ export async function watchedNode(named?: string) {
   const following = { ...hooks, onAgentStarted };
   const report = (over: Partial<PodStatus>) =>
     following.onReport?.({ uid, namespace, name, status: { ...status, ...over }, ended: false });
+  /** Reports a status without a QoS class. */
+  const reportWithoutClass = (over: Partial<PodStatus>) => {
+    const { qosClass: _, ...classless } = { ...status, ...over };
+    following.onReport?.({ uid, namespace, name, status: classless, ended: false });
+  };
   const remove = () => following.onStatus?.({ uid, pod, removed: true } as never);
   const beginAnew = (over: Partial<PodStatus>) =>
     following.onStatus?.({ uid, pod: { ...pod, status: { ...status, ...over } }, removed: false } as never);
@@ -66,6 +71,7 @@ export async function watchedNode(named?: string) {
     following,
     hooks,
     report,
+    reportWithoutClass,
     remove,
     beginAnew,
     leaveEnd,

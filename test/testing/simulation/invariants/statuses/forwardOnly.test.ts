@@ -338,12 +338,14 @@ test.each([
 );
 
 test('the QoS class of a rejected pod may change after a status without a class if its manifest was edited meanwhile', async () => {
-  const { node, apply, following, report, said, restart } = await watchedNode('3d1f7c60-0000-4000-8000-000000000001');
+  const { node, apply, following, report, reportWithoutClass, said, restart } = await watchedNode(
+    '3d1f7c60-0000-4000-8000-000000000001',
+  );
   report({ phase: 'Failed', message: 'Pod was rejected: no room', qosClass: 'Guaranteed' });
   apply({ priority: 1 });
   restart();
   following.onAgentStarted();
-  report({ phase: 'Pending', qosClass: undefined });
+  reportWithoutClass({ phase: 'Pending' });
   report({ phase: 'Pending', qosClass: 'Burstable' });
   expect(said()).toEqual([]);
   report({ phase: 'Running', qosClass: 'Guaranteed' });
