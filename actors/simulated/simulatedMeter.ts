@@ -34,7 +34,7 @@ export function simulatedMeter(resources: SimulatedResources, gate: Gate): Resou
 /** Returns only the figures that a host measures for a resource. */
 function usageOf(resource: MeasuredResource, usage: PodUsage): PodUsage {
   switch (resource) {
-    case 'all':
+    case 'everything':
       return usage;
     case 'memory':
       return {

@@ -27,8 +27,8 @@ export interface PodUsage {
   readonly ephemeralStorageBytes?: number | undefined;
 }
 
-/** The resource whose usage is measured. `all` includes every resource. */
-export type MeasuredResource = StarvedResource | 'all';
+/** The resource whose usage is measured. `everything` includes every resource. */
+export type MeasuredResource = StarvedResource | 'everything';
 
 /** Usages by the UID of the pod. */
 export type PodUsages = Readonly<Record<string, PodUsage>>;

@@ -190,7 +190,7 @@ export function isRelieved({ acting: [threshold] }: EvictionContext, { observati
 /** Returns the pods to rank, and the resource of the threshold that took effect, by which they are ranked. */
 export const podsToMeasure = ({ pods, acting: [threshold] }: EvictionContext): PortTypes['measurePods']['input'] => ({
   uids: pods.map(({ metadata }) => metadata.uid),
-  resource: threshold === undefined ? 'all' : resourceOf(threshold.signal),
+  resource: threshold === undefined ? 'everything' : resourceOf(threshold.signal),
 });
 
 /** Grace period in seconds of a pod that is evicted because of a hard threshold or a storage limit. */

@@ -237,7 +237,7 @@ function createSharedStats() {
       const uids = pods.map(({ metadata }) => metadata.uid);
       const [{ layout, observations }, usages] = await Promise.all([
         createdStats.resourceMeter.measureNode(signal),
-        createdStats.resourceMeter.measurePods(uids, 'all', signal),
+        createdStats.resourceMeter.measurePods(uids, 'everything', signal),
       ]);
       const thresholds = withContainerFsThresholds(resources.eviction.thresholds, layout);
       return { thresholds, layout, observations, usages };

@@ -52,7 +52,7 @@ const SUMMARY_MAX_AGE_MS = 5_000;
 /** Maximum age of a sample that is used to rank pods for eviction, in milliseconds. */
 const EVICTION_MAX_AGE_MS = 1_000;
 /** Kinds of samples by which pods are ranked for eviction. */
-const RANKING_SAMPLES = { memory: 'workingSets', pids: 'processes', all: 'everything' } as const;
+const RANKING_SAMPLES = { memory: 'workingSets', pids: 'processes', everything: 'everything' } as const;
 const RUNTIME_TIMEOUT_MS = 5_000;
 /** Timeout for measuring the files of all pods, in milliseconds. The summary omits results that arrive later. */
 const FILES_TIMEOUT_MS = 10_000;
@@ -156,7 +156,7 @@ export class StatsProvider {
     if (resource === 'ephemeral-storage' || resource === 'inodes') return this.podDiskUsage(uids, signal);
     const sample = await this.#options.collector.sample(RANKING_SAMPLES[resource], signal, EVICTION_MAX_AGE_MS);
     const pods = runningPods(sample).filter(({ uid }) => uids.includes(uid));
-    return resource === 'all' ? this.#measurePods(pods, signal) : pods.map((pod) => podStats(pod, NO_FILES));
+    return resource === 'everything' ? this.#measurePods(pods, signal) : pods.map((pod) => podStats(pod, NO_FILES));
   }
 
   async #measurePods(pods: readonly PodSample[], signal: AbortSignal): Promise<readonly PodStats[]> {

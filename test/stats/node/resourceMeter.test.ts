@@ -138,7 +138,7 @@ describe('C28: the usage of pods', () => {
 
   test('includes memory, processes, writable layers, logs and volumes', async () => {
     const measuring = await meterOfPods();
-    const usages = await measuring.measurePods(['uid-of-a'], 'all', signal);
+    const usages = await measuring.measurePods(['uid-of-a'], 'everything', signal);
     expect(Object.keys(usages)).toEqual(['uid-of-a']);
     expect(usages['uid-of-a']).toMatchObject({
       memoryBytes: 7 * MIB,

@@ -155,7 +155,7 @@ describe('eviction measurements', () => {
     });
     const usageOf = async (resource: MeasuredResource) =>
       (await measurePods({ uids: ['pod-uid'], resource }, { signal })).usages['pod-uid'];
-    expect(await usageOf('all')).toEqual(usage);
+    expect(await usageOf('everything')).toEqual(usage);
     expect(await usageOf('memory')).toEqual({
       memoryBytes: MI,
       containers: [{ name: 'main', memoryBytes: MI }],
