@@ -103,7 +103,7 @@ export class PodDeviceAllocator {
 
   /** Reserves the devices of a container. `numaNodes` is undefined if any NUMA node is as good as another. */
   reserve(container: Container, numaNodes?: CpuSet): void {
-    const { metadata, spec } = this.#pod;
+    const { metadata } = this.#pod;
     for (const [resourceName, count] of requestedDevices(this.#pool, this.#pod, container)) {
       if (this.#problem !== undefined) return;
       const result = reserveForContainer(this.#pool, {
@@ -121,6 +121,12 @@ export class PodDeviceAllocator {
       this.#pool = result.pool;
       if (result.reservation !== undefined) this.#reservations.push(result.reservation);
     }
+    this.recordReuse(container);
+  }
+
+  /** Records which devices of a container the later containers of the pod can reuse. */
+  recordReuse(container: Container): void {
+    const { metadata, spec } = this.#pod;
     const canBeReused = spec.initContainers?.includes(container) === true && !isSidecar(container);
     for (const allocation of allocationsOf(this.#pool, metadata.uid, container.name)) {
       const ids = deviceIdsOf(allocation);
@@ -149,10 +155,14 @@ export function reserveDevices(pool: DevicePool, pod: Pod): PodReservation {
 
 /**
  * Reserves devices again for one container of an admitted pod, e.g. because the device checkpoint did not contain them
- * (`GetDeviceRunContainerOptions`).
+ * (`GetDeviceRunContainerOptions`). As at admission, the container can reuse the devices of earlier init containers.
  */
 export function reserveAgain(pool: DevicePool, pod: Pod, container: Container): PodReservation {
   const allocator = new PodDeviceAllocator(pool, pod);
+  for (const earlier of [...(pod.spec.initContainers ?? []), ...pod.spec.containers]) {
+    if (earlier.name === container.name) break;
+    allocator.recordReuse(earlier);
+  }
   allocator.reserve(container);
   return allocator.result();
 }

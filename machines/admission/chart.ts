@@ -285,12 +285,12 @@ export const admissionMachine = setup({
      */
     refuseForDevices: enqueueActions(({ context, event, enqueue, self }) => {
       assertEvent(event, 'admission.devicesFailed');
-      const { uid, problem } = event;
+      const { uid, problem, at } = event;
       const pending = context.devices?.pending.find((each) => each.uid === uid);
       if (pending?.reallocation !== undefined) {
         enqueue.assign(withoutReallocation(context, pending));
         const container = actorAt<ReallocationResult>(self, pending.holder);
-        if (container !== undefined) enqueue.sendTo(container, devicesRefusedEvent(problem, pending.reallocation.at));
+        if (container !== undefined) enqueue.sendTo(container, devicesRefusedEvent(problem, at));
         return;
       }
       const entry = findEntry(context, uid);

@@ -27,11 +27,8 @@ interface PendingDevices {
   readonly isSent: boolean;
   /** Revision number of the allocations that must be durable. Undefined until all devices are allocated. */
   readonly revision?: number;
-  /**
-   * The container of an admitted pod that needs devices again, and the time at which it requested them. Undefined for a
-   * pod that is being admitted.
-   */
-  readonly reallocation?: { readonly container: string; readonly at: number } | undefined;
+  /** The container of an admitted pod that needs devices again. Undefined for a pod that is being admitted. */
+  readonly reallocation?: { readonly container: string } | undefined;
 }
 
 /** The devices of the node's plugins, and the pods that have or await devices. */
@@ -152,7 +149,7 @@ export const withAllocatedDevices = <C extends DeviceContext>(
  */
 export function withReallocation<C extends DeviceContext>(
   context: C,
-  { pod, container: name, at, holder }: Omit<ReallocationRequest, 'type'>,
+  { pod, container: name, holder }: Omit<ReallocationRequest, 'type' | 'at'>,
 ): { readonly context: C } | { readonly problem: string } {
   const { devices } = context;
   const container = findContainerByName(pod.spec, name)?.container;
@@ -161,7 +158,7 @@ export function withReallocation<C extends DeviceContext>(
     return { problem: 'devices are already being allocated to the pod' };
   const reservation = reserveAgain(devices.pool, pod, container);
   if ('problem' in reservation) return reservation;
-  const holding = { pod, holder, reallocation: { container: name, at } };
+  const holding = { pod, holder, reallocation: { container: name } };
   if (reservation.reservations.length > 0) return { context: withPendingDevices(context, reservation, holding) };
   return { context: withBook(context, (book) => withUnsavedDevices(book, holding)) };
 }

@@ -71,11 +71,13 @@ export const deviceAllocationMachine = setup({
     }),
     selectNext: assign(({ context }) => ({ allocatedCount: context.allocatedCount + 1 })),
     reportPreferenceFailure: sendTo(sharedActor('admission'), ({ context, event }): DeviceReport => {
-      const problem = `device plugin GetPreferredAllocation rpc failed with err: ${failureOf(event).message}`;
-      return { type: 'admission.devicesFailed', uid: context.uid, problem };
+      const { message, at } = failureOf(event);
+      const problem = `device plugin GetPreferredAllocation rpc failed with err: ${message}`;
+      return { type: 'admission.devicesFailed', uid: context.uid, problem, at };
     }),
     reportFailure: sendTo(sharedActor('admission'), ({ context, event }): DeviceReport => {
-      return { type: 'admission.devicesFailed', uid: context.uid, problem: failureOf(event).message };
+      const { message: problem, at } = failureOf(event);
+      return { type: 'admission.devicesFailed', uid: context.uid, problem, at };
     }),
   },
 }).createMachine({

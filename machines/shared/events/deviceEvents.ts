@@ -59,7 +59,7 @@ export type DeviceReport =
   | ({ type: 'admission.devicesPreferred'; preferred: readonly string[] } & ReservedDevices)
   | ({ type: 'admission.devicesAllocated'; edits: ContainerEdits } & ReservedDevices)
   /** The plugin could not allocate the devices, so the pod is refused. */
-  | { type: 'admission.devicesFailed'; uid: string; problem: string }
+  | { type: 'admission.devicesFailed'; uid: string; problem: string; at: number }
   /** The allocations with this revision number, and all earlier ones, are durable. */
   | { type: 'admission.devicesSaved'; revision: number };
 

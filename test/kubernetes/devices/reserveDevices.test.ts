@@ -17,6 +17,7 @@ import {
   deviceRefusal,
   PodDeviceAllocator,
   releaseDevices,
+  reserveAgain,
   reserveDevices,
   withChosenDevices,
   withEdits,
@@ -61,6 +62,24 @@ function reserved(from: DevicePool, pod: Pod): Record<string, readonly string[]>
 }
 
 const gpus = (name: string, count: string, more: Partial<Container> = {}) => requesting(name, { [GPU]: count }, more);
+
+test('containers whose devices are lost reuse those of earlier init containers again, one after the other', () => {
+  const first = gpus('first', '1');
+  const sidecar = gpus('sidecar', '1', { restartPolicy: 'Always' });
+  const main = gpus('main', '1');
+  const pod = podOf('a', { initContainers: [first, sidecar], containers: [main, gpus('other', '1')] });
+  const again = (ids: readonly string[], container: Container, allocations: readonly DeviceAllocation[]) => {
+    const result = reserveAgain({ resources: [resource(GPU, ids)], allocations }, pod, container);
+    return 'problem' in result ? result.problem : result.reservations.map(({ devices }) => devices);
+  };
+  const initOnly = [allocation('a', 'first', GPU, 'g0')];
+  expect(again(['g0'], first, [])).toEqual([['g0']]);
+  expect(again(['g0'], main, initOnly)).toEqual([['g0']]);
+  const unavailable = `requested number of devices unavailable for ${GPU}. Requested: 1, Available: 0`;
+  expect(again(['g0'], main, [...initOnly, allocation('a', 'sidecar', GPU, 'g0')])).toBe(unavailable);
+  expect(again(['g0'], first, [allocation('a', 'main', GPU, 'g0')])).toBe(unavailable);
+  expect(again(['g0', 'g1'], sidecar, [...initOnly, allocation('b', 'first', GPU, 'g1')])).toEqual([['g0']]);
+});
 
 test('containers of a pod get different devices', () => {
   const pod = podOf('a', { containers: [gpus('one', '2'), gpus('two', '1')] });

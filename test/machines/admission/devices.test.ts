@@ -171,7 +171,7 @@ test('a pod without devices waits for no plugin', () => {
 test('a pod is refused when its plugin fails, and its devices are free again', () => {
   const story = admissionStory();
   story.request(withGpus('a', 2));
-  story.send({ type: 'admission.devicesFailed', uid: 'a', problem: 'the driver is broken' });
+  story.send({ type: 'admission.devicesFailed', uid: 'a', problem: 'the driver is broken', at: 9 });
   expect(story.answers('a')).toEqual(['Allocate failed due to the driver is broken, which is unexpected']);
   expect([story.pool(), story.entryOf('a')]).toMatchObject([[], { allocated: null, holdsName: false }]);
   story.request(withGpus('b', 2));
@@ -470,7 +470,7 @@ test('a container with devices from one plugin is not created before they are sa
   reallocate();
   const edits = { ...NO_EDITS, cdiDevices: ['example.com/fpga=0'] };
   story.send({ type: 'admission.devicesAllocated', uid: 'a', container: 'main', resource: fpga.name, edits });
-  story.send({ type: 'admission.devicesFailed', uid: 'a', problem: 'out of order' });
+  story.send({ type: 'admission.devicesFailed', uid: 'a', problem: 'out of order', at: 20_007 });
   story.send({ type: 'admission.devicesChanged', resources: [fpga] });
   reallocate();
   expect(story.orders().at(-1)).toMatchObject({ type: 'devices.assigned', revision: 1, allocations: [{ edits }] });
@@ -493,8 +493,8 @@ test('a container for which no devices are left waits, and its pod retains its r
 test('a running pod is not refused if its plugin fails to allocate devices again, and the devices become free', () => {
   const story = reallocationStory();
   story.reallocate();
-  story.send({ type: 'admission.devicesFailed', uid: 'a', problem: 'out of order' });
-  expect(story.eventsOf('container')).toEqual([story.refusal('out of order')]);
+  story.send({ type: 'admission.devicesFailed', uid: 'a', problem: 'out of order', at: 20_007 });
+  expect(story.eventsOf('container')).toEqual([story.refusal('out of order', 20_007)]);
   expect([story.answers('a'), story.pool()]).toEqual([['admission.admitted'], []]);
   expect(story.entryOf('a')?.allocated).not.toBeNull();
 });

@@ -173,8 +173,12 @@ test.each([
   const story = devicesStory();
   const reservations = [failing, reservation('other')];
   story.send({ type: 'devices.reserved', uid: 'uid', pod: 'default/web', reservations });
+  story.ports.advance(20_000);
   story.ports.fail(port, 'RuntimeError', 'the driver is broken');
-  expect(story.heard('admission.devicesFailed')).toEqual([{ type: 'admission.devicesFailed', uid: 'uid', problem }]);
+  const at = story.ports.now;
+  expect(story.heard('admission.devicesFailed')).toEqual([
+    { type: 'admission.devicesFailed', uid: 'uid', problem, at },
+  ]);
   expect(story.stateOf('allocation/uid')).toBeUndefined();
   expect(story.ports.pending()).toEqual([]);
 });
