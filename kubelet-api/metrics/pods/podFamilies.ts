@@ -18,7 +18,7 @@ const POD_FAMILIES = {
   ),
   admissionDuration: alpha(
     'kubelet_topology_manager_admission_duration_ms',
-    'Time in milliseconds from when a pod requests admission until the decision, including the allocation of its CPUs, memory and devices.',
+    'Time in milliseconds from when a pod requests admission until the decision, including the wait for an earlier pod of the same name, and the allocation of its CPUs, memory and devices.',
   ),
   startDuration: alpha('kubelet_pod_start_duration_seconds', 'Time from when the node first sees a pod until it runs.'),
   startTotal: alpha(

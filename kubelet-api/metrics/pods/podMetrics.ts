@@ -121,7 +121,8 @@ export class PodMetrics {
     }
     if (state === 'admitting') trackedPod.admittingSince ??= at;
     else if (trackedPod.admittingSince !== undefined) {
-      admissionDuration.observe([], at - trackedPod.admittingSince);
+      // A pod that terminates while it is admitted has not been decided on.
+      if (state !== 'terminating') admissionDuration.observe([], at - trackedPod.admittingSince);
       delete trackedPod.admittingSince;
     }
     if (state === 'refused') trackedPod.isRejected = true;

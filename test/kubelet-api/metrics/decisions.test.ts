@@ -156,11 +156,12 @@ test('C42: containers with memory of their own, those that get none, and all adm
   expect(await count('topology_manager_admission_errors')).toBe(0);
 });
 
-test('C42: the duration of each admission is measured, whether or not the pod is admitted', async () => {
+test('C42: the duration of each decided admission is measured, whether or not the pod is admitted', async () => {
   const { metrics } = await countedNode();
   for (const [uid, end, state] of [
     ['first', 1_007, 'preparing'],
     ['second', 1_200, 'refused'],
+    ['deleted', 1_500, 'terminating'],
   ] as const) {
     metrics.observers.onStateChange({ at: 1_000, actor: `pod/${uid}`, state: 'admitting' });
     metrics.observers.onStateChange({ at: end, actor: `pod/${uid}`, state });
