@@ -42,7 +42,7 @@ test('the rows are the same as on the terminal, sorted by severity', () => {
   const { page, tree, lines } = treeOf();
   expandAncestors(tree, page.world.value, API);
   expect(lines().slice(0, 14)).toEqual([
-    '+ nodeAgent 9 actors 3h',
+    '+ nodeAgent 10 actors 3h',
     '+ thumbs media ImagePullBackOff in 2m18s',
     '- checkout-api shop CrashLoopBackOff in 48s',
     '    volume settings mounted 4m',
