@@ -57,7 +57,7 @@ test('the rows are the same as on the terminal, sorted by severity', () => {
     '+ dns-a edge 1/1 3h',
     '+ gateway edge 1/1 3h',
   ]);
-  expect(tree.count.value).toEqual({ pods: 19, actors: 51 });
+  expect(tree.count.value).toEqual({ pods: 19, actors: 52 });
 });
 
 test('a failed pod is shown as failed, although its machine is done', () => {
