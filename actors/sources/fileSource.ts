@@ -391,20 +391,21 @@ class FileSource {
   }
 
   /**
-   * Records that a file that was read earlier is missing now. The file may exist again by the time it is due to be
-   * read.
+   * Records that a file that was read earlier is missing now. Checks synchronously, because a file that is removed and
+   * recreated may be missing for only a few milliseconds.
    */
-  async #recordRemoval(directory: string, name: string): Promise<void> {
+  #recordRemoval(directory: string, name: string): void {
     const file = join(directory, name);
-    const inode = this.#inodeByPath.get(file);
-    if (inode === undefined) return;
-    const isFileMissing = await this.#disk.lstat(file).then(
-      () => false,
-      (error: unknown) => errorCode(error) === 'ENOENT',
-    );
-    const isCurrentDirectory =
-      this.#watchedDirectory?.place.directory === directory && this.#inodeByPath.get(file) === inode;
-    if (isFileMissing && isCurrentDirectory) this.#removedNames.add(name);
+    if (this.#inodeByPath.has(file) && this.#isMissing(file)) this.#removedNames.add(name);
+  }
+
+  #isMissing(file: string): boolean {
+    try {
+      return this.#disk.lstatSync(file) === undefined;
+    } catch {
+      // The file cannot be checked, e.g. because of an I/O error. Reading it reports the reason.
+      return false;
+    }
   }
 
   #onChange(location: ManifestLocation, name: string | null, change: DirectoryChange): void {
@@ -415,7 +416,7 @@ class FileSource {
       this.#readableAt.set(name, now + SETTLE_MS);
       if (change === 'entry') {
         this.#entryChanges.set(name, (this.#entryChanges.get(name) ?? 0) + 1);
-        void this.#recordRemoval(location.directory, name);
+        this.#recordRemoval(location.directory, name);
       }
     }
     // The change concerns the directory itself, or the link that a mounted volume swaps to replace all its files at

@@ -156,6 +156,8 @@ export class SimultaneousEvents {
     if (reason === 'FailedSync') return this.#count(key) > (this.#asked.get(uid) ?? Number.POSITIVE_INFINITY);
     // A container may wait for its own image and for those of its image volumes, with the same message.
     if (IMAGE_ERROR.test(message)) return this.#count(key) > Math.max(1, this.#counts.get(uid) ?? 0);
+    // Registration reports every condition, and the first status those that differ from the server's.
+    if (NODE_CONDITION.test(message)) return this.#count(key) > 2;
     return addIfMissing(this.#told, key);
   }
 
@@ -166,6 +168,8 @@ export class SimultaneousEvents {
   }
 }
 
+/** The events of a Node's conditions. */
+const NODE_CONDITION = /^Node \S+ status is now: NodeHas/;
 /** The events of images that cannot be pulled (`EnsureImageExists` in pkg/kubelet/images/image_manager.go). */
 const IMAGE_FAILURE =
   /^(Failed to (pull|inspect) image|Back-off pulling image|Container image) "|^Failed to apply default image tag /;

@@ -179,6 +179,17 @@ test('the store may recover twice at the same time from two failures', () => {
   expect(violations).toHaveLength(1);
 });
 
+test('a condition of the Node may be reported at the same time by the registration and by the first status', () => {
+  const { begin, tell, violations } = story();
+  begin();
+  const press = () => tell('NodeHasDiskPressure', 'Node node-1 status is now: NodeHasDiskPressure');
+  press();
+  press();
+  expect(violations).toEqual([]);
+  press();
+  expect(violations).toHaveLength(1);
+});
+
 test('a container that waits for several images may report each with the same message', () => {
   const { begin, tell, call, violations } = story();
   begin();
