@@ -1,6 +1,6 @@
 /** Faults put into the node on purpose: `npm run soak -- --faulty` shows that a simulation finds each of them. */
 
-import type { SeededFault } from './seededFault.ts';
+import { numberOfStory, type SeededFault } from './seededFault.ts';
 import { faultsOfClaims } from './simulatedClaims.ts';
 import { faultsOfEvictions } from './simulatedEvictions.ts';
 import { faultsOfMachines } from './simulatedMachines.ts';
@@ -14,7 +14,7 @@ const others: readonly SeededFault[] = [
     file: 'actors/images/imageCollector.ts',
     find: 'const references = [container.imageId, container.imageRef, ',
     put: 'const references = [',
-    story: 1020,
+    story: numberOfStory('images are removed as their disk fills up, and those of adopted containers stay'),
   },
   {
     name: 'image-claim',
@@ -22,7 +22,7 @@ const others: readonly SeededFault[] = [
     file: 'actors/images/imageClaims.ts',
     find: 'const references = new Set([id, ...names]);',
     put: 'const references = new Set([id, ...names].filter(() => false));',
-    story: 1021,
+    story: numberOfStory('an image remains that a pod has checked, whose container cannot be created yet'),
   },
   {
     name: 'unmount',
@@ -70,7 +70,7 @@ const others: readonly SeededFault[] = [
     file: 'kubernetes/devices/chooseDevices.ts',
     find: 'const available = healthyDevices(resource).filter((id) => !inUse.has(id));',
     put: "const available = healthyDevices(resource).filter(() => !inUse.has(''));",
-    story: 1044,
+    story: numberOfStory('pods with devices come and go, and the agent restarts'),
   },
   {
     name: 'forgotten-devices',
@@ -78,7 +78,7 @@ const others: readonly SeededFault[] = [
     file: 'actors/node/createNode.ts',
     find: "    await dependencies.deviceState?.load((failure) => dependencies.onError('devices', failure));\n",
     put: '',
-    story: 1045,
+    story: numberOfStory('a pod with devices is removed while no agent runs, and another one takes its devices'),
   },
   {
     name: 'early-admission',
@@ -86,7 +86,7 @@ const others: readonly SeededFault[] = [
     file: 'machines/admission/chart.ts',
     find: 'if (isUnconfirmed(nextContext, request.uid)) continue;',
     put: "if (isUnconfirmed(nextContext, '')) continue;",
-    story: 1053,
+    story: numberOfStory('an allocation is slow, and the pod waits for it'),
   },
   {
     name: 'early-removal',

@@ -1,8 +1,5 @@
 /** Faults in the handling of resource claims, which stories of pods with claims find. */
-import { FIRST_FURTHER, furtherTitles } from '../../testing/simulation/soak/playNumbered.ts';
-import type { SeededFault } from './seededFault.ts';
-
-const told = (title: string): number => FIRST_FURTHER + furtherTitles.indexOf(title);
+import { numberOfStory, type SeededFault } from './seededFault.ts';
 
 export const faultsOfClaims: readonly SeededFault[] = [
   {
@@ -11,7 +8,7 @@ export const faultsOfClaims: readonly SeededFault[] = [
     file: 'actors/claims/claimManager.ts',
     find: 'if (podUids.length === 0) unusedClaims.push(claim);',
     put: 'if (podUids.length >= 0) unusedClaims.push(claim);',
-    story: told('two pods share a claim, and the first one goes'),
+    story: numberOfStory('two pods share a claim, and the first one goes'),
   },
   {
     name: 'claim-leftover',
@@ -19,7 +16,7 @@ export const faultsOfClaims: readonly SeededFault[] = [
     file: 'machines/node/pods/claims.ts',
     find: "return snapshot.hasTag('ended') ? [] : [snapshot.context.desired.metadata.uid];",
     put: "return snapshot.hasTag('ended') ? [snapshot.context.desired.metadata.uid] : [];",
-    story: told('a claim stays prepared while its pod runs, also with a new agent'),
+    story: numberOfStory('a claim stays prepared while its pod runs, also with a new agent'),
   },
   {
     name: 'claim-stays',
@@ -27,6 +24,6 @@ export const faultsOfClaims: readonly SeededFault[] = [
     file: 'actors/claims/claimManager.ts',
     find: '    if (keys.length === 0) return;',
     put: '    if (keys.length >= 0) return;',
-    story: told('a pod waits for its driver'),
+    story: numberOfStory('a pod waits for its driver'),
   },
 ];

@@ -1,8 +1,5 @@
 /** Faults in the eviction of pods, which stories of nodes that run short of their resources find. */
-import { FIRST_FURTHER, furtherTitles } from '../../testing/simulation/soak/playNumbered.ts';
-import type { SeededFault } from './seededFault.ts';
-
-const told = (title: string): number => FIRST_FURTHER + furtherTitles.indexOf(title);
+import { numberOfStory, type SeededFault } from './seededFault.ts';
 
 export const faultsOfEvictions: readonly SeededFault[] = [
   {
@@ -11,7 +8,7 @@ export const faultsOfEvictions: readonly SeededFault[] = [
     file: 'kubernetes/eviction/ranking.ts',
     find: 'rankedPods.find(isEvictable)',
     put: 'rankedPods[0]',
-    story: told('processes run short on a node with only a critical pod'),
+    story: numberOfStory('processes run short on a node with only a critical pod'),
   },
   {
     name: 'evicted-after-relief',
@@ -19,7 +16,7 @@ export const faultsOfEvictions: readonly SeededFault[] = [
     file: 'machines/eviction/chart.ts',
     find: "[{ guard: 'isRelieved', target: '#eviction.waiting' }, { target: '#eviction.ranking' }]",
     put: "[{ target: '#eviction.ranking' }]",
-    story: told('the disk has space again by the time that dead containers are removed'),
+    story: numberOfStory('the disk has space again by the time that dead containers are removed'),
   },
   {
     name: 'evicted-without-shortage',
@@ -27,7 +24,7 @@ export const faultsOfEvictions: readonly SeededFault[] = [
     file: 'kubernetes/eviction/pressure.ts',
     find: 'return available < thresholdAmount(value, capacity) + reclaimAmount;',
     put: 'return available < 2 * thresholdAmount(value, capacity) + reclaimAmount;',
-    story: told('processes are scarce, but no threshold is met'),
+    story: numberOfStory('processes are scarce, but no threshold is met'),
   },
   {
     name: 'reclaimed-in-use',
@@ -35,6 +32,8 @@ export const faultsOfEvictions: readonly SeededFault[] = [
     file: 'machines/eviction/chart.ts',
     find: 'input: ({ context: { pods } }) => ({ activePodUids: pods.map(({ metadata }) => metadata.uid) }),',
     put: 'input: ({ context: { pods } }) => ({ activePodUids: pods.map(({ metadata }) => metadata.name) }),',
-    story: told('the disk runs short while a pod has checked an image, but its container cannot be created yet'),
+    story: numberOfStory(
+      'the disk runs short while a pod has checked an image, but its container cannot be created yet',
+    ),
   },
 ];

@@ -1,5 +1,5 @@
 /** Faults in what machines decide. */
-import type { SeededFault } from './seededFault.ts';
+import { numberOfStory, type SeededFault } from './seededFault.ts';
 
 /** The back-off of a crash, which is ten hours under a condition. */
 const afterTenHours = (condition: string): string =>
@@ -16,7 +16,7 @@ export const faultsOfMachines: readonly SeededFault[] = [
     file: 'kubernetes/admission/preemption.ts',
     find: 'preemptor.priority > candidate.priority;',
     put: 'preemptor.priority !== candidate.priority;',
-    story: 1037,
+    story: numberOfStory('a pod of a lower priority does not take the place of another'),
   },
   {
     name: 'preempted-more',
@@ -24,7 +24,7 @@ export const faultsOfMachines: readonly SeededFault[] = [
     file: 'kubernetes/admission/preemption.ts',
     find: '  return { victims: [...bestEffortVictims, ...burstableVictims, ...guaranteedVictims] };',
     put: '  return { victims: [...bestEffortVictims, ...burstableVictims, ...guaranteedVictims].length > 0 ? candidates : [] };',
-    story: 1038,
+    story: numberOfStory('a pod preempts only the smaller one of two'),
   },
   {
     name: 'shutdown-release',
@@ -32,7 +32,7 @@ export const faultsOfMachines: readonly SeededFault[] = [
     file: 'machines/shutdown/chart.ts',
     find: 'isGroupCleanedUp: ({ context }) => isGroupCleanedUp(context),',
     put: 'isGroupCleanedUp: () => true,',
-    story: 1024,
+    story: numberOfStory('a pod of the lower group takes longer than the time of its group'),
   },
   {
     name: 'shutdown-order',
@@ -40,7 +40,7 @@ export const faultsOfMachines: readonly SeededFault[] = [
     file: 'kubernetes/shutdown/periods.ts',
     find: 'pod.index === index ?',
     put: 'index === 0 && pod.index >= 0 ?',
-    story: 1024,
+    story: numberOfStory('a pod of the lower group takes longer than the time of its group'),
   },
   {
     name: 'shutdown-groups',
@@ -48,7 +48,7 @@ export const faultsOfMachines: readonly SeededFault[] = [
     file: 'machines/shutdown/chart.ts',
     find: 'hasGroup: ({ context }) => context.groups.length > 0,',
     put: 'hasGroup: ({ context }) => context.groups.length < 0,',
-    story: 1023,
+    story: numberOfStory('the host shuts down, ordinary pods terminate before critical ones'),
   },
   {
     name: 'shutdown-admission',
@@ -56,7 +56,7 @@ export const faultsOfMachines: readonly SeededFault[] = [
     file: 'kubernetes/admission/decide.ts',
     find: 'if (node.isShuttingDown)',
     put: 'if (node.isShuttingDown && node.name === "")',
-    story: 1023,
+    story: numberOfStory('the host shuts down, ordinary pods terminate before critical ones'),
   },
   {
     name: 'slot',
@@ -159,7 +159,7 @@ export const faultsOfMachines: readonly SeededFault[] = [
     file: 'machines/admission/chart.ts',
     find: 'return withRequeuedUpdates(withEntry(nextContext, remainingEntry), entry.uid);',
     put: 'return {};',
-    story: 1017,
+    story: numberOfStory('a pod takes the place of another whose sandbox stops late'),
   },
   {
     name: 'adoption',
@@ -244,7 +244,7 @@ export const faultsOfMachines: readonly SeededFault[] = [
     file: 'machines/admission/context.ts',
     find: '  const decision = isResize\n',
     put: "  if (isResize) return { kind: 'admitted' };\n  const decision = isResize\n",
-    story: 1067,
+    story: numberOfStory('a pod wants more than any node has'),
   },
   {
     name: 'never-resized',

@@ -1,10 +1,5 @@
 /** Faults in what pods get of a cluster, which stories of its objects and tokens find. */
-import { FIRST_FURTHER } from '../../testing/simulation/soak/playNumbered.ts';
-import { objects } from '../../testing/simulation/stories/pointed/objects.ts';
-import type { SeededFault } from './seededFault.ts';
-
-const TITLES = Object.keys(objects);
-const told = (title: string): number => FIRST_FURTHER + TITLES.indexOf(title);
+import { numberOfStory, type SeededFault } from './seededFault.ts';
 
 export const faultsOfObjects: readonly SeededFault[] = [
   {
@@ -13,7 +8,7 @@ export const faultsOfObjects: readonly SeededFault[] = [
     file: 'actors/objects/objectStore.ts',
     find: 'if (hasChanged) this.#reporter.notifyPods(use.users.keys());',
     put: 'if (hasChanged && object === undefined) this.#reporter.notifyPods(use.users.keys());',
-    story: told('a ConfigMap changes all the time'),
+    story: numberOfStory('a ConfigMap changes all the time'),
   },
   {
     name: 'object-not-seen',
@@ -21,7 +16,7 @@ export const faultsOfObjects: readonly SeededFault[] = [
     file: 'actors/objects/cache/watchedObject.ts',
     find: '    this.#object = object ?? null;',
     put: '    this.#object = this.#object === null ? null : (object ?? null);',
-    story: told('a pod waits for a ConfigMap, and then for a key of it'),
+    story: numberOfStory('a pod waits for a ConfigMap, and then for a key of it'),
   },
   {
     name: 'object-not-looked-at',
@@ -29,7 +24,7 @@ export const faultsOfObjects: readonly SeededFault[] = [
     file: 'actors/objects/cache/fetchedObject.ts',
     find: 'if (!isShown || now',
     put: 'if (isShown || now',
-    story: told('objects are looked at now and then'),
+    story: numberOfStory('objects are looked at now and then'),
   },
   {
     name: 'bundle-not-told',
@@ -37,7 +32,7 @@ export const faultsOfObjects: readonly SeededFault[] = [
     file: 'actors/objects/clusterTrustBundles.ts',
     find: 'if (changedUses.length > 0)',
     put: 'if (changedUses.length > Infinity)',
-    story: told('trust anchors change'),
+    story: numberOfStory('trust anchors change'),
   },
   {
     name: 'keys-stay',
@@ -45,7 +40,7 @@ export const faultsOfObjects: readonly SeededFault[] = [
     file: 'volume/publishFiles.ts',
     find: 'entry.isSymbolicLink() && !expectedNames.has(entry.name)',
     put: 'entry.isSymbolicLink() && expectedNames.size > 99',
-    story: told('keys go from a ConfigMap, and others come'),
+    story: numberOfStory('keys go from a ConfigMap, and others come'),
   },
   {
     name: 'shown-twice',
@@ -56,7 +51,7 @@ export const faultsOfObjects: readonly SeededFault[] = [
       '    await fileSystem.rename(path.join(directory, NEXT_DATA_LINK), path.join(directory, DATA_LINK));\n' +
       '    await fileSystem.symlink(publishedName, path.join(directory, NEXT_DATA_LINK));\n' +
       '    await fileSystem.rename(path.join(directory, NEXT_DATA_LINK), path.join(directory, DATA_LINK));\n',
-    story: told('keys go from a ConfigMap, and others come'),
+    story: numberOfStory('keys go from a ConfigMap, and others come'),
   },
   {
     name: 'restart-for-object',
@@ -64,7 +59,7 @@ export const faultsOfObjects: readonly SeededFault[] = [
     file: 'machines/pod/chart.ts',
     find: "event: { type: 'container.objectsChanged' } },",
     put: "event: { type: 'container.stop', graceSeconds: 1 } },",
-    story: told('a ConfigMap changes all the time'),
+    story: numberOfStory('a ConfigMap changes all the time'),
   },
   {
     name: 'variable-of-another-key',
@@ -72,7 +67,7 @@ export const faultsOfObjects: readonly SeededFault[] = [
     file: 'kubernetes/environment/configValues.ts',
     find: 'const value = object?.data.get(key);',
     put: 'const value = object?.data.has(key) ? [...object.data.values()][0] : undefined;',
-    story: told('a pod waits for a ConfigMap, and then for a key of it'),
+    story: numberOfStory('a pod waits for a ConfigMap, and then for a key of it'),
   },
   {
     name: 'token-not-renewed',
@@ -80,7 +75,7 @@ export const faultsOfObjects: readonly SeededFault[] = [
     file: 'machines/volume/setup.ts',
     find: "mountedVolume?.kind === 'path' ? mountedVolume.renewAt : undefined;",
     put: "mountedVolume?.kind === 'path' && mountedVolume.own !== true ? mountedVolume.renewAt : undefined;",
-    story: told('tokens are renewed for an hour'),
+    story: numberOfStory('tokens are renewed for an hour'),
   },
   {
     name: 'token-of-another-pod',
@@ -88,7 +83,7 @@ export const faultsOfObjects: readonly SeededFault[] = [
     file: 'actors/objects/tokens/serviceAccountTokens.ts',
     find: '    const { uid } = pod.metadata;\n',
     put: "    const uid = '';\n",
-    story: told('tokens are renewed for an hour'),
+    story: numberOfStory('tokens are renewed for an hour'),
   },
   {
     name: 'token-for-the-gone',
@@ -96,7 +91,7 @@ export const faultsOfObjects: readonly SeededFault[] = [
     file: 'actors/objects/tokens/serviceAccountTokens.ts',
     find: 'if (this.#dependencies.isGone(pod.metadata)) {',
     put: 'if (this.#dependencies.isGone(pod.metadata) && now.monotonic < 0) {',
-    story: told('a pod is taken away by force, and runs on for longer than its token holds'),
+    story: numberOfStory('a pod is taken away by force, and runs on for longer than its token holds'),
   },
   {
     name: 'token-each-time',
@@ -104,6 +99,6 @@ export const faultsOfObjects: readonly SeededFault[] = [
     file: 'actors/objects/tokens/serviceAccountTokens.ts',
     find: 'if (token.msUntilRenewal(now) > EARLY_TIMER_TOLERANCE_MS) return false;',
     put: 'if (token.msUntilRenewal(now) > EARLY_TIMER_TOLERANCE_MS * 3_600) return false;',
-    story: told('a pod shows everything that a cluster has for it, and all of it changes'),
+    story: numberOfStory('a pod shows everything that a cluster has for it, and all of it changes'),
   },
 ];

@@ -54,7 +54,7 @@ export const furtherTitles: readonly string[] = Object.keys(furtherStories);
 /**
  * Number of the first further pointed story. These stories are about nodes of a cluster, large pods, Deployments that
  * are recreated, images, hosts that shut down, preemptions, devices, claims, resizes, repeated shutdowns, and
- * shortages. New ones are added at the end, because seeded faults name stories by number.
+ * shortages.
  */
 export const FIRST_FURTHER = 1_000;
 
