@@ -81,14 +81,6 @@ const others: readonly SeededFault[] = [
     story: numberOfStory('a pod with devices is removed while no agent runs, and another one takes its devices'),
   },
   {
-    name: 'early-admission',
-    breaks: 'a pod is admitted before its devices are allocated',
-    file: 'machines/admission/chart.ts',
-    find: 'if (isUnconfirmed(nextContext, request.uid)) continue;',
-    put: "if (isUnconfirmed(nextContext, '')) continue;",
-    story: numberOfStory('an allocation is slow, and the pod waits for it'),
-  },
-  {
     name: 'early-removal',
     breaks: 'containers are removed that still run',
     file: 'actors/services/containers/containers.ts',
