@@ -119,4 +119,10 @@ export function memoryUseOf({ root, agent, timers }: Watched): MemoryUse | undef
 /** The states before every source has been read, in which a node needs more than later. */
 const STARTING_STATES: readonly unknown[] = ['starting', 'awaitingSources', 'partial'];
 
-export const isStarting = ({ root }: Watched): boolean => STARTING_STATES.includes(root?.getSnapshot().value);
+/** Whether the node is starting. ResourceSlices are deleted once, which is retried for as long as the server is away. */
+export const isStarting = ({ root }: Watched): boolean => {
+  const snapshot = root?.getSnapshot();
+  const claims: AnyActorRef | undefined = snapshot?.children?.claims;
+  const isDeletingSlices = claims?.getSnapshot().children?.slices !== undefined;
+  return STARTING_STATES.includes(snapshot?.value) || isDeletingSlices;
+};
