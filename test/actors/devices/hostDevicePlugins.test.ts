@@ -198,7 +198,7 @@ test('follows a plugin whose socket is in the plugin registry until the socket i
   expect(heard).toContainEqual(['connected', GPU, { needsPreStart: true, hasPreferences: false }]);
   await plugins.allocate(GPU, ['g0'], { signal });
   expect(plugin.calls).toContainEqual({ method: 'Allocate', devices: ['g0'] });
-  // As in a kubelet, only requests on the socket of the node count as registrations.
+  // Only requests on the socket of the node count as registrations, as in a kubelet.
   expect(heard.filter(([name]) => name === 'registration')).toEqual([]);
   await rm(join(registryDirectory, 'plugin.sock'));
   expect(await until('disconnected')).toEqual(['disconnected', GPU]);

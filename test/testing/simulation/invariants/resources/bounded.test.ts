@@ -145,6 +145,32 @@ test('a repeated warning is not a leak, but a warning that a new agent does not 
   ]);
 });
 
+test('nothing is compared while ResourceSlices of the node are being deleted, because a new agent deletes them as well', () => {
+  const told: string[] = [];
+  const now = { entries: 2, agentNumber: 1, isDeletingSlices: true };
+  const claims = {
+    getSnapshot: () => ({ children: now.isDeletingSlices ? { slices: { getSnapshot: () => ({}) } } : {} }),
+  };
+  const watched = {
+    actionLog: { wanted: new Map() },
+    timers: 0,
+    root: { getSnapshot: () => ({ value: 'running', children: { claims } }) },
+    agent: { keyframe: () => ({ kept: Array.from({ length: now.entries }, () => 0) }) },
+    get agentNumber() {
+      return now.agentNumber;
+    },
+  };
+  // The invariant uses nothing else of the simulation.
+  const { settled } = bounded.follow(watched as unknown as Watched, (message) => void told.push(message));
+  settled?.();
+  Object.assign(now, { entries: 1, agentNumber: 2, isDeletingSlices: false });
+  settled?.();
+  expect(told).toEqual([]);
+  Object.assign(now, { agentNumber: 3, entries: 0 });
+  settled?.();
+  expect(told).toEqual(['of an agent without pods: 1 entries in keyframe.kept, where 0 are enough']);
+});
+
 test('leftover actors and timers are detected', () => {
   const told: string[] = [];
   const now = { actors: 1, timers: 7, agentNumber: 1 };
