@@ -2,6 +2,7 @@
  * Reasons for refusing a pod. The pod's status uses the kubelet's wording, while the explanations for users are more
  * specific.
  */
+import { isHugePages } from '../api/validation/resources/resourceNames.ts';
 
 export interface HostPort {
   readonly port: number;
@@ -68,7 +69,7 @@ function formatBytes(bytes: number): string {
 
 function formatAmount(resource: string, amount: number): string {
   if (resource === 'cpu') return `${amount / 1000}`;
-  const isBytes = resource === 'memory' || resource === 'ephemeral-storage' || resource.startsWith('hugepages-');
+  const isBytes = resource === 'memory' || resource === 'ephemeral-storage' || isHugePages(resource);
   return isBytes ? formatBytes(amount) : `${amount}`;
 }
 

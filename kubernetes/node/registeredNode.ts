@@ -1,6 +1,8 @@
 /** Builds the Node object for registration (`tryRegisterWithAPIServer` of `pkg/kubelet/kubelet_node_status.go`). */
+
 import { lookUp } from '../../base/values/lookUp.ts';
 import type { JsonFields } from '../../base/values/mergePatch.ts';
+import { isHugePages } from '../api/validation/resources/resourceNames.ts';
 import { isExtendedResource } from '../resources/requests.ts';
 import type { NodeObject } from './nodeObject.ts';
 
@@ -97,7 +99,7 @@ function resourceFixes({ status }: NodeObject, serverStatus: JsonFields): JsonFi
     const server = lookUp(serverStatus, list);
     const amounts: [string, unknown][] = typeof server === 'object' && server !== null ? Object.entries(server) : [];
     const staleAmounts = amounts.filter(([name]) => !Object.hasOwn(status[list], name));
-    const removedPages = staleAmounts.filter(([name]) => name.startsWith('hugepages-')).map(([name]) => [name, null]);
+    const removedPages = staleAmounts.filter(([name]) => isHugePages(name)).map(([name]) => [name, null]);
     const unservedAmounts = staleAmounts
       .filter(([name, amount]) => isExtendedResource(name) && amount !== '0')
       .map(([name]) => [name, '0']);

@@ -1,6 +1,7 @@
 /** Computes the allocatable resources of a node, i.e. its capacity minus the reserved resources. */
 
 import type { ResourceList } from '../api/schema/scalars.ts';
+import { isHugePages } from '../api/validation/resources/resourceNames.ts';
 import { formatQuantity } from '../api/values/quantity.ts';
 import { formatBinary } from '../eviction/amounts.ts';
 import { thresholdAmount } from '../eviction/thresholds.ts';
@@ -110,7 +111,7 @@ const reservedAmount = (resource: string, { kubeReserved, systemReserved }: Rese
  * for anything else.
  */
 const hugePageBytes = ({ extra = {} }: Capacity): number =>
-  Object.entries(extra).reduce((sum, [name, bytes]) => (name.startsWith('hugepages-') ? sum + bytes : sum), 0);
+  Object.entries(extra).reduce((sum, [name, bytes]) => (isHugePages(name) ? sum + bytes : sum), 0);
 
 /**
  * Returns an eviction threshold in units of its resource. `text` is an amount such as `100Mi`, or a percentage of

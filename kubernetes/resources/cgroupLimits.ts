@@ -8,6 +8,7 @@ import { containersOf } from '../api/pods/containers.ts';
 import type { Container } from '../api/schema/container.ts';
 import type { PodSpec } from '../api/schema/pod.ts';
 import type { ResourceList } from '../api/schema/scalars.ts';
+import { hugePageSize } from '../api/validation/resources/resourceNames.ts';
 import { wholeValue } from '../api/values/quantity.ts';
 import { exclusiveCpuCount } from '../cpus/cpuPolicy.ts';
 import { cpuQuota, cpuShares } from './cgroup.ts';
@@ -115,7 +116,7 @@ export function toHugepageLimits(limits: ResourceList): Record<string, number> {
 
 /** Returns the page size of a resource in the kernel's notation, e.g. `2MB` for `hugepages-2Mi`. */
 function pageSizeOf(resource: string): string | undefined {
-  const [, size] = /^hugepages-(.+)$/.exec(resource) ?? [];
+  const size = hugePageSize(resource);
   return size === undefined ? undefined : formatPageSize(wholeValue(size));
 }
 

@@ -6,6 +6,7 @@ import { containersOf } from '../api/pods/containers.ts';
 import { isCriticalPod } from '../api/pods/staticPod.ts';
 import type { Container } from '../api/schema/container.ts';
 import type { Pod, PodSpec } from '../api/schema/pod.ts';
+import { isHugePages } from '../api/validation/resources/resourceNames.ts';
 import { displayName } from '../shownName.ts';
 import { isAllocatedAsDevice } from './devices.ts';
 import { type QosClass, qosClass } from './qos.ts';
@@ -64,7 +65,7 @@ const requestsInSpec = memoize((spec: PodSpec) => ({
 
 /** Whether the node tracks a resource in `extra`. A request of any other resource has no effect. */
 const isTrackedResource = (resource: string): boolean =>
-  resource === EPHEMERAL_STORAGE || resource.startsWith('hugepages-') || resource.includes('/');
+  resource === EPHEMERAL_STORAGE || isHugePages(resource) || resource.includes('/');
 
 /** Whether a resource, e.g. `example.com/gpu`, is extended instead of native to Kubernetes. */
 export const isExtendedResource = (resource: string): boolean =>

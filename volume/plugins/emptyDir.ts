@@ -7,6 +7,7 @@ import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { type Layout, PRIVATE_MODE } from '../../host/pods/layout.ts';
 import type { PodSpec } from '../../kubernetes/api/schema/pod.ts';
 import type { EmptyDirVolumeSource } from '../../kubernetes/api/schema/volume.ts';
+import { hugePageSize } from '../../kubernetes/api/validation/resources/resourceNames.ts';
 import { parseQuantity } from '../../kubernetes/api/values/quantity.ts';
 import type { MountedPath } from '../../kubernetes/mountedVolume.ts';
 import { createVolumeDirectory, type Medium, memoryMedium, removeVolumeDirectory } from './memory.ts';
@@ -93,7 +94,7 @@ function selectMedium(request: VolumeMount, { medium = '', sizeLimit }: EmptyDir
 function pageSize(spec: PodSpec, medium: string, sizeInMedium: string | undefined): string {
   const requesters = [spec, ...spec.containers, ...(spec.initContainers ?? [])];
   const requestedSizes = requesters.flatMap(({ resources }) =>
-    Object.keys(resources?.requests ?? {}).flatMap((name) => /^hugepages-(.+)$/.exec(name)?.[1] ?? []),
+    Object.keys(resources?.requests ?? {}).flatMap((name) => hugePageSize(name) ?? []),
   );
   const matchesMedium = (size: string) =>
     sizeInMedium === undefined || parseQuantity(size) === parseQuantity(sizeInMedium);

@@ -21,6 +21,9 @@ const STANDARD_RESOURCES: ReadonlySet<string> = new Set([
 
 export const isHugePages = (name: string): boolean => name.startsWith('hugepages-');
 
+/** Returns the page size in the name of a resource, e.g. `2Mi` for `hugepages-2Mi`. Undefined for other resources. */
+export const hugePageSize = (name: string): string | undefined => /^hugepages-(.+)$/.exec(name)?.[1];
+
 /** Whether a resource is native to Kubernetes, i.e. its name has no domain or the domain of Kubernetes. */
 const isNative = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/');
 
