@@ -1,17 +1,17 @@
-/** The page of an agent in a browser, and what it takes there. */
+/** Opens the page of an agent in a browser and measures how long it takes to be drawn. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
 import { percentile } from './statistics.ts';
 
-// Of the browser: what is evaluated runs there.
+// Functions of the browser, for functions that `evaluate` runs there.
 declare const requestAnimationFrame: (onFrame: (now: number) => void) => number;
 declare const addEventListener: (type: 'pointerdown', listener: () => void, options: object) => void;
 
 const SIZE = { width: 1440, height: 900 };
-/** The page is drawn, and what it asks for at its beginning has come. */
+/** Time after which the page has received and drawn everything that it requests when it opens. */
 const SETTLES_MS = 3_000;
 
-/** Opens the page at a place as a new visitor, whose browser has nothing of it yet. */
+/** Opens a URL as a new visitor, with an empty browser cache. */
 async function open(browser: Browser, url: string): Promise<Page> {
   const context = await browser.newContext({ viewport: SIZE });
   const page = await context.newPage();
@@ -19,7 +19,7 @@ async function open(browser: Browser, url: string): Promise<Page> {
   return page;
 }
 
-/** Does something with the page in a browser, once it has come to rest. */
+/** Opens the page, waits until it is completely drawn, and calls `use` with it. */
 export async function lookAt<T>(browser: Browser, url: string, use: (page: Page) => Promise<T>): Promise<T> {
   const page = await open(browser, url);
   try {
@@ -31,7 +31,7 @@ export async function lookAt<T>(browser: Browser, url: string, use: (page: Page)
   }
 }
 
-/** In the browser: it is told of some time after it was. */
+/** Returns the times of the first paint. Runs in the browser, which publishes them with a delay. */
 async function firstPaint(): Promise<FirstPaint> {
   for (;;) {
     const [page] = performance.getEntriesByName('first-paint');
@@ -41,13 +41,13 @@ async function firstPaint(): Promise<FirstPaint> {
   }
 }
 
-/** When a new visitor sees the page, and when the first of what it says, in milliseconds from when it was asked for. */
+/** Times from the request until a new visitor sees the page, and until the visitor sees its content, in milliseconds. */
 export interface FirstPaint {
   readonly page: number;
   readonly content: number;
 }
 
-/** Once for each time. */
+/** Opens the page `times` times, each time as a new visitor. */
 export async function firstPaints(browser: Browser, url: string, times: number): Promise<FirstPaint[]> {
   const paints: FirstPaint[] = [];
   for (let time = 0; time < times; time += 1) {
@@ -59,7 +59,7 @@ export async function firstPaints(browser: Browser, url: string, times: number):
   return paints;
 }
 
-/** From one frame to the next, over some seconds: the 95th percentile, in milliseconds. */
+/** Returns the 95th percentile of the intervals between frames over some seconds, in milliseconds. */
 export async function frameTime(page: Page, seconds: number): Promise<number> {
   const times = await page.evaluate(
     (ms) =>
@@ -80,29 +80,41 @@ export async function frameTime(page: Page, seconds: number): Promise<number> {
   return percentile(times.slice(1), 95);
 }
 
-/** From a click on the rail, at a share of it, until the node of then is drawn, in milliseconds. */
+/** Returns the time from a click on the rail, at a share of its width, until the node of that time is drawn. */
 export async function momentTime(page: Page, share: number): Promise<number> {
   const box = await page.locator('.track .scene').boundingBox();
   if (box === null) throw new Error('the page has no rail');
+  return clickTime(page, { x: box.x + share * box.width, y: box.y + box.height * 0.8 }, '/api/snapshot?at=');
+}
+
+/** Returns the time from a click on the row of an actor until the answer about the actor is drawn. */
+export async function answerTime(page: Page, row: number): Promise<number> {
+  const box = await page.locator('.row .name').nth(row).boundingBox();
+  if (box === null) throw new Error(`the page has no row ${row}`);
+  return clickTime(page, { x: box.x + box.width / 2, y: box.y + box.height / 2 }, '/api/detail?path=');
+}
+
+/** Returns the time in milliseconds from a click until the response to the request that it causes is drawn. */
+async function clickTime(page: Page, { x, y }: { x: number; y: number }, request: string): Promise<number> {
   await page.evaluate(() => {
     const clicked = new Promise<number>((resolve) => {
       addEventListener('pointerdown', () => resolve(performance.now()), { capture: true, once: true });
     });
     Object.assign(globalThis, { clicked });
   });
-  await page.mouse.click(box.x + share * box.width, box.y + box.height * 0.8);
-  return page.evaluate(async () => {
-    const began: number = await Reflect.get(globalThis, 'clicked');
+  await page.mouse.click(x, y);
+  return page.evaluate(async (part) => {
+    const clickedAt: number = await Reflect.get(globalThis, 'clicked');
     const nextFrame = () => new Promise(requestAnimationFrame);
-    const answered = () =>
+    const hasResponse = () =>
       performance
         .getEntriesByType('resource')
-        .some(({ name, startTime }) => /\/api\/snapshot\?at=/.test(name) && startTime >= began);
-    while (!answered()) await nextFrame();
-    // It is drawn in the frame after the answer.
+        .some(({ name, startTime }) => name.includes(part) && startTime >= clickedAt);
+    while (!hasResponse()) await nextFrame();
+    // The response is drawn in the frame after it.
     await nextFrame();
     await nextFrame();
     performance.clearResourceTimings();
-    return performance.now() - began;
-  });
+    return performance.now() - clickedAt;
+  }, request);
 }

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { settleAll } from '../../../base/async/settleAll.ts';
 import { BUSYBOX_IMAGE } from '../../../cri/managed/images/images.ts';
 import { freePort } from '../../e2e/support/freePort.ts';
 import type { AgentPlace } from '../agentProcess.ts';
@@ -26,6 +27,8 @@ const CALM_MS = 25_000;
  */
 const RELEASE_MS = 75_000;
 const MEMORY_INTERVAL_MS = 1_000;
+/** Number of nodes that are measured at the same time. */
+const NODES_AT_A_TIME = 5;
 
 /** An image that cannot be pulled. */
 const MISSING = 'registry.invalid/missing:1';
@@ -137,21 +140,37 @@ interface Measured {
 }
 
 /**
- * Measures a node of a cluster with large pods, or with many objects of one kind: whether its agent stays responsive,
- * and the CPU and memory per object compared with small pods or few objects. The runtime is simulated.
+ * Measures nodes of a cluster with large pods, or with many objects of one kind: whether the agent stays responsive, and
+ * the CPU and memory per object compared with small pods or few objects. The runtime is simulated. A node spends most of
+ * its measurement idle, so several nodes are measured at the same time, of which at most one is busy.
  */
 export async function crowded(node: BenchNode, seconds: number): Promise<Figure[]> {
-  const parent = node.place.directory;
-  const figures: Figure[] = [];
-  const few = new Map<keyof typeof FEWS, Measured>();
-  for (const crowd of CROWDS) {
-    const { against } = crowd;
-    const fewMeasured = few.get(against) ?? (await measured(parent, FEWS[against], seconds));
-    few.set(against, fewMeasured);
-    const crowdMeasured = await measured(parent, crowd, seconds);
-    figures.push(...responsiveness(crowd, crowdMeasured, seconds), ...perItem(crowd, crowdMeasured, fewMeasured));
-  }
-  return figures;
+  const measurements = new Map<Crowd, Measured>();
+  const waiting: Crowd[] = [...Object.values(FEWS), ...CROWDS];
+  const inTurn = createTurns();
+  const measureWaiting = async () => {
+    for (let crowd = waiting.shift(); crowd !== undefined; crowd = waiting.shift()) {
+      measurements.set(crowd, await measured({ parent: node.place.directory, crowd, seconds, inTurn }));
+    }
+  };
+  await settleAll(Array.from({ length: NODES_AT_A_TIME }, measureWaiting));
+  return CROWDS.flatMap((crowd) => {
+    const [measurement, few] = [measurements.get(crowd), measurements.get(FEWS[crowd.against])];
+    if (measurement === undefined || few === undefined) return [];
+    return [...responsiveness(crowd, measurement, seconds), ...perItem(crowd, measurement, few)];
+  });
+}
+
+/** Runs a task after all earlier tasks have ended. */
+type InTurn = <T>(task: () => Promise<T>) => Promise<T>;
+
+function createTurns(): InTurn {
+  let last: Promise<unknown> = Promise.resolve();
+  return (task) => {
+    const result = last.then(task);
+    last = result.catch(() => {});
+    return result;
+  };
 }
 
 const responsiveness = (
@@ -207,49 +226,71 @@ async function releasedMemory(pid: number): Promise<number> {
   return lowest;
 }
 
-function measured(parent: string, crowd: Crowd, seconds: number): Promise<Measured> {
-  return withSimulatedPlace(parent, async (place) => {
+interface Measurement {
+  readonly parent: string;
+  readonly crowd: Crowd;
+  readonly seconds: number;
+  readonly inTurn: InTurn;
+}
+
+function measured(measurement: Measurement): Promise<Measured> {
+  return withSimulatedPlace(measurement.parent, async (place) => {
     const api = await benchCluster(place.directory);
     try {
-      return await onNode(place, api, crowd, seconds);
+      return await onNode(place, api, measurement);
     } finally {
       await api.end();
     }
   });
 }
 
-async function onNode(place: AgentPlace, api: BenchCluster, crowd: Crowd, seconds: number): Promise<Measured> {
+async function onNode(
+  place: AgentPlace,
+  api: BenchCluster,
+  { crowd, seconds, inTurn }: Measurement,
+): Promise<Measured> {
   const healthzPort = await freePort();
+  /** Performs a busy step in turn, and returns the longest response time of /healthz during it, in milliseconds. */
+  const healthDuring = (step: () => Promise<void>): Promise<number> =>
+    inTurn(() => {
+      const file = join(place.directory, 'health');
+      return withProcess('healthPoller.ts', [`http://127.0.0.1:${healthzPort}/healthz`, file], async () => {
+        await step();
+        return Number(await readFile(file, 'utf8'));
+      });
+    });
   const act = async ({ pid, watcher }: { readonly pid: number; readonly watcher: { close(): void } }) => {
     await api.nodeReady();
     watcher.close();
     await pause(CALM_MS);
-    const file = join(place.directory, 'health');
-    return withProcess('healthPoller.ts', [`http://127.0.0.1:${healthzPort}/healthz`, file], async () => {
-      const memory = await releasedMemory(pid);
+    const memory = await releasedMemory(pid);
+    const names = namesFor('crowd', crowd.pods);
+    const leases = await api.leaseIntervals();
+    let cpuMs = 0;
+    let load = Number.NaN;
+    const creationHealthMs = await healthDuring(async () => {
       const cpu = await cpuTime(pid);
-      const leases = api.leaseIntervals();
       for (let index = 0; index < (crowd.services ?? 0); index += 1) await api.createService(`service-${index}`);
-      const names = namesFor('crowd', crowd.pods);
       for (const name of names) await api.create(name, crowd.spec);
       await pause(seconds * 1_000);
-      const { items = api.events() } = crowd;
-      const cpuMs = ((await cpuTime(pid)) - cpu) / items;
-      const memoryKib = (((await releasedMemory(pid)) - memory) * 1_024) / items;
-      const reportedContainers = await api.countContainers(crowd.reaches);
-      await api.remove(names);
-      const healthMs = Number(await readFile(file, 'utf8'));
-      const [load = Number.NaN] = loadavg();
-      return {
-        healthMs,
-        leaseMs: (await leases).longest(),
-        cpuMs,
-        memoryKib,
-        events: api.events(),
-        reportedContainers,
-        load,
-      };
+      cpuMs = (await cpuTime(pid)) - cpu;
+      [load = Number.NaN] = loadavg();
     });
+    const { items = api.events() } = crowd;
+    const memoryKib = (((await releasedMemory(pid)) - memory) * 1_024) / items;
+    const reportedContainers = await api.countContainers(crowd.reaches);
+    const removalHealthMs = await healthDuring(async () => {
+      await api.remove(names);
+    });
+    return {
+      healthMs: Math.max(creationHealthMs, removalHealthMs),
+      leaseMs: leases.longest(),
+      cpuMs: cpuMs / items,
+      memoryKib,
+      events: api.events(),
+      reportedContainers,
+      load,
+    };
   };
   return withAgent(place, act, { kubeconfig: api.kubeconfig, healthzPort });
 }

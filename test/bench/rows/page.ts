@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import { freePort } from '../../e2e/support/freePort.ts';
 import { startBrowser } from '../../web/support/browser.ts';
 import type { AgentProcess } from '../agentProcess.ts';
-import { firstPaints, frameTime, lookAt, momentTime } from '../lookedAt.ts';
+import { answerTime, firstPaints, frameTime, lookAt, momentTime } from '../lookedAt.ts';
 import type { Kind } from '../manifests.ts';
 import { type BenchNode, namesFor, runPods, withAgent } from '../node.ts';
 import { shareOf } from '../processFacts.ts';
@@ -12,17 +12,19 @@ import { withSimulatedPlace } from '../simulatedPlace.ts';
 import { median, milliseconds } from '../statistics.ts';
 
 const PODS = 100;
-/** With a container, a volume and a probe each they are a thousand actors. */
+/** Each pod has a container, a volume and a probe, which makes a thousand actors. */
 const MANY_PODS = 250;
-/** What starting the pods leaves to do is over after this time. */
+/** Time after which the agent has finished all work that follows the start of the pods. */
 const SETTLE_MS = 5_000;
 const PAINTS = 7;
-/** So long somebody looks at a moment before the next one. */
-const LOOKS_MS = 2_000;
-/** Where on the rail one goes to: no two are near each other. */
+/** Number of pods that are selected one after the other. */
+const ANSWERS = 7;
+/** Time that a viewer spends on each moment and each pod. */
+const VIEWING_MS = 2_000;
+/** Shares of the rail's width at which the viewer clicks. No two successive ones are near each other. */
 const SHARES = [0.5, 0.93, 0.2, 0.75, 0.35, 0.88, 0.6, 0.1, 0.8, 0.45];
 
-/** What the page costs those who look at it and the agent: in a real browser, on agents over a simulated runtime. */
+/** Measures what the page costs the viewer and the agent, in a real browser. The runtime is simulated. */
 export async function page(node: BenchNode, seconds: number): Promise<Figure[]> {
   const browser = await startBrowser();
   try {
@@ -37,7 +39,7 @@ interface Lookable {
   readonly url: string;
 }
 
-/** Does something with an agent of so many pods, each with a probe, a volume and a container. */
+/** Calls `use` with an agent that runs `count` pods, each with a probe, a volume and a container. */
 function withPods<T>(
   { place: { directory } }: BenchNode,
   { count, kind }: { count: number; kind: Kind },
@@ -54,16 +56,21 @@ function withPods<T>(
   });
 }
 
-/** A node of a hundred pods. */
+/** Measures a node of a hundred pods. */
 function ofPods(node: BenchNode, browser: Browser, seconds: number): Promise<Figure[]> {
   const row = 'page' as const;
   return withPods(node, { count: PODS, kind: { execSeconds: 10 } }, async ({ daemon, url }) => {
     const without = await shareOf(daemon.pid, seconds);
     const paints = await firstPaints(browser, url, PAINTS);
-    const { share, first, later } = await lookAt(browser, url, async (shown) => {
+    const { share, answers, first, later } = await lookAt(browser, url, async (shown) => {
       const share = await shareOf(daemon.pid, seconds);
+      const answers: number[] = [];
+      for (let row = 0; row < ANSWERS; row += 1) {
+        answers.push(await answerTime(shown, row));
+        await pause(VIEWING_MS);
+      }
       const [first = Number.NaN, ...later] = await momentsOf((at) => momentTime(shown, at));
-      return { share, first, later };
+      return { share, answers, first, later };
     });
     const pods = `${PODS} pods, a probe each every 10 s (simulated runtime)`;
     return [
@@ -85,6 +92,14 @@ function ofPods(node: BenchNode, browser: Browser, seconds: number): Promise<Fig
       },
       {
         row,
+        name: 'the answer about a pod after a click, the longest',
+        value: Math.max(...answers),
+        unit: 'ms',
+        goal: 300,
+        detail: milliseconds(answers),
+      },
+      {
+        row,
         name: 'a moment of its past, drawn',
         value: median(later),
         unit: 'ms',
@@ -99,13 +114,13 @@ async function momentsOf(timeAt: (share: number) => Promise<number>): Promise<nu
   const times: number[] = [];
   for (const share of SHARES) {
     times.push(await timeAt(share));
-    // What else is shown of a moment comes after it.
-    await pause(LOOKS_MS);
+    // The rest of what the page shows of a moment arrives later.
+    await pause(VIEWING_MS);
   }
   return times;
 }
 
-/** A thousand actors, of which five hundred events a second tell. */
+/** Measures a node of a thousand actors with five hundred events a second. */
 function ofManyActors(node: BenchNode, browser: Browser, seconds: number): Promise<Figure[]> {
   return withPods(node, { count: MANY_PODS, kind: { execSeconds: 1 } }, ({ url }) =>
     lookAt(browser, url, async (shown) => [
