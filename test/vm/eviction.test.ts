@@ -48,12 +48,18 @@ const evicted = (name: string): Promise<Pod> =>
 /** Requests little memory, so that the pod is also admitted under memory pressure. */
 const resources = { requests: { memory: '16Mi' } };
 
-/** A pod that writes files of this size to an emptyDir and then waits. */
+/**
+ * Returns a script that runs a command and then ignores SIGTERM, so that the container is killed. Like on a kubelet, an
+ * evicted pod whose containers exit with 0 ends as Succeeded.
+ */
+const untilKilled = (command: string): string => `${command}; sleep 1000000`;
+
+/** Returns a pod that writes a file of this size to an emptyDir and then waits. */
 const writingPod = (name: string, sizeMib: number, emptyDir: { medium?: 'Memory'; sizeLimit?: string }) =>
   podManifest(
     name,
     [
-      shell('main', steadily(`dd if=/dev/zero of=/data/file bs=1M count=${sizeMib}`), {
+      shell('main', untilKilled(`dd if=/dev/zero of=/data/file bs=1M count=${sizeMib}`), {
         resources,
         volumeMounts: [{ name: 'data', mountPath: '/data' }],
       }),
@@ -97,7 +103,7 @@ test('C28: a pod that exhausts the disk is evicted, and its neighbour continues 
 test('C28: a pod that exhausts the processes is evicted, and its neighbour continues to run', async () => {
   const neighbour = await cluster.runningPod('modest');
   const script = 'i=0; while [ $i -lt 400 ]; do sleep 1000 & i=$((i+1)); done';
-  await cluster.createPod(podManifest('forking', [shell('main', steadily(script), { resources })]));
+  await cluster.createPod(podManifest('forking', [shell('main', untilKilled(script), { resources })]));
   await cluster.conditionBecomes('PIDPressure', 'True');
   const { status } = await evicted('forking');
   expect(status?.message).toMatch(/^The node was low on resource: pids\. Threshold quantity: \d+, available: \d+\. $/);
