@@ -28,12 +28,12 @@ export {
   startSimulatedNode,
 } from './actors/simulated/startSimulatedNode.ts';
 export type { PodChange } from './actors/status/statusBoard.ts';
-/** Destinations of statuses. */
+/** Sinks to which the node reports pod statuses. */
 export type { StatusPutOptions, StatusReport, StatusSink } from './actors/status/statusReports.ts';
-/** Facts that outlive a restart of the agent. */
+/** Facts that survive a restart of the agent. */
 export { type DurableFacts, type NodeStore, openNodeStore } from './actors/store/durableFacts.ts';
 export { type Failure, NodeFailure } from './base/failure.ts';
-/** The source of time, and the system's clock. */
+/** The clock interface, and the system clock. */
 export { type Clock, systemClock } from './base/time/clock.ts';
 /** A runtime over gRPC or a simulated runtime, which runs in this process or as a CRI server on a unix socket. */
 export type { CallOptions, Cri, RuntimeEvent } from './cri/client/calls.ts';
@@ -83,7 +83,7 @@ export { podMachine } from './machines/pod/chart.ts';
 export { paceMachine } from './machines/pod/containers/pace.ts';
 export { probeMachine } from './machines/probe/chart.ts';
 export { registrationMachine } from './machines/registration/chart.ts';
-/** The events of the machines. */
+/** Types of the events that the machines receive. */
 export type { CertificateEvent, LeaseEvent, RegistrationEvent } from './machines/shared/events/clusterFacts.ts';
 export type { DeviceAllocationEvent, DevicePluginEvent, DevicesEvent } from './machines/shared/events/deviceEvents.ts';
 export type {

@@ -1,7 +1,7 @@
 /**
- * Tests import the TypeScript sources as they are; swc only strips the types. V8 runs them with `--no-compilation-cache`
- * (scripts/unit.mjs): with that cache a worker's heap grows by some 4 MB with each file that it has run, 28 to 99 MB over 22
- * small ones, and every collection of garbage looks through all of it.
+ * Tests import the TypeScript sources directly, and swc only strips the types. V8 runs them with
+ * `--no-compilation-cache` (scripts/unit.mjs), because with the cache a worker's heap grows by about 4 MB per test file
+ * (from 28 to 99 MB over 22 small files), and every garbage collection scans all of it.
  */
 export default {
   globalSetup: '<rootDir>/test/support/unchangedHost.ts',
@@ -19,8 +19,8 @@ export default {
   },
   // Guards against a hanging test, not against a slow machine.
   testTimeout: 60_000,
-  // Use more workers than a small machine has cores, because tests on a real containerd wait for three quarters of
-  // their time.
+  // Use more workers than a small machine has cores, because tests on a real containerd spend three quarters of their
+  // time waiting.
   maxWorkers: 4,
   // Spreads tests on a real containerd over the run, so that the processors are neither idle at the start nor
   // overloaded at the end.

@@ -12,7 +12,7 @@ import type { SimulationOptions } from './testing/simulation/options.ts';
 import type { SimulatedNode } from './testing/simulation/simulatedNode.ts';
 import { simulateNode as simulate } from './testing/simulation/simulateNode.ts';
 
-/** Starts a simulated node in this process, on a clock that jumps from timer to timer. */
+/** Starts a simulated node in this process. Its clock does not wait but jumps ahead to the next timer. */
 export const simulateNode: (options: SimulationOptions) => Promise<SimulatedNode> = simulate;
 
 /**

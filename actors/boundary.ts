@@ -98,7 +98,7 @@ const createElapsedEvent = (input: TimerInput) => ({
 export function createBoundary({ ports, feeds }: NodeEnvironment, options: BoundaryOptions): Boundary {
   const { clock, onInput, onPortCall, onPortOutcome, redaction = createRedaction(), onError } = options;
   const { learn, redact, redactor } = redaction;
-  // Errors of observers must not affect the actors.
+  // Errors thrown by observers must not affect the actors.
   const recordInput = onInput && withErrorHandler('recorder', onInput, onError);
   const reportCall = onPortCall && createCallReporter(withErrorHandler('recorder', onPortCall, onError), clock);
   const reportOutcome = onPortOutcome && withErrorHandler('metrics', onPortOutcome, onError);
@@ -109,8 +109,8 @@ export function createBoundary({ ports, feeds }: NodeEnvironment, options: Bound
   };
   let inputTime = currentTime;
   const enterInput: EnterInput = (receiver, kind, source, value) => {
-    // Inputs that take effect together share a timestamp, because a live node computes their combined result once,
-    // whereas a replay computes a result after each input.
+    // Inputs that take effect together share a timestamp. A live node computes their combined result once, but a replay
+    // computes a result after each input, and only a shared timestamp makes the results equal.
     if (pendingCount === 0) inputTime = clock.now();
     const at = inputTime;
     const actor = () => (typeof receiver === 'string' ? receiver : actorPath(receiver).join('/'));

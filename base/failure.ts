@@ -1,6 +1,6 @@
 /**
  * Failure reasons, either known to Kubernetes users (`ErrImagePull`, `FailedMount`) or specific to this agent
- * (`RuntimeUnavailable`). The list is closed so that a typo fails to compile, because other code branches on the reason.
+ * (`RuntimeUnavailable`). Other code branches on the reason, so the list is closed to make a typo a compile error.
  */
 export const failureReasons = [
   // Reasons for failed calls to the runtime.
@@ -49,13 +49,13 @@ export const failureReasons = [
 
 export type FailureReason = (typeof failureReasons)[number];
 
-/** A failure as plain data, which actors receive and recordings store. Users see its reason. */
+/** A failure as plain data, as it is passed to actors and stored in recordings. The reason is shown to users. */
 export interface Failure {
   readonly reason: FailureReason;
   readonly message: string;
   /** Timestamp in milliseconds since the epoch. */
   readonly at: number;
-  /** Remaining seconds of the grace period. Set only if a stop failed. */
+  /** Seconds that remained of the grace period. Set only if stopping a container failed. */
   readonly graceSeconds?: number;
   /** Set if another attempt with the same input would fail in the same way. */
   readonly isPermanent?: true;

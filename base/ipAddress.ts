@@ -52,7 +52,7 @@ function parseV6Bytes(text: string): number[] | undefined {
   return [...headBytes, ...Array<number>(missingBytes).fill(0), ...tailBytes];
 }
 
-/** Parses groups separated by colons into bytes. The last group of an address may be four octets. */
+/** Parses groups separated by colons into bytes. The last 32 bits may be written as a dotted-decimal IPv4 address. */
 function parseGroups(text: string, mayEndInOctets: boolean): number[] | undefined {
   if (text === '') return [];
   const groups = text.split(':');

@@ -17,16 +17,15 @@ import { Script } from 'node:vm';
  */
 const SAVE_AFTER_MS = 10_000;
 /**
- * Maximum number of program starts that save compiled code. One start is not enough, because the first start does not
- * run the code that only a restart needs. Starts after the last saving one would add little, and saving blocks the
- * process for 100 ms or more.
+ * Maximum number of program starts that save compiled code. One is not enough, because the first start does not run the
+ * code that only a restart needs. Further saves would add little, and each one blocks the process for 100 ms or more.
  */
 const MAX_SAVES = 3;
 
 /**
- * Runs the bundle in a file, which contains a single function in ASCII, like the wrapper of a CommonJS module. Compiled
- * code is saved in `directory`, which may be read-only or missing. V8's flags must not change until `onSaved` is
- * called, because V8 accepts only code that was compiled under the same flags.
+ * Runs a bundle. Its file contains a single function in ASCII, like the wrapper of a CommonJS module. Compiled code is
+ * saved in `directory`, which may be read-only or missing. V8's flags must not change until `onSaved` is called,
+ * because V8 accepts only code that was compiled under the same flags.
  */
 export function runCompiled(file, { directory, onSaved, afterMs = SAVE_AFTER_MS }) {
   const bundleBytes = readFileSync(file);

@@ -9,7 +9,6 @@ import { createProgram } from './program.ts';
 import type { CommandTerminal } from './terminal/commandTerminal.ts';
 import { exitNow } from './terminal/exitNow.ts';
 
-/** Writes the output of a command. */
 function write(text: string): void {
   try {
     writeFully(process.stdout, printableText(text));

@@ -198,7 +198,8 @@ const ADVICE = [
 ] as const;
 
 /**
- * Adds hidden commands that this program does not support. Each one fails with advice on how to get the same result.
+ * Adds hidden commands that users may expect but that this program does not implement. Each one fails with advice on
+ * how to get the same result.
  */
 function addHints(program: Command): void {
   for (const [names, advice] of ADVICE) {

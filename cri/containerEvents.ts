@@ -16,7 +16,7 @@ const CRI_EXIT_FILTER = 'namespace==k8s.io,topic=="/tasks/exit"';
  */
 const criEvents = { ...RuntimeServiceService.getContainerEvents, responseDeserialize: decodeEventWithoutStatuses };
 
-/** A cheap call over the connection of the event stream. */
+/** A cheap call on the same connection as the event stream. */
 type SendRoundTrip = (signal: AbortSignal) => Promise<unknown>;
 
 type EventOptions = Parameters<Cri['containerEvents']>[1];

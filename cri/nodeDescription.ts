@@ -19,7 +19,10 @@ export interface CgroupFacts extends CgroupRules {
   readonly version: 'v1' | 'v2';
   /** Whether the kernel accounts for swap per cgroup. */
   readonly countsSwap: boolean;
-  /** Swap of the node in bytes that Burstable pods may share (LimitedSwap). Undefined if containers must not swap. */
+  /**
+   * Amount of the node's swap, in bytes, that Burstable pods may use in total (LimitedSwap). Undefined if containers
+   * must not swap.
+   */
   readonly swapBytes?: number;
   /** Whether the OOM killer terminates the whole container rather than a single process (`memory.oom.group`). */
   readonly killsWhole: boolean;

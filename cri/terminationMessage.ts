@@ -41,7 +41,7 @@ const NEWLINE = 10;
 export function takeLastLogLines(log: Buffer, lines: number): Buffer {
   const contents = splitLines(log)
     .slice(-lines)
-    // A line without a header is the end of a line whose start precedes the section of the log that was read.
+    // A line without a header is the rest of a line that starts before the part of the log that was read.
     .map((line) => parseLogLine(line)?.messageText ?? line);
   return Buffer.concat(contents);
 }

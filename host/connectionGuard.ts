@@ -12,8 +12,8 @@ import { startTimeLimit } from '../base/time/timeLimit.ts';
 const INSPECTION_INTERVAL_MS = 4_000;
 
 /**
- * Maximum time in milliseconds for which a reader may stall after a reset of its connection before the unread data is
- * discarded. `joinStreams` limits a connection that one side has closed in the same way.
+ * Maximum time in milliseconds for which a reader may stall after its connection was reset before the unread data is
+ * discarded. `joinStreams` applies the same limit to half-closed connections.
  */
 const UNREAD_DATA_TIMEOUT_MS = 30_000;
 
@@ -58,8 +58,8 @@ export class ResetWatcher {
         continue;
       }
       const resetCount = previous.consumedBytes === consumedBytes ? previous.resetCount + 1 : 1;
-      // Let a slow reader that makes progress consume the data, after which it notices the reset itself. The data must
-      // not be lost, because both sides may have closed the connection in an orderly way.
+      // Do not destroy the connection while a slow reader makes progress. The reader notices the reset once it has
+      // consumed the data, which must not be lost, because both sides may have closed the connection gracefully.
       if (resetCount >= (socket.readableLength === 0 ? 2 : MAX_UNREAD_INSPECTIONS)) socket.destroy();
       else this.#connections.set(socket, { resetCount, consumedBytes });
     }
@@ -98,7 +98,7 @@ export function guardConnections(server: Server, { maxConnections, maxPerAddress
   server.maxConnections = maxConnections;
   const resetWatcher = new ResetWatcher();
   const connectionCounts = new Map<string, number>();
-  // Over TLS, the data that nobody has read is in the TLS socket, and the other socket never reads any.
+  // Over TLS, unread data is buffered in the TLS socket, not in the underlying socket.
   server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', (socket) => resetWatcher.add(socket));
   server.on('connection', (socket) => {
     socket.setKeepAlive(true, KEEP_ALIVE_DELAY_MS);

@@ -1,5 +1,5 @@
 /**
- * Checks and sets the kernel parameters on which a kubelet insists (`setupKernelTunables` in
+ * Checks and sets the kernel parameters that the kubelet requires (`setupKernelTunables` in
  * `pkg/kubelet/cm/container_manager_linux.go`).
  */
 import { readFile, writeFile } from 'node:fs/promises';
@@ -7,14 +7,14 @@ import { join } from 'node:path';
 import { messageOf } from '../base/failure.ts';
 
 const REQUIRED_PARAMETERS = [
-  // Memory may always be overcommitted.
+  // The kernel always allows memory to be overcommitted.
   ['vm/overcommit_memory', 1],
-  // The kernel kills a process if it runs out of memory, and does not panic.
+  // When memory runs out, the kernel kills a process instead of panicking.
   ['vm/panic_on_oom', 0],
   // The host reboots 10 s after a panic.
   ['kernel/panic', 10],
   ['kernel/panic_on_oops', 1],
-  // Each container may need a key, and a key has 25 bytes.
+  // Each container may need a key in the root user's kernel keyring quota, and each key takes 25 bytes.
   ['kernel/keys/root_maxkeys', 1_000_000],
   ['kernel/keys/root_maxbytes', 25_000_000],
 ] as const;
@@ -26,7 +26,7 @@ interface WrongParameter {
   readonly expected: number;
   /** Current value. Undefined if it cannot be read. */
   readonly actual: number | undefined;
-  /** The kubelet's message. */
+  /** The kubelet's error message for a wrong value. */
   readonly message: string;
 }
 
@@ -48,7 +48,7 @@ export async function findWrongKernelParameters(root = PROC_SYS): Promise<WrongP
   return parameters.filter((parameter) => parameter !== undefined);
 }
 
-/** Joins the messages of several parameters as Go's aggregated errors are. */
+/** Joins the messages of several parameters in the format of a Go aggregate error. */
 export function describeWrongParameters(parameters: readonly WrongParameter[]): string {
   const messages = parameters.map(({ message }) => message);
   return messages.length === 1 ? messages.join() : `[${messages.join(', ')}]`;
@@ -62,7 +62,7 @@ export async function setKernelParameters(
   const problems: string[] = [];
   for (const { name, expected, actual } of await findWrongKernelParameters(root)) {
     try {
-      // Do not create a missing file, because the kernel does not have that parameter.
+      // Do not create the file if it is missing, because then the kernel does not have that parameter.
       await writeFile(join(root, name), String(expected), { flag: 'r+' });
       changes.push(`set the kernel parameter ${name} from ${actual} to ${expected}`);
     } catch (error) {

@@ -1,11 +1,11 @@
-/** Runs a program that keeps running, and reports each line of its output. */
+/** Runs a long-running program and reports each line of its output. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { ProgramFailure, programEnvironment } from './program.ts';
 
 interface LineProgramOptions {
-  /** Signal that terminates the program with SIGTERM when it aborts. */
+  /** Aborting this signal terminates the program with SIGTERM. */
   readonly signal: AbortSignal;
   readonly onLine: (line: string) => void;
   readonly onErrorLine?: (line: string) => void;
@@ -13,8 +13,8 @@ interface LineProgramOptions {
 }
 
 /**
- * Runs a program until the signal aborts. Its standard input is a pipe, which ends with this process. Resolves when the
- * program has exited because of the signal. Rejects with a `ProgramFailure` if it exits for any other reason.
+ * Runs a program until the signal aborts. Its standard input is a pipe that closes when this process exits. Resolves
+ * when the program has exited because of the signal. Rejects with a `ProgramFailure` if it exits for any other reason.
  */
 export async function runLineProgram(
   program: string,
@@ -25,12 +25,12 @@ export async function runLineProgram(
   const child = spawn(program, args, {
     env: { ...programEnvironment(), LC_ALL: 'C', ...environment },
     stdio: ['pipe', 'pipe', 'pipe'],
-    // A separate session, because Ctrl-C in the terminal must not end the program before this process.
+    // Start the program in its own session, so that Ctrl-C in the terminal does not terminate it before this process.
     detached: true,
     killSignal: 'SIGTERM',
     signal,
   });
-  // The input ends if the program exits, which its exit reports.
+  // Ignore write errors, which occur if the program has exited. The exit event reports that.
   child.stdin.on('error', () => {});
   let lastErrorLine = '';
   createInterface(child.stdout).on('line', onLine);

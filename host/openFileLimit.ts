@@ -5,7 +5,7 @@ import { runProgram } from './program.ts';
 const TIMEOUT_MS = 10_000;
 
 /**
- * Sets the hard and the soft limit of open files of this process, as a kubelet does (`SetNumFiles` in
+ * Sets the hard and the soft limit on open files of this process, as the kubelet does (`SetNumFiles` in
  * `pkg/util/rlimit/rlimit_linux.go`). Child processes that are started later inherit it. Returns an error message, or
  * undefined on success.
  */
@@ -14,7 +14,7 @@ export async function setOpenFileLimit(limit: number, pid = process.pid): Promis
   if (limits?.every((each) => each === String(limit))) return undefined;
   try {
     const { signal } = new AbortController();
-    // Node.js has no call for it.
+    // Node.js has no API to set resource limits.
     await runProgram('prlimit', ['--pid', String(pid), `--nofile=${limit}:${limit}`], {
       signal,
       timeoutMs: TIMEOUT_MS,

@@ -48,7 +48,7 @@ export async function findFirstExecutable(files: readonly string[]): Promise<str
 export const PASSED_FD = 3;
 
 interface ProgramOptions {
-  /** Signal that kills the program when it aborts. The call then rejects with the signal's reason. */
+  /** Aborting this signal kills the program, and the call rejects with the signal's reason. */
   readonly signal: AbortSignal;
   /** Timeout in milliseconds, after which the program is killed. */
   readonly timeoutMs: number;
@@ -61,7 +61,7 @@ interface ProgramOptions {
   readonly passedFd?: number;
   /** Maximum size of the standard output in bytes. A program that writes more is killed and treated as failed. */
   readonly maxOutputBytes?: number;
-  /** Whether to kill the program's child processes with it. */
+  /** Whether to kill the program's child processes as well. */
   readonly killsChildren?: boolean;
   /**
    * Called when the process has exited. A process that hangs in the kernel may exit long after the call has rejected.
@@ -129,7 +129,7 @@ export async function runProgram(program: string, args: readonly string[], optio
   try {
     child = spawnProgram(program, args, options, killTrigger);
   } catch (cause) {
-    // Node.js throws some errors, such as ENOMEM, and reports others through an event.
+    // `spawn` throws some errors, such as ENOMEM, and reports others through the `error` event.
     timeout.clear();
     onExit?.();
     throw new ProgramFailure(messageOf(cause), { stderr: '', hasTimedOut: false, cause });
@@ -168,8 +168,8 @@ export async function runProgram(program: string, args: readonly string[], optio
 }
 
 /**
- * Writes the input, which ends early if the program has exited or the stream fails. The program then reports that its
- * input is incomplete.
+ * Writes the input to the program. Stops early if the program has exited or if the stream fails, in which case the
+ * program reports that its input is incomplete.
  */
 function writeInput(input: Readable, { stdin }: ChildProcess): void {
   if (stdin !== null) pipeline(input, stdin).catch(() => {});

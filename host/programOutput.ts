@@ -5,7 +5,7 @@ import { startTimeLimit } from '../base/time/timeLimit.ts';
 import { programEnvironment } from './program.ts';
 
 interface OutputOptions {
-  /** Signal that kills the program when it aborts. */
+  /** Aborting this signal kills the program. */
   readonly signal: AbortSignal;
   /** Timeout in milliseconds, after which the program is killed and the output ends. */
   readonly timeoutMs: number;

@@ -20,12 +20,12 @@ export async function findProcess(pid: number): Promise<RunningProcess | undefin
 }
 
 /**
- * Returns the fields of a process's stat file from the state on. The second of these fields is the parent's PID. Empty
+ * Returns the fields of `/proc/<pid>/stat`, starting with the state, so that the parent's PID is the second one. Empty
  * if the process does not exist.
  */
 export async function readProcessStat(pid: number): Promise<string[]> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(defaultIfUnreadable(''));
-  // The name before the state may contain blanks and parentheses.
+  // The process name, which precedes the state, may contain spaces and parentheses.
   return stat === '' ? [] : stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 

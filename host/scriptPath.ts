@@ -7,6 +7,6 @@ export function scriptPath(folder: string, name: string): string {
   const source = join(folder, `${name}.ts`);
   if (existsSync(source)) return source;
   const bundledPath = join(folder, `${name}.mjs`);
-  // The chunks of the bundle are in a subdirectory.
+  // If this code is in a chunk of the bundle, `folder` is a subdirectory, and the script is in its parent directory.
   return existsSync(bundledPath) ? bundledPath : join(dirname(folder), `${name}.mjs`);
 }

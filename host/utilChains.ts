@@ -1,5 +1,5 @@
 /**
- * Maintains the iptables chains that a kubelet creates for other components (`initNetworkUtil` in
+ * Maintains the iptables chains that the kubelet creates for other components (`initNetworkUtil` in
  * `pkg/kubelet/kubelet_network_linux.go`): a hint for the variant of iptables that the host uses, and a rule that drops
  * packets from other hosts to the loopback addresses.
  */
@@ -16,7 +16,7 @@ const CANARY_CHAIN = 'KUBE-KUBELET-CANARY';
 /** Tables with a canary. Its absence reveals that somebody has flushed the table. */
 const CANARY_TABLES = ['mangle', 'nat', 'filter'] as const;
 
-/** Arguments that wait at most 5 s for the lock of iptables. */
+/** Arguments that make iptables wait for the xtables lock for at most 5 s, polling every 100 ms. */
 const LOCK_ARGUMENTS = ['-w', '5', '-W', '100000'];
 const TIMEOUT_MS = 30_000;
 const CHECK_INTERVAL_MS = 60_000;
@@ -76,7 +76,7 @@ export class UtilChains {
   /** Restores the chains each minute if they have been flushed, until the returned function is called. */
   repeat(): () => void {
     if (this.#programs.length === 0) return () => {};
-    // A check that waits for the lock of iptables delays the next one.
+    // Prevents checks from overlapping, because a check may wait for the xtables lock.
     let isChecking = false;
     return startInterval(this.#clock, CHECK_INTERVAL_MS, () => {
       if (isChecking) return;
@@ -95,7 +95,10 @@ export class UtilChains {
     });
   }
 
-  /** Creates the missing chains and rules of each program that must be handled. Reports each problem once. */
+  /**
+   * Creates the missing chains and rules for each iptables program that `mustHandle` selects. Reports each problem
+   * once.
+   */
   async #ensureAll(mustHandle: (program: IptablesProgram) => Promise<boolean> = async () => true): Promise<void> {
     const problems = await Promise.all(
       this.#programs.map(async (program) => {
@@ -141,7 +144,7 @@ export class UtilChains {
     await this.#run('iptables', [...LOCK_ARGUMENTS, operation, chain, '-t', 'filter', ...rule]);
   }
 
-  /** Whether a command succeeds. Throws unless iptables has executed it. */
+  /** Whether a command succeeds. Throws if iptables could not run it at all. */
   async #succeeds(program: IptablesProgram, args: readonly string[]): Promise<boolean> {
     try {
       await this.#run(program, [...LOCK_ARGUMENTS, ...args]);

@@ -86,9 +86,9 @@ function allowedOrigins({ address, scheme }: AccessRules): (string | undefined)[
 const cookieName = ({ port }: InspectAddress): string => `statelet-token-${port}`;
 
 /**
- * Returns the cookie that stores the token once the user has opened the link that contains it. With SameSite=Strict, a
- * browser would not send the cookie on the redirect after the user followed the link from a different site. Without
- * TLS, not every browser accepts a Secure cookie.
+ * Returns the cookie that stores the token once the user has opened the link that contains it. The cookie is not
+ * SameSite=Strict, because a browser would then not send it on the redirect if the user followed the link from a
+ * different site. It is Secure only with TLS, because not every browser accepts a Secure cookie without TLS.
  */
 export const tokenCookie = (token: string, { address, scheme }: Pick<AccessRules, 'address' | 'scheme'>): string =>
   `${cookieName(address)}=${token}; HttpOnly; ${scheme === 'https' ? 'Secure; ' : ''}SameSite=Lax; Path=/`;

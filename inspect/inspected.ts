@@ -16,7 +16,7 @@ import type {
 /** Thrown if the requested object does not exist. The message is shown to the user. */
 export class NotInspected extends Error {}
 
-/** A running node, which viewers can follow. */
+/** Live updates of a running node, which viewers can follow. */
 export interface LiveUpdates {
   /** Returns the state as of the last frame if there is a viewer, otherwise the current state. */
   snapshot(): Snapshot;

@@ -18,7 +18,7 @@ export interface ShownActor extends Omit<ActorNode, 'children'> {
 export interface ShownPod {
   readonly uid: string;
   readonly namespace: string;
-  /** The full name, which ends in `-` and the node's name for a static pod. */
+  /** The full name. For a static pod, it ends with `-<node name>`. */
   readonly name: string;
   readonly isStatic: boolean;
   readonly phase: string;
@@ -51,7 +51,7 @@ export interface ShownNode {
     readonly ready: boolean;
     readonly message?: string;
   };
-  /** A problem of the node in one sentence. Undefined if there is none. */
+  /** A problem with the node, in one sentence. Undefined if there is none. */
   readonly trouble?: string;
   readonly gates: { readonly start: ShownGate; readonly pull: ShownGate };
   /** The sources of pods, with their problems. */
@@ -140,7 +140,7 @@ export interface EnteredLine {
   readonly source: string;
   /** Duration of the call that the input responds to. */
   readonly tookMs?: number;
-  /** UID of the pod that a fact is about. Undefined if the fact is not about exactly one pod. */
+  /** UID of the pod that a fact is about. Undefined if the fact is about no pod or about several. */
   readonly uid?: string;
   /** Short description of the input, e.g. `api exit 3`, or the reason for a failure. */
   readonly what?: string;
@@ -217,8 +217,8 @@ export interface ActorDetail {
   readonly problems: readonly string[];
   readonly next: readonly NextTransition[];
   /**
-   * Sentences about the pods that would be evicted next. Undefined for past states, and for all actors except the
-   * eviction.
+   * Sentences about the pods that would be evicted next. Undefined for past states, and for all actors except the one
+   * that evicts pods.
    */
   readonly nextEvictions?: readonly string[];
   /** Recent Kubernetes events. Undefined for a past state, whose events are part of the actor's history. */

@@ -1,4 +1,4 @@
-/** Serves the inspection page over HTTP. Clients can only read. */
+/** Serves the inspection page over HTTP. The page is read-only. */
 import { constants } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -55,8 +55,8 @@ const STATELY_PATH = '/stately';
 /** Maximum number of connections. This is more than enough for several browsers that show the page. */
 const MAX_CONNECTIONS = 64;
 /**
- * Maximum number of connections from one address. This is enough for a browser, which opens six connections, and one
- * stream for each tab.
+ * Maximum number of connections from one address. This is enough for a browser, which opens up to six connections for
+ * requests and one stream per tab.
  */
 const MAX_CONNECTIONS_PER_ADDRESS = 32;
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -108,7 +108,7 @@ export async function servePage(options: PageServerOptions): Promise<PageServer>
       const timeLimit = startTimeLimit(SHUTDOWN_TIMEOUT_MS);
       timeLimit.signal.addEventListener('abort', () => {
         server.closeAllConnections();
-        // `closeAllConnections` does not include upgraded connections.
+        // `closeAllConnections` does not close upgraded connections.
         for (const connection of upgradedConnections) connection.destroy();
       });
       await Promise.all([requestHandler.close(), serverClosed]);

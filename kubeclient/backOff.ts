@@ -1,6 +1,6 @@
 /**
- * Computes the exponential back-off between attempts. The back-off is reset every two minutes, so that a server that is
- * available again after hours is contacted soon (`tools/cache/reflector.go`, `util/wait/backoff.go` of client-go).
+ * Computes the exponential back-off between attempts. The back-off is reset every two minutes, so that a server that
+ * recovers after hours is contacted promptly (`tools/cache/reflector.go`, `util/wait/backoff.go` of client-go).
  */
 import type { Clock } from '../base/time/clock.ts';
 

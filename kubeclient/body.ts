@@ -37,8 +37,8 @@ export async function readErrorBody(body: AsyncIterable<string>): Promise<string
 }
 
 /**
- * Maximum number of blank characters between two events. Without it, a server that sends only blanks would keep the CPU
- * busy.
+ * Maximum number of whitespace characters between two events. Without this limit, a server that sends only whitespace
+ * would keep the CPU busy.
  */
 const MAX_BLANK_CHARACTERS = 64 * 1024;
 

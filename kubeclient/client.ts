@@ -14,7 +14,7 @@ export interface KubeClientOptions {
   readonly transport: KubeTransport;
   readonly clock: Clock;
   readonly userAgent: string;
-  /** Rate limit of the requests. Undefined means no limit. */
+  /** Rate limit for requests. Undefined if there is no limit. */
   readonly rateLimit?: RateLimitOptions;
   readonly observer?: RequestObserver | undefined;
 }

@@ -4,7 +4,7 @@ import type { Clock } from '../base/time/clock.ts';
 export interface RateLimitOptions {
   /** Requests per second. */
   readonly qps: number;
-  /** Maximum number of requests at once. */
+  /** Maximum number of requests that may be sent without a delay after an idle period. */
   readonly burst: number;
 }
 

@@ -53,8 +53,8 @@ export interface ReflectorOptions<Stored = KubeObject> {
   readonly onSet: (objects: readonly Stored[]) => void;
   readonly onStep: (step: ReflectorState) => void;
   /**
-   * Called once per problem of an object that `transform` rejects. The last valid version of the object remains in the
-   * set.
+   * Called once for each problem with an object that `transform` rejects. The last valid version of the object remains
+   * in the set.
    */
   readonly onProblem?: ((problem: string) => void) | undefined;
 }

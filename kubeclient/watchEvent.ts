@@ -40,7 +40,10 @@ export type WatchEvent =
   /** `endsInitial` is true once all objects that existed at the start of the watch have been sent. */
   | { readonly type: 'bookmark'; readonly version: string; readonly endsInitial: boolean };
 
-/** A request, described e.g. as `GET /api/v1/pods`, and the type that the objects in its response must have. */
+/**
+ * Describes the request in error messages, e.g. `GET /api/v1/pods`, and names the type that the objects in its response
+ * must have.
+ */
 interface ExpectedObject {
   readonly request: string;
   readonly type: ObjectType;

@@ -33,7 +33,7 @@ export interface HttpResponse extends Writable {
  */
 export interface Upgrade {
   readonly request: IncomingMessage;
-  /** The response for refusing an upgrade. */
+  /** The response to send if the upgrade is refused. */
   readonly response: ServerResponse;
   readonly socket: Duplex;
   /** Bytes that arrived after the request's headers. */

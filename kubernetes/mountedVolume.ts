@@ -1,6 +1,6 @@
 import type { Failure } from '../base/failure.ts';
 
-/** The result of mounting a volume, from which the pod's containers are created. */
+/** The result of mounting a volume, which is needed to create the pod's containers. */
 export type MountedVolume =
   /** A directory or file of the host that is mounted into containers. */
   | MountedPath

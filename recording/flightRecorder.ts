@@ -55,8 +55,9 @@ export interface FlightRecorder {
   /** Writes the pending lines. Resolves once the write has succeeded or failed. */
   flush(): Promise<void>;
   /**
-   * Resolves when everything recorded so far is on disk, so that a reader can open the files. Resolves immediately if
-   * the last write started less than a second ago or writes are failing, so callers need not limit their rate.
+   * Resolves when everything recorded so far is on disk, so that a reader can open the files. Callers need not throttle
+   * their calls, because the promise resolves immediately if the last write started less than a second ago or if writes
+   * are failing.
    */
   waitUntilWritten(): Promise<void>;
   /** Writes the last lines. Must be called after the agent has stopped. */
@@ -73,12 +74,12 @@ const FLUSH_THRESHOLD_LENGTH = 2 ** 18;
  */
 const MAX_PENDING_LENGTH = 2 ** 21;
 /**
- * Minimum number of entries between two keyframes. In addition, the lines between keyframes must be at least as long as
- * the previous keyframe. The first condition bounds the duration of a replay, and the second one prevents a burst on a
- * node with hundreds of pods from writing mostly keyframes.
+ * Minimum number of entries between two keyframes. In addition, the lines since the last keyframe must be at least as
+ * long in total as that keyframe. The first condition bounds the duration of a replay, and the second one prevents a
+ * burst on a node with hundreds of pods from writing mostly keyframes.
  */
 const KEYFRAME_INTERVAL_ENTRIES = 2_000;
-/** Number of steps for serializing a keyframe in one turn of the event loop. A step covers about one actor. */
+/** Number of keyframe serialization steps per turn of the event loop. A step covers about one actor. */
 const STEPS_PER_TURN = 100;
 /** Delay in milliseconds before the next write after a failed one. */
 const RETRY_DELAY_MS = 10_000;
@@ -273,7 +274,8 @@ class Recorder implements FlightRecorder {
   }
 
   /**
-   * Removes and returns the pending lines. Also starts a keyframe if `inNew` is set or the last keyframe is old enough.
+   * Removes and returns the pending lines. Also starts a keyframe if the lines go to a new file (`inNew`) or the
+   * last keyframe is old enough.
    */
   #takePending(inNew: boolean): {
     readonly pending?: PendingText | undefined;

@@ -1,7 +1,7 @@
 /**
- * Defines the lines of a recording, each of which is a JSON object. A recording covers one or more lives of an agent,
- * i.e. the time from each start of the agent to its end. A life consists of segments, each of which starts with a
- * `began` line. All lines are in the order in which they occurred.
+ * Defines the lines of a recording, each of which is a JSON object. A recording covers one or more lives of an agent. A
+ * life is the time from a start of the agent to its exit. It consists of segments, each of which starts with a `began`
+ * line. All lines are in the order in which they occurred.
  */
 
 import type { RecordedInput } from '../actors/boundary.ts';
@@ -36,13 +36,11 @@ export interface SegmentHeader {
   readonly from?: Keyframe;
   /** Number of lines lost just before this one. */
   readonly missed?: number;
-  /**
-   * Number of members of the same life that were written before this one. If fewer are present, some have been lost.
-   */
+  /** Number of members written earlier in the same life. If fewer are present, some have been lost. */
   readonly before?: number;
 }
 
-/** A call that an actor made through a port, or that it canceled. */
+/** An actor called a port, or canceled such a call. */
 type CallLine = { readonly kind: 'asked' } & PortCall;
 
 /** An actor entered a state. */

@@ -43,8 +43,8 @@ export type Deflate = (bytes: Uint8Array) => Promise<Uint8Array>;
  */
 export const MAGIC_BYTES = Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255]);
 /**
- * ID of this format's extra field in the gzip header. The field contains the size of the member, its time, whether a
- * replay can start there, and the numbers of entries and failures.
+ * ID of this format's extra field in the gzip header. The field contains the member's size and time, whether a replay
+ * can start there, and the counts of entries and failures.
  */
 const FIELD_ID = Buffer.from('SL');
 const FIELD_BYTES = 4 + 8 + 1 + 4 + 4;

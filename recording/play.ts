@@ -53,7 +53,7 @@ interface PlayTo extends Pick<NodeParts, 'onStateChange'> {
    * this time. The default is `until`.
    */
   readonly since?: number;
-  /** Called with each inspection event of XState and its recorded time. */
+  /** Called with each XState inspection event and the time at which it was recorded. */
   readonly inspect?: (event: InspectionEvent, at: number) => void;
 }
 
@@ -93,8 +93,8 @@ export async function replayUntil(
 }
 
 /**
- * Replays a stretch of a recording from one of its keyframes in steps, each of which ends at the time that the caller
- * requests.
+ * Replays a stretch, i.e. a part of a recording without gaps. The replay starts at a keyframe and proceeds in steps,
+ * each of which ends at the time that the caller requests.
  */
 export class StretchPlayer {
   readonly #replayStart: ReplayStart;
@@ -125,8 +125,8 @@ export class StretchPlayer {
   }
 
   /**
-   * Replays all members that start at or before `until`. Calls `onMoment` after all entries with the same timestamp.
-   * After a rejection, the player's state is undefined and the player must be discarded.
+   * Replays all members that start at or before `until`. Calls `onMoment` once for each timestamp, after all entries
+   * with that timestamp. If it rejects, the player may be in an inconsistent state and must be discarded.
    */
   async playTo(until: number, file: RecordingFile, stretch: Stretch, onMoment: (at: number) => void): Promise<void> {
     const nextStart = stretch.replayStarts.find(({ member }) => member > this.#replayStart.member);
@@ -178,12 +178,13 @@ async function enterOrThrow(enter: Replay['enterEntry'], line: EntryLine): Promi
 }
 
 /**
- * Wraps an error that a machine throws during a replay, in which it may receive inputs that a live node never sends.
+ * Wraps an error that a machine throws during a replay. A replayed machine may receive inputs that a live node never
+ * sends.
  */
 const createReplayError = (at: number, cause: unknown): RecordingError =>
   new RecordingError(`${new Date(at).toISOString()}: it cannot be replayed: ${messageOf(cause)}`, { cause });
 
-/** The numbers of compared lines by kind, and the first mismatch, if any. */
+/** The count of compared lines of each kind, and the first mismatch, if any. */
 export interface CheckResult {
   readonly entries: number;
   readonly states: number;

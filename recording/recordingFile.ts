@@ -45,7 +45,7 @@ export class RecordingFile {
 
   /**
    * Opens a recording. Rejects with a `RecordingError` if there is no recording at the path, and with a system error if
-   * it cannot be read. A file that is not a recording has no members.
+   * it cannot be read. A file that is not a recording is opened as a recording without members.
    */
   static async open(
     path: string,
@@ -98,7 +98,10 @@ export class RecordingFile {
   }
 }
 
-/** Maximum size of a decompressed member, in bytes. The keyframe of the largest node takes a tenth of this size. */
+/**
+ * Maximum size of a decompressed member, in bytes. Even the keyframe of the largest node is only about a tenth of this
+ * size.
+ */
 const MAX_EXPANDED_BYTES = 2 ** 28;
 
 const decompressInThreadPool: Decompress = promisify<Buffer, ZlibOptions, Buffer>(gunzip);

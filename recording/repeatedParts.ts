@@ -8,8 +8,8 @@ import { isObject } from '../base/values/isObject.ts';
 import { lookUp } from '../base/values/lookUp.ts';
 
 /**
- * The only key of a reference. A number as its value is an index in `shared`. An object as its value is an escaped
- * original object, which has this key itself.
+ * The only key of a reference. If the value is a number, the number is an index in `shared`. If the value is an object,
+ * that object is an escaped original that itself has this key.
  */
 const REFERENCE_KEY = '$shared';
 
@@ -22,14 +22,14 @@ export interface DeduplicatedValue {
 type PlainObject = Readonly<Record<string, unknown>>;
 
 /**
- * Number of outer levels at which each object is processed in a separate step. The contexts of a pod's actors and the
- * statuses of containers are below these levels, so each of them is processed within a single step.
+ * Number of outer nesting levels whose objects are each processed in a separate step. Deeper objects, e.g. the context
+ * of a pod's actor or the status of a container, are processed in a single step.
  */
 const STEP_LEVELS = 7;
 
 /**
- * Replaces each object that occurs repeatedly with a reference. The generator yields after short steps, because the
- * keyframe of a node may have thousands of actors.
+ * Replaces each object that occurs repeatedly with a reference. Yields after short steps, so that a keyframe with
+ * thousands of actors does not block the event loop.
  */
 export function* replaceRepeatedObjects(value: unknown): Generator<void, DeduplicatedValue> {
   const repeatedObjects = yield* findRepeated(value);
@@ -74,7 +74,9 @@ const escapeReference = (copy: unknown): unknown =>
  */
 const MAX_EXPANDED_VALUES = 1e9;
 
-/** Maximum depth of a keyframe with all references expanded, because a keyframe is processed recursively. */
+/**
+ * Maximum depth of a keyframe with all references expanded. It is limited because keyframes are processed recursively.
+ */
 const MAX_DEPTH = 1_000;
 
 /** Number of values in a part of a keyframe with all references expanded, and their maximum depth. */
@@ -106,7 +108,7 @@ export function isWithinLimits({ value, shared: sharedObjects }: DeduplicatedVal
     const cachedExtent = extents.get(index);
     // An object that was measured at a shallower level may be too deep at this level.
     if (cachedExtent !== undefined) return level + cachedExtent.depth > MAX_DEPTH ? UNBOUNDED_EXTENT : cachedExtent;
-    // End a circular reference here. Damaged data may contain one, and `restoreRepeatedObjects` restores it as null.
+    // Break circular references here. Damaged data may contain one, which `restoreRepeatedObjects` restores as null.
     extents.set(index, LEAF_EXTENT);
     const extent = measureExtent(sharedObjects[index], level);
     extents.set(index, extent);
@@ -130,7 +132,7 @@ export function restoreRepeatedObjects({ value, shared: sharedObjects }: Dedupli
   };
   const restoreShared = (index: number): unknown => {
     if (!restoredObjects.has(index)) {
-      // End a circular reference, which damaged data may contain, with null.
+      // Break a circular reference by restoring it as null. Damaged data may contain one.
       restoredObjects.set(index, null);
       restoredObjects.set(index, restoreValue(sharedObjects[index] ?? null));
     }

@@ -84,8 +84,8 @@ export class ReplayComparison {
   }
 
   /**
-   * Returns the first replayed state or status that was not recorded. There should be none, because an agent that stops
-   * properly has recorded everything that it published.
+   * Returns the first replayed state or status that was not recorded. There should be none, because an agent that shuts
+   * down cleanly has recorded everything that it published.
    */
   #findUnrecorded({
     at,
@@ -97,7 +97,8 @@ export class ReplayComparison {
     if (next !== undefined) return { at, subject: next.actor, replayed: next.state };
     for (const [uid, statuses] of this.#replayedStatuses) {
       const pod = this.#names.get(uid);
-      // The first status of a named pod has already been compared, so only further statuses are unrecorded.
+      // If the pod has an entry in `#names`, the first status in the list has already been compared, so only the
+      // following ones are unrecorded.
       if (statuses.length === (pod === undefined ? 0 : 1) || untold.includes(uid)) continue;
       const { path, left, right } = firstDifference(pod && statuses[0], statuses.at(-1)) ?? {
         path: '',

@@ -1,4 +1,4 @@
-/** Writes to a ring of files, i.e. deletes the oldest files when the total size exceeds a limit. */
+/** Writes to a ring of files. The oldest files are deleted when the total size exceeds a limit. */
 import { constants } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '../host/files/fileErrors.ts';

@@ -150,8 +150,8 @@ export async function readMemberLines(file: RecordingFile, member: Member): Prom
 }
 
 /**
- * Yields the lines of a stretch from one of its keyframes on, without segment headers. Skips members that start after
- * `until` but still reads later members, because the clock may have been set back.
+ * Yields the lines of a stretch, starting at one of its keyframes, without segment headers. Skips members that start
+ * after `until` but still reads later members, because the clock may have been set back.
  */
 export async function* readStretchLines(
   file: RecordingFile,

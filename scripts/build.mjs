@@ -13,7 +13,7 @@ import { printProgress, root } from './setup/places.mjs';
 
 const distDirectory = join(root, 'dist');
 const mainFile = join(root, 'cli/main.ts');
-/** Directory of the compiled code that cli/bin.mjs caches. */
+/** Directory of the compile cache that cli/bin.mjs uses. */
 const compileCacheDirectory = join(distDirectory, 'compiled');
 /** Output directory of scripts/types.mjs. */
 const typesDirectory = join(distDirectory, 'types');
@@ -60,7 +60,7 @@ const deferredModulesPlugin = {
 const DAEMON_MODULES = ['run.ts', 'up.ts', 'privateRuntime.ts', 'startNode.ts'];
 
 /**
- * esbuild plugin that leaves the modules of other commands out of the daemon's bundle, because V8 retains the bundle's
+ * esbuild plugin that excludes the modules of other commands from the daemon's bundle, because V8 retains the bundle's
  * whole text in memory. Fails if cli/main.ts does not import one of the daemon's modules, e.g. because the module was
  * renamed.
  */
@@ -111,7 +111,10 @@ const commandOptions = {
   banner: requireBanner,
 };
 
-/** Options for the bundle that cli/compileCache.mjs loads: one function in one file without imports. */
+/**
+ * Options for the bundle that cli/compileCache.mjs loads. The bundle is a single file without imports that contains one
+ * function.
+ */
 const daemonOptions = {
   ...commonOptions,
   entryPoints: { daemon: mainFile },

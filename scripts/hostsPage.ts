@@ -10,7 +10,9 @@ export const HOSTS_PAGE = 'docs/reference/hosts.md';
 
 const VM_TESTS = 'test/vm';
 
-/** Returns the paths of the test files of the virtual machine in order, relative to the root of the repository. */
+/**
+ * Returns the ordered paths of the test files that run in the virtual machine, relative to the root of the repository.
+ */
 export const listVmTests = (root: string): string[] =>
   readdirSync(join(root, VM_TESTS))
     .filter((name) => name.endsWith('.test.ts'))

@@ -1,6 +1,6 @@
 /**
- * Writes the list of the metrics that a kubelet declares: `node scripts/kubeletMetrics.mjs KUBERNETES`, where
- * KUBERNETES is the source tree of a release, including `vendor`. Prints the declarations that cannot be read.
+ * Writes the list of the metrics that the kubelet declares: `node scripts/kubeletMetrics.mjs KUBERNETES`, where
+ * KUBERNETES is the source tree of a release, including `vendor`. Prints the declarations that it cannot parse.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

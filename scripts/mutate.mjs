@@ -1,7 +1,7 @@
 /**
  * Breaks each rule on purpose and checks that a test of that rule fails: `npm run conformance -- --mutate [C7 …]`. The
- * mutations are in test/mutations. Each one is applied to a copy of the package, which runs only the tests whose titles
- * have the rule's number. Tests of `test/e2e` run only if the mutation names them.
+ * mutations are in test/mutations. Each one is applied to a copy of the package, and only the tests whose titles
+ * contain the rule's number run in that copy. Tests in `test/e2e` run only if the mutation names them.
  */
 import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -77,7 +77,10 @@ export function spawnInCopy(copy, args, options) {
   return child;
 }
 
-/** Returns the exit code, or null if the program was killed. Never settles while a signal stops this process. */
+/**
+ * Returns the exit code, or null if the program was killed. Never settles if this process is exiting because of a
+ * signal.
+ */
 export const waitForExit = (child) =>
   new Promise((resolve) => {
     child.once('close', (code) => {
@@ -129,7 +132,7 @@ export async function whileMutated(copy, { file, find, put }, action) {
 
 const resultText = ({ passed, failed }) => `${failed} of ${passed + failed} tests failed`;
 
-/** Runs the tests in the given files whose titles have the rule's number. */
+/** Runs the tests in the given files whose titles contain the rule's number. */
 async function run(copy, rule, tests) {
   const resultsFile = join(copy, 'results.json');
   rmSync(resultsFile, { force: true });

@@ -2,8 +2,8 @@
  * Generates testing/apiserver/schema/kubernetes.json: `node scripts/openapi.mjs SPEC STAGING`, where SPEC and STAGING
  * are the directories `api/openapi-spec/v3` and `staging/src/k8s.io` of a release. The schema contains the kinds that
  * the test API server serves. The OpenAPI documents provide the fields, their types and the merge strategies of lists.
- * The Go types provide the Go type of each field, whether it is serialized if it is empty, and its protobuf number,
- * e.g. `2.1` for field 1 of an inlined field 2. Descriptions are left out.
+ * The Go types provide the Go type of each field, whether it is omitted if empty, and its protobuf number, e.g. `2.1`
+ * for field 1 of an inlined field 2. Descriptions are omitted.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -154,7 +154,8 @@ function reduceSchema(schema, goFields = new Map()) {
     ...(required && { required }),
     ...(mergeKey && { mergeKey }),
     ...(strategy && { strategy }),
-    // A type with several kinds is a common type such as DeleteOptions, which belongs to no group.
+    // A type with several group-version-kinds, such as DeleteOptions, is shared by all groups and gets no kind of its
+    // own.
     ...(groupVersionKinds?.length === 1 && { kind: groupVersionKinds[0] }),
   };
 }

@@ -19,7 +19,7 @@ if (flag !== '--run' || !Object.hasOwn(commands, command)) {
   console.error('usage: node scripts/setup.mjs --run up|playground|test|vm|bench [ARGS]');
   process.exit(1);
 }
-// Ignore the caller's umask, because all users may run the installed files.
+// Ignore the caller's umask, because all users must be able to run the installed files.
 process.umask(0o022);
 await installNodePackages();
 if (Number.parseInt(process.versions.node, 10) < 24) {

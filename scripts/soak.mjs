@@ -1,11 +1,11 @@
 /**
- * Runs random stories on simulated nodes: `npm run soak -- --minutes 10 [--seed 7]`. With `--cluster`, the nodes belong
- * to a cluster. With `--each`, runs the short stories with every fault at each of their calls, and with every action at
- * the time of each call. With `--pairs`, runs them with faults at every pair of calls. `--part 0/2` runs only the first
- * half. With `--faulty [NAME …]`, applies the bugs of test/mutations/simulated.ts to copies of the package, and checks
- * that a story that passes without the bug fails with it. With `--coverage [--stories 300]`, writes
- * docs/simulation-coverage.md, and fails if a transition was not taken without a documented reason, or was taken
- * despite such a reason.
+ * Runs random stories, i.e. generated test scenarios, on simulated nodes: `npm run soak -- --minutes 10 [--seed 7]`.
+ * With `--cluster`, the nodes belong to a cluster. With `--each`, runs each short story once per call and fault with
+ * that fault injected into that call, and once per call and action with that action at the time of the call. With
+ * `--pairs`, injects faults into every pair of calls. `--part 0/2` runs only the first half. With `--faulty [NAME …]`,
+ * applies the bugs of test/mutations/simulated.ts to copies of the package, and checks that a story that passes without
+ * the bug fails with it. With `--coverage [--stories 300]`, writes docs/simulation-coverage.md, and fails if a
+ * transition was not taken without a documented reason, or was taken despite such a reason.
  */
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';

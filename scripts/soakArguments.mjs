@@ -27,7 +27,10 @@ const OPTIONS_BY_MODE = {
   coverage: ['stories'],
 };
 
-/** Parses the arguments. `faults` are the names of seeded bugs. Prints errors and exits with 2. */
+/**
+ * Parses the arguments. `faults` are the names of seeded bugs. If the arguments are invalid, prints the errors and
+ * exits with code 2.
+ */
 export function readArguments(faults) {
   try {
     const flagOption = { type: 'boolean', default: false };

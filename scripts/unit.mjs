@@ -17,20 +17,21 @@ const JEST = [
   join(root, 'node_modules/jest/bin/jest.js'),
 ];
 const TEST = /^test\/(?!vm\/).*\.test\.ts$/;
-/** Tests that run real containers, whole clusters or thousands of stories. */
+/** Matches the paths of tests that run real containers, whole clusters or thousands of stories. */
 const SLOW_TEST = /^test\/(e2e|testing\/simulation|mutations)\/|^test\/(package|exampleProject)\.test\.ts$/;
-/** Tests of the source tree itself, which read files instead of importing them. */
+/** Matches the paths of tests of the source tree itself, which read files instead of importing them. */
 const TREE_TEST = /^test\/([^/]+|docs\/.*)\.test\.ts$/;
 /** Matches imports of relative paths, except for `import type`, which is erased and therefore cannot affect a test. */
 const IMPORT = /(?:^|\n)(?:import|export)\s(?!type\s)[^;'"]*'(\.[^']+)'|\bimport\(\s*'(\.[^']+)'/g;
 
 /**
- * Maximum sum of the durations of the tests that a change selects, in milliseconds. Several of them run at the same
- * time.
+ * Maximum total duration of the tests selected for a change, in milliseconds. A run takes less time, because several
+ * tests run in parallel.
  */
 const BUDGET_MS = 90_000;
 /**
- * Assumed durations of tests that have not run on this host, for a test that runs a whole node and for any other test.
+ * Assumed duration, in milliseconds, of a test that has not run on this host. Tests that run a whole node take longer
+ * than all others.
  */
 const NODE_TEST_MS = 5_000;
 const OTHER_TEST_MS = 500;
@@ -133,7 +134,7 @@ const GENERIC_NAMES = new Set([
   'test',
 ]);
 
-/** Returns the durations of the tests in milliseconds that jest has recorded on this host. */
+/** Returns the test durations that jest has recorded on this host, in milliseconds. */
 function readDurations() {
   const { configs } = JSON.parse(execFileSync(process.execPath, [...JEST, '--showConfig'], { cwd: root }));
   const [{ cacheDirectory, id }] = configs;

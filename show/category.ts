@@ -42,7 +42,7 @@ export function conditionText(actor: { readonly tags: readonly string[] }): stri
   return isHealthy(category) && tagText ? tagText[1] : TEXT_BY_CATEGORY[category];
 }
 
-/** Compares by severity, the most severe first. */
+/** Compares two categories by severity. The most severe one comes first. */
 export const compareSeverity = (a: Category, b: Category): number => CATEGORIES.indexOf(a) - CATEGORIES.indexOf(b);
 
 /**

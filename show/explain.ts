@@ -37,7 +37,7 @@ export interface Explanation {
   readonly pod: ExplainedActor;
 }
 
-/** The parts of the node's state that a pod may be waiting for. */
+/** State of the node's limiters and runtime, which a pod may be waiting for. */
 export interface ExplanationContext {
   readonly limiters?: readonly LimiterView[];
   readonly runtimeNotReady?: string | undefined;
@@ -46,8 +46,8 @@ export interface ExplanationContext {
 }
 
 /**
- * Explains a pod from its actors, its status and the parts of the node that it may wait for, which are the limiters and
- * the runtime. `runtimeNotReady` is the reason why the runtime is not ready, other than a missing network.
+ * Explains the state of a pod based on its actors, its status, and the limiters and the runtime that it may be waiting
+ * for. `runtimeNotReady` is the reason why the runtime is not ready. It does not cover a network that is not ready.
  */
 export function explainPod(
   podWithTree: PodWithTree,

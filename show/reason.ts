@@ -79,7 +79,7 @@ export function containerReason(container: ContainerWithActor, now: number): str
  */
 export const waitReason = (actor: ActorNode, now: number): string => recoveryText(actor, now) ?? waitText(actor, now);
 
-/** Returns the reason why the pod itself is waiting, not counting its containers and volumes. */
+/** Returns the reason why the pod itself is waiting, regardless of its containers and volumes. */
 export function podReason({ tree }: PodActors, now: number): string {
   const { refused, facts, termination, tags } = tree;
   if (refused) return refused.cause ?? refused.message;

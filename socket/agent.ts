@@ -48,7 +48,7 @@ export interface NodeSummary {
   readonly endpoints: RuntimeEndpoints;
   readonly registryCredentials: CredentialSources;
   readonly simulated: boolean;
-  /** A problem of the node that a person must fix. */
+  /** A problem of the node that requires manual intervention. */
   readonly trouble?: string;
   /** Pods of other node agents on the same runtime, which this agent does not touch. */
   readonly foreign: readonly ForeignPod[];
@@ -57,7 +57,7 @@ export interface NodeSummary {
    * manifest, if there is one.
    */
   readonly problems: readonly SourceProblem[];
-  /** Suspicious but accepted content of manifests or of their directory. */
+  /** Warnings about accepted manifests and about the manifest directory. */
   readonly warnings: readonly SourceProblem[];
   /** State of the node's limiters as plain data, for display only. */
   readonly limiters: unknown;
@@ -65,7 +65,6 @@ export interface NodeSummary {
 
 /** A request to open the streams of a container. */
 export interface StreamRequest {
-  /** UID of the pod. */
   readonly uid: string;
   readonly container: string;
   /** Command to run in the container. If undefined, the streams are those of the container's main process. */
@@ -134,8 +133,8 @@ export interface AgentPort {
    */
   usage(signal: AbortSignal): Promise<object | undefined>;
   /**
-   * Opens the streams of a container in the runtime, which serves them for a minute. Rejects with a `NodeFailure` that
-   * has the message of a kubelet.
+   * Requests an exec or attach URL for a container from the runtime, which serves the streams there for a minute.
+   * Rejects with a `NodeFailure` whose message is the same as the kubelet's.
    */
   stream(request: StreamRequest, signal: AbortSignal): Promise<StreamEndpoint>;
   recording(): Promise<AgentRecording>;

@@ -109,7 +109,7 @@ async function readText(address: AgentAddress, response: IncomingMessage): Promi
   return bodyText;
 }
 
-/** Schema of a Status. A default replaces any reason that this version of the program does not know. */
+/** Schema of a Status. A reason that this version does not know is replaced with a default. */
 const statusSchema = z.object({
   reason: z.catch(z.enum(failureReasons), 'InternalError'),
   message: z.catch(z.optional(z.string()), undefined),
@@ -140,7 +140,7 @@ async function* parseLines(
   }
 }
 
-/** Returns a client of the agent that listens at `path`. The default timeout for each part of a response is 10 s. */
+/** Returns a client of the agent that listens at `path`. The default idle timeout of a response is 10 s. */
 export function agentClient(path: string, options: Omit<AgentAddress, 'path'> = {}): AgentClient {
   const agentAddress = { ...options, path };
   const requestText = async (resource: string, accept: string, requestOptions?: RequestOptions) => {
@@ -175,8 +175,8 @@ export function agentClient(path: string, options: Omit<AgentAddress, 'path'> = 
 }
 
 /**
- * Returns a client for the first of `paths` on which an agent listens. If there is none, throws a `NodeFailure` that
- * names a path that this user is not permitted to open or, if there is no such path, all paths.
+ * Returns a client for the first of `paths` on which an agent listens. If there is none, throws a `NodeFailure`. Its
+ * message names a path that this user is not permitted to open. If there is no such path, it names all paths.
  */
 export async function findAgent(
   paths: readonly string[],

@@ -12,9 +12,9 @@ interface OutlookOptions {
 }
 
 /**
- * Returns sentences about the pods that would be evicted first or, given a hypothetical shortage, because of it. If the
- * pods cannot be measured, returns the reason. Returns undefined if no shortage is given and the node never evicts
- * pods.
+ * Returns sentences about the pods that would be evicted first. With a hypothetical shortage, returns sentences about
+ * the pods that this shortage would evict. If the pods cannot be measured, returns the reason. Without a shortage,
+ * returns undefined if the node never evicts pods.
  */
 export async function evictionOutlook(
   agent: Pick<AgentPort, 'evictionFigures' | 'pods'>,

@@ -3,8 +3,8 @@ import { pipeline } from 'node:stream/promises';
 import type { AgentPort, AgentRecording } from './agent.ts';
 
 /**
- * Header of the response of an agent that does not record. The recording in the response body was then made by earlier
- * agents.
+ * Response header that indicates that the agent is not recording. The response body then contains only the recordings
+ * of earlier runs of the agent.
  */
 export const RECORDER_OFF_HEADER = ['statelet-recorder', 'off'] as const;
 

@@ -111,7 +111,7 @@ async function explainMatchingPod(
   };
 }
 
-/** Returns the problems and warnings, without those fields whose lists are empty. */
+/** Returns the problems and warnings. Omits fields with empty lists. */
 const omitEmptyProblems = (manifestProblems: readonly string[], manifestWarnings: readonly string[]) => ({
   ...(manifestProblems.length > 0 ? { manifestProblems } : {}),
   ...(manifestWarnings.length > 0 ? { manifestWarnings } : {}),

@@ -85,7 +85,7 @@ function handleRequest(context: ServerContext, request: IncomingMessage, respons
     const sendFailure = (error: unknown) => {
       sendResponse(response, 500, failureStatus(500, 'InternalError', messageOf(error)));
     };
-    // An error after the headers were sent cannot be reported, so break the connection.
+    // Destroy the connection, because an error cannot be reported once the headers have been sent.
     handleStreamRequest(context.agent, url.pathname, request, response)
       .catch(sendFailure)
       .catch(() => response.destroy());
@@ -99,7 +99,10 @@ function handleRequest(context: ServerContext, request: IncomingMessage, respons
   }
 }
 
-/** Creates the socket with a mode that excludes other users from the start. */
+/**
+ * Creates the socket with a mode that denies access to other users, so that there is no moment at which they could
+ * connect.
+ */
 async function listenOnSocket(server: Server, path: string): Promise<void> {
   const previousUmask = process.umask(0o177);
   try {

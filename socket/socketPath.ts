@@ -16,8 +16,8 @@ export function socketPath(rootDirectory: string): string {
 const LISTENING_FLAG = 0x10000;
 
 /**
- * Returns the paths of the sockets on which agents of this host listen, from the kernel's table. Returns none on hosts
- * without that table. Sockets of users other than root and the current user are left out, because a command trusts the
+ * Returns the paths of the sockets on which agents of this host listen, as listed in /proc/net/unix. Returns no paths
+ * on hosts without that file. Omits sockets of users other than root and the current user, because a command trusts the
  * agent to which it connects.
  */
 export async function findListeningAgents(): Promise<string[]> {

@@ -29,8 +29,8 @@ export class Rates {
 
   /** Starts a sample. Returns whether rates are available, i.e. whether there is a previous sample to compare with. */
   startSample(at: number): boolean {
-    // Compare a sample that follows too closely with the same previous sample again, because a throttled cgroup can be
-    // idle during a short interval.
+    // If this sample started too soon after the last one, keep comparing with the older sample, because a throttled
+    // cgroup can be idle during a short interval.
     if (at - this.#currentStart >= MIN_INTERVAL_MS) {
       this.#previousCounters = at - this.#currentStart < MAX_INTERVAL_MS ? this.#currentCounters : undefined;
       this.#previousStart = this.#currentStart;
@@ -41,8 +41,8 @@ export class Rates {
   }
 
   /**
-   * Stores a counter and returns its rate in billionths of a core. For a new key, computes the rate since the creation
-   * of the cgroup, which was `createdAgoMs` milliseconds ago. Returns undefined if the rate is unknown.
+   * Stores a counter and returns its rate in nanocores. For a new key, computes the rate since the creation of the
+   * cgroup, which was `createdAgoMs` milliseconds ago. Returns undefined if the rate is unknown.
    */
   rateOf(key: string, { usedNs, at }: CpuCounter, createdAgoMs?: number): number | undefined {
     this.#currentCounters.set(key, { usedNs, at });
@@ -54,8 +54,8 @@ export class Rates {
   }
 
   /**
-   * Returns the zero counter of a new cgroup, but not before the start of the previous sample, because a container can
-   * be created shortly before that sample and start after it.
+   * Returns a counter with value 0 at the time the cgroup was created, or at the start of the previous sample if that
+   * is later, because a container can be created shortly before that sample and start after it.
    */
   #counterAtCreation(at: number, agoMs: number | undefined): CpuCounter | undefined {
     if (agoMs === undefined || at - agoMs < this.#previousStart - MAX_START_DELAY_MS) return undefined;

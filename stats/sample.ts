@@ -18,8 +18,8 @@ export interface CgroupSample {
   readonly path: string;
   readonly usage: CgroupUsage;
   /**
-   * CPU rate in billionths of a core, measured since the previous sample or since the creation of the cgroup. Undefined
-   * if there is no recent sample.
+   * CPU rate in nanocores, measured since the previous sample or since the creation of the cgroup. Undefined if there
+   * is no recent sample.
    */
   readonly nanoCores?: number | undefined;
 }

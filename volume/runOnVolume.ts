@@ -6,8 +6,8 @@ import { ProgramFailure, runProgram } from '../host/program.ts';
 
 interface VolumeProgram {
   /**
-   * Paths that the program accesses. The program does not start while an earlier program hangs at one of these paths,
-   * because the new one might hang as well.
+   * Paths that the program accesses. The program is not started while an earlier program hangs on one of these paths,
+   * because it would probably hang as well.
    */
   readonly paths: readonly string[];
   readonly signal: AbortSignal;

@@ -1,4 +1,4 @@
-/** Runs those operations in volumes for which symbolic links require special care. */
+/** Runs the volume operations that must not follow symbolic links out of the volume. */
 
 import { messageOf } from '../base/failure.ts';
 import { readFileWithin } from '../host/files/safeOpen.ts';

@@ -1,7 +1,7 @@
 /**
- * Prepares the ResourceClaims of pods through their drivers and reverts that when their last pod has stopped
- * (`pkg/kubelet/cm/dra/manager.go`). The claims are checkpointed in the kubelet's format before each call, so that a
- * later agent can revert what this one has started.
+ * Prepares the ResourceClaims of pods through their drivers, and unprepares them when the last pod that uses them has
+ * stopped (`pkg/kubelet/cm/dra/manager.go`). The claims are checkpointed in the kubelet's format before each call, so
+ * that a later agent can undo what this one has started.
  */
 import { join } from 'node:path';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
@@ -58,7 +58,10 @@ export class ClaimManager {
   readonly #claims = new Map<string, ClaimState>();
   readonly #locks = new KeyLocks();
   readonly #healths: DeviceHealths;
-  /** UIDs of the pods without an actor whose claims are being reverted. A pod that starts again leaves this set. */
+  /**
+   * UIDs of pods that have no actor and whose claims are being unprepared. A pod that starts again is removed from this
+   * set.
+   */
   readonly #leftoverUids = new Set<string>();
   #pendingWrite: Promise<void> = Promise.resolve();
   #reportClaims = () => {};
@@ -177,7 +180,7 @@ export class ClaimManager {
     }
   }
 
-  /** Prepares claims that are locked. */
+  /** Prepares claims. The caller must hold their locks. */
   async #prepareClaims(pod: Pod, required: readonly RequiredClaim[], options: Options): Promise<void> {
     options.signal.throwIfAborted();
     const unpreparedClaims: ClaimState[] = [];
@@ -219,14 +222,17 @@ export class ClaimManager {
   }
 
   /**
-   * Reverts the preparation of the claims that no other pod uses. Rejects with `FailedUnprepareDynamicResources`. Does
-   * nothing if the pod uses no claims.
+   * Unprepares the claims of a pod that no other pod uses. Rejects with `FailedUnprepareDynamicResources`. Does nothing
+   * if the pod uses no claims.
    */
   async unprepare(podUid: string, options: Options): Promise<void> {
     await this.#unprepare(podUid, () => true, options);
   }
 
-  /** Reverts the preparation of claims whose pods are not active. Rejects with the first failure after trying all. */
+  /**
+   * Unprepares the claims of pods that are not active. If some claims fail, tries all others before it rejects with the
+   * first failure.
+   */
   async unprepareLeftovers(activePodUids: readonly string[], options: Options): Promise<void> {
     const activeUids = new Set(activePodUids);
     const usedUids = new Set([...this.#claims.values()].flatMap(({ podUids }) => podUids));
@@ -253,7 +259,7 @@ export class ClaimManager {
     }
   }
 
-  /** Reverts the preparation of claims that are locked. */
+  /** Unprepares claims. The caller must hold their locks. */
   async #unprepareClaims(podUid: string, keys: readonly string[], options: Options): Promise<void> {
     options.signal.throwIfAborted();
     const unusedClaims: ClaimState[] = [];
@@ -263,7 +269,8 @@ export class ClaimManager {
       if (claim === undefined) continue;
       formerClaims.push(claim);
       const podUids = claim.podUids.filter((uid) => uid !== podUid);
-      // The last reference remains until the claim is reverted, because a later attempt finds the claim by it.
+      // Retain the last pod reference until the claim is unprepared, because a retry finds the claim through this
+      // reference.
       if (podUids.length === 0) unusedClaims.push(claim);
       else this.#claims.set(key, { ...claim, podUids });
     }
@@ -276,8 +283,8 @@ export class ClaimManager {
     }
     for (const claim of unusedClaims) this.#claims.delete(claimKey(claim));
     await this.#save('state').catch((error: unknown) => {
-      // Restore the references of the pod to its claims, by which the next attempt finds them. The drivers have already
-      // unprepared the claims that no other pod uses.
+      // Restore the pod's references to its claims, because the next attempt uses them to find the claims. The drivers
+      // have already unprepared the claims that no other pod uses.
       for (const claim of formerClaims)
         this.#claims.set(claimKey(claim), unusedClaims.includes(claim) ? { ...claim, isPrepared: false } : claim);
       this.#reportClaims();
@@ -293,10 +300,7 @@ export class ClaimManager {
     );
   }
 
-  /**
-   * Returns the claims of a container. Returns none if any of them is unknown to this manager, because its preparation
-   * has not started.
-   */
+  /** Returns the claims of a container, or an empty list if the preparation of any of these claims has not started. */
   containerClaims(pod: Pod, container: Pick<Container, 'name' | 'resources'>): readonly ClaimState[] {
     return containerClaimStates(this.#withLatestStatus(pod), container, [...this.#claims.values()]);
   }
@@ -334,7 +338,7 @@ interface MatchingResult {
   readonly devices: readonly ClaimDevice[];
 }
 
-/** Matches the results of a call with its claims. Throws the kubelet's error if the call has failed for a claim. */
+/** Matches the results of a call to its claims. Throws the kubelet's error if the call failed for any claim. */
 function matchingResults(
   call: string,
   claims: readonly ClaimReference[],

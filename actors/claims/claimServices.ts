@@ -40,7 +40,7 @@ export const claimServices = ({ claimManager, client, nodeName }: ClaimServiceDe
     try {
       await client.delete(path, {}, options);
     } catch (error) {
-      // An older API server does not have this version of the API.
+      // Ignore the error, because an older API server does not serve this API version.
       if (!isNotFound(error)) throw error;
     }
     return null;

@@ -5,7 +5,10 @@ import type { DeviceHealthReport } from './resourceDrivers.ts';
 
 /** Time after which a report is outdated, unless the driver specifies one. */
 const DEFAULT_TIMEOUT_MS = 30_000;
-/** Maximum length of a message in the status of a container, in bytes. A longer one is cut off and ends in dots. */
+/**
+ * Maximum length in bytes of a health message in a container's status. Longer messages are truncated and end with an
+ * ellipsis.
+ */
 const MAX_MESSAGE_BYTES = 1_024;
 
 type DeviceHealth = NonNullable<ClaimDevice['health']>;
@@ -23,7 +26,10 @@ export class DeviceHealths {
     this.#clock = clock;
   }
 
-  /** Records a complete list of a driver's devices. The last health of a missing device remains until it expires. */
+  /**
+   * Records a complete list of a driver's devices. A device that is missing from the list retains its last reported
+   * health until that report expires.
+   */
   update(driver: string, reports: readonly DeviceHealthReport[]): void {
     const now = this.#clock.now();
     const healths = new Map([...(this.#healths.get(driver) ?? [])].filter(([, { expiresAt }]) => expiresAt >= now));
@@ -46,7 +52,7 @@ export class DeviceHealths {
     return { status, message };
   }
 
-  /** Returns the time at which the next health expires, or infinity if there is none. */
+  /** Returns the time at which the next health report expires, or Infinity if there are no reports. */
   nextExpiry(): number {
     const now = this.#clock.now();
     const expiries = [...this.#healths.values()].flatMap((healths) =>

@@ -7,10 +7,10 @@ import type { ClaimReference, ClaimResult, DeviceHealthReport, PrepareResult } f
 /** Returns the tag of a length-delimited field. */
 const fieldTag = (number: number): number => number * 8 + 2;
 
-/** Returns the tag of a field with a variable-length number. */
+/** Returns the tag of a varint field. */
 const numberTag = (number: number): number => number * 8;
 
-/** Encodes the request of either call, a list of claims. */
+/** Encodes the request of a prepare or unprepare call, which is a list of claims. */
 function encodeClaims(claims: readonly ClaimReference[]): Buffer {
   const writer = new BinaryWriter();
   for (const { namespace, uid, name } of claims) {
@@ -30,7 +30,7 @@ function readFields(bytes: Uint8Array, readField: (tag: number, reader: BinaryRe
   }
 }
 
-/** Decodes a map of claim UIDs to messages, which is the first field of both responses. */
+/** Decodes a map from claim UIDs to messages, which is the first field of the prepare and unprepare responses. */
 function decodeClaimMap<Result>(bytes: Uint8Array, decodeResult: (uid: string, bytes: Uint8Array) => Result): Result[] {
   const results: Result[] = [];
   readFields(bytes, (tag, reader) => {
@@ -88,7 +88,7 @@ function decodeUnprepareResult(uid: string, bytes: Uint8Array): ClaimResult {
   return { uid, error };
 }
 
-/** The numbers of the health states in the API. */
+/** Names of the health states, indexed by their enum value in the API. */
 const HEALTH_STATUSES = ['Unknown', 'Healthy', 'Unhealthy'] as const;
 
 function decodeHealthReport(bytes: Uint8Array): DeviceHealthReport {
@@ -149,7 +149,10 @@ const driverMethods = (version: string): DriverMethods => ({
   },
 });
 
-/** The methods of the services that the node can call, by the version that a plugin registers. The messages agree. */
+/**
+ * Methods of the services that the node can call, keyed by the version that a plugin registers. The messages are the
+ * same in all versions.
+ */
 export const DRIVER_SERVICES: ReadonlyMap<string, DriverMethods> = new Map([
   ['v1.DRAPlugin', driverMethods('v1')],
   ['v1beta1.DRAPlugin', driverMethods('v1beta1')],

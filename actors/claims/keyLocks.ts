@@ -5,7 +5,7 @@ export class KeyLocks {
 
   /** Runs a task after all earlier tasks with any of the keys, whether these succeed or fail. */
   async run<T>(keys: readonly string[], task: () => Promise<T>): Promise<T> {
-    // The keys are taken at once and in the order of the calls, so that tasks cannot wait for each other.
+    // Each call queues for all of its keys synchronously, so that tasks cannot deadlock.
     const precedingTasks = keys.map((key) => this.#lastTasks.get(key));
     const running = Promise.allSettled(precedingTasks).then(task);
     for (const key of keys) this.#lastTasks.set(key, running);

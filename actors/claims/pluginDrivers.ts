@@ -50,7 +50,7 @@ interface DriverPlugin {
 
 export class PluginDrivers implements ResourceDrivers {
   readonly #dependencies: PluginDriversDependencies;
-  /** The plugins of each driver, the latest last. */
+  /** Plugins of each driver, in the order in which they registered. */
   readonly #plugins = new Map<string, DriverPlugin[]>();
   #listener: DriverListener | undefined;
 
@@ -141,7 +141,7 @@ export class PluginDrivers implements ResourceDrivers {
     return plugin;
   }
 
-  /** Returns a function that calls a method within the time limit and measures the call. */
+  /** Returns a function that calls a method with a timeout and records the duration of the call. */
   #timedCall<Request, Response>(
     client: PacedClient,
     driver: string,
@@ -170,7 +170,7 @@ export class PluginDrivers implements ResourceDrivers {
     };
   }
 
-  /** Follows the health of the driver's devices until the signal aborts. Not every driver reports it. */
+  /** Watches the health of the driver's devices until the signal aborts. Not every driver reports health. */
   async #followHealth(
     client: PacedClient,
     driver: string,
@@ -214,7 +214,7 @@ function chooseService({ name, endpoint, supportedVersions }: PluginInfo): strin
   );
 }
 
-/** Formats texts like the verb %q of Go. */
+/** Formats strings like Go's `%q`. */
 const quotedList = (texts: readonly string[]): string => `[${texts.map((text) => JSON.stringify(text)).join(' ')}]`;
 
 function throwPluginError(cause: unknown): never {

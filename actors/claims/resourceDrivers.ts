@@ -9,7 +9,7 @@ import type {
 
 export type ClaimReference = Pick<ClaimState, 'namespace' | 'uid' | 'name'>;
 
-/** A driver's response about one claim. `error` is empty if the call has succeeded for the claim. */
+/** A driver's response for one claim. `error` is empty if the call succeeded for the claim. */
 export interface ClaimResult {
   readonly uid: string;
   readonly error: string;
@@ -19,20 +19,19 @@ export interface PrepareResult extends ClaimResult {
   readonly devices: readonly ClaimDevice[];
 }
 
-/** The health of a device as reported by its driver. */
 export interface DeviceHealthReport {
   readonly poolName: string;
   readonly deviceName: string;
   readonly status: DeviceHealthStatus;
   readonly message: string;
-  /** Time after which the report is outdated, in seconds. Not positive for the default. */
+  /** Seconds after which the report is outdated. Zero or a negative value means the default. */
   readonly timeoutSeconds: number;
 }
 
 export interface DriverListener {
   /** Called with all drivers when any of them has changed. */
   driversChanged(drivers: readonly RegisteredDriver[]): void;
-  /** Receives the health of devices. Undefined if nothing follows it. */
+  /** Receives the health of devices. Undefined if device health is not monitored. */
   readonly health?: HealthListener;
 }
 
@@ -44,22 +43,21 @@ export interface HealthListener {
 }
 
 export interface ResourceDrivers {
-  /** Follows the registration of drivers until the signal aborts. */
+  /** Watches the registration of drivers until the signal aborts. */
   follow(listener: DriverListener, signal: AbortSignal): Promise<void>;
   /** Throws an error with the kubelet's message if the driver is not registered. */
   requireRegistered(driver: string): void;
-  /** Prepares the claims. Rejects with the gRPC error if the call has failed. Has a time limit. Idempotent. */
+  /** Prepares the claims. Rejects with the gRPC error if the call fails or times out. The call is idempotent. */
   prepare(driver: string, claims: readonly ClaimReference[], options: CallOptions): Promise<readonly PrepareResult[]>;
-  /** Reverts `prepare`. Rejects with the gRPC error if the call has failed. Has a time limit. Idempotent. */
+  /** Unprepares the claims. Rejects with the gRPC error if the call fails or times out. The call is idempotent. */
   unprepare(driver: string, claims: readonly ClaimReference[], options: CallOptions): Promise<readonly ClaimResult[]>;
 }
 
-/** Throws the error for a driver that is not registered. */
 export function throwNotRegistered(driver: string): never {
   throw new Error(driver === '' ? 'DRA driver name is empty' : `DRA driver ${driver} is not registered`);
 }
 
-/** The drivers of a node on which none can register. */
+/** Driver access for a node on which no drivers can register. */
 export const noDrivers: ResourceDrivers = {
   follow: async (_listener, signal) => {
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -25,7 +25,7 @@ import { decodeEdits, encodeEdits } from './pluginMessages.ts';
 
 export const CHECKPOINT_NAME = 'kubelet_internal_checkpoint';
 
-/** The devices of a container of one resource. */
+/** The devices of one resource that are allocated to a container. */
 export interface ContainerDevices {
   readonly resource: string;
   readonly devices: readonly string[];
@@ -44,7 +44,7 @@ export class DeviceManagerState {
     this.#directory = directory;
   }
 
-  /** The allocations, and the resources that were saved last. */
+  /** The current allocations, with the resources as they were when the allocations were last saved. */
   get pool(): DevicePool {
     return this.#pool;
   }
@@ -76,7 +76,7 @@ export class DeviceManagerState {
     return join(this.#directory, CHECKPOINT_NAME);
   }
 
-  /** Replaces the allocations, durably and atomically, after all earlier replacements. */
+  /** Replaces the allocations durably and atomically. Concurrent calls are serialized. */
   save(pool: DevicePool): Promise<void> {
     const save = this.#lastSave.then(() => this.#write(pool));
     this.#lastSave = save.catch(() => {});
@@ -96,7 +96,7 @@ export class DeviceManagerState {
     this.#pool = pool;
   }
 
-  /** Returns the registered resources that a container requests but of which no devices are allocated to it. */
+  /** Returns the registered resources that a container requests and for which it has no allocated devices. */
   resourcesWithoutDevices(pod: Pod, { name, resources }: Container): readonly DeviceResource[] {
     const allocatedResources = allocationsOf(this.#pool, pod.metadata.uid, name).map(({ resource }) => resource);
     return this.#pool.resources.filter(
@@ -107,7 +107,7 @@ export class DeviceManagerState {
     );
   }
 
-  /** Returns the devices of a container whose plugins require `PreStartContainer`, by resource. */
+  /** Returns those of a container's devices whose plugins require `PreStartContainer`, grouped by resource. */
   devicesToPrepare(podUid: string, container: string): readonly ContainerDevices[] {
     const { resources } = this.#pool;
     return allocationsOf(this.#pool, podUid, container)
@@ -115,7 +115,7 @@ export class DeviceManagerState {
       .map((allocation) => ({ resource: allocation.resource, devices: deviceIdsOf(allocation) }));
   }
 
-  /** Returns the changes of a container's configuration that the plugins of its devices require. */
+  /** Returns the changes to a container's configuration that the plugins of its devices require. */
   editsOf(podUid: string, container: string): ContainerEdits {
     const allocations = allocationsOf(this.#pool, podUid, container);
     return mergeEdits(allocations.flatMap(({ edits }) => (edits === undefined ? [] : [edits])));

@@ -24,7 +24,7 @@ interface CallOptions {
  * of Go's gRPC.
  */
 export interface DevicePlugins {
-  /** Accepts registrations and follows the plugins until the signal aborts. */
+  /** Accepts registrations and watches the plugins until the signal aborts. */
   follow(listener: DevicePluginListener, options: CallOptions): Promise<void>;
   /** Calls `GetPreferredAllocation`. */
   preferredDevices(resource: string, request: PreferenceRequest, options: CallOptions): Promise<readonly string[]>;

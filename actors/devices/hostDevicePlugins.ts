@@ -42,7 +42,6 @@ interface CallOptions {
   readonly signal: AbortSignal;
 }
 
-/** The connection to one plugin. */
 interface PluginConnection {
   readonly socketPath: string;
   readonly client: PacedClient;
@@ -134,7 +133,7 @@ export class HostDevicePlugins implements DevicePlugins {
     };
   }
 
-  /** Returns the handler of the device plugins that the plugin registry finds (`handler.go`). */
+  /** Returns the handler for device plugins that the plugin registry finds (`handler.go`). */
   #registryHandler(listener: DevicePluginListener, signal: AbortSignal): PluginHandler {
     return {
       validate: ({ name, supportedVersions }) => {
@@ -153,7 +152,7 @@ export class HostDevicePlugins implements DevicePlugins {
     };
   }
 
-  /** Connects to a plugin at a socket and follows its devices. Replaces an earlier plugin of the resource. */
+  /** Connects to a plugin's socket and watches its devices. Replaces any earlier plugin for the same resource. */
   async #connect(
     resource: string,
     socketPath: string,
@@ -247,7 +246,10 @@ const resourceNameProblem = (resourceName: string): string | undefined =>
     ? undefined
     : `the ResourceName "${resourceName}" is invalid`;
 
-/** Whether a quota can name the resource (`IsExtendedResourceName` in `pkg/apis/core/v1/helper/helpers.go`). */
+/**
+ * Whether the resource name is valid in a resource quota (`IsExtendedResourceName` in
+ * `pkg/apis/core/v1/helper/helpers.go`).
+ */
 function isQualifiedForQuota(resourceName: string): boolean {
   const [domain = '', name = '', ...rest] = `requests.${resourceName}`.split('/');
   if (rest.length > 0 || domain.length > 253 || name.length > 63) return false;

@@ -21,7 +21,7 @@ export interface RegisterRequest {
   readonly resourceName: string;
 }
 
-/** Reads a field of a message into a decoder's variables. The key is the number of the field. */
+/** Functions that read the fields of a message into a decoder's variables, keyed by field number. */
 type FieldReaders = Readonly<Record<number, (reader: BinaryReader) => void>>;
 
 /** Reads a message of `length` bytes, or all bytes of the reader. Skips unknown fields. */
@@ -35,17 +35,16 @@ function readFields(reader: BinaryReader, fields: FieldReaders, length = reader.
   }
 }
 
-/** Reads an embedded message. */
 const readEmbedded = (reader: BinaryReader, fields: FieldReaders): void => readFields(reader, fields, reader.uint32());
 
 /** Returns the tag of a length-delimited field. */
 const bytesTag = (number: number): number => number * 8 + 2;
-/** Returns the tag of a field with a variable-length integer. */
+/** Returns the tag of a varint field. */
 const integerTag = (number: number): number => number * 8;
 
 const finish = (writer: BinaryWriter): Buffer => Buffer.from(writer.finish());
 
-/** Writes a text field. Omits an empty text, which is the default. */
+/** Writes a string field. Omits an empty string, which is the default. */
 function writeText(writer: BinaryWriter, number: number, text: string): void {
   if (text !== '') writer.uint32(bytesTag(number)).string(text);
 }
@@ -107,7 +106,7 @@ function readDevice(reader: BinaryReader): PluginDevice {
     1: (each) => {
       const previousCount = numaNodes.length;
       readEmbedded(each, readNode);
-      // A node without a number is node 0, which the encoding omits.
+      // A NUMA node without an ID is node 0, because proto3 does not encode zero values.
       if (numaNodes.length === previousCount) numaNodes.push(0);
     },
   };

@@ -141,7 +141,7 @@ export class EventSender {
   }
 
   /**
-   * Waits for at most one interval between checks for queued starts. If starts are still queued after a full interval,
+   * Waits until the next check for queued starts. If starts are still queued `STARTS_CHECK_MS` after the last check,
    * reports the wait.
    */
   async #yieldToStarts(): Promise<void> {

@@ -1,16 +1,16 @@
-/** Creates the feeds of logind: its signals about a shutdown, and the lock that delays one. */
+/** Creates the feeds for logind's shutdown signals and for the inhibitor lock that delays a shutdown. */
 import type { Clock } from '../../base/time/clock.ts';
 import type { Logind } from '../../host/logind/logind.ts';
 import type { FactFeed, NodeEnvironment } from '../boundary.ts';
 import { createLogindFailure } from '../services/shutdown/shutdownServices.ts';
 
 interface LogindFeedDependencies {
-  /** Undefined if the node does not follow the shutdown of its host. */
+  /** Undefined if the node does not monitor shutdowns of its host. */
   readonly logind?: Logind | undefined;
   readonly clock: Clock;
 }
 
-/** Creates the feeds, which end when logind is lost. */
+/** Creates the feeds. They end when the connection to logind is lost. */
 export function createLogindFeeds({
   logind,
   clock,

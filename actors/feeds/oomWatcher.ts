@@ -102,7 +102,7 @@ export class OomWatcher {
         if (signal.aborted) break;
         reportState(createUnreadableLogFailure(error));
         const countedKills = this.#readCounts();
-        // The log has already revealed the kills that were counted while it could be read.
+        // Ignore the counts if the log was readable, because the log has already reported the same kills.
         const newKills = wasReadable ? [] : countedKills;
         wasReadable = false;
         for (const kill of newKills) send({ type: 'node.oomKilled', kill: { ...kill, at: clock.now() } });

@@ -56,9 +56,9 @@ export type ActivePods = readonly string[];
 
 /**
  * Removes unused images from the runtime (`pkg/kubelet/images/image_gc_manager.go`), periodically and for evictions. An
- * image is in use if a container of the runtime runs or mounts it, even a terminated one, if the runtime creates
- * sandboxes from it, or if an active pod has claimed it. The records of images are in memory only, so ages are measured
- * from the start of the agent. Calls run sequentially.
+ * image is in use if it is the sandbox image, if any container in the runtime, including terminated ones, runs or
+ * mounts it, or if an active pod has claimed it. Image records are in memory only, so ages are measured from the start
+ * of the agent. Calls run sequentially.
  */
 export class ImageCollector {
   readonly #dependencies: ImageCollectorDependencies;
@@ -122,8 +122,8 @@ export class ImageCollector {
 
   #runSequentially<T>(act: () => Promise<T>, { signal }: CallOptions): Promise<T> {
     const call = unlessAborted(this.#previousCall, signal).then(act);
-    // The next call also waits for the previous one, because an aborted call rejects while the previous one may still
-    // be running.
+    // Also wait for the previous call, because this call rejects as soon as it is aborted, while the previous call may
+    // still be running.
     this.#previousCall = Promise.allSettled([this.#previousCall, call]);
     return call;
   }
@@ -216,8 +216,8 @@ export class ImageCollector {
   }
 
   /**
-   * Lists the runtime's images and updates the image records. Returns the time of the list. If `activePods` is
-   * undefined, every claim counts.
+   * Lists the runtime's images and updates the image records. Returns the time at which the images were listed. If
+   * `activePods` is undefined, every claim counts.
    */
   async #detect(activePods: ActivePods | undefined, options: CallOptions): Promise<number> {
     const { cri, claims } = this.#dependencies;
@@ -322,7 +322,7 @@ function describeContainer(container: Container): string {
   return pod === undefined ? name : `${name} of pod ${pod}`;
 }
 
-/** Joins the messages of errors, each once (`Error` of Kubernetes' aggregate). */
+/** Joins the distinct messages of the errors (`Error` of Kubernetes' aggregate). */
 function joinMessages(errors: readonly unknown[]): string {
   const messages = [...new Set(errors.map(messageOf))];
   return messages.length === 1 ? (messages[0] ?? '') : `[${messages.join(', ')}]`;

@@ -135,8 +135,8 @@ export class PullProofs {
   }
 
   /**
-   * Removes the record that a pull was intended. If the record of the completed pull could not be written, the intent
-   * is retained, because the image would otherwise be treated as preloaded.
+   * Removes the pull intent. Retains it if the record of the completed pull could not be written, because the image
+   * would otherwise be treated as preloaded.
    */
   async #completePull(records: PullRecords, image: string, isRecorded: boolean): Promise<void> {
     const remainingPulls = (this.#pullCounts.get(image) ?? 1) - 1;

@@ -68,7 +68,10 @@ export interface NodeAgentConfig
   readonly cpuManager?: CpuManagerConfig;
   /** Undefined unless the memory manager has the Static policy. */
   readonly memoryManager?: MemoryManagerConfig;
-  /** Times of the groups of pods before the host shuts down. Undefined if the node does not delay the shutdown. */
+  /**
+   * Grace periods of the pod priority groups during a shutdown of the host. Undefined if the node does not delay the
+   * shutdown.
+   */
   readonly shutdown?: Pick<ShutdownInput, 'periods'>;
   /** The directory of device plugins and their sockets. Undefined if the node has no device plugins. */
   readonly devicePluginDir?: string;

@@ -86,7 +86,7 @@ interface HostAccess {
   readonly cri: Cri;
   /** Defaults to the system clock. */
   readonly clock?: Clock;
-  /** Returns a random number in [0, 1). Defaults to the system's randomness. */
+  /** Returns a random number in [0, 1). Defaults to the system's random number generator. */
   readonly jitter?: () => number;
   /** The file system of the root directory, pod logs and manifests. Defaults to the host's. */
   readonly files?: FileSystem;
@@ -108,15 +108,15 @@ interface HostAccess {
   /** The kernel's log, in which OOM kills appear. Undefined if the node does not watch for them. */
   readonly kernelLog?: KernelLog | undefined;
   /**
-   * Returns the OOM kills in the cgroups of containers since the last call, while the kernel's log cannot be read.
-   * Undefined if they are not reported.
+   * Returns the OOM kills in the containers' cgroups since the last call. Used while the kernel's log cannot be read.
+   * Undefined if these kills are not reported.
    */
   readonly countOomKills?: (() => readonly OomKill[]) | undefined;
   /** The device plugins of the host. Undefined if the node has none. */
   readonly devicePlugins?: DevicePlugins | undefined;
   /** Measures the resources that eviction protects. Undefined if the node evicts no pods. */
   readonly resourceMeter?: ResourceMeter | undefined;
-  /** The login manager, which shuts down the host. Undefined if the node does not follow the shutdown. */
+  /** The login manager, which shuts down the host. Undefined if the node does not monitor shutdowns. */
   readonly logind?: Logind | undefined;
   /** Reads the RuntimeClasses. Undefined if there are none. */
   readonly readClasses?: () => Promise<RuntimeClasses>;
@@ -162,8 +162,8 @@ export interface NodeParts extends ClusterContent, HostAccess, NodeListeners {
   /** The cluster of the node. Undefined for a standalone node. */
   readonly cluster?: ClusterParts | undefined;
   /**
-   * Path prefix of the in-memory directories that cache the objects of each source across agent restarts. If undefined,
-   * the objects are not cached.
+   * Path prefix of the tmpfs directories that cache the objects of each source across agent restarts. If undefined, the
+   * objects are not cached.
    */
   readonly objectCachePrefix?: string | undefined;
   /** Opens the store of durable facts. Defaults to files below the root directory. */

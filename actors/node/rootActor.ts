@@ -1,7 +1,7 @@
 /**
  * Creates the root of an agent's actors. All agents of a process share one state machine, because creating a machine
- * can take longer than a whole simulation of an agent. Each port therefore uses the caller's actor system to look up
- * the agent's provider of port implementations.
+ * can take longer than a whole simulation of an agent. A shared port therefore finds the implementation for the calling
+ * agent through that agent's actor system.
  */
 import {
   type ActorOptions,

@@ -17,7 +17,7 @@ export interface ObjectSettings {
   readonly strategy: 'Watch' | 'Cache' | 'Get';
   /** Interval at which the kubelet syncs pods, in milliseconds. */
   readonly syncMs: number;
-  /** In-memory directory that caches the objects across agent restarts. Undefined disables this. */
+  /** tmpfs directory that caches the objects across agent restarts. If undefined, the objects are not cached. */
   readonly cacheDirectory?: string;
 }
 

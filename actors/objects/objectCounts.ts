@@ -6,7 +6,7 @@ import type { ObjectCounts, UnavailableObjects } from '../../machines/node/clust
 import type { TrackingStep } from './cache/trackedObject.ts';
 
 /**
- * The reason why an object is unavailable, and the time since which it has been unavailable, in milliseconds since the
+ * The reason why an object is unavailable, and the time at which it became unavailable, in milliseconds since the
  * epoch.
  */
 export interface MissingObject {

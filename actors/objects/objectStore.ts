@@ -1,4 +1,7 @@
-/** Tracks the API server's ConfigMaps and Secrets in use on the node, each object once for all pods. */
+/**
+ * Tracks the ConfigMaps and Secrets on the API server that the node's pods use. Each object is tracked only once, even
+ * if several pods use it.
+ */
 
 import type { Clock } from '../../base/time/clock.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
@@ -17,7 +20,7 @@ interface ObjectStoreDependencies {
   readonly trackObject: TrackObject;
   readonly strategy?: ObjectCounts['strategy'];
   readonly clock: Clock;
-  /** Persists objects across agent restarts. Undefined disables this. */
+  /** Persists objects across agent restarts. If undefined, objects are not persisted. */
   readonly persistedObjects?: Pick<PersistedObjects, 'read' | 'put' | 'forget' | 'retainPods' | 'close'> | undefined;
   /** Returns the UIDs of all pods with a directory on the node, including pods that the agent does not know. */
   readonly listPodDirs: () => Promise<readonly string[]>;

@@ -78,7 +78,7 @@ export function readStream<Message>(
   return promise;
 }
 
-/** Returns Go's name of the gRPC status code with which a call to a plugin has failed. */
+/** Returns Go's name for the gRPC status code of a failed call to a plugin. */
 export const pluginErrorCode = (error: unknown): string => (isTimeout(error) ? 'DeadlineExceeded' : rpcCodeName(error));
 
 /** Formats the failure of a call to a plugin as Go's gRPC library does. */

@@ -79,7 +79,7 @@ export class PluginRegistry {
   }
 }
 
-/** Follows the directory until the signal aborts. Creates it if it does not exist. */
+/** Watches the directory until the signal aborts. Creates the directory if it does not exist. */
 async function followPlugins(dependencies: ScanDependencies, signal: AbortSignal): Promise<void> {
   const { directory, files, clock, onError } = dependencies;
   const sockets = new Map<string, PluginSocket>();
@@ -111,7 +111,7 @@ async function findSockets(files: FileSystem, directory: string): Promise<Map<st
       for (const [nested, identity] of await findSockets(files, path)) identities.set(nested, identity);
     else {
       const stats = await files.lstat(path).catch(ignoreMissing);
-      // Unlike the time of the last status change, the time of modification does not change with the mode.
+      // Use mtime and not ctime, because ctime also changes with the mode.
       if (stats?.isSocket()) identities.set(path, `${stats.dev}:${stats.ino}:${stats.mtimeMs}`);
     }
   }
@@ -162,7 +162,7 @@ async function registerSocket(
     const plugin = await readPluginInfo(client, path, signal);
     if (!isCurrent()) return;
     const handler = handlers.get(plugin.type);
-    // Leave a plugin of another type unnotified, because a plugin may exit if its registration is refused.
+    // Do not notify a plugin of an unhandled type, because a plugin may exit if its registration is refused.
     if (handler === undefined)
       throw new Error(
         `RegisterPlugin error -- no handler registered for plugin type: ${plugin.type} at socket ${path}`,

@@ -1,4 +1,4 @@
-/** Validates the arguments of `createReplay`, because a recording may be truncated or of a different format. */
+/** Validates the arguments of `createReplay`, because a recording may be truncated or in a different format. */
 import * as z from 'zod/mini';
 import { checkShape, functionSchema } from '../../kubernetes/api/checkShape.ts';
 import type { RecordedInput } from '../boundary.ts';

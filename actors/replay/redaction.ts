@@ -35,8 +35,8 @@ const NAMED_VALUE_FIELDS = new Set(['env', 'httpHeaders']);
 /** Fields that contain a hook, whose command arguments may be secret. */
 const HOOK_FIELDS = new Set(['postStart', 'preStop']);
 /**
- * Fields in which even a single word may be a quoted secret. Values of several words are searched for secrets in all
- * fields.
+ * Fields in which even single-word strings are searched for secrets. In all other fields, only strings of several words
+ * are searched.
  */
 const TEXT_FIELDS = new Set(['message', 'said', 'lines', 'command', 'args', 'annotations']);
 /** The annotation in which kubectl stores the whole manifest. */
@@ -72,13 +72,13 @@ class Redactor {
   /** The key in hexadecimal, which is prepended to each value before hashing. An HMAC would take 20 times as long. */
   readonly #hashKey: string;
   /**
-   * Redacted copies of those objects in the current value in which every string is searched for secrets, keyed by the
-   * original object.
+   * Redacted copies of objects in which every string is searched for secrets. Keyed by the original object, and only
+   * valid for the current value.
    */
   readonly #redactedTexts = new Map<object, unknown>();
   /**
-   * Redacted copies of those objects in the current value in which only some strings are searched for secrets, keyed by
-   * the original object.
+   * Redacted copies of objects in which only some strings are searched for secrets. Keyed by the original object, and
+   * only valid for the current value.
    */
   readonly #redactedObjects = new Map<object, unknown>();
 
@@ -120,7 +120,7 @@ class Redactor {
       const redactedMember = this.#redactField(name, memberValue, isText);
       if (redactedMember === memberValue) return;
       copy ??= Array.isArray(value) ? [...value] : { ...value };
-      // `defineProperty` also works for `__proto__`, to which an assignment would have a different effect.
+      // Use `defineProperty`, because assigning to `__proto__` would set the prototype.
       Object.defineProperty(copy, name, {
         value: redactedMember,
         enumerable: true,

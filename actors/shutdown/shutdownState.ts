@@ -9,7 +9,7 @@ import { isoTime } from '../../kubernetes/api/values/rfc3339.ts';
 import type { ShutdownTimes } from '../../machines/shutdown/context.ts';
 
 const FILE_NAME = 'graceful_node_shutdown_state';
-/** The time that Go writes for a time that is not set. */
+/** Go's zero time, which stands for an unset time. */
 const ZERO_TIME = '0001-01-01T00:00:00Z';
 
 const timeSchema = z.string().check(z.refine((text) => !Number.isNaN(Date.parse(text)), { error: 'expected a time' }));

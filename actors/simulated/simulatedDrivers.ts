@@ -23,7 +23,7 @@ export class SimulatedDriverHost {
   readonly #drivers = new Map<string, SimulatedDriver>();
   readonly #listeners = new Set<DriverListener>();
 
-  /** Registers a driver, or connects it again. */
+  /** Registers a driver, or reconnects a registered one. */
   connect(name: string): void {
     const driver = this.#drivers.get(name) ?? { isConnected: true, prepared: new Map(), health: undefined };
     driver.isConnected = true;

@@ -205,10 +205,9 @@ class FileSource {
   /**
    * Finds files that were removed and recreated since they were read. A kubelet handles each event individually, so it
    * stops and restarts the pod regardless of the content (`produceWatchEvent` in `pkg/kubelet/config/file_linux.go`).
-   * The recreated files are read in the next round, so that a set of pods without them is published first. A file that
-   * was replaced by renaming another file over it does not count as recreated. Such a replacement is recognized because
-   * it changes the directory entry only once or, if it happened several times, because the file has a new inode whose
-   * ctime is later than its mtime. A removal followed by a rename has the same effect, but is recognized if the file
+   * The recreated files are read in the next round, so that a set of pods without them is published first. A file over
+   * which another was renamed is not recreated: either its directory entry changed only once, or its new inode has a
+   * ctime later than its mtime. If the old file was removed before the rename, it counts as recreated, provided that it
    * was missing when the removal was reported.
    */
   async #takeRecreatedFiles(directory: string, names: readonly string[]): Promise<ReadonlySet<string>> {

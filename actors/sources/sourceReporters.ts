@@ -1,6 +1,6 @@
 /**
- * Reports changes of a source's state. Also reports each problem of the source's manifests, once as long as the problem
- * persists.
+ * Reports changes of a source's state. Also reports each problem of the source's manifests, and does not repeat it
+ * while it persists.
  */
 
 import type { Clock } from '../../base/time/clock.ts';
@@ -62,8 +62,8 @@ export function createStepReporter(
 export type OnManifestProblem = (level: 'error' | 'warning', file: string, path: string, message: string) => void;
 
 /**
- * Returns a function that forwards facts. It also reports each problem and warning in the facts, once as long as the
- * problem or warning persists.
+ * Returns a function that forwards facts. It also reports each problem and warning in the facts, and does not repeat
+ * one while it persists.
  */
 export function problemReporter(
   onManifestProblem: OnManifestProblem | undefined,

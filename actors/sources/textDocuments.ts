@@ -65,9 +65,9 @@ export const listPods = ({ documents }: ParsedText): Pod[] =>
 export const formatPodName = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`;
 
 /**
- * Updates the documents with newly parsed manifests. Removes documents that are missing from the manifests, unless a
- * manifest does not identify its object or no manifest is valid, because these manifests may be invalid versions of the
- * missing documents.
+ * Updates the documents with newly parsed manifests and removes the documents that no manifest contains. Removes none
+ * if a manifest does not identify its object or if no manifest is valid, because such a manifest may be an invalid
+ * version of a missing document.
  */
 export async function updateText(
   previousText: ParsedText,

@@ -28,8 +28,8 @@ import { createPodTrees, type PodTrees } from './podTrees.ts';
 import type { ComputedStatus, StatusLedger } from './statusLedger.ts';
 
 /**
- * A change of a pod's status or of its actors' states. `removed` is set when the pod has left the node. The tree is
- * computed on first access, from the actors' states at that time.
+ * A change of a pod's status or of its actors' states. `removed` is set when the pod has been removed from the node.
+ * The tree is computed on first access, from the actors' states at that time.
  */
 export interface PodChange extends PodWithTree {
   readonly uid: string;
@@ -314,7 +314,7 @@ class Board implements StatusBoard {
     const isRemoved = view.tags.includes('terminated');
     if (isRemoved && lastComputed?.shown !== shown) {
       if (!wasAdopted) return;
-      // The pod has ended before its first status was computed.
+      // The pod terminated before its first status was computed.
       this.#cancelPostponed(uid);
       this.#lastComputedAt.delete(uid);
       return;

@@ -22,7 +22,10 @@ import type { PendingStatus } from '../../machines/statusSink/chart.ts';
 import type { NodeStore, UnacknowledgedStatus } from '../store/durableFacts.ts';
 import type { ComputedPod } from './computedPod.ts';
 
-/** A computed status with the view that it was computed from. `removed` is set when the pod has left the node. */
+/**
+ * A computed status with the view that it was computed from. `removed` is set when the pod has been removed from the
+ * node.
+ */
 export interface ComputedStatus extends Pick<ComputedPod, 'pod' | 'view'> {
   readonly uid: string;
   readonly removed: boolean;
@@ -148,7 +151,7 @@ export class StatusLedger {
     entry.computed = computed;
   }
 
-  /** Forgets the computed status of a pod that leaves the node. Statuses in later stages are not affected. */
+  /** Forgets the computed status of a pod that is removed from the node. Statuses in later stages are not affected. */
   removeComputed(uid: string): void {
     const entry = this.#entry(uid);
     entry.computed = undefined;
@@ -200,12 +203,12 @@ export class StatusLedger {
     // A removed pod runs again if a source lists it again.
     const isRunnableAgain = removed && savedTerminal?.isFinal === true;
     const lastReport = lastReportOf(entry);
-    // An unreported status is not persisted, and the next terminal status is not compared with it.
+    // A status that must not be reported is neither persisted nor compared with the next terminal status.
     if (mustNotReport(lastReport, computed))
       return isRunnableAgain ? this.#writeTerminal(uid, { ...savedTerminal, isFinal }) : undefined;
     if (pod.status === undefined) return undefined;
     entry.lastReportable = computed;
-    // A rejection is not persisted, because the node decides about the pod's admission again after a restart (C24).
+    // A rejection is not persisted, because the node repeats the pod's admission after a restart (C24).
     if (view.refusal || !isTerminalPhase(pod.status.phase)) return undefined;
     if (isSamePodStatus(lastReport?.status, pod.status) && !isRunnableAgain) return undefined;
     return this.#writeTerminal(uid, { namespace, name, status: pod.status, isFinal });
@@ -313,8 +316,8 @@ export class StatusLedger {
   }
 
   /**
-   * Whether the terminal status on disk has been published. Before that, the published statuses still belong to the
-   * same run of the pod.
+   * Whether the terminal status on disk has been published. Until then, the published statuses belong to the run that
+   * this status ends.
    */
   #isTerminalPublished(uid: string): boolean {
     const { savedTerminal, awaitingFacts } = this.#entry(uid);

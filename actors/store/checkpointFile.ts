@@ -42,12 +42,12 @@ export class CheckpointFile {
     }
   }
 
-  /** Returns the failure of an agent whose policy or host contradicts the file. */
+  /** Returns the failure to report if the agent's policy or host contradicts the file. */
   contradiction(problem: string): NodeFailure {
     return new NodeFailure('InvalidConfig', `${problem}, please drain node and remove policy state file ${this.path}`);
   }
 
-  /** Replaces the file, durably and atomically, after all earlier replacements. */
+  /** Replaces the file durably and atomically. Concurrent calls are serialized. */
   write(text: string): Promise<void> {
     const write = this.#lastWrite.then(() => replaceFile(this.#files, this.path, { content: text, mode: 0o600 }));
     this.#lastWrite = write.catch(() => {});

@@ -114,8 +114,8 @@ export interface DurableFacts {
 }
 
 /**
- * Whether the status is that of a pod that the node rejected. Older versions stored such statuses, but the node decides
- * about the pod again after a restart (C24).
+ * Whether the status is that of a pod that the node rejected. Older versions stored such statuses, but the node repeats
+ * the pod's admission after a restart (C24).
  */
 const wasRejected = ({ message }: PodStatus): boolean => message?.startsWith('Pod was rejected: ') === true;
 

@@ -1,4 +1,4 @@
-/** Writes changes of one kind of facts to disk in batches. */
+/** Writes changes of one kind of fact to disk in batches. */
 
 import { messageOf, NodeFailure } from '../../base/failure.ts';
 import { syncDirectory } from '../../host/files/syncDirectory.ts';

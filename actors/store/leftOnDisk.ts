@@ -51,10 +51,10 @@ interface FindOptions {
 }
 
 /**
- * Finds the pods of an earlier run with a directory or a durable fact, and foreign pods with a directory below this
- * root. During a takeover, every unmarked directory is adopted. Otherwise, an unmarked directory is only adopted if a
- * durable fact proves that this agent admitted its pod. Fails with `RuntimeChanged` if there are pods on a different
- * runtime.
+ * Finds the pods of which an earlier run has left a directory or a durable fact, and foreign pods with a directory
+ * below this root. During a takeover, every unmarked directory is adopted. Otherwise, an unmarked directory is only
+ * adopted if a durable fact proves that this agent admitted its pod. Fails with `RuntimeChanged` if there are pods on a
+ * different runtime.
  */
 export async function findPodsOnDisk(
   agentIdentity: AgentIdentity,
@@ -96,7 +96,8 @@ export async function findPodsOnDisk(
 }
 
 /**
- * Returns the UIDs of the pods whose directories belong to this agent, which has also created or adopted their cgroups.
+ * Returns the UIDs of the pods whose directories belong to this agent. This agent has created or adopted the cgroups of
+ * these pods, too.
  */
 export async function podsOfAgent(agentIdentity: AgentIdentity, files?: FileSystem): Promise<readonly string[]> {
   const layout = createLayout(agentIdentity, files);

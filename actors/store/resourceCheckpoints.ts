@@ -1,4 +1,4 @@
-/** Maintains the kubelet's checkpoint files of the resources that pods were admitted with and that they have. */
+/** Maintains the kubelet's checkpoint files of the pods' allocated and actuated resources. */
 import path from 'node:path';
 import { messageOf } from '../../base/failure.ts';
 import { isJsonEqual } from '../../base/values/isJsonEqual.ts';

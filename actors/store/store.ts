@@ -63,7 +63,7 @@ export interface StoreOptions extends Partial<RetryDependencies> {
   readonly checkpoints?: CheckpointFolder;
 }
 
-/** The kind of the checkpoints among the batches, which is not the name of a folder. */
+/** Kind under which changes of checkpoints are batched. Unlike the other kinds, it is not the name of a folder. */
 const CHECKPOINTS = 'checkpoints';
 
 /**

@@ -14,11 +14,14 @@ const TEMPORARY_SUFFIX = '.tmp';
 const SAFE_KEY_PATTERN = /^[a-z0-9][a-z0-9._-]{0,99}$/;
 const HASHED_PREFIX = 'sha256-';
 
-/** The directory of one kind of facts. */
+/** The directory of one kind of fact. */
 export interface FactFolder {
   readonly files: FileSystem;
   readonly directory: string;
-  /** Returns the contents of a file that another program defines. Its name is the key. Undefined for facts. */
+  /**
+   * Returns the contents of a file whose name and format another program defines. The key is the file name. Undefined
+   * for facts.
+   */
   readonly formatFile?: (key: string) => string;
 }
 

@@ -1,8 +1,8 @@
 const MAX_WORD_LENGTH = 80;
 
 /**
- * Shortens long words such as paths in the middle if a string is longer than `maxLength`, so that the words around them
- * remain readable.
+ * If a string is longer than `maxLength`, elides the middle of long words such as paths, so that the other words remain
+ * readable.
  */
 export function shortText(text: string, maxLength: number): string {
   return text.length <= maxLength ? text : withShortWords(text, MAX_WORD_LENGTH);

@@ -6,8 +6,8 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
 /**
- * Formats a duration in milliseconds as kubectl does, e.g. `45s`, `3m20s` or `2d3h`. Up to 2 s of clock skew are shown
- * as `0s`.
+ * Formats a duration in milliseconds as kubectl does, e.g. `45s`, `3m20s` or `2d3h`. Negative durations of up to 2 s,
+ * which result from clock skew, are shown as `0s`.
  */
 export function humanDuration(ms: number): string {
   const seconds = Math.trunc(ms / SECOND);

@@ -1,6 +1,6 @@
 import { MAX_TIMER_MS } from './duration.ts';
 
-/** The time limit of a call, with a running timer. */
+/** A time limit of a call whose timer is running. */
 export interface TimeLimit {
   /** Aborts when the time is up. */
   readonly signal: AbortSignal;
@@ -10,8 +10,8 @@ export interface TimeLimit {
 
 /**
  * Starts a time limit of `ms` milliseconds, which does not keep the process alive. Longer limits run as a series of
- * timers of at most `maxTimerMs`. The timer can be cleared, unlike the timer of `AbortSignal.timeout`, because a burst
- * of pods would otherwise leave thousands of timers behind until they fire.
+ * timers of at most `maxTimerMs`. Unlike the timer of `AbortSignal.timeout`, this timer can be cleared, so a burst of
+ * pods does not leave thousands of pending timers behind.
  */
 export function startTimeLimit(ms: number, maxTimerMs = MAX_TIMER_MS): TimeLimit {
   const controller = new AbortController();

@@ -2,7 +2,7 @@ import { isObject } from './isObject.ts';
 import { lookUp } from './lookUp.ts';
 
 /**
- * Whether two values are the same JSON. The order of keys is ignored, and an undefined value is treated as a missing
+ * Whether two values are equal as JSON. The order of keys is ignored, and an undefined value is treated as a missing
  * key.
  */
 export function isJsonEqual(a: unknown, b: unknown): boolean {

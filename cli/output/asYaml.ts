@@ -4,7 +4,7 @@ import { needsQuotes } from '../../kubernetes/yaml/resolveScalar.ts';
 
 /**
  * Formats an object as YAML in the style of kubectl, which uses no aliases and prints `apiVersion` and `kind` first.
- * Control characters are escaped in double quotes.
+ * Strings with control characters are double-quoted and escaped.
  */
 export function asYaml(value: unknown): string {
   const document = new Document(value, (_key, value: unknown) => withTypeFirst(value), {

@@ -11,7 +11,7 @@ const LIMIT_ADVICE = 'raise the limit (ulimit -n)';
  */
 const UNREADABLE_PACKAGE_PATTERN = /^(Cannot read package config .*: too many open files)\.$/;
 
-/** Formats an error for the user: only the message of an expected error, and the stack of a bug. */
+/** Formats an error for the user: only the message of an expected error, but the stack trace of an unexpected one. */
 export function errorText(error: unknown): string {
   if (!(error instanceof Error)) return prefixLines(String(error));
   const [, packageError] =

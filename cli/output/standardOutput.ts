@@ -1,4 +1,4 @@
-/** Writes to standard output, with errors for incomplete writes. */
+/** Writes to standard output and reports incomplete writes as errors. */
 import { fstatSync, writeSync } from 'node:fs';
 import { getSystemErrorMap } from 'node:util';
 import { messageOf } from '../../base/failure.ts';

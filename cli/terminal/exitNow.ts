@@ -2,9 +2,9 @@
 const FILE_REQUEST = 'FSReq';
 
 /**
- * Terminates the process. On exit, Node.js waits for the threads of its file system calls, forever if one hangs.
- * Therefore, while a call is in progress, the process is replaced with a shell that exits with the code, because exec
- * ends all threads.
+ * Terminates the process. On exit, Node.js waits for the threads that run its file system calls, so a call that hangs
+ * would block the exit forever. If a call is in progress, the process is therefore replaced by a shell that exits with
+ * the code, because exec terminates all other threads.
  */
 export function exitNow(code: string | number = 0): void {
   if (process.getActiveResourcesInfo().some((name) => name.startsWith(FILE_REQUEST))) {

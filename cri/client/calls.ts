@@ -26,7 +26,7 @@ export interface RuntimeEvent {
 }
 
 /**
- * Client of a container runtime. Every call rejects with a `NodeFailure`, whose reason is `RuntimeUnavailable` if the
+ * Client of a container runtime. Failed calls reject with a `NodeFailure`, whose reason is `RuntimeUnavailable` if the
  * runtime is down or does not respond.
  */
 export interface Cri {
@@ -43,7 +43,7 @@ export interface Cri {
   readonly removePodSandbox: CriCall<wire.RemovePodSandboxRequest, wire.RemovePodSandboxResponse>;
   readonly podSandboxStatus: CriCall<wire.PodSandboxStatusRequest, wire.PodSandboxStatusResponse>;
   readonly listPodSandbox: CriCall<wire.ListPodSandboxRequest, wire.ListPodSandboxResponse>;
-  /** Announces new limits of a pod's cgroup. Not every runtime implements this call. */
+  /** Notifies the runtime of new resource limits for a pod's cgroup. Not every runtime implements this call. */
   readonly updatePodSandboxResources: CriCall<
     wire.UpdatePodSandboxResourcesRequest,
     wire.UpdatePodSandboxResourcesResponse
@@ -60,8 +60,8 @@ export interface Cri {
     wire.UpdateContainerResourcesResponse
   >;
   /**
-   * Writes a running container to an archive, including the memory of its processes. Not every runtime implements this
-   * call.
+   * Checkpoints a running container, including the memory of its processes, to an archive. Not every runtime implements
+   * this call.
    */
   readonly checkpointContainer: CriCall<wire.CheckpointContainerRequest, wire.CheckpointContainerResponse>;
   readonly containerStats: CriCall<wire.ContainerStatsRequest, wire.ContainerStatsResponse>;
@@ -80,7 +80,7 @@ export interface Cri {
   readonly attach: CriCall<wire.AttachRequest, wire.AttachResponse>;
   /**
    * Returns the URL at which the runtime forwards connections to ports of a sandbox. For WebSocket clients, the request
-   * names the ports.
+   * must list the ports.
    */
   readonly portForward: CriCall<wire.PortForwardRequest, wire.PortForwardResponse>;
   readonly listImages: CriCall<wire.ListImagesRequest, wire.ListImagesResponse>;

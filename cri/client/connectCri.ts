@@ -43,7 +43,7 @@ export function connectCri({ runtimeEndpoint, imageEndpoint, requestTimeoutMs }:
 
 function runtimeCalls(client: PacedClient, requestTimeoutMs: number): Omit<Cri, keyof ImageCalls | 'close'> {
   const defaultTimeoutMs = () => requestTimeoutMs;
-  // Allow the command its own timeout and then the usual time for the runtime's response.
+  // Add the usual call timeout to the command's own timeout.
   const execTimeoutMs = ({ timeout }: { timeout: bigint }) => requestTimeoutMs + Number(timeout) * 1000;
   const version = createUnaryCall(client, runtime.version, defaultTimeoutMs);
   return {
@@ -111,7 +111,7 @@ function connect(endpoint: string): PacedClient {
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
     'grpc.initial_reconnect_backoff_ms': 100,
     'grpc.max_reconnect_backoff_ms': 3000,
-    // Disable the library's own retries, because the state machines decide about retries.
+    // Disable the library's own retries, because the state machines decide whether to retry.
     'grpc.enable_retries': 0,
     // Disable channelz, because nothing reads its per-call statistics.
     'grpc.enable_channelz': 0,

@@ -1,5 +1,5 @@
 /**
- * Converts the runtime's responses to the types of `kubernetes/lifecycle/observed.ts`. Timestamps change from
+ * Converts the runtime's responses to the types of `kubernetes/lifecycle/observed.ts`. Timestamps are converted from
  * nanoseconds to milliseconds.
  */
 
@@ -90,8 +90,8 @@ export function observedContainer(container: Container): ObservedContainer | und
 const UNKNOWN_EXIT_REASON = 'Unknown';
 
 /**
- * Converts the status of a container, which does not name the sandbox. Returns undefined if the labels do not name a
- * pod.
+ * Converts the status of a container. `sandboxId` is passed separately, because the status does not contain it. Returns
+ * undefined if the labels do not name a pod.
  */
 export function observedContainerStatus(status: ContainerStatus, sandboxId: string): ObservedContainer | undefined {
   const container = commonFields(status, sandboxId);

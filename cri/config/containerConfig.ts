@@ -22,7 +22,7 @@ export interface ContainerConfigInput {
   readonly attempt: number;
   /** Image reference as returned by the runtime. */
   readonly imageRef: string;
-  /** User of the image. Required if the pod sets a group but no user. */
+  /** User configured in the image. Required if the pod sets a group but no user. */
   readonly imageUser?: ImageUser;
   readonly volumes: MountedVolumes;
   /** Host paths of the prepared subPaths, by the index of the volume mount (C26). */
@@ -113,7 +113,10 @@ function containerLabels({ metadata: { name, namespace, uid } }: Pod, container:
   };
 }
 
-/** Returns annotations that allow the agent to stop the container correctly when its pod is no longer known. */
+/**
+ * Returns annotations that allow the agent to stop the container correctly when the pod is no longer known to the
+ * agent.
+ */
 function containerAnnotations(pod: Pod, container: Container, attempt: number): Record<string, string> {
   const { lifecycle, ports = [], terminationMessagePath = '', terminationMessagePolicy = '' } = container;
   const { terminationGracePeriodSeconds } = pod.spec;

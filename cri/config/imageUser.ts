@@ -13,8 +13,8 @@ export function imageUser({ uid, username }: Image): ImageUser {
 }
 
 /**
- * Returns the reason why runAsNonRoot forbids a container, or undefined if it may run. If the pod sets no user, the
- * user of the image applies.
+ * Returns the reason why runAsNonRoot does not allow a container to run, or undefined if it may run. If the pod sets no
+ * user, the user of the image applies.
  */
 export function checkRunAsNonRoot(pod: Pod, container: Container, image: ImageUser): NodeFailure | undefined {
   const effectiveContext = { ...pod.spec.securityContext, ...container.securityContext };

@@ -18,7 +18,7 @@ export const CONTAINER_NAME_LABEL = 'io.kubernetes.container.name';
 export const labeledContainerName = ({ labels, metadata }: Pick<Container, 'labels' | 'metadata'>): string =>
   lookUp(labels, CONTAINER_NAME_LABEL) ?? metadata?.name ?? '';
 
-/** Annotations on containers that the agent reads when the pod is no longer known. */
+/** Annotations on containers that the agent reads when it no longer knows the pod. */
 export const CONTAINER_HASH_ANNOTATION = 'io.kubernetes.container.hash';
 export const RESTART_COUNT_ANNOTATION = 'io.kubernetes.container.restartCount';
 export const TERMINATION_MESSAGE_PATH_ANNOTATION = 'io.kubernetes.container.terminationMessagePath';

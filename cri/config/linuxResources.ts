@@ -12,8 +12,8 @@ import { LinuxContainerResources } from '../generated/runtime.ts';
 import type { NodeDescription } from '../nodeDescription.ts';
 
 /**
- * Returns the cgroup settings of a container (C25): CPU shares and quota, memory limit in bytes, protection and
- * throttling of memory, oom_score_adj, huge pages and swap.
+ * Returns the cgroup settings of a container (C25): CPU shares and quota, memory limit in bytes, `memory.min` and
+ * `memory.high`, oom_score_adj, huge pages and swap.
  */
 export function containerResources(pod: Pod, container: Container, node: NodeDescription): LinuxContainerResources {
   const { resources = {} } = container;

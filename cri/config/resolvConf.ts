@@ -23,7 +23,10 @@ export function createResolvConfReader(file: string): () => Promise<ResolvConf> 
   };
 }
 
-/** Returns a string that changes with the file's contents or metadata, or undefined if the file cannot be accessed. */
+/**
+ * Returns a version key of the file that changes when its contents or metadata change, or undefined if the file cannot
+ * be accessed.
+ */
 function fileVersion(file: string): string | undefined {
   try {
     return formatVersion(statSync(file));

@@ -14,7 +14,7 @@ export function createDecompressors(start: Buffer): readonly [Transform, ...Tran
   return startsFrame(start) ? [new ZstdFrameSplitter(), createZstdDecompress()] : undefined;
 }
 
-/** Lower bound of the expanded size limit in bytes, which applies to small archives. */
+/** Minimum value of the limit on the expanded size, in bytes. Small archives get this limit. */
 const MIN_EXPANDED_LIMIT_BYTES = 1024 ** 3;
 /**
  * Maximum ratio of expanded to compressed size. Layers typically have a ratio of 10. With gzip, only layers of zeros

@@ -176,8 +176,8 @@ export async function readAt(file: FileHandle, position: number, length: number)
 
 /** Parses a header block. Returns undefined if the checksum is wrong. */
 function parseHeader(block: Buffer): TarHeader | undefined {
-  // The checksum field itself is treated as spaces in the sum. Loops are used because the sum covers every byte of
-  // every header.
+  // The checksum field itself counts as spaces in the sum. Plain loops are used for speed, because the sum covers every
+  // byte of every header.
   let sum = CHECKSUM_LENGTH * 0x20;
   for (let index = 0; index < CHECKSUM_OFFSET; index += 1) sum += block[index] ?? 0;
   for (let index = CHECKSUM_OFFSET + CHECKSUM_LENGTH; index < BLOCK_BYTES; index += 1) sum += block[index] ?? 0;

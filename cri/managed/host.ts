@@ -64,7 +64,7 @@ export async function canLowerOomScore(): Promise<boolean> {
 
 const TRIAL_DIRECTORY_PREFIX = 'overlay-trial-';
 
-/** Removes the directories and mounts of interrupted mount trials. */
+/** Removes the mounts and directories that interrupted trial mounts left behind. */
 async function removeMountTrials(directory: string): Promise<void> {
   const trialDirectories = (await readdir(directory)).filter((name) => name.startsWith(TRIAL_DIRECTORY_PREFIX));
   for (const trial of trialDirectories.map((name) => join(directory, name))) {

@@ -20,7 +20,7 @@ export function parseMountPointsBelow(directory: string, mountinfo: string): str
     .reverse();
 }
 
-/** Decodes octal escapes. The kernel escapes blanks and backslashes in mount points. */
+/** Decodes octal escapes. The kernel escapes spaces and backslashes in mount points. */
 function unescapePath(path: string): string {
   return path.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 }

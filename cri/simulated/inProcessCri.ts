@@ -21,7 +21,7 @@ export function inProcessCri(
   { requestTimeoutMs = REQUEST_TIMEOUT_MS }: { requestTimeoutMs?: number } = {},
 ): Cri {
   const defaultTimeoutMs = () => requestTimeoutMs;
-  // Allow the command its own timeout and then the usual time for the runtime's response.
+  // Add the usual call timeout to the command's own timeout.
   const execTimeoutMs = ({ timeout }: { timeout: bigint }) => requestTimeoutMs + Number(timeout) * 1000;
   return {
     version: createTimedCall(runtime, 'version', defaultTimeoutMs),

@@ -47,7 +47,7 @@ export interface SimulatedRuntimeOptions {
   /** Called before each call is executed. */
   readonly onCall?: (call: LoggedCall) => void;
   /**
-   * Called immediately on each change to a container or sandbox, regardless of when the event of the change is
+   * Called immediately on each change to a container or sandbox, regardless of when the corresponding event is
    * delivered.
    */
   readonly onEffect?: (effect: RuntimeEffect) => void;

@@ -289,7 +289,7 @@ export class SimulatedRuntime {
     };
   }
 
-  /** Returns the pod's statuses that accompany its events, or undefined if the sandbox does not exist. */
+  /** Returns the statuses that are sent with the pod's events, or undefined if the sandbox does not exist. */
   podStatuses(sandboxId: string): ReturnType<Sandboxes['podStatuses']> {
     return this.#sandboxes.podStatuses(sandboxId);
   }

@@ -10,6 +10,9 @@ export const createConnectionClosedFailure = (cause?: unknown): NodeFailure => {
   return new NodeFailure('StreamFailed', `the streaming connection has ended${causeSuffix}`, { cause });
 };
 
-/** Returns the failure of a stream that the peer refused, because of its kind or because there are too many. */
+/**
+ * Returns the failure of a stream that the peer refused, because it does not support the stream type or has too many
+ * streams.
+ */
 export const createStreamRefusedFailure = (status: number): NodeFailure =>
   new NodeFailure('StreamFailed', `a stream was refused with the status ${status}`);

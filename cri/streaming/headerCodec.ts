@@ -21,7 +21,8 @@ interface HeaderCodec<From, To> {
 
 /** Returns the compressor for sent headers. */
 export function headerCompressor(): HeaderCodec<Headers, Buffer> {
-  // This window fits the dictionary and a few headers. The default would use 256 KiB for a few hundred bytes.
+  // This window is large enough for the dictionary and a few headers. The default would use 256 KiB for a few hundred
+  // bytes.
   const options = { windowBits: 12, memLevel: 4, level: constants.Z_BEST_COMPRESSION };
   const zlib = createDeflate({ ...options, dictionary: headerDictionary(), flush: constants.Z_SYNC_FLUSH });
   const { convert, close } = sequentialCodec(zlib);

@@ -65,7 +65,7 @@ export async function runRemoteCommand(
     const remoteStreams = await openStreams(connection, streams);
     const status = readStatus(remoteStreams.error).finally(() => {
       // End the output streams here. The peer sends all output before the Status, but does not close these streams
-      // while it is blocked by input that it has not read.
+      // while it has input that it has not read.
       for (const stream of [remoteStreams.stdout, remoteStreams.stderr]) stream?.receiveEnd();
     });
     status.catch(() => {});
@@ -151,8 +151,8 @@ function isJson(text: string): boolean {
 }
 
 /**
- * Copies the client's input and its end to the command, so that the command receives EOF. Ignores errors, because the
- * command may stop reading.
+ * Copies the client's input to the command, and ends the stream at EOF. Ignores errors, because the command may stop
+ * reading.
  */
 async function copyInput(from: Readable, to: SpdyStream, signal: AbortSignal): Promise<void> {
   await pipeline(from, to, { signal }).catch(() => {});

@@ -51,7 +51,7 @@ const CHANNEL_NUMBERS = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, c
  */
 const MAX_MESSAGE_BYTES = 32 << 20;
 
-/** Whether a request offers the subprotocol for a WebSocket. */
+/** Whether a WebSocket upgrade request offers the subprotocol. */
 export function offersSubprotocol({ headers }: Pick<IncomingMessage, 'headers'>, subprotocol: string): boolean {
   const offeredProtocols = headers['sec-websocket-protocol'] ?? '';
   return (

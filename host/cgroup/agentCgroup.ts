@@ -70,8 +70,8 @@ export async function moveAgentToCgroup(
 }
 
 /**
- * Copies the CPUs and memory nodes of a cgroup from its ancestors, because a v1 cpuset cgroup without them does not
- * accept processes.
+ * Copies `cpuset.cpus` and `cpuset.mems` from the ancestors, because no process can be added to a v1 cpuset cgroup in
+ * which they are empty.
  */
 async function copyCpusetFromParent(cgroupfs: Cgroupfs, root: string, path: string): Promise<void> {
   if (path === '' || path === '.') return;

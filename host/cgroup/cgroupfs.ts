@@ -13,7 +13,10 @@ export interface Cgroupfs {
   exists(path: string): boolean;
   /** Returns the contents of a file, or undefined if it cannot be read. Throws if too many files are open. */
   read(file: string): string | undefined;
-  /** Returns the names in a directory, or an empty list if it cannot be read. Throws if too many files are open. */
+  /**
+   * Returns the names of the entries in a directory, or an empty list if it cannot be read. Throws if too many files
+   * are open.
+   */
   names(directory: string): readonly string[];
   /** Creates a cgroup and its missing parents. */
   mkdir(directory: string): Promise<unknown>;

@@ -8,8 +8,8 @@ import type { ResizableResource } from '../../kubernetes/resources/resize.ts';
  */
 export interface Cgroups {
   /**
-   * Creates the parents of the pods' cgroups with their limits, and tries again to set the missing limits of pods.
-   * While pods of other agents are in the tree, shared cgroups are not changed. Fails with
+   * Creates the parents of the pods' cgroups with their limits, and retries setting pod limits that could not be set
+   * before. While pods of other agents are in the tree, shared cgroups are not changed. Fails with
    * `FailedNodeAllocatableEnforcement`. Idempotent.
    */
   setUp(): Promise<CgroupSetup>;
@@ -42,7 +42,7 @@ export interface Cgroups {
    */
   remove(pod: Pod, signal: AbortSignal): Promise<void>;
   /**
-   * Stops counting a pod toward the CPU shares of its QoS class, and stops retrying its missing limits. Existing
+   * Stops counting a pod toward the CPU shares of its QoS class, and stops retrying to set its missing limits. Existing
    * cgroups are not changed.
    */
   forget(uid: string): Promise<void>;

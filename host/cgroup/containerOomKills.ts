@@ -28,8 +28,8 @@ export class ContainerOomKills {
   }
 
   /**
-   * Returns one kill for each container with new kills since the last call. The first call returns none, because earlier
-   * kills may have happened at any time. The kernel does not count which process it killed.
+   * Returns one kill for each container with new kills since the last call. The first call returns none, because
+   * earlier kills may have happened at any time. The counters do not identify the killed process.
    */
   read(): readonly OomKill[] {
     const { location, hierarchies, cgroupfs } = this.#parts;

@@ -23,7 +23,7 @@ export function hasCgroup({ cgroupfs, hierarchies, path }: Cgroup): boolean {
 
 /**
  * Creates the directory of a cgroup in the hierarchies whose controllers the agent uses. On v2, enables the controllers
- * in all parents that may be changed.
+ * in all ancestors that the agent may change.
  */
 export async function createCgroup(cgroup: Cgroup, mayChange: (path: string) => boolean): Promise<void> {
   const { cgroupfs, hierarchies, path } = cgroup;
@@ -39,7 +39,7 @@ export async function createCgroup(cgroup: Cgroup, mayChange: (path: string) => 
   );
 }
 
-/** Enables controllers for the children of a v2 cgroup. This requires that its parents enable the controllers first. */
+/** Enables controllers for the children of a v2 cgroup. The controllers must be enabled in its ancestors first. */
 async function enableControllers(
   cgroupfs: Cgroupfs,
   hierarchy: Hierarchy,
@@ -110,8 +110,8 @@ function isHigher(cgroup: Cgroup, file: CgroupFile): boolean {
 }
 
 /**
- * Whether the existing files of a cgroup contain the limits. A limit of huge pages may be higher, because the kernel
- * rounds large ones.
+ * Whether the existing files of a cgroup contain the limits. A huge page limit may be higher in the file, because the
+ * kernel rounds large values.
  */
 export function hasLimits(cgroup: Cgroup, limits: CgroupLimits): boolean {
   const files = cgroupFiles(limits, (controller) => findHierarchy(cgroup.hierarchies, controller)?.version);

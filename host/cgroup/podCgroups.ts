@@ -52,7 +52,7 @@ const ALL_PODS_CGROUP = ['kubepods'];
 const BURSTABLE_CGROUP = [...ALL_PODS_CGROUP, 'burstable'];
 const QOS_CLASSES = ['burstable', 'besteffort'] as const;
 
-/** The limits of shared cgroups that follow the pods, as last written. Undefined if they must be written. */
+/** The limits of shared cgroups that depend on the current pods, as last written. Undefined if they must be written. */
 interface SharedLimits {
   allPods?: CgroupLimits;
   burstable?: CgroupLimits;
@@ -143,7 +143,8 @@ export class PodCgroups implements Cgroups {
     return this.#runForPod(async () => {
       this.#podSpecs.set(pod.metadata.uid, pod.spec);
       await this.#refreshSharedLimits();
-      // Huge pages are left out, because systemd and the kernel would change the sizes that a resize does not name.
+      // Omit huge pages, because systemd and the kernel would also change the page sizes that the resize does not
+      // specify.
       const {
         cpu,
         cpuShares,
@@ -192,8 +193,8 @@ export class PodCgroups implements Cgroups {
       }
       await removeCgroupTree({ cgroupfs, hierarchies, path: this.#tree.runtimeName(names), signal, wait }).catch(
         (error) => {
-          // If the host has forbidden creating cgroups, ignore the refusal and leave existing ones in place. Otherwise
-          // rethrow the error, because cgroupfs may be read-only only temporarily.
+          // If the host has forbidden creating cgroups, ignore the error and leave existing ones in place. Otherwise
+          // rethrow it, because cgroupfs may be temporarily read-only.
           if (this.#forbiddenMessage === undefined || !isForbidden(error)) throw error;
         },
       );
@@ -276,7 +277,7 @@ export class PodCgroups implements Cgroups {
     await this.#updateSharedLimits();
   }
 
-  /** Sets the limits of shared cgroups that follow the pods. Must be called after `#checkSharing`. */
+  /** Sets the limits of shared cgroups that depend on the current pods. Must be called after `#checkSharing`. */
   readonly #updateSharedLimits = coalesceCalls(async (): Promise<void> => {
     const { rules } = this.#parts;
     const { hugepages: _, ...burstableLimits } = qosCgroupLimits('burstable', this.#podSpecs.values(), rules);
@@ -301,8 +302,8 @@ export class PodCgroups implements Cgroups {
   }
 
   /**
-   * Restores limits of all pods and of the QoS classes that other software has changed (`UpdateCgroups` in
-   * `pkg/kubelet/cm/qos_container_manager_linux.go`).
+   * Restores the limits of the cgroup of all pods and of the QoS class cgroups if other software has changed them
+   * (`UpdateCgroups` in `pkg/kubelet/cm/qos_container_manager_linux.go`).
    */
   async #restoreLevels(): Promise<void> {
     const { rules } = this.#parts;
@@ -362,8 +363,8 @@ export class PodCgroups implements Cgroups {
 
   /**
    * Returns the names of the pod's cgroup and of the cgroups that an earlier version of the pod may have had in other
-   * QoS classes, possibly under an earlier agent. All classes are considered for a pod without a cgroup from this run,
-   * because its class is unknown.
+   * QoS classes, possibly under an earlier agent. If this run has not created a cgroup for the pod, all classes are
+   * considered, because the earlier class is unknown.
    */
   #listCandidateNames(pod: Pod): (readonly string[])[] {
     const podName = `pod${pod.metadata.uid}`;

@@ -50,7 +50,7 @@ export class PodsTree {
     await writeLimits(this.toCgroup(names), limits);
   }
 
-  /** Sets only the limits that are higher than the current ones, so that the children may grow. */
+  /** Sets only the limits that are higher than the current ones, so that the limits of child cgroups can be raised. */
   async raiseLimits(names: readonly string[], limits: CgroupLimits): Promise<void> {
     const raisedLimits = higherLimits(this.toCgroup(names), limits);
     if (Object.keys(raisedLimits).length > 0) await this.setLimits(names, raisedLimits);

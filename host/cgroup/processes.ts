@@ -11,7 +11,8 @@ const MAX_NAMED_PROCESSES = 5;
 
 /**
  * Kills all processes in a cgroup and its descendants, and waits until they have exited. Succeeds if the cgroup does
- * not exist. Fails with `FailedKillPod` if processes survive for a second, e.g. because they wait for a device.
+ * not exist. Fails with `FailedKillPod` if a process has not exited after a second, e.g. because it is in
+ * uninterruptible sleep.
  */
 export async function killCgroup({
   cgroupfs,

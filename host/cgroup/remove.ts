@@ -23,8 +23,9 @@ const RETRY_DELAY_MS = 25;
 const SLICE_SUFFIX = '.slice';
 
 /**
- * Removes a cgroup and its descendants from every hierarchy. Succeeds if it does not exist. Retries for half a second,
- * because a cgroup stays busy for a moment after its last process has exited, and then fails with `FailedKillPod`.
+ * Removes a cgroup and its descendants from every hierarchy. Succeeds if it does not exist. A cgroup stays busy for a
+ * moment after its last process has exited, so the removal is retried for half a second before it fails with
+ * `FailedKillPod`.
  */
 export async function removeCgroupTree(removal: CgroupOperation): Promise<void> {
   const relativeCgroup = relativePath(removal.path);
@@ -56,7 +57,7 @@ async function removeDirectory(cgroupfs: Cgroupfs, directory: string): Promise<b
     return true;
   } catch (error) {
     if (isMissing(error)) return true;
-    // On a read-only file system, the kernel does not check whether the cgroup exists.
+    // On a read-only file system, the kernel returns EROFS even if the cgroup does not exist.
     if (isForbidden(error) && !cgroupfs.exists(directory)) return true;
     const code = errorCode(error);
     if (code === 'EBUSY' || code === 'ENOTEMPTY') return false;

@@ -1,4 +1,4 @@
-/** Sets the limits of existing cgroups that this agent did not create, as the configuration requests it. */
+/** Sets the configured limits on existing cgroups that this agent did not create. */
 import { basename, join, normalize } from 'node:path';
 import type { CgroupLocation } from '../../kubernetes/resources/cgroup.ts';
 import type { CgroupLimits } from '../../kubernetes/resources/cgroupLimits.ts';
@@ -15,7 +15,10 @@ interface ExistingCgroupParts {
   readonly systemd: CallSystemd;
 }
 
-/** Controllers that a kubelet requires of a cgroup (`Validate` in `pkg/kubelet/cm/cgroup_v1_manager_linux.go`). */
+/**
+ * Controllers in whose hierarchies a kubelet requires the cgroup to exist (`Validate` in
+ * `pkg/kubelet/cm/cgroup_v1_manager_linux.go`).
+ */
 const V1_CONTROLLERS = ['cpu', 'cpuacct', 'cpuset', 'memory', 'pids', 'hugetlb'];
 /** Controllers that a kubelet requires if the host has them (`getSupportedUnifiedControllers`). */
 const V2_CONTROLLERS = ['cpu', 'cpuset', 'hugetlb', 'memory', 'pids'];

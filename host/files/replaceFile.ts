@@ -2,7 +2,7 @@ import { basename, dirname, join } from 'node:path';
 import type { FileSystem } from './fileSystem.ts';
 import { syncDirectory } from './syncDirectory.ts';
 
-/** Writes a file with this mode, and replaces an existing one durably and atomically. */
+/** Writes a file with the given mode, replacing an existing file atomically and durably. */
 export async function replaceFile(
   files: Pick<FileSystem, 'open' | 'rename'>,
   path: string,

@@ -10,8 +10,8 @@ import { errorCode, isMissing } from './fileErrors.ts';
 
 const { O_DIRECTORY, O_NOFOLLOW } = constants;
 /**
- * Flag for a handle to a path without opening a file, device or pipe. Linux supports it, but Node.js has no constant
- * for it.
+ * Flag that opens a handle to a path without opening the file, device or pipe itself. Linux supports it, but Node.js
+ * has no constant for it.
  */
 export const O_PATH = 0o10000000;
 const PRIVATE_MODE = 0o750;

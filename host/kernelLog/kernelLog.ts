@@ -18,10 +18,10 @@ export interface KernelMessage {
 
 export interface KernelLog {
   /**
-   * Returns the messages since the last call, oldest first, and an empty array if there are none. The first call starts
-   * with the oldest message that the kernel still has. A call returns a limited number of messages, so a caller repeats
-   * it until the array is empty. Messages that the kernel has overwritten in the meantime are skipped. Rejects if the
-   * log cannot be read. Callers must not call it concurrently.
+   * Returns the messages since the last call, oldest first, or an empty array if there are none. The first call starts
+   * with the oldest message in the kernel's buffer. Each call returns a limited number of messages, so call it again
+   * until the array is empty. Skips messages that the kernel has already overwritten. Rejects if the log cannot be
+   * read. Concurrent calls are not allowed.
    */
   read(options: { readonly signal: AbortSignal }): Promise<readonly KernelMessage[]>;
   /** Resolves when there may be new messages or when the signal aborts. */
@@ -29,7 +29,7 @@ export interface KernelLog {
   close(): Promise<void>;
 }
 
-/** The size of the kernel's buffer for one record (`CONSOLE_EXT_LOG_MAX` and `PRINTK_MESSAGE_MAX`), doubled. */
+/** Twice the size of the kernel's buffer for one record (`CONSOLE_EXT_LOG_MAX` and `PRINTK_MESSAGE_MAX`). */
 const READ_BYTES = 16_384;
 /**
  * Maximum length of a line that is parsed. The rest of a longer line is skipped, but the kernel does not write longer
@@ -51,7 +51,7 @@ interface HostKernelLogOptions {
   /** Opens the log without waiting for a writer. */
   readonly openFile?: (path: string) => Promise<LogFile>;
   readonly clock?: Clock;
-  /** Returns the number of seconds since the boot. */
+  /** Returns the number of seconds since boot. */
   readonly uptimeSeconds?: () => number;
 }
 
@@ -119,7 +119,7 @@ async function readAvailable(file: LogFile, buffer: Buffer): Promise<string> {
 }
 
 interface KernelRecord {
-  /** Time since the boot. */
+  /** Time since boot. */
   readonly microseconds: number;
   readonly text: string;
 }

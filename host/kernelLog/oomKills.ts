@@ -4,17 +4,17 @@ import type { KernelMessage } from './kernelLog.ts';
 
 /**
  * Parses the messages about OOM kills as a kubelet does (`utils/oomparser` of cAdvisor). `invoked oom-killer:` starts a
- * kill, and a line about the killed process completes it. Unlike cAdvisor, also reads the memory of the process, which
- * kernels since 5.0 report in a line after the one at which cAdvisor considers the kill complete. Lines about killed
- * processes without a preceding start are ignored. The kernel writes them for the other processes of a killed cgroup
- * and if there are too many kills.
+ * kill, and a line about the killed process completes it. Kernels since 5.0 report the memory of the process in a later
+ * line, which is also read here, but not by cAdvisor. Lines about killed processes are ignored unless a kill has
+ * started. The kernel writes such lines for the other processes of a cgroup that is killed as a whole, and if there are
+ * too many kills.
  */
 export class OomKillParser {
   #kill: OomKill | undefined;
   /** Whether everything about the kill is known except the memory of the process. */
   #isComplete = false;
 
-  /** Processes a message. Returns a kill if its description is complete now. */
+  /** Processes a message. Returns the kill that this message completes, if any. */
   push({ at, text }: KernelMessage): OomKill | undefined {
     if (this.#kill === undefined || this.#isComplete) {
       if (!text.includes('invoked oom-killer:')) return this.#kill && this.#addKilledProcess(this.#kill, at, text);
@@ -25,7 +25,7 @@ export class OomKillParser {
     const summary = parseSummary(text);
     if (summary !== undefined) {
       this.#kill = { ...this.#kill, ...summary, at };
-      // This line completes only the kill of a process in a cgroup with a limit, as in cAdvisor.
+      // As in cAdvisor, this line completes a kill only if the cgroup of the process has a limit.
       this.#isComplete = summary.limitedCgroup !== '/';
       return undefined;
     }

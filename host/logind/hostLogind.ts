@@ -1,6 +1,6 @@
 /**
- * Reaches logind over D-Bus with the programs of systemd. Node.js cannot receive the lock of `Inhibit`, which is a file
- * descriptor, so that `systemd-inhibit` holds it in a child process. Follows
+ * Talks to logind over D-Bus through systemd's command-line tools. Node.js cannot receive the file descriptor that
+ * `Inhibit` returns as the lock, so `systemd-inhibit` holds it in a child process. Follows
  * `pkg/kubelet/nodeshutdown/systemd/inhibit_linux.go`.
  */
 import { mkdir } from 'node:fs/promises';
@@ -20,17 +20,17 @@ interface LogindOptions {
 }
 
 /**
- * Time limit of a call in milliseconds. It is long, because a host that is still booting can be slow, and a node on
- * which a call fails at the start does not delay shutdowns. A kubelet has no time limit.
+ * Timeout of a call in milliseconds. It is long, because a host that is still booting can be slow, and if a call fails
+ * at startup, the node does not delay shutdowns at all. The kubelet has no timeout.
  */
 const CALL_LIMIT_MS = 60_000;
-/** Time limit in milliseconds for subscribing to signals, and for a response to the request of a lock. */
+/** Timeout in milliseconds for subscribing to signals and for acquiring a lock. */
 const START_LIMIT_MS = 60_000;
 
 const MANAGER = ['org.freedesktop.login1', '/org/freedesktop/login1', 'org.freedesktop.login1.Manager'] as const;
-/** The sender is not part of the rule, as in a kubelet. */
+/** Like the kubelet's match rule, this one does not specify the sender. */
 const MATCH_RULE = `type='signal',path='${MANAGER[1]}',interface='${MANAGER[2]}',member='PrepareForShutdown'`;
-/** Argument of `KillUnit` that makes logind reload its configuration, which is SIGHUP. */
+/** Number of SIGHUP, the signal to send with `KillUnit` so that logind reloads its configuration. */
 const RELOAD_SIGNAL = '1';
 const DROP_IN_NAME = '99-kubelet.conf';
 
@@ -74,7 +74,7 @@ export function hostLogind({ configDirectory = '/etc/systemd/logind.conf.d', bus
           signal: limitedSignal,
           environment: { ...environment, SYSTEMD_LOG_LEVEL: 'info', SYSTEMD_LOG_TARGET: 'console' },
           onLine: (line) => {
-            // Like a kubelet, ignore a signal without a boolean argument.
+            // Like the kubelet, ignore a signal without a boolean argument.
             const argument = ARGUMENT_PATTERN.exec(line)?.[1];
             if (argument !== undefined) onChange(argument === 'true');
           },
@@ -108,13 +108,13 @@ async function programPath(name: string): Promise<string> {
   return path;
 }
 
-/** Returns a command that is killed when the agent dies, if the host can do that. */
+/** Wraps a command so that it is killed when the agent dies, if the host supports that. */
 async function endingWithAgent(command: readonly string[]): Promise<readonly string[]> {
   const setpriv = await findProgram('setpriv');
   return setpriv === undefined ? command : [setpriv, '--pdeathsig', 'TERM', ...command];
 }
 
-/** Ends a program that has not started its work within the time limit. */
+/** Terminates a program that is not ready within the time limit. */
 async function withinStartLimit(
   signal: AbortSignal,
   act: (signal: AbortSignal, noteStart: () => void) => Promise<void>,

@@ -5,7 +5,7 @@ interface CallOptions {
 }
 
 interface WatchOptions extends CallOptions {
-  /** Called once when signals are received from now on. */
+  /** Called once, when the subscription is active and no signal can be missed any longer. */
   readonly onWatching: () => void;
   /** Called when a shutdown is announced, and when it is cancelled. */
   readonly onChange: (isShuttingDown: boolean) => void;
@@ -21,7 +21,7 @@ export interface Logind {
   readInhibitDelay(options: CallOptions): Promise<number>;
   /** Configures a maximum delay, which logind applies asynchronously. */
   raiseInhibitDelay(delayMs: number, options: CallOptions): Promise<void>;
-  /** Reports shutdowns until the signal aborts. Settles when the connection ends. */
+  /** Reports shutdowns until the signal aborts. Settles when the connection is closed. */
   watchShutdown(options: WatchOptions): Promise<void>;
   /** Holds a lock that delays a shutdown until the signal aborts. Settles when the lock is lost. */
   holdLock(options: LockOptions): Promise<void>;

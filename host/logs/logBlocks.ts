@@ -30,7 +30,7 @@ export async function* readBlocks(handle: FileHandle, from = 0): AsyncGenerator<
   yield* (await isCompressed(handle)) ? readUnpackedBlocks(handle) : readPlainBlocks(handle, { from });
 }
 
-/** Returns the first bytes of a file's contents, at most `length` and at most the first block. */
+/** Returns the first `length` bytes of a file's decompressed contents, or fewer if the first block is shorter. */
 export async function readHead(handle: FileHandle, length: number): Promise<Buffer> {
   try {
     for await (const block of readBlocks(handle)) return block.subarray(0, length);

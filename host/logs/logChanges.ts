@@ -3,10 +3,10 @@ import { hostFiles } from '../files/fileSystem.ts';
 /** Waits for the given number of milliseconds or until the signal aborts. */
 export type Pause = (ms: number, signal: AbortSignal) => Promise<unknown>;
 
-/** Polling interval in milliseconds. Polling is required where file changes are not reported. */
+/** Polling interval in milliseconds. Polling is required on file systems that do not report changes. */
 const POLL_INTERVAL_MS = 1_000;
 
-/** Wakes the reader that follows a log on every change in the log's directory, and once a second. */
+/** Wakes the reader of a followed log whenever the log's directory changes, and once a second. */
 export class LogChanges {
   readonly #pause: Pause;
   readonly #closeController = new AbortController();
@@ -39,7 +39,7 @@ export class LogChanges {
   }
 }
 
-/** Watches a directory, unless the user's limit of inotify watches is reached. */
+/** Watches a directory. Does nothing if the user's limit on inotify watches has been reached. */
 function tryWatch(directory: string, onChange: () => void): () => void {
   try {
     const watcher = hostFiles.watch(directory, { onChange, onError: () => {} });

@@ -1,4 +1,7 @@
-/** Opens the files of a log in a consistent state, while a rotation may rename, compress and remove them. */
+/**
+ * Opens the files of a log in a consistent state, even if a rotation renames, compresses or removes them at the same
+ * time.
+ */
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir } from 'node:fs/promises';
 import { relative } from 'node:path';
@@ -19,7 +22,7 @@ export interface LogLocation {
 
 /** An open file of a log, which remains readable if it is renamed or removed. */
 export interface LogFile {
-  /** Path for messages. */
+  /** Path to show in messages. */
   readonly path: string;
   readonly handle: FileHandle;
 }
@@ -34,7 +37,7 @@ export interface OpenLog {
 
 /** Directory of a container's logs. */
 export interface LogDirectory {
-  /** Path through a handle, which does not depend on the directory's name. */
+  /** Path that refers to the directory through an open handle, so it stays valid if the directory is renamed. */
   readonly path: string;
   open(): Promise<OpenLog>;
   /**

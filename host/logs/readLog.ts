@@ -141,7 +141,10 @@ class LogReader {
     this.#logText.endFile();
   }
 
-  /** Reads a compressed current file, which exists if the runtime has not created a new one yet. */
+  /**
+   * Reads a current file that a rotation has already compressed, which happens if the runtime has not created a new one
+   * yet.
+   */
   async *#readCompressedCurrent(file: LogFile): AsyncGenerator<Buffer> {
     yield* this.#readWholeFile(file);
     this.#position = (await file.handle.stat()).size;

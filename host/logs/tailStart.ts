@@ -92,8 +92,8 @@ interface LastLines {
 }
 
 /**
- * Finds the last lines of an uncompressed file. Returns at most `maxLines` lines, and ends the search at the first line
- * start beyond `maxBytes`.
+ * Finds the last lines of an uncompressed file. Returns at most `maxLines` lines, and stops at the first line start
+ * beyond `maxBytes`.
  */
 async function findLastLines(handle: LogHandle, maxLines: number, maxBytes: number): Promise<LastLines> {
   const { size } = await handle.stat();

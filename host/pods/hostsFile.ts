@@ -13,7 +13,7 @@ interface HostsFileInput {
   readonly layout: Layout;
   /** IP addresses of the pod, the primary one first. */
   readonly ips: readonly string[];
-  /** Cluster domain, which completes the host name of a pod with a subdomain. */
+  /** Cluster domain, which is appended to the host name of a pod that has a `subdomain`. */
   readonly clusterDomain: string;
   /** Path of the node's hosts file. Defaults to `/etc/hosts`. */
   readonly nodeHostsFile?: string;
@@ -64,8 +64,8 @@ function aliasLines(pod: Pod): string {
 }
 
 /**
- * Reads the node's hosts file. If it cannot be read, the container waits, because an empty file would only appear to
- * work.
+ * Reads the node's hosts file. Throws if it cannot be read, so that the container is not created with an empty file,
+ * which would only appear to work.
  */
 async function readNodeHosts({ layout, nodeHostsFile = '/etc/hosts', signal }: HostsFileInput): Promise<string> {
   try {

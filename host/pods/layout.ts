@@ -107,7 +107,7 @@ export function createLayout({ rootDir, podLogsDir }: LayoutFolders, files: File
   };
 }
 
-/** Whether a string can be a segment of a path: a Kubernetes name, UID or container ID. */
+/** Whether a string is safe to use as a path segment, as every valid Kubernetes name, UID and container ID is. */
 export function isSafeSegment(text: string): boolean {
   return SAFE_SEGMENT_PATTERN.test(text);
 }

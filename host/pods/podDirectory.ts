@@ -37,7 +37,10 @@ export async function preparePodDirectory({ pod, layout, signal }: PodDirectoryI
   ]);
 }
 
-/** Creates the termination log of a container run (0666) and returns its path. `run` is the name of the run. */
+/**
+ * Creates the termination log of a container run (0666) and returns its path. `run` distinguishes the runs of the
+ * container.
+ */
 export async function createTerminationLog(
   layout: Layout,
   { uid, container, run }: { readonly uid: string; readonly container: string; readonly run: string },
@@ -86,7 +89,7 @@ export async function removePodLogs({ layout, maker, signal }: RemovalInput, pod
 }
 
 /**
- * Deletes a marked directory. Renames it first, because without its mark a partly deleted directory could not be
+ * Deletes a marked directory. Renames it first, because a partly deleted directory that has lost its mark could not be
  * recognized.
  */
 async function removeMarkedDirectory(directory: string, { layout, maker, signal }: RemovalInput): Promise<void> {

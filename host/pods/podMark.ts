@@ -86,8 +86,7 @@ export function requireOwner(files: FileSystem, directory: string, maker: Maker)
 }
 
 /**
- * A mark that is not valid. `damaged` contains its contents, or is undefined if the mark is not a regular file or is
- * too large.
+ * An invalid mark. `damaged` contains its contents, or is undefined if the mark is not a regular file or is too large.
  */
 interface DamagedMark {
   readonly damaged: string | undefined;
@@ -151,8 +150,8 @@ function classifyTruncatedMark(text: string, { root, node, runtime }: Maker): 'o
 
 /**
  * Returns the name of the stamp, an empty directory next to the mark. Marks are not synced, so a power failure within
- * half a minute may leave an empty mark. Journaling file systems preserve the order in which names are created, so the
- * stamp exists whenever the marked directory does.
+ * half a minute of writing may leave an empty mark. Journaling file systems preserve the order in which names are
+ * created, so the stamp exists whenever the marked directory does.
  */
 const stampName = ({ root, node }: Maker): string => `.statelet-by-${shortHash(`${node}@${root}`)}`;
 
@@ -167,8 +166,8 @@ interface MarkInput {
 }
 
 /**
- * Creates a directory that has the mark from the start, and its missing parents. Returns false if the path already
- * exists, which leaves it unchanged.
+ * Creates a directory and its missing parents. The directory never exists without its mark. Returns false, without
+ * changing anything, if the path already exists.
  */
 export async function createMarkedDirectory(directory: string, marking: MarkInput, mode: number): Promise<boolean> {
   const { files, inProgress } = marking.layout;
@@ -213,7 +212,7 @@ export async function writeMark(directory: string, marking: MarkInput): Promise<
   const temporaryFile = `${file}.new`;
   try {
     await files.writeFile(temporaryFile, serializeMark(marking), { flush: true });
-    // A directory at this path would make every attempt fail.
+    // Move aside a directory at this path, because it would make every attempt to write the mark fail.
     if (files.lstatSync(file)?.isDirectory()) await quarantineFile(files, file);
     await files.rename(temporaryFile, file);
   } catch (error) {

@@ -79,7 +79,7 @@ export async function adoptPod(claim: ClaimInput & { readonly isTakenOver?: bool
     const { kind } = readOwner(layout.files, directory, maker);
     if (kind === 'unmarked' || isTakenOver) await writeMark(directory, { layout, maker, pod, isTakenOver });
   };
-  // The logs come first, because the owner of the logs is not checked again once the pod's directory has the mark.
+  // Mark the log directory first, because its owner is not checked again once the pod's directory has the mark.
   const logsOwner = readOwner(layout.files, layout.podLogDir(pod), maker).kind;
   if (logsOwner === 'unmarked' || logsOwner === 'others') await markDirectory(layout.podLogDir(pod));
   await markDirectory(layout.podDir(pod.uid));

@@ -1,5 +1,5 @@
 /**
- * Allocates ranges of host user IDs to pods with user namespaces. The range is recorded in the pod's directory, as a
+ * Allocates ranges of host user IDs to pods with user namespaces. The range is recorded in the pod's directory, as the
  * kubelet does.
  */
 import path from 'node:path';
@@ -28,8 +28,8 @@ const mappingSchema = z.object({ hostId: z.int(), containerId: z.literal(0), len
 const mappingsSchema = z.object({ uidMappings: z.tuple([mappingSchema]), gidMappings: z.tuple([mappingSchema]) });
 
 /**
- * Returns the number of ranges that pods can have. All 32-bit IDs are used except for the first range, which belongs to
- * the host, as in a kubelet on a host without the user `kubelet` (`getKubeletMappings` in
+ * Returns the number of ranges available to pods. All 32-bit IDs are used except for the first range, which belongs to
+ * the host. The kubelet does the same on a host without a `kubelet` user (`getKubeletMappings` in
  * `pkg/kubelet/kubelet_pods.go`).
  */
 export const countIdRanges = (idsPerPod = IDS_PER_POD): number => Math.floor(2 ** 32 / idsPerPod) - 1;

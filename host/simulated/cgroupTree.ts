@@ -15,7 +15,7 @@ export interface CgroupProcesses {
    * e.g. `kubepods/burstable/pod<uid>`.
    */
   in(path: string): readonly CgroupProcess[];
-  /** Kills a process. One that hangs in the kernel may remain. */
+  /** Kills a process. A process in uninterruptible sleep may survive. */
   kill(pid: number, reason: 'SIGKILL' | 'OOM'): void;
 }
 
@@ -23,7 +23,7 @@ type CgroupVersion = Hierarchy['version'];
 
 interface CgroupNode {
   readonly children: Map<string, CgroupNode>;
-  /** Written values by file name. */
+  /** Values that have been written, keyed by file name. */
   readonly values: Map<string, string>;
   /** On cgroup v2, the controllers that are enabled for child cgroups. */
   readonly enabledControllers: Set<string>;

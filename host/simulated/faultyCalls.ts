@@ -5,7 +5,7 @@ import { type FileErrorCode, fileError } from './fileError.ts';
 export interface FileCall {
   readonly call: string;
   readonly path: string;
-  /** Whether the call changes something. */
+  /** Whether the call modifies the disk. */
   readonly writes: boolean;
 }
 
@@ -24,7 +24,7 @@ interface HangingCall {
   readonly done?: boolean;
 }
 
-/** Returns the fault of a call, if any. */
+/** Returns the fault to inject into a call, if any. */
 export type GetFileFault = (call: FileCall) => FileFault | undefined;
 
 export class FaultInjector {

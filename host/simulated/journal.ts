@@ -19,7 +19,7 @@ interface PendingChange {
 interface PowerCut {
   /** Returns random numbers in [0, 1). */
   readonly random: () => number;
-  /** Current time on the clock that provides the timestamps of the changes. */
+  /** Current time, from the same clock as the timestamps of the changes. */
   readonly now: number;
 }
 

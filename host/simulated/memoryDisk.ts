@@ -86,7 +86,7 @@ export class MemoryDisk {
     );
     if (existingInode?.kind === 'directory') return undefined;
     if (existingInode !== undefined) throw fileError('EEXIST', 'mkdir', path);
-    // A dangling link prevents the creation.
+    // Creating the directory fails if the path is a dangling link.
     if (this.find(path, 'mkdir') !== undefined) throw fileError('ENOENT', 'mkdir', path);
     const parentPath = dirname(path);
     const isDanglingParent =
@@ -155,7 +155,6 @@ export class MemoryDisk {
     this.#changeEntries(source.directory, [[source.name, undefined]]);
   }
 
-  /** Removes a file or link. */
   unlink(path: string): void {
     const location = this.#resolvePath(path, { syscall: 'unlink', shouldFollow: false });
     const { directory, name, inode } = location;
@@ -199,7 +198,7 @@ export class MemoryDisk {
     });
   }
 
-  /** Bind-mounts a path on an existing one. Both must be directories, or neither. */
+  /** Bind-mounts `source` onto an existing path. Both must be directories, or neither. */
   bind(source: string, path: string): void {
     const from = this.#resolvePath(source, { syscall: 'mount', shouldFollow: true });
     const to = this.#resolvePath(path, { syscall: 'mount', shouldFollow: true });

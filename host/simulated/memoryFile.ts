@@ -13,7 +13,7 @@ interface OpenedInode {
   readonly isAppending: boolean;
 }
 
-/** An open file, which remains usable when its name is changed or removed. */
+/** An open file, which remains usable after it has been renamed or unlinked. */
 export class MemoryFile implements OpenFile {
   readonly #disk: MemoryDisk;
   readonly #faultInjector: FaultInjector;

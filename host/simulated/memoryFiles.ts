@@ -78,7 +78,7 @@ export class MemoryFiles implements FileSystem {
     this.#runWrite('rm', path, () => removePath(this.#disk, path, options));
   symlink = (target: string, path: string) => this.#runWrite('symlink', path, () => this.#disk.link(target, path));
   unlink = (path: string) => this.#runWrite('unlink', path, () => this.#disk.unlink(path));
-  // The file is not compressed, because the compressed bytes would depend on the machine.
+  // Copies the file without compressing it, because the compressed bytes would depend on the machine.
   gzip = (from: string, to: string, signal: AbortSignal) =>
     this.#runWrite('open', to, () => {
       signal.throwIfAborted();

@@ -1,4 +1,4 @@
-/** The login manager of a simulated host, which outlives agents. Calls pass a gate. */
+/** Simulates the logind of a host, which outlives agents. All calls go through a gate. */
 import type { Logind } from '../logind/logind.ts';
 import type { Gate } from './gate.ts';
 import { openGate } from './gate.ts';
@@ -36,7 +36,7 @@ export class SimulatedLogind {
     for (const { onChange } of [...this.#watches]) onChange?.(isShuttingDown);
   }
 
-  /** Stops, which breaks all connections. A shutdown that was announced is forgotten. */
+  /** Stops logind, which breaks all connections and discards an announced shutdown. */
   stop(): void {
     this.#isRunning = false;
     this.#isShuttingDown = false;
@@ -103,7 +103,7 @@ function openConnection(
   onChange?: (isShuttingDown: boolean) => void,
 ): { readonly promise: Promise<void>; readonly connection: Connection } {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  // The caller may not wait for the promise yet when the connection ends.
+  // Avoid an unhandled rejection if the connection ends before the caller awaits the promise.
   promise.catch(() => {});
   const close = () => {
     connections.delete(connection);

@@ -30,7 +30,7 @@ export async function readCpuTopology(root = '/'): Promise<CpuTopology> {
     systemDirectory,
     onlineCpus === undefined ? allCpus : intersectionOf(allCpus, onlineCpus),
   );
-  // Each socket is treated as a NUMA node on a host without NUMA nodes.
+  // On a host without NUMA nodes, each socket is treated as a NUMA node.
   const numaNodeOf = (cpu: number, socket: number) =>
     numaNodes.length === 0 ? socket : (numaNodes[cpusByNode.findIndex((cpus) => cpus.includes(cpu))] ?? 0);
   const locatedCores = cores.map((core) => ({ ...core, numaNode: numaNodeOf(core.cpus[0] ?? 0, core.socket) }));

@@ -9,8 +9,8 @@ import { hugePageResource } from '../../kubernetes/resources/cgroupLimits.ts';
 import { parseMeminfoBytes } from './hostFacts.ts';
 
 /**
- * Reads the NUMA nodes, in the order of their IDs. Returns none on a kernel without NUMA. `root` is the directory that
- * contains `sys`.
+ * Reads the NUMA nodes, in the order of their IDs. Returns an empty list on a kernel without NUMA. `root` is the
+ * directory that contains `sys`.
  */
 export async function readNumaMemory(root = '/'): Promise<readonly NumaNodeMemory[]> {
   const directory = join(root, 'sys/devices/system/node');

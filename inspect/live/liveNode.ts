@@ -19,8 +19,8 @@ import type { InspectedAgent, LiveView } from './liveView.ts';
 /** Path of the actor that evicts pods. */
 const EVICTION_PATH = 'eviction';
 /**
- * Timeout for predicting evictions, in milliseconds. It is short, because the other details do not depend on the runtime
- * and are shown with the prediction.
+ * Timeout for predicting evictions, in milliseconds. It is short, because the other details are sent together with the
+ * prediction and must not wait for the runtime.
  */
 const OUTLOOK_TIMEOUT_MS = 1_000;
 

@@ -260,7 +260,7 @@ class ChangeCollector {
     return collectedLines;
   }
 
-  /** Counts lines that were collected but not sent as omitted. */
+  /** Adds the number of lines that were collected but not sent to the count of omitted lines. */
   addOmitted(lines: number): void {
     this.#omittedCount += lines;
     this.#hasNodeMoved = true;

@@ -39,7 +39,7 @@ export class Viewer {
     options.response.on('drain', () => this.sendMissedFrames());
   }
 
-  /** Sends an event, whose serialized form all viewers share. */
+  /** Sends an event. `text` is the serialized event, which is shared by all viewers. */
   send(text: string): void {
     if (this.#isBehind) return;
     if (this.#options.response.writableLength > this.#maxUnreadBytes) this.#isBehind = true;

@@ -20,7 +20,7 @@ export function createRail(members: readonly Member[], stretches: readonly Stret
   // Time of the earliest failure in each bar, by the bar's index.
   const earliestFailures = new Map<number, number>();
   for (const { at, entries, failures: failed } of members) {
-    // Count the end of the range in the last bar.
+    // An entry at the very end of the range belongs to the last bar.
     const bucketIndex = Math.min(Math.floor((at - from) / bucketMs), counts.length - 1);
     if (bucketIndex < 0) continue;
     counts[bucketIndex] = (counts[bucketIndex] ?? 0) + entries;

@@ -35,7 +35,7 @@ const PING_AFTER_MS = 30_000;
 const PING_TIMEOUT_MS = 15_000;
 /** Time after which the client closes an idle retired connection that the server has not closed, in milliseconds. */
 const CLOSE_TIMEOUT_MS = 5_000;
-/** Maximum number of streams to assume until the server sends its settings. It is the default of a kube-apiserver. */
+/** Maximum number of streams to assume until the server sends its settings. This is the kube-apiserver's default. */
 const DEFAULT_MAX_STREAMS = 100;
 
 export class Connection {

@@ -54,7 +54,7 @@ function startTls(address: ServerAddress, { context, proxySocket, signal }: TlsO
       proxySocket?.destroy();
     };
     signal.addEventListener('abort', onAbort, { once: true });
-    // Do not remove the listener after the attempt, because an error of an abandoned socket must not crash the process.
+    // Do not remove the listener after the attempt, because an error on an abandoned socket must not crash the process.
     socket.on('error', (error) => failConnection(readableTlsError(error, address)));
     socket.once('close', () => failConnection(new Error('the server closed the connection before it was secured')));
     socket.once('secureConnect', () => {

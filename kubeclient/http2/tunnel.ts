@@ -61,7 +61,7 @@ function connectToProxy(proxy: URL, signal: AbortSignal): Promise<Socket> {
   });
 }
 
-/** Reads the proxy's response. Leaves the bytes that the target has sent after it in the socket. */
+/** Reads the proxy's response. Any bytes that follow the response come from the target and stay in the socket. */
 class ProxyReader {
   readonly #socket: Socket;
 

@@ -99,7 +99,10 @@ export interface Access {
 
 type Authorize = (caller: Caller, verb: string, subresource: string, disconnectSignal: AbortSignal) => Promise<boolean>;
 
-/** Throws if no authentication method is configured, or if the configuration needs an API server but there is none. */
+/**
+ * Creates the access control. Throws if no authentication method is configured, or if the configuration needs an API
+ * server but there is none.
+ */
 export function createAccess(options: AccessOptions): Access {
   const { clock, signal, authentication, authorization, observer } = options;
   const { allowedMs, deniedMs } = authorization.mode === 'Webhook' ? authorization : { allowedMs: 0, deniedMs: 0 };

@@ -152,8 +152,8 @@ const FORWARDED_HEADERS = ['x-forwarded-for', 'x-forwarded-uri'];
 
 /**
  * Returns the reason why a client may not take a heap snapshot, which contains variables, Secrets and tokens of pods.
- * Undefined if the client may take one. A forwarded request is refused, because the API server sends the requests of
- * every user with access to `nodes/proxy` under its own name, which may be a member of system:masters.
+ * Undefined if the client may take one. Refuses forwarded requests, because the API server forwards the requests of
+ * every user with access to `nodes/proxy` as its own user, which may be a member of system:masters.
  */
 function checkSnapshotRefusal({ caller, request: { headers } }: Exchange): string | undefined {
   if (FORWARDED_HEADERS.some((name) => lookUp(headers, name) !== undefined))

@@ -70,8 +70,8 @@ async function respond({ paths, access }: DispatchOptions, incomingExchange: Inc
 }
 
 /**
- * Whether Go would refuse a request because it has two Host headers, or because its HTTP version is older than 1.0 and
- * has no headers.
+ * Whether Go would refuse a request because it has two Host headers, or because it uses HTTP/0.9 and therefore has no
+ * headers.
  */
 const isAmbiguous = ({ httpVersionMajor, headersDistinct }: HttpVersion): boolean =>
   httpVersionMajor < 1 || (headersDistinct?.host?.length ?? 0) > 1;

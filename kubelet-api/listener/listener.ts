@@ -94,7 +94,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
 const toSecureContext = (material: TlsMaterial) => ({ ca: [], ...material });
 
 /**
- * Serves routes without TLS and access control. The debugging routes are disabled, because they are not safe to expose
+ * Serves routes without TLS or access control. The debugging routes are disabled, because they are not safe to expose
  * to every client.
  */
 export async function listenPlain({

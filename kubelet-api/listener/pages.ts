@@ -8,7 +8,7 @@ interface Status {
   readonly now: () => number;
   /** The version of the kubelet that the node reports, e.g. `v1.36.0+statelet.0.1.0`. */
   readonly kubeletVersion: string;
-  /** The version of Node.js. A kubelet reports the version of Go in this field. */
+  /** The version of Node.js. The kubelet reports the version of Go in this field. */
   readonly runtimeVersion: string;
   /** All paths that are served. A kubelet lists only those that are not web services (`RegisteredHandlePaths`). */
   readonly paths: () => readonly string[];
@@ -19,8 +19,8 @@ const STATUSZ_NOTE =
 const toJsonMediaType = (kind: string) => `application/json;v=v1beta1;g=config.k8s.io;as=${kind}`;
 
 /**
- * Serves the status page as text or JSON in the kubelet's format (`pkg/server/statusz` of apiserver). A kubelet picks a
- * delimiter for the text at random, but here it is always the first one.
+ * Serves the status page as text or JSON in the kubelet's format (`pkg/server/statusz` of apiserver). The kubelet picks
+ * a delimiter for the text at random, but here it is always the first one.
  */
 export const statuszRoute = (status: Status): Route => ({
   pathPrefix: '/statusz',
@@ -56,7 +56,7 @@ function kubernetesVersions(kubeletVersion: string): { binaryVersion: string; em
 }
 
 /**
- * Lists every flag with its value. A kubelet picks a delimiter at random (`pkg/server/flagz/textserializer.go` of
+ * Lists every flag with its value. The kubelet picks a delimiter at random (`pkg/server/flagz/textserializer.go` of
  * apiserver), but here it is always a space.
  */
 export const flagzRoute = (flags: ReadonlyMap<string, string>): Route => ({

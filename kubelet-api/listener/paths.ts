@@ -1,6 +1,6 @@
 /**
- * Lists the paths of the node's server, like those of a kubelet (`pkg/kubelet/server/server.go`), with their methods,
- * and determines the responses to requests that do not match.
+ * Lists the paths and methods of the node's server, which are those of the kubelet (`pkg/kubelet/server/server.go`),
+ * and determines the responses to requests that match none of them.
  */
 import { NOSNIFF_HEADERS, type TextResponse } from '../answers.ts';
 import type { Route } from '../exchange.ts';

@@ -70,7 +70,7 @@ const CHECK_INTERVAL_MS = 30_000;
 /** Maximum number of connections. Each one takes about 50 KiB. */
 const MAX_CONNECTIONS = 10_000;
 /**
- * Maximum number of open requests per HTTP/1.1 connection, because each of them is buffered. No client of a kubelet
+ * Maximum number of open requests per HTTP/1.1 connection, because each of them is buffered. No client of the kubelet
  * sends a request before the response to the previous one.
  */
 const MAX_PIPELINED_REQUESTS = 8;
@@ -84,8 +84,8 @@ const SESSION_MEMORY_MB = 32;
 /** Timeout for responses in progress when the server closes. */
 const FINAL_RESPONSE_TIMEOUT_MS = 500;
 /**
- * Time in which a client that is still sending data can read the response before the connection is closed
- * (`rstAvoidanceDelay` of `net/http` in Go).
+ * Time in milliseconds that a client has to read the response before the connection is closed, if the client is still
+ * sending data (`rstAvoidanceDelay` of `net/http` in Go).
  */
 const UNREAD_CLOSE_TIMEOUT_MS = 500;
 

@@ -17,7 +17,7 @@ export interface CertificatePair {
   readonly keyFile: string;
 }
 
-/** Returns the path at which a kubelet stores the serving certificate that the API server issued. */
+/** Returns the path at which the kubelet stores the serving certificate that the API server issued. */
 export function issuedPair(directory: string): CertificatePair {
   const currentFile = join(directory, 'kubelet-server-current.pem');
   return { certFile: currentFile, keyFile: currentFile };

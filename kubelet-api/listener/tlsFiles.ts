@@ -24,7 +24,7 @@ export interface TlsMaterial {
 }
 
 /**
- * Interval between checks for changes. A kubelet checks every minute and also watches the files. A check costs three
+ * Interval between checks for changes. The kubelet checks every minute and also watches the files. A check costs three
  * small reads.
  */
 const CHECK_INTERVAL_MS = 10_000;
@@ -62,7 +62,6 @@ export class TlsFiles {
     this.#scheduleCheck();
   }
 
-  /** Checks for changes immediately. */
   checkNow(): Promise<void> {
     this.#currentCheck ??= this.#checkFiles().finally(() => {
       this.#currentCheck = undefined;

@@ -4,7 +4,10 @@
 const RFC3339_PATTERN = /^(\d{4}-\d\d-\d\dT)(\d\d?)(:\d\d:\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:\d\d)$/;
 const MAX_ZONE_OFFSET = { hours: 24, minutes: 59 };
 
-/** Parses a timestamp to e.g. `2026-05-04T12:00:00.123456789`. Returns undefined if the text is not a timestamp. */
+/**
+ * Converts an RFC 3339 timestamp to a UTC string such as `2026-05-04T12:00:00.123456789`. Returns undefined if the text
+ * is not a timestamp.
+ */
 export function parseInstant(text: string): string | undefined {
   const [, date = '', hour = '', rest = '', fraction = '', zone = ''] = RFC3339_PATTERN.exec(text) ?? [];
   return date === '' ? undefined : toUtcInstant(`${date}${hour.padStart(2, '0')}${rest}`, fraction, zone);

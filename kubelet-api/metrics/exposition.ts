@@ -65,7 +65,10 @@ function formatSample(name: string, { suffix = '', labels, value, timestampMs }:
   return `${name}${suffix}${labelsInBraces} ${goFloat(value)}${timestampSuffix}\n`;
 }
 
-/** Minimum number that is written with an exponent, as in Go. Numbers below `MAX_SMALL` also have an exponent. */
+/**
+ * Smallest number that is written with an exponent, as in Go. Numbers below `MAX_SMALL` are also written with an
+ * exponent.
+ */
 const MIN_LARGE = 1e6;
 const MAX_SMALL = 1e-4;
 

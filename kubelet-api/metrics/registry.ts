@@ -29,9 +29,7 @@ const createOptions =
     ...(labels ? { labels } : {}),
   });
 
-/**
- * Functions that create the options of a family with a given stability level from its name, help text and label names.
- */
+/** One function per stability level, which creates the options of a family from its name, help text and label names. */
 export const [internal, alpha, beta, stable, plain] = [
   createOptions('INTERNAL'),
   createOptions('ALPHA'),

@@ -138,7 +138,7 @@ export function resourceFamilies({ node, pods }: Summary, isComplete: boolean): 
 }
 
 /**
- * Returns the latest pod of each name. A pod and its successor can coexist, but each series may occur only once in a
+ * Returns the latest pod for each name. A pod and its successor can coexist, but each series may occur only once in a
  * scrape.
  */
 function selectLatestPods(pods: readonly PodStats[]): readonly PodStats[] {

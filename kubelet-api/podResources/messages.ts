@@ -90,7 +90,7 @@ function writeDevices(writer: BinaryWriter, field: number, devices: readonly Lis
   }
 }
 
-/** The tag of a node's ID, which is an integer. */
+/** Tag of the `ID` field of a NUMA node, which is a varint. */
 const NODE_ID_TAG = 8;
 
 /** Writes the IDs of CPUs as a packed field. Omits the field if there are none. */

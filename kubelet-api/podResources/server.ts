@@ -163,7 +163,10 @@ function podResourcesWithSidecars(pod: Pod, { cpus, memory, devices, claims }: E
   };
 }
 
-/** Returns the pod's regular containers. The API v1alpha1 has devices without NUMA nodes, and no CPUs. */
+/**
+ * Returns the pod's regular containers. The v1alpha1 API reports devices without their NUMA nodes, and does not report
+ * CPUs.
+ */
 const podResourcesWithoutSidecars = (
   { metadata: { name, namespace, uid }, spec }: Pod,
   devices: DevicePool | undefined,

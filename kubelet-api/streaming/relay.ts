@@ -15,7 +15,7 @@ import type { Exchange, Upgrade } from '../exchange.ts';
 import { joinStreams } from './join.ts';
 import { createErrorRefusal } from './refusal.ts';
 
-/** Timeout in milliseconds for a response of the streaming server, which runs on the same host. */
+/** Timeout in milliseconds for a response from the streaming server, which runs on the same host. */
 const DIAL_TIMEOUT_MS = 30_000;
 
 /** Timeout for relaying the body of an error response, in milliseconds. */

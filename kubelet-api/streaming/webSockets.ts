@@ -21,7 +21,7 @@ import { joinStreams } from './join.ts';
 import { createErrorRefusal } from './refusal.ts';
 import type { StreamOptions } from './streamOptions.ts';
 
-/** Timeout in milliseconds for a response of the streaming server, which runs on the same host. */
+/** Timeout in milliseconds for a response from the streaming server, which runs on the same host. */
 const DIAL_TIMEOUT_MS = 30_000;
 
 interface RelayOptions {

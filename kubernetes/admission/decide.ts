@@ -63,11 +63,12 @@ export function decideAdmission(candidate: Candidate, { node, capacity, occupant
   const [firstRefusal, ...otherRefusals] = nonResourceRefusals(candidate, node, otherRequests);
   const [firstShortage] = missingResources;
   if (firstShortage && !requests.critical) return { kind: 'refused', ...refusalFor(firstShortage) };
-  // Like a kubelet, report missing AppArmor support and missing features only if nothing else prevents admission.
+  // Like the kubelet, report missing AppArmor support and missing features only if nothing else prevents admission.
   const isByLabels =
     firstShortage === undefined && firstRefusal?.reason === 'NodeAffinity' && otherRefusals.every(isCheckedLast);
   if (firstRefusal) return { kind: 'refused', ...(isByLabels ? { isByLabels } : {}), ...firstRefusal };
-  // A kubelet checks this last, after it has preempted pods. Here no pod is preempted for a pod that is refused anyway.
+  // The kubelet checks this last, after it has preempted pods. Here no pod is preempted for a pod that is refused
+  // anyway.
   if (node.isShuttingDown) return { kind: 'refused', ...SHUTDOWN_REFUSAL };
   return firstShortage === undefined ? { kind: 'admitted' } : decidePreemption(requests, missingResources, occupants);
 }
@@ -80,7 +81,10 @@ const SHUTDOWN_REFUSAL: Refusal = {
 
 const isCheckedLast = ({ reason }: Refusal): boolean => reason === 'AppArmor' || reason === 'PodFeatureUnsupported';
 
-/** Decides on changed resources of an admitted pod, with the same rules for refusal and preemption as for a new pod. */
+/**
+ * Decides whether an admitted pod may change its resources, with the same rules for refusal and preemption as for a new
+ * pod.
+ */
 export function decideUpdate(
   requests: PodRequests,
   { capacity, occupants, reserved }: Omit<NodeUsage, 'node'>,
@@ -134,7 +138,7 @@ function permanentRefusalOf({ metadata, spec }: Pod, { sysctls, strictGroups }: 
   return undefined;
 }
 
-/** Whether the pod or a container has Windows options, which a kubelet on Linux ignores. */
+/** Whether the pod or a container has Windows options, which the kubelet on Linux ignores. */
 function hasWindowsOptions(spec: PodSpec): boolean {
   const securityContexts = [
     spec.securityContext,

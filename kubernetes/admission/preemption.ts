@@ -109,7 +109,7 @@ export function distanceOf({ requests }: Occupant, needs: readonly ResourceNeed[
 
 /**
  * Whether a pod requests at most as much as another one. Memory is compared first, then CPU. If two pods are equal, the
- * one that is later in the list is preferred, like in the kubelet.
+ * one that is later in the list is preferred, as in the kubelet.
  */
 export function isNoLarger(
   candidate: Pick<PodRequests, 'memoryBytes' | 'cpuMillis'>,

@@ -36,7 +36,7 @@ export type RefusalReason =
 export interface Refusal {
   readonly reason: RefusalReason;
   readonly message: string;
-  /** Explanation for users, e.g. with the requested resource and the pods that use it. */
+  /** Explanation for users. It may name the requested resource and the pods that use it. */
   readonly cause?: string;
   /** Why a deferred resize was rejected. Undefined for other refusals. */
   readonly rejectionReason?: RefusalReason;
@@ -48,7 +48,7 @@ export interface Shortage {
   readonly requestedAmount: number;
   readonly usedAmount: number;
   readonly capacity: number;
-  /** The pods that use the resource, in descending order of the amount. */
+  /** The pods that use the resource, sorted by amount in descending order. */
   readonly holders: readonly { readonly pod: string; readonly amount: number }[];
 }
 
@@ -60,7 +60,7 @@ const pluralize = (amount: string, noun: string): string => `${amount} ${noun}${
 const KIB = 1024;
 const UNITS = ['Ki', 'Mi', 'Gi', 'Ti'] as const;
 
-/** Formats bytes in the largest unit in which the number is at least 1, e.g. `512Mi` or `1.5Gi`. */
+/** Formats a number of bytes in the largest unit that yields a value of at least 1, e.g. `512Mi` or `1.5Gi`. */
 function formatBytes(bytes: number): string {
   const power = Math.min(UNITS.length, Math.max(0, Math.floor(Math.log(Math.max(1, bytes)) / Math.log(KIB))));
   const unit = power === 0 ? '' : (UNITS[power - 1] ?? '');

@@ -33,7 +33,8 @@ export function dottedSysctl(name: string): string {
 }
 
 /**
- * Returns the kernel namespace that contains a sysctl. A pod has a namespace of its own unless it shares the host's.
+ * Returns the kind of Linux namespace that isolates a sysctl. A pod has its own namespace of that kind unless it shares
+ * the host's.
  */
 export function sysctlNamespace(name: string): 'ipc' | 'net' | undefined {
   if (name.startsWith('net.')) return 'net';
@@ -52,7 +53,7 @@ const SYSCTL_PATTERN = new RegExp(
   `^(${NAME_PART_PATTERN}[./])*${NAME_PART_PATTERN}\\*?$|^(${NAME_PART_PATTERN}[./])+\\*$`,
 );
 
-/** Explains why the node cannot allow a pattern of sysctls. Returns undefined if it can. */
+/** Explains why a sysctl pattern must not be in the node's allowlist. Returns undefined if it may be. */
 export function sysctlPatternProblem(pattern: string): string | undefined {
   if (pattern.length > 253 || !SYSCTL_PATTERN.test(pattern))
     return `${JSON.stringify(pattern)} is no sysctl or prefix of some`;

@@ -1,9 +1,9 @@
-/** Validates arguments from callers that are not type-checked. */
+/** Validates the arguments of callers whose code is not type-checked. */
 import * as z from 'zod/mini';
 import { printableText } from '../../base/text/printable.ts';
 import { problemOf } from './problem.ts';
 
-/** Schema of a function. The parameters and the result cannot be checked. */
+/** Schema of a function. The types of its parameters and result cannot be checked at runtime. */
 export const functionSchema = z.custom<unknown>((value) => typeof value === 'function', {
   error: 'expected a function',
 });

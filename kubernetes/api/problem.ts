@@ -147,7 +147,7 @@ export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
 }
 
 /**
- * Creates the problem of an unknown field. The message starts with `title` and, if `isHinted`, suggests the most
+ * Creates the problem for an unknown field. The message starts with `title` and, if `isHinted`, suggests the most
  * similar known field.
  */
 export function unknownField(

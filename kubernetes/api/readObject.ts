@@ -17,8 +17,8 @@ export type ObjectResult<T> =
 /** Rules for reading objects of one kind. */
 export interface KindRules {
   /**
-   * Returns the message if unknown fields are an error instead of a warning. `keys` are the names of the unknown fields
-   * in the object `owner`.
+   * Returns an error message if unknown fields must be rejected rather than removed with a warning, and undefined
+   * otherwise. `keys` are the names of the unknown fields in the object `owner`.
    */
   readonly unknownError?: (path: readonly PropertyKey[], owner: unknown, keys: readonly string[]) => string | undefined;
   /** Whether the value at a path is secret, in which case no message may quote it. */
@@ -96,9 +96,8 @@ const PROTO_MESSAGE = 'Invalid value: "__proto__": a name must start and end wit
 const DATA_FIELDS: readonly string[] = ['data', 'binaryData', 'stringData'];
 
 /**
- * Returns the path of the first map that has a key `__proto__`, e.g. labels or annotations, because the schema would
- * silently drop that key. Builds the path only if there is such a map, because a large object has tens of thousands of
- * values.
+ * Returns the path of the first map (e.g. labels or annotations) with the key `__proto__`, which the schema would
+ * silently drop. Builds the path only if there is such a map, because a large object has tens of thousands of values.
  */
 function findProtoKey(value: unknown, skippedFields = DATA_FIELDS): PathPart[] | undefined {
   if (typeof value !== 'object' || value === null) return undefined;

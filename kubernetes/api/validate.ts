@@ -41,11 +41,10 @@ import {
 const MAX_DEADLINE_SECONDS = 2 ** 31 - 1;
 
 /**
- * Returns the problems that prevent a node from running a pod. Defaults must already have been applied to the pod. A
- * static pod is checked like a new pod at an API server, because the server must accept its mirror pod. A static pod
- * must not refer to API objects either. With `isLenient`, it may refer to objects that it can run without. With
- * `acceptsObjects`, the caller checks the references to objects that the pod's source provides. For a pod from an API
- * server, only the fields that the node relies on are checked.
+ * Returns the problems that prevent a node from running a pod. Defaults must already have been applied. A static pod is
+ * checked like a new pod at an API server, because the server must accept its mirror pod. In addition, it must not
+ * refer to API objects, except to those that it can run without (`isLenient`) or that its source provides and the
+ * caller checks (`acceptsObjects`). For a pod from an API server, only the fields that the node relies on are checked.
  */
 export function validatePod(
   pod: Pod,

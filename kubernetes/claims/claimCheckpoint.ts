@@ -32,7 +32,7 @@ const checkpointSchema = z.object({ Data: z.string(), Checksum: z.number() });
 const dataSchema = z.looseObject({ ClaimInfoStateList: z.optional(z.nullable(z.array(claimSchema))) });
 
 /**
- * Parses a checkpoint. Whether the claims are prepared is not part of it. Throws an error with the kubelet's message
+ * Parses a checkpoint. It does not record whether the claims are prepared. Throws an error with the kubelet's message
  * if the file is damaged.
  */
 export function parseClaimCheckpoint(text: string): ClaimState[] {
@@ -85,7 +85,7 @@ const formatDevice = ({ poolName, deviceName, shareId, requestNames, cdiIds }: C
   CDIDeviceIDs: nullIfEmpty(cdiIds),
 });
 
-/** Returns null for an empty list, as Go formats a slice without elements that was never allocated. */
+/** Returns null for an empty list, as Go encodes a nil slice. */
 const nullIfEmpty = <T>(list: readonly T[]): readonly T[] | null => (list.length === 0 ? null : list);
 
 /** The reversed polynomial of CRC-32 (IEEE 802.3). */

@@ -10,7 +10,7 @@ export interface ClaimDevice {
   readonly shareId?: string | undefined;
   /** The requests of the claim that the device fulfils. Empty if it fulfils all of them. */
   readonly requestNames: readonly string[];
-  /** Names under which the runtime adds the device to a container. */
+  /** Fully qualified CDI device names, by which the runtime injects the device into a container. */
   readonly cdiIds: readonly string[];
   /** The health that the driver has reported. Undefined if it has reported none. */
   readonly health?: { readonly status: DeviceHealthStatus; readonly message: string } | undefined;
@@ -42,7 +42,7 @@ export interface RegisteredDriver {
   readonly name: string;
   /** Whether at least one plugin of the driver is connected. */
   readonly isConnected: boolean;
-  /** The gRPC service of the plugin that is called, e.g. `v1.DRAPlugin`. */
+  /** The gRPC service to call on the plugin, e.g. `v1.DRAPlugin`. */
   readonly service: string;
   readonly endpoints: readonly string[];
 }

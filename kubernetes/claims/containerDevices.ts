@@ -7,7 +7,7 @@ import { nanosOf } from '../api/values/quantity.ts';
 import type { ClaimDevice, ClaimState } from './claimState.ts';
 import { podClaims } from './podClaims.ts';
 
-/** A claim that a container names. */
+/** A claim that a container references. */
 interface ContainerClaim {
   readonly claimName: string;
   /** The request whose devices the container gets. Empty for the devices of all requests. */
@@ -56,9 +56,9 @@ export function containerCdiIds(
 }
 
 /**
- * Returns the claims of a container with all of their devices, as a kubelet lists them (`GetContainerClaimInfos` in
- * `cm/dra/manager.go`). Returns none if any of them is not in `claims`. A claim whose preparation has not finished has
- * no devices.
+ * Returns the claims of a container with all of their devices, as the kubelet lists them (`GetContainerClaimInfos` in
+ * `cm/dra/manager.go`). Returns an empty list if any of the claims is missing from `claims`. A claim whose preparation
+ * has not finished has no devices.
  */
 export function containerClaimStates(
   pod: Pod,
@@ -93,7 +93,7 @@ export function claimResourceStatuses(
     const claimName = resolvedName(pod, name);
     const claim = claims.find((each) => each.name === claimName);
     if (claim === undefined) return [];
-    // Devices name the requests of the claim, but not the alternatives of a request.
+    // A device refers to a request of the claim, but not to a subrequest.
     const [baseRequest = ''] = request.split('/');
     const healths = claim.drivers.flatMap((driver) =>
       driver.devices

@@ -51,7 +51,7 @@ export interface AllocationCounts {
   /** Number of containers that requested exclusive CPUs. */
   readonly pinningRequests: number;
   readonly pinningErrors: number;
-  /** Number of containers whose memory is on NUMA nodes of its own, or could not be. */
+  /** Number of containers whose memory had to be pinned to NUMA nodes, whether or not this succeeded. */
   readonly memoryPinningRequests: number;
   readonly memoryPinningErrors: number;
   /** 1 if the topology manager, or a manager that it called, refused the pod, and 0 otherwise. */
@@ -100,8 +100,9 @@ interface Allocation {
 }
 
 /**
- * Allocates CPUs and memory to all containers of a pod, or to none. Containers that already have resources keep them.
- * Reserves the devices of the containers on the same NUMA nodes. The caller obtains the result from `devices`.
+ * Allocates CPUs and memory to all containers of a pod, or to none. Containers that already have resources retain them.
+ * Also reserves the devices of the containers on the same NUMA nodes. The caller reads these reservations from
+ * `devices`.
  */
 export function allocatePod(
   managers: ResourceManagers,
@@ -256,8 +257,8 @@ function withCounts(counts: AllocationCounts, changes: CountChanges): Allocation
 }
 
 /**
- * Whether an init container has completed, so that its memory has been released. Later containers of its pod still have
- * theirs.
+ * Whether the memory of an init container has been released because it has completed, which is the case if later
+ * containers of its pod have memory but it has none.
  */
 function hasReleasedMemory(memory: MemoryAssignments, { metadata: { uid }, spec }: Pod, container: Container): boolean {
   const { initContainers = [], containers } = spec;

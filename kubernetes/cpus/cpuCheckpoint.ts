@@ -69,8 +69,8 @@ export function formatCpuCheckpoint(policyName: CpuPolicyName, { shared, exclusi
 }
 
 /**
- * Returns the hash of a checkpoint's fields in the text form of `k8s.io/utils/dump`, under the name that the type had
- * before Kubernetes 1.36.
+ * Returns the hash of a checkpoint's fields in the text form of `k8s.io/utils/dump`, with the type name that Kubernetes
+ * used before 1.36.
  */
 function checksumOf({ policyname, defaultcpuset, entries }: Checkpoint): number {
   const pods = Object.entries(entries)

@@ -28,7 +28,7 @@ export interface CpuPolicyOptions {
 export interface CpuPolicy {
   readonly topology: CpuTopology;
   readonly options: CpuPolicyOptions;
-  /** CPUs that are never exclusive. */
+  /** CPUs that are never assigned exclusively. */
   readonly reserved: CpuSet;
 }
 
@@ -133,8 +133,8 @@ export function exclusiveCpuCount(spec: PodSpec, { resources }: Container): numb
 }
 
 /**
- * Whether the pod has resources of its own, in which case a kubelet gives its containers no exclusive CPUs and no memory
- * of their own.
+ * Whether the pod has pod-level resources, in which case the kubelet assigns neither exclusive CPUs nor NUMA memory to
+ * its containers.
  */
 export const hasPodResources = ({ resources: { requests = {}, limits = {} } = {} }: PodSpec): boolean =>
   Object.keys(requests).length + Object.keys(limits).length > 0;
@@ -327,8 +327,8 @@ export function podCpuHints(policy: CpuPolicy, assignments: CpuAssignments, pod:
 }
 
 /**
- * Returns the sets of NUMA nodes that contain all reusable CPUs and enough available ones. The smallest sets that are
- * large enough for the count are preferred, even if none of them currently has enough free CPUs.
+ * Returns the sets of NUMA nodes that contain all reusable CPUs and enough available ones. The smallest sets with at
+ * least the requested number of CPUs are preferred, even if none of them currently has enough free CPUs.
  */
 function cpuHints(
   policy: CpuPolicy,

@@ -24,7 +24,7 @@ export function intersectionOf(first: CpuSet, second: CpuSet): CpuSet {
 export const isSameSet = (first: CpuSet, second: CpuSet): boolean =>
   first.length === second.length && first.every((each, index) => each === second[index]);
 
-/** Formats a set as a list of ranges, e.g. `0-3,8`. The empty set is the empty string. */
+/** Formats a set as a list of ranges, e.g. `0-3,8`. Returns an empty string for the empty set. */
 export function formatCpuSet(set: CpuSet): string {
   const ranges: { first: number; last: number }[] = [];
   for (const each of set) {
@@ -36,14 +36,13 @@ export function formatCpuSet(set: CpuSet): string {
 }
 
 /**
- * Maximum number of CPUs that a kernel supports (`NR_CPUS`). The limit prevents a damaged file from exhausting the
- * memory.
+ * Maximum number of CPUs that a kernel supports (`NR_CPUS`). The limit prevents a damaged file from exhausting memory.
  */
 const MAX_CPUS = 8_192;
 
 /**
- * Parses a list of numbers and ranges. Throws an error with the kubelet's message if the text is not such a list, e.g.
- * `strconv.Atoi: parsing "x": invalid syntax`.
+ * Parses a list of numbers and ranges. Throws an error with the kubelet's message, e.g. `strconv.Atoi: parsing "x":
+ * invalid syntax`, if the text is not such a list.
  */
 export function parseCpuSet(text: string): CpuSet {
   if (text === '') return NO_CPUS;

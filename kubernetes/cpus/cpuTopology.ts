@@ -29,14 +29,17 @@ export type CpuLevel = 'core' | 'uncoreCache' | 'numaNode' | 'socket';
 
 export const allCpus = ({ cpus }: Pick<CpuTopology, 'cpus'>): CpuSet => cpuSetOf(cpus.map(({ cpu }) => cpu));
 
-/** Returns the CPUs in the parts of the host that these IDs identify at a level. */
+/** Returns the CPUs of the cores, caches, NUMA nodes or sockets (`level`) with these IDs. */
 export const cpusIn = (cpus: readonly CpuInfo[], level: CpuLevel, ids: readonly number[]): CpuSet =>
   cpuSetOf(cpus.filter((each) => ids.includes(each[level])).map(({ cpu }) => cpu));
 
-/** Returns the IDs of the parts at a level that contain any of these CPUs. */
+/** Returns the IDs of the cores, caches, NUMA nodes or sockets (`level`) that contain any of these CPUs. */
 export const partsOf = (cpus: readonly CpuInfo[], level: CpuLevel): CpuSet => cpuSetOf(cpus.map((each) => each[level]));
 
-/** Returns the IDs of the parts at level `inner` that have CPUs in the part `id` at level `outer`. */
+/**
+ * Returns the IDs of the units of level `inner` that have CPUs in the unit `id` of level `outer`, e.g. the NUMA nodes
+ * of a socket.
+ */
 export const partsWithin = (
   cpus: readonly CpuInfo[],
   inner: CpuLevel,

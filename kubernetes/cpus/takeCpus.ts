@@ -68,9 +68,7 @@ class CpuCollector {
     this.#neededCount -= cpus.length;
   }
 
-  /**
-   * Whether a NUMA node is at least as large a unit as a socket, i.e. there are at least as many sockets as NUMA nodes.
-   */
+  /** Whether NUMA nodes are the outer level, i.e. there are at least as many sockets as NUMA nodes. */
   #areNumaNodesOuter(): boolean {
     return this.#topology.socketCount >= partsOf(this.#topology.cpus, 'numaNode').length;
   }
@@ -159,7 +157,10 @@ class CpuCollector {
     }
   }
 
-  /** Takes all CPUs that are still needed from one last-level cache, or none. */
+  /**
+   * Takes all CPUs that are still needed from this last-level cache. Takes none if the cache does not have enough free
+   * CPUs.
+   */
   #takePartOfUncoreCache(id: number): void {
     const coreSize = cpusPerCore(this.#topology);
     const neededCoreCount = Math.trunc((this.#neededCount + coreSize - 1) / coreSize);

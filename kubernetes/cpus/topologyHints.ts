@@ -87,7 +87,7 @@ function bestHint(
 }
 
 interface Combination extends NodesHint {
-  /** The nodes of the hints, as long as all hints name the same. Undefined if no hint names any. */
+  /** The NUMA nodes that all hints so far name, provided that they agree. Undefined if no hint names any. */
   readonly commonNodes: CpuSet | undefined;
 }
 
@@ -104,7 +104,8 @@ function combinationsOf(alternatives: readonly (readonly TopologyHint[])[], allN
     for (const combination of combinations.values()) {
       for (const hint of hints) {
         const next = withHint(combination, hint);
-        // Only a preferred combination can still name different nodes.
+        // `commonNodes` matters only while the combination is preferred, because a hint for different nodes makes it
+        // unpreferred.
         const key = `${next.nodes.join()} ${next.isPreferred ? (next.commonNodes?.join() ?? 'any') : 'unpreferred'}`;
         if (!nextCombinations.has(key)) nextCombinations.set(key, next);
       }

@@ -7,7 +7,7 @@ export interface DeviceRequest {
   readonly resource: DeviceResource | undefined;
   readonly resourceName: string;
   readonly count: number;
-  /** Devices that containers have, including those of the requesting pod. */
+  /** Devices that are allocated to containers, including those of the requesting pod. */
   readonly inUse: ReadonlySet<string>;
   /** Devices of the pod's earlier init containers. */
   readonly reusable: readonly string[];
@@ -35,8 +35,8 @@ export type DeviceChoice =
 
 /**
  * Chooses devices in the order of the kubelet: devices of earlier init containers, devices on the chosen NUMA nodes,
- * devices that the plugin prefers, and then any others. Without the plugin's preferences the result is a reservation,
- * from which a later choice may differ.
+ * devices that the plugin prefers, and then any others. Without the plugin's preferences, the result is only a
+ * provisional reservation, and a later choice may differ.
  */
 export function chooseDevices(request: DeviceRequest): DeviceChoice {
   const { resource, resourceName, count, inUse, reusable, preferred } = request;
@@ -88,7 +88,8 @@ interface DevicesByAffinity {
 
 /**
  * Divides devices into those on the chosen NUMA nodes, those on other nodes, and those without a node
- * (`filterByAffinity`). A device of several nodes belongs to the chosen ones if one of its nodes does.
+ * (`filterByAffinity`). A device that is attached to several nodes belongs to the first group if any of them is a
+ * chosen node.
  */
 function groupByAffinity(
   devices: readonly PluginDevice[],

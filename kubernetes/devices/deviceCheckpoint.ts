@@ -6,7 +6,7 @@ import * as z from 'zod/mini';
 import { fnv1a } from '../api/pods/containerHash.ts';
 import type { DeviceAllocation } from './devices.ts';
 
-/** An allocation with the plugin's response in the encoding of protobuf. */
+/** A device allocation with the plugin's response encoded as protobuf. */
 interface CheckpointEntry extends Omit<DeviceAllocation, 'edits'> {
   readonly response: Uint8Array;
 }
@@ -57,7 +57,7 @@ export function parseDeviceCheckpoint(text: string): DeviceCheckpoint {
 
 export function formatDeviceCheckpoint({ entries, registered }: DeviceCheckpoint): string {
   const data: CheckpointData = {
-    // A kubelet writes null instead of an empty list, and the checksum differs.
+    // The kubelet writes null instead of an empty list, and this affects the checksum.
     PodDeviceEntries:
       entries.length === 0
         ? null

@@ -10,7 +10,7 @@ import { type DeviceResource, healthyDevices, type PluginDevice } from './device
 export interface DeviceHintRequest {
   readonly resource: DeviceResource;
   readonly count: number;
-  /** Devices that containers have or that are reserved for them. */
+  /** Devices that are allocated to or reserved for containers. */
   readonly inUse: ReadonlySet<string>;
   /** Devices of the pod's earlier init containers. */
   readonly reusable: readonly string[];
@@ -31,8 +31,8 @@ export function deviceHints(request: DeviceHintRequest): ResourceHints {
 }
 
 /**
- * Returns the sets of NUMA nodes with enough devices, all of which include the reusable ones. The smallest sets that
- * could provide the devices on an empty node are preferred.
+ * Returns the sets of NUMA nodes that have enough devices and include all reusable ones. The smallest sets that could
+ * provide the devices on an empty node are preferred.
  */
 function hintsFor(
   { resource: { devices }, count, hostNodes }: DeviceHintRequest,

@@ -20,7 +20,7 @@ export function deviceStatuses(pool: DevicePool, podUid: string): readonly Devic
   });
 }
 
-/** Returns the UIDs of the pods with a device whose health differs between two lists of resources. */
+/** Returns the UIDs of the pods with a device whose health differs between the two pools. */
 export function podsWithChangedHealth(before: DevicePool, after: DevicePool): readonly string[] {
   const uids = [...new Set(after.allocations.map(({ podUid }) => podUid))];
   const healthOf = (pool: DevicePool, uid: string) =>

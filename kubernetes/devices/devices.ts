@@ -37,7 +37,7 @@ export interface DeviceMount {
 export interface DeviceNode {
   readonly containerPath: string;
   readonly hostPath: string;
-  /** Any of the letters `r`, `w` and `m`. */
+  /** Any combination of `r`, `w` and `m`. */
   readonly permissions: string;
 }
 
@@ -53,15 +53,15 @@ export interface ContainerEdits {
 
 export const NO_EDITS: ContainerEdits = { envs: [], mounts: [], devices: [], annotations: [], cdiDevices: [] };
 
-/** The NUMA node of devices that are attached to none (`nodeWithoutTopology` in `devicemanager/manager.go`). */
+/** NUMA node ID that stands for no NUMA node (`nodeWithoutTopology` in `devicemanager/manager.go`). */
 export const NO_NUMA_NODE = -1;
 
-/** The devices of one resource that a container has. */
+/** The devices of one resource that are allocated to a container. */
 export interface DeviceAllocation {
   readonly podUid: string;
   readonly container: string;
   readonly resource: string;
-  /** The devices on each NUMA node. A device of several nodes is in the list of each. */
+  /** The devices on each NUMA node. A device that is attached to several nodes is in the list of each. */
   readonly devicesByNode: readonly { readonly numaNode: number; readonly ids: readonly string[] }[];
   /** The plugin's response to `Allocate`. Undefined while the devices are only reserved. */
   readonly edits?: ContainerEdits | undefined;
@@ -141,7 +141,7 @@ export function mergeEdits(edits: readonly ContainerEdits[]): ContainerEdits {
   };
 }
 
-/** Returns the items without those whose key an earlier item has. */
+/** Returns the first item for each key. */
 function firstOfEach<T>(items: readonly T[], keyOf: (item: T) => string): T[] {
   const itemByKey = new Map<string, T>();
   for (const item of items) if (!itemByKey.has(keyOf(item))) itemByKey.set(keyOf(item), item);

@@ -135,7 +135,7 @@ export class PodDeviceAllocator {
     }
   }
 
-  /** Returns the reservations of all containers, or why there are none. */
+  /** Returns the reservations of all containers, or the problem that prevents them. */
   result(): PodReservation {
     return this.#problem === undefined
       ? { pool: this.#pool, reservations: this.#reservations }
@@ -206,7 +206,7 @@ function reserveForContainer(
   return { pool: { ...pool, allocations: [...pool.allocations, allocation] }, reservation };
 }
 
-/** Returns the kubelet's message about devices that a container has from an earlier admission. */
+/** Returns the kubelet's message if a container cannot use the devices from its earlier admission. */
 function existingProblem(
   resource: DeviceResource | undefined,
   allocation: DeviceAllocation,
@@ -225,8 +225,8 @@ function existingProblem(
 }
 
 /**
- * Replaces reserved devices by those that the plugin prefers, if they are still free. Later containers of the pod reuse
- * the new devices instead of the replaced ones.
+ * Replaces reserved devices with those that the plugin prefers, if they are still free. Later containers of the pod
+ * reuse the new devices instead of the replaced ones.
  */
 export function withPreferredDevices(
   pool: DevicePool,
@@ -253,7 +253,7 @@ export function withPreferredDevices(
   return { pool: { ...pool, allocations: pool.allocations.map(replaceIn) }, devices: choice.devices };
 }
 
-/** Records the devices that were chosen for a reservation, also in the later reservations that reuse them. */
+/** Records the devices that were chosen for a reservation, including in the later reservations that reuse them. */
 export function withChosenDevices(
   reservations: readonly DeviceReservation[],
   chosen: DeviceReservation,
@@ -278,7 +278,7 @@ export function withChosenDevices(
   });
 }
 
-/** Pairs the devices of which only the former or only the next ones include them, in both directions. */
+/** Pairs each device that is only in `former` with a device that is only in `next`, and vice versa. */
 function replacedDevices(former: readonly string[], next: readonly string[]): ReadonlyMap<string, string> {
   const added = next.filter((id) => !former.includes(id));
   const removed = former.filter((id) => !next.includes(id));
@@ -314,8 +314,8 @@ export const allocationsOf = (
   allocations.filter((each) => each.podUid === podUid && (container === undefined || each.container === container));
 
 /**
- * Returns the numbers of devices that a container requests, by resource. Limits count, because they equal the requests.
- * A resource without a plugin counts only if devices of it are allocated (`isDevicePluginResource`).
+ * Returns the number of devices of each resource that a container requests. Reads the limits, because they equal the
+ * requests. A resource without a plugin is included only if devices of it are allocated (`isDevicePluginResource`).
  */
 function requestedDevices(
   { resources, allocations }: DevicePool,
@@ -337,8 +337,8 @@ const devicesInUse = ({ allocations }: Pick<DevicePool, 'allocations'>, resource
   new Set(allocations.filter(({ resource }) => resource === resourceName).flatMap(deviceIdsOf));
 
 /**
- * Raises the capacity to the number of allocated devices for a pod that has devices, because it must not be refused when
- * its plugin is missing (`sanitizeNodeAllocatable`).
+ * Raises the capacity to the number of allocated devices if the pod already has devices, so that it is not refused
+ * while its plugin is missing (`sanitizeNodeAllocatable`).
  */
 export function capacityForPod(pool: DevicePool, podUid: string, capacity: Capacity): Capacity {
   if (allocationsOf(pool, podUid).length === 0) return capacity;

@@ -154,7 +154,7 @@ export function expandAll(
   return texts.map((text) => expandReferences(text, (name) => values.get(name)));
 }
 
-/** Whether some of a container's variables come from files of a volume, whose values may change at any time. */
+/** Whether any of a container's variables come from files in a volume, whose values may change at any time. */
 export const usesEnvFiles = ({ env = [] }: Pick<Container, 'env'>): boolean =>
   env.some(({ valueFrom }) => valueFrom?.fileKeyRef !== undefined);
 

@@ -21,7 +21,7 @@ export function sandboxHostname(pod: Pod, clusterDomain: string): string {
   throw new NodeFailure('FailedCreatePodSandBox', message);
 }
 
-/** Returns a pod's hostname on its network and in its hosts file (C19). It has at most 63 characters. */
+/** Returns the hostname of a pod, which is also in its hosts file (C19). It has at most 63 characters. */
 export function podHostname(pod: Pod): string {
   if (pod.spec.hostnameOverride) return pod.spec.hostnameOverride;
   const name = pod.spec.hostname || pod.metadata.name;

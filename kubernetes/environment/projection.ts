@@ -125,7 +125,7 @@ function downwardValue(
 
 /**
  * Throws `FailedMount` for a source that the node cannot provide, unless it is optional. A node without an API server
- * cannot provide API objects, and no node requests pod certificates.
+ * cannot provide API objects. Pod certificates are not supported at all.
  */
 export function throwUnlessOptional(volume: Volume, { secret, configMap, ...source }: Projection): void {
   const { serviceAccountToken, clusterTrustBundle, podCertificate } = source;

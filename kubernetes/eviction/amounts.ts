@@ -17,10 +17,7 @@ export const amountText = (signal: Signal, amount: number): string =>
 
 const isInBytes = (signal: Signal): boolean => ['memory', 'ephemeral-storage'].includes(resourceOf(signal));
 
-/**
- * An amount is rounded to the largest unit of which it has at least this many, so that at least three significant
- * digits remain.
- */
+/** Minimum value of a rounded amount in its unit, so that at least three significant digits remain. */
 const MIN_IN_UNIT = 100;
 const BYTE_UNITS = [2 ** 40, 2 ** 30, 2 ** 20, 2 ** 10];
 

@@ -18,8 +18,8 @@ export interface RankedPod {
   /** Used amount of the signal's resource. */
   readonly used: number;
   /**
-   * Requested amount. Only the usage beyond this amount affects the rank. As in a kubelet, if inodes are short, the
-   * number of used inodes is compared with the requested ephemeral storage.
+   * Requested amount. Only the usage beyond this amount affects the rank. As in the kubelet, when inodes are scarce,
+   * the number of used inodes is compared with the requested ephemeral storage.
    */
   readonly requested: number;
   /** Whether the pod uses more of the resource than it requests. */
@@ -80,7 +80,7 @@ function diskUsage(
     .reduce((sum, each) => sum + ((each === undefined ? undefined : amountOf(each)) ?? 0), 0);
 }
 
-/** Whether a volume is treated as the pod's own use of the node's disk (`localVolumeNames`). */
+/** Whether a volume counts toward the pod's own disk usage (`localVolumeNames`). */
 const isLocalVolume = ({ emptyDir, configMap, hostPath }: Volume): boolean =>
   configMap !== undefined || hostPath !== undefined || (emptyDir !== undefined && !emptyDir.medium);
 

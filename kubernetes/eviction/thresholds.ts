@@ -1,5 +1,5 @@
 /**
- * Eviction thresholds, i.e. the amounts of a node's resources below which the node acts
+ * Eviction thresholds, i.e. the amounts of available resources below which the node evicts pods
  * (`pkg/kubelet/eviction/helpers.go`).
  */
 
@@ -10,7 +10,7 @@ import { formatBinary, roundedAmountText } from './amounts.ts';
 import type { DiskLayout } from './layout.ts';
 import { isSignal, SIGNALS, type Signal } from './signals.ts';
 
-/** A threshold. It is met as long as less than `value` is available of the signal's resource. */
+/** A threshold. It is met while less than `value` of the signal's resource is available. */
 export interface Threshold {
   readonly signal: Signal;
   /** A quantity such as `100Mi`, or a percentage of the capacity such as `10%`. */

@@ -52,8 +52,8 @@ export interface ImageRecord extends DetectedImage {
 export type ImageRecords = ReadonlyMap<string, ImageRecord>;
 
 /**
- * Returns the records after the images in the runtime have been detected again. Images that the runtime no longer has
- * are dropped.
+ * Returns the records, updated with the images that are now in the runtime. Images that the runtime no longer has are
+ * dropped.
  */
 export function updateImageRecords(
   previous: ImageRecords,
@@ -70,8 +70,8 @@ export function updateImageRecords(
 }
 
 /**
- * Returns the images that may be removed, sorted by their last use and then by their first detection, the earliest
- * first.
+ * Returns the images that may be removed, least recently used first. Images with the same last use are sorted by their
+ * first detection.
  */
 export const removableImages = (records: ImageRecords): ImageRecord[] =>
   [...records.values()]
@@ -92,7 +92,7 @@ export const isExpired = (
   { now, startedAt }: { readonly now: number; readonly startedAt: number },
 ): boolean => maxAgeMs > 0 && now - startedAt > maxAgeMs && now - lastUse(image) > maxAgeMs;
 
-/** Whether an image has the minimum age. A younger one may just have been pulled for a container. */
+/** Whether an image has reached the minimum age. A younger one may just have been pulled for a container. */
 export const hasMinimumAge = (
   { firstDetectedAt }: ImageRecord,
   { minAgeMs }: ImageGarbagePolicy,
@@ -128,7 +128,7 @@ export const freeSpaceFailedMessage = (disk: ImageDisk, freedBytes: number): str
 
 const UNITS = ['KiB', 'MiB', 'GiB', 'TiB'] as const;
 
-/** Prints a size with one decimal (`formatSize`), e.g. `10.0 GiB`. */
+/** Formats a size with one decimal (`formatSize`), e.g. `10.0 GiB`. */
 function binarySize(bytes: number): string {
   if (bytes < 1024) return `${Math.trunc(bytes)} B`;
   const exponent = Math.min(Math.floor(Math.log2(bytes) / 10), UNITS.length);

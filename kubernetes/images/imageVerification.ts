@@ -1,5 +1,5 @@
 /**
- * Determines for which images on the node a pod must prove that it has access to them
+ * Determines which images on the node a pod may use only if it proves its access
  * (`imagePullCredentialsVerificationPolicy`).
  */
 

@@ -15,8 +15,8 @@ const SECRET_FORMATS = new Map([
 ] as const);
 
 /**
- * Returns the credentials in a Secret, or none if the Secret has a different type or no value. The refusal of an
- * unreadable value does not quote it, because it could contain a password.
+ * Returns the credentials in a Secret, or none if the Secret has a different type or no value. If the value is
+ * unreadable, the error message does not quote it, because it could contain a password.
  */
 export function keyringOfSecret({
   type,

@@ -19,10 +19,7 @@ export const defaultGarbagePolicy: GarbagePolicy = { perContainer: 1, total: Inf
 
 /** A dead container to remove. */
 export interface DeadContainer extends ContainerRun {
-  /**
-   * Whether this is the latest instance of the container, in which case only this instance records how the container
-   * ended.
-   */
+  /** Whether this is the container's latest instance. Only the latest instance shows how the container exited. */
   readonly isLatest: boolean;
 }
 
@@ -82,8 +79,8 @@ const oldInstances = (
 
 /**
  * Returns the instances that exceed the limits. First applies the limit per container. If the remaining instances
- * exceed the total limit, each container retains at most an equal share of that limit, and the oldest instances beyond
- * it are not retained either.
+ * exceed the total limit, each container retains at most an equal share of that limit. If there are still too many, the
+ * oldest instances are removed.
  */
 function withoutRetained(instances: readonly DeadInstances[], { perContainer, total }: GarbagePolicy): DeadContainer[] {
   const retain = (maxPerContainer: number) =>

@@ -13,8 +13,8 @@ export interface ObservedSandbox {
   readonly state: 'ready' | 'notReady';
   readonly createdAt: number;
   /**
-   * Mark of the agent that created the sandbox. The mark consists of the agent's root directory and node. Undefined if
-   * other software created the sandbox.
+   * Mark of the agent that created the sandbox. The mark consists of the agent's root directory and node name.
+   * Undefined if other software created the sandbox.
    */
   readonly owner?: string;
   /** Addresses of the pod, starting with the primary one. Only a status call returns them, not a list. */
@@ -87,7 +87,7 @@ export interface LeftoverPod extends PodIdentity {
   readonly isTakenOver?: boolean;
 }
 
-/** A pod of a different agent. This agent lists it but does not change it. */
+/** A pod that belongs to a different agent. This agent lists it but does not change it. */
 export interface ForeignPod extends PodIdentity {
   /** Reason why the pod does not belong to this agent. */
   readonly why: string;

@@ -1,6 +1,6 @@
 /** Describes the processes that the kernel's OOM killer has killed. */
 
-/** One kill, as reported in the kernel's log, or as counted in a cgroup. */
+/** An OOM kill, as reported in the kernel log or counted in a cgroup. */
 export interface OomKill {
   /** Time of the kill in milliseconds since the epoch, or 0 if unknown. */
   readonly at: number;

@@ -85,7 +85,7 @@ export type RunReason =
   /** The runtime could not start the container. */
   | 'StartError'
   | 'ContainerCannotRun'
-  /** The container was removed because all containers of its pod restart. */
+  /** The container was removed because all containers of its pod are being restarted. */
   | 'RestartingAllContainers';
 
 /** Whether the reason of a run is one of `expected`. The runtime sets the reason, so it can be any string. */

@@ -13,7 +13,7 @@ import { fieldPathsOf } from '../environment/projection.ts';
 import { foreignConditions } from '../status/conditions.ts';
 
 export interface PodUpdate {
-  /** Whether the spec or an AppArmor annotation has changed. Both are inputs of admission. */
+  /** Whether the spec or an AppArmor annotation has changed. Admission depends on both. */
   readonly spec: boolean;
   /**
    * Whether labels, annotations, the generation or owners have changed. Users read these fields, and volumes and

@@ -3,8 +3,8 @@ import type { PodSpec } from '../api/schema/pod.ts';
 import { resourceKey } from '../resources/resize.ts';
 
 /**
- * Kubernetes's declared features that this node supports, sorted. A pod that needs any other feature is not scheduled
- * to this node.
+ * Features that this node declares in `status.declaredFeatures`, sorted. A pod that needs any other feature is not
+ * scheduled to this node.
  */
 export const DECLARED_FEATURES: readonly string[] = [
   'ExtendWebSocketsToKubelet',

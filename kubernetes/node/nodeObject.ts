@@ -130,7 +130,7 @@ const runtimeFields = ({ handlers = [], features }: NodeHealth['runtime']) => ({
   ...(features === undefined ? {} : { features }),
 });
 
-/** Returns the Ready condition. It must be the last one in the list, because other clients depend on its position. */
+/** Returns the Ready condition. It must be the last one in the list, because some clients depend on its position. */
 function readyCondition({ health, readySince, now }: NodeState): NodeCondition {
   const reasons = notReadyReasons(health, now);
   const isReady = reasons.length === 0;

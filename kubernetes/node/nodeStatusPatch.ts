@@ -107,7 +107,10 @@ function desiredStatus(serverStatus: JsonFields, { status }: NodeObject): JsonFi
 const transitionTime = (local: JsonFields, server: JsonFields | undefined): unknown =>
   server?.status === local.status ? server?.lastTransitionTime : local.lastHeartbeatTime;
 
-/** Replaces the list in the patch, because a merge by type would combine two addresses of the same type. */
+/**
+ * Returns the list with a directive to replace the server's list, because a merge by type would combine two addresses
+ * of the same type.
+ */
 const replacementList = (addresses: unknown): unknown[] => [
   ...(Array.isArray(addresses) ? addresses : []),
   { $patch: 'replace' },

@@ -1,6 +1,6 @@
 /**
- * Determines whether a node is ready, and otherwise the reasons, in the order and wording of a kubelet (`runtime.go`
- * and `nodestatus/setters.go` of `pkg/kubelet`).
+ * Determines whether a node is ready and, if it is not, the reasons why, in the order and wording of the kubelet
+ * (`runtime.go` and `nodestatus/setters.go` of `pkg/kubelet`).
  */
 import { goDuration } from '../../base/time/duration.ts';
 import type { RuntimeReport } from './runtimeReport.ts';

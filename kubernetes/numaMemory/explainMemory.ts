@@ -29,7 +29,9 @@ export const describeMemoryOf = ({ pod, podUid, container, blocks }: MemoryAssig
 const describeBlock = ({ resource, bytes, numaNodes }: MemoryBlock): string =>
   `${resource} ${formatBinary(bytes)} on NUMA ${numaNodes.length === 1 ? 'node' : 'nodes'} ${formatCpuSet(numaNodes)}`;
 
-/** Returns the memory of each container with the reason, by name, e.g. `memory 1Gi on NUMA node 0 (Guaranteed)`. */
+/**
+ * Explains which memory each container uses and why, by container name, e.g. `memory 1Gi on NUMA node 0 (Guaranteed)`.
+ */
 export function explainMemory(assignments: MemoryAssignments, pod: Pod): ReadonlyMap<string, string> {
   const { spec, metadata } = pod;
   return new Map(

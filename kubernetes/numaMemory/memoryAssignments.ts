@@ -1,5 +1,5 @@
 /**
- * The memory of a host by NUMA node, and the parts of it that containers have exclusively
+ * The memory of a host by NUMA node, and the parts of it that are assigned exclusively to containers
  * (`pkg/kubelet/cm/memorymanager/state/state.go`).
  */
 import { type CpuSet, isSameSet } from '../cpus/cpuSet.ts';
@@ -11,16 +11,16 @@ export interface MemoryTable {
   readonly total: number;
   /** The part that the configuration reserves for the system. */
   readonly systemReserved: number;
-  /** The part that containers may get. */
+  /** The part that can be assigned to containers. */
   readonly allocatable: number;
-  /** The part that containers have. */
+  /** The part that is assigned to containers. */
   readonly reserved: number;
   readonly free: number;
 }
 
 export interface MemoryNode {
   readonly id: number;
-  /** Number of blocks of containers on this node, alone or together with other nodes. */
+  /** Number of memory blocks on this node, including blocks that span several nodes. */
   readonly blockCount: number;
   /** The NUMA nodes that share the blocks on this node. Contains only this node unless blocks span several nodes. */
   readonly group: CpuSet;
@@ -120,7 +120,7 @@ export const findMemory = (
 export const tableOf = ({ tables }: MemoryNode, resource: string): MemoryTable | undefined =>
   tables.find((each) => each.resource === resource);
 
-/** Returns the blocks of memory that containers may get, whether or not they are assigned at the moment. */
+/** Returns the blocks of memory that can be assigned to containers, including those that are currently assigned. */
 export const allocatableMemory = ({ nodes }: MemoryPolicy): MemoryBlock[] =>
   nodes.flatMap(({ id, tables }) =>
     tables
@@ -206,11 +206,11 @@ export function memoryProblem(policy: MemoryPolicy, { nodes, containers }: Memor
 const MAX_DRIFT_BYTES = 128 * 2 ** 20;
 
 /**
- * Returns persisted assignments with the current memory sizes of the NUMA nodes. How much memory the kernel takes from
- * each node varies slightly from boot to boot, and this variation prevents a kubelet with the Static policy from
- * starting (https://github.com/kubernetes/kubernetes/issues/131253). Returns the assignments unchanged, so that
- * `memoryProblem` reports them, if a size has changed by more than `MAX_DRIFT_BYTES`, if the assignments contradict the
- * host in any other way, or if they no longer fit.
+ * Returns persisted assignments with the current memory sizes of the NUMA nodes. The amount of memory that the kernel
+ * takes from each node varies slightly from boot to boot, and this variation prevents a kubelet with the Static policy
+ * from starting (https://github.com/kubernetes/kubernetes/issues/131253). If a size has changed by more than
+ * `MAX_DRIFT_BYTES`, if the assignments contradict the host in any other way, or if they no longer fit, returns them
+ * unchanged, and `memoryProblem` reports them.
  */
 export function withPresentSizes(policy: MemoryPolicy, assignments: MemoryAssignments): MemoryAssignments {
   if (memoryProblem(policy, assignments) === undefined) return assignments;
@@ -242,8 +242,9 @@ const reservedBytes = (nodes: readonly MemoryNode[]): number =>
   nodes.flatMap(({ tables }) => tables).reduce((sum, { reserved }) => sum + reserved, 0);
 
 /**
- * Whether two states of a host are equal. Free and reserved memory are compared per group of nodes, because the order
- * in which blocks came and went decides how they are spread over the nodes of a group (`areMachineStatesEqual`).
+ * Whether two states of a host are equal. Free and reserved memory are compared per group of nodes, because the
+ * distribution of blocks within a group depends on the order in which blocks were assigned and released
+ * (`areMachineStatesEqual`).
  */
 function areSameNodes(first: readonly MemoryNode[], second: readonly MemoryNode[]): boolean {
   if (first.length !== second.length) return false;

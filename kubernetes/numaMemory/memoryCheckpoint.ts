@@ -112,8 +112,8 @@ const sortedByName = <T>(entries: readonly (readonly [string, T])[]): (readonly 
   entries.toSorted(([first], [second]) => (first < second ? -1 : 1));
 
 /**
- * Returns the hash of a checkpoint's fields in the text form of `k8s.io/utils/dump`, under the name that the type had
- * before Kubernetes 1.36.
+ * Returns the hash of a checkpoint's fields in the text form of `k8s.io/utils/dump`, with the type name that Kubernetes
+ * used before 1.36.
  */
 function checksumOf(checkpoint: Checkpoint): number {
   const { policyName, entries } = checkpoint;

@@ -38,7 +38,7 @@ interface PodContainer {
   readonly container: Container;
 }
 
-/** Whether the containers of a pod get memory of their own. */
+/** Whether the containers of a pod are assigned exclusive memory. */
 export const hasOwnMemory = (spec: PodSpec): boolean => qosClass(spec) === 'Guaranteed' && !hasPodResources(spec);
 
 /** Returns the memory and huge pages that a container requests, or undefined if an amount is not a number of bytes. */
@@ -54,7 +54,7 @@ const requestOf = (requests: MemoryRequests, resource: string): number =>
   requests.find((each) => each.resource === resource)?.bytes ?? 0;
 
 /**
- * Returns the memory that a pod needs at most at the same time, of each kind that a regular container requests
+ * Returns the peak amount of memory that a pod needs, for each kind of memory that its regular containers request
  * (`getPodRequestedResources`).
  */
 export function podMemoryRequests({ initContainers = [], containers }: PodSpec): MemoryRequests | undefined {
@@ -105,7 +105,10 @@ export function podMemoryHints(assignments: MemoryAssignments, pod: Pod): Memory
 const hintsPerResource = (requests: MemoryRequests, hints: readonly TopologyHint[]): MemoryHints =>
   hints.length === 0 ? [] : requests.map(() => hints);
 
-/** Returns the nodes that a container has, or no preference if it now requests a different amount. */
+/**
+ * Returns the NUMA nodes on which a container already has memory, or no preference if it now requests a different
+ * amount.
+ */
 function hintsOfBlocks({ blocks }: MemoryAssignment, requests: MemoryRequests): MemoryHints {
   const isUnchanged =
     blocks.length === requests.length &&
@@ -116,8 +119,8 @@ function hintsOfBlocks({ blocks }: MemoryAssignment, requests: MemoryRequests): 
 }
 
 /**
- * Returns the sets of NUMA nodes with enough free memory of each kind. The smallest sets that would suffice on an
- * empty host are preferred. A node serves either blocks of its own or those of one group of nodes.
+ * Returns the sets of NUMA nodes with enough free memory of each kind. The smallest sets that would suffice on an empty
+ * host are preferred. A node can hold either single-node blocks or the blocks of one group of nodes, but not both.
  */
 function memoryHints(
   nodes: readonly MemoryNode[],
@@ -143,7 +146,10 @@ function memoryHints(
 const sumOf = (nodes: readonly MemoryNode[], resource: string, amount: 'allocatable' | 'free'): number =>
   nodes.reduce((sum, node) => sum + (tableOf(node, resource)?.[amount] ?? 0), 0);
 
-/** Whether any of several nodes has blocks of its own or of a different group (`isAffinityViolatingNUMAAllocations`). */
+/**
+ * Whether any of the nodes already has blocks that do not span exactly the nodes `ids`
+ * (`isAffinityViolatingNUMAAllocations`).
+ */
 export const isInUseOtherwise = (members: readonly MemoryNode[], ids: CpuSet): boolean =>
   ids.length > 1 &&
   members.some(({ blockCount, group }) => blockCount > 0 && (group.length === 1 || !isSameSet(group, ids)));
@@ -164,8 +170,9 @@ export type MemoryResult =
   | { readonly refusal: MemoryRefusal };
 
 /**
- * Assigns memory to a container. A container that already has memory keeps it. `hint` are the nodes that the topology
- * manager has chosen, and `reusable` is the memory of earlier containers of the pod that do not run at the same time.
+ * Assigns memory to a container. A container that already has memory retains it. `hint` contains the nodes that the
+ * topology manager has chosen, and `reusable` the memory of earlier containers of the pod that do not run at the same
+ * time.
  */
 export function assignMemory(
   assignments: MemoryAssignments,
@@ -234,7 +241,7 @@ function chooseNodes(
   return isViolating ? { problem: 'preferred hint violates NUMA node allocation' } : { ids };
 }
 
-/** Returns a preferred hint if there is one, and among equals the narrowest (`findBestHint`). */
+/** Returns the narrowest of the preferred hints or, if none is preferred, of all hints (`findBestHint`). */
 function bestMemoryHint(hints: readonly TopologyHint[]): TopologyHint | undefined {
   let best: TopologyHint | undefined;
   for (const hint of hints) {

@@ -31,7 +31,7 @@ export interface ConfigObject extends ConfigReference {
    */
   readonly type: string;
   /**
-   * Values by key. A string is from `data` of a ConfigMap. A buffer is from `binaryData` of a ConfigMap, or from a
+   * Values by key. Strings come from `data` of a ConfigMap. Buffers come from `binaryData` of a ConfigMap or from a
    * Secret.
    */
   readonly data: ReadonlyMap<string, string | Buffer>;
@@ -149,7 +149,7 @@ const REQUIRED_KEYS: ReadonlyMap<string, { readonly keys: readonly string[]; rea
 
 /**
  * Validates an object, except its metadata, like an API server (`ValidateConfigMap` and `ValidateSecret` in
- * `pkg/apis/core/validation/validation.go`). A problem of the whole object has an empty path.
+ * `pkg/apis/core/validation/validation.go`). A problem that concerns the whole object has an empty path.
  */
 export function validateConfig(config: ParsedConfig): Problem[] {
   const { kind, entries } = config;

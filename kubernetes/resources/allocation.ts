@@ -126,7 +126,7 @@ function withEffectiveLimits(spec: PodSpec, { resources = {} }: Container): Reso
     : { ...resources, limits: { ...resources.limits, ...Object.fromEntries(inheritedLimits) } };
 }
 
-/** Returns the resources with the amounts of a size. */
+/** Returns the resource requirements that correspond to a container's size. */
 export function resourcesOfSize({
   cpuRequest,
   cpuLimit,

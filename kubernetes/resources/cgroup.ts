@@ -52,11 +52,11 @@ export interface CgroupLocation {
 /**
  * Result of creating the parent cgroups of pods. `enforced` means that the limit of all pods together is in force.
  * `shared` means that the cgroups remain unchanged because pods of another agent use them too. `forbidden` means that
- * the host does not permit creating them, and `unused` that only the runtime creates cgroups.
+ * the host does not permit the agent to create them. `unused` means that the agent leaves all cgroups to the runtime.
  */
 export interface CgroupSetup {
   readonly outcome: 'enforced' | 'shared' | 'forbidden' | 'unused';
-  /** Sentences that each describe a problem. If the cgroups are shared, the first sentence explains why. */
+  /** Warnings, one sentence each. If the cgroups are shared, the first one explains why. */
   readonly warnings: readonly string[];
 }
 

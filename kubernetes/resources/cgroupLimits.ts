@@ -23,9 +23,9 @@ export interface CgroupLimits {
   /** CFS quota and period in microseconds. A quota of -1 means no limit. */
   readonly cpu?: { readonly quota: number; readonly period: number };
   readonly memoryBytes?: number;
-  /** Memory in bytes that the kernel never reclaims (`memory.min`). Only cgroup v2 has it. */
+  /** Memory in bytes that the kernel never reclaims (`memory.min`). Supported only by cgroup v2. */
   readonly memoryMinBytes?: number;
-  /** Memory in bytes that the kernel reclaims last (`memory.low`). Only cgroup v2 has it. */
+  /** Memory in bytes that the kernel reclaims last (`memory.low`). Supported only by cgroup v2. */
   readonly memoryLowBytes?: number;
   readonly pids?: number;
   /** Maximum bytes by page size in the kernel's notation, e.g. `2MB`. */
@@ -36,7 +36,7 @@ export interface CgroupLimits {
 export interface CgroupRules {
   /** Whether CPU limits are enforced. */
   readonly cfsQuota: boolean;
-  /** Whether containers with exclusive CPUs have no CPU quota. Undefined means false. */
+  /** Whether containers with exclusive CPUs run without a CPU quota. Undefined means false. */
   readonly exclusiveCpus?: boolean;
   /** CFS period in microseconds. */
   readonly cfsPeriod: number;
@@ -44,7 +44,10 @@ export interface CgroupRules {
   readonly podPids: number;
   /** Huge page sizes that the kernel supports, in its notation. */
   readonly pageSizes: readonly string[];
-  /** The protection and the throttling of memory. Undefined if the kernel or the configuration does not have them. */
+  /**
+   * Settings for memory protection and throttling. Undefined if the kernel does not support them or the configuration
+   * does not enable them.
+   */
   readonly memoryQos?: MemoryQos;
 }
 
@@ -70,7 +73,7 @@ export function podCgroupLimits(spec: PodSpec, rules: CgroupRules): CgroupLimits
   };
 }
 
-/** Whether a container gets exclusive CPUs, in which case a quota would only delay it. */
+/** Whether a container gets exclusive CPUs, in which case a quota would needlessly throttle it. */
 export const hasExclusiveCpus = (spec: PodSpec, container: Container, { exclusiveCpus }: CgroupRules): boolean =>
   exclusiveCpus === true && exclusiveCpuCount(spec, container) > 0;
 
@@ -151,7 +154,7 @@ export function qosCgroupLimits(
   };
 }
 
-/** Returns limits that never apply, because huge pages are limited per pod. */
+/** Returns huge page limits that are effectively unlimited, because huge pages are limited per pod. */
 function unlimitedHugepages({ pageSizes }: CgroupRules): Pick<CgroupLimits, 'hugepages'> {
   if (pageSizes.length === 0) return {};
   return { hugepages: Object.fromEntries(pageSizes.map((size) => [size, UNLIMITED_BYTES])) };

@@ -1,4 +1,4 @@
-/** Determines which extended resources of a pod are devices of dynamic resource allocation. */
+/** Determines which extended resources of a pod are provided through dynamic resource allocation (DRA). */
 import type { Pod } from '../api/schema/pod.ts';
 
 /** Whether the scheduler has allocated devices for an extended resource and has created a claim for it. */

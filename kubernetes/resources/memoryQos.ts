@@ -8,7 +8,7 @@ import type { PodSpec } from '../api/schema/pod.ts';
 import { qosClass } from './qos.ts';
 import { amountOf, podRequest } from './resources.ts';
 
-/** Settings and facts of the node. */
+/** Settings and properties of the node on which memory QoS depends. */
 export interface MemoryQos {
   /** Fraction of the memory between request and limit above which a container is throttled. */
   readonly throttlingFactor: number;
@@ -41,7 +41,10 @@ export function podMemoryProtection(spec: PodSpec, { memoryQos }: MemoryQosRules
   return qosClass(spec) === 'Guaranteed' ? { memoryMinBytes: requestBytes } : { memoryLowBytes: requestBytes };
 }
 
-/** Returns the protection of the cgroup of the Burstable class. It resets an earlier one if the memory is not tiered. */
+/**
+ * Returns the protection of the cgroup of the Burstable class. If tiered protection is off, returns values that reset
+ * any earlier protection.
+ */
 export function burstableMemoryProtection(
   burstablePods: readonly PodSpec[],
   { memoryQos }: MemoryQosRules,

@@ -13,8 +13,8 @@ export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
 export const qosClass = (spec: PodSpec): QosClass => qosOf(spec).class;
 
 /**
- * Returns the QoS class in an object. Memoized, because the configuration of each of a pod's containers depends on the
- * class.
+ * Returns the QoS class in an object, because only functions that return objects can be memoized. The configuration of
+ * each of a pod's containers depends on the class.
  */
 const qosOf = memoize((spec: PodSpec): { readonly class: QosClass } => ({ class: computeQosClass(spec) }));
 

@@ -67,11 +67,11 @@ const requestsInSpec = memoize((spec: PodSpec) => ({
 const isTrackedResource = (resource: string): boolean =>
   resource === EPHEMERAL_STORAGE || isHugePages(resource) || resource.includes('/');
 
-/** Whether a resource, e.g. `example.com/gpu`, is extended instead of native to Kubernetes. */
+/** Whether a resource, e.g. `example.com/gpu`, is an extended resource rather than one that is native to Kubernetes. */
 export const isExtendedResource = (resource: string): boolean =>
   resource.includes('/') && !resource.includes('kubernetes.io/') && !resource.startsWith('requests.');
 
-/** Whether a container requests an extended resource, which may consist of the devices of a device plugin. */
+/** Whether a container requests an extended resource, which a device plugin may provide. */
 export const requestsDevices = ({ resources }: Pick<Container, 'resources'>): boolean =>
   Object.keys(resources?.limits ?? {}).some(isExtendedResource);
 
@@ -129,7 +129,7 @@ export function shortages(
   const scalarNames = Object.keys(requests.extra).filter((name) => name !== EPHEMERAL_STORAGE);
   return ['pods', 'cpu', 'memory', EPHEMERAL_STORAGE, ...scalarNames].flatMap((resource) => {
     const requestedAmount = amountRequested(requests, resource);
-    // Avoid the sum over the other pods if this pod does not request the resource.
+    // Skip summing over the other pods if this pod does not request the resource.
     if (requestedAmount <= 0) return [];
     const usedAmount = otherRequests.reduce((sum, each) => sum + amountRequested(each, resource), 0);
     const nodeCapacity = capacityOf(capacity, resource);
@@ -146,7 +146,7 @@ export function shortages(
   });
 }
 
-/** Returns the pods that use a resource with their amounts, in descending order of the amount. */
+/** Returns the pods that use a resource with their amounts, sorted by amount in descending order. */
 function holdersOf(resource: string, pods: readonly PodRequests[]): Shortage['holders'] {
   return pods
     .map((each) => ({ pod: each.pod, amount: amountRequested(each, resource) }))

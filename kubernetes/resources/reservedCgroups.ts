@@ -1,6 +1,6 @@
 /**
- * Determines the limits of the existing cgroups of the system's and Kubernetes' own daemons, which the node sets once at
- * startup (`enforceNodeAllocatableCgroups` in `pkg/kubelet/cm/node_container_manager_linux.go`).
+ * Determines the limits of the existing cgroups of system daemons and Kubernetes daemons. The node sets these limits
+ * once at startup (`enforceNodeAllocatableCgroups` in `pkg/kubelet/cm/node_container_manager_linux.go`).
  */
 import { lookUp } from '../../base/values/lookUp.ts';
 import type { ResourceList } from '../api/schema/scalars.ts';

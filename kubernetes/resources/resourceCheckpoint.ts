@@ -1,6 +1,6 @@
 /**
- * Reads and writes the kubelet's checkpoint files of pod resources, so that a kubelet and this agent can continue from
- * each other's files (`pkg/kubelet/allocation/state`).
+ * Reads and writes the kubelet's checkpoint files of pod resources, so that this agent and the kubelet can use each
+ * other's files (`pkg/kubelet/allocation/state`).
  */
 import * as z from 'zod/mini';
 import { parseJson } from '../../base/values/parseJson.ts';

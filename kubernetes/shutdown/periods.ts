@@ -1,10 +1,13 @@
 /**
- * Determines the order in which pods terminate when the host shuts down, and how long (C49). Follows
- * `pkg/kubelet/nodeshutdown/nodeshutdown_manager.go`.
+ * Determines the order in which pods terminate when the host shuts down, and how long each of them may take (C49).
+ * Follows `pkg/kubelet/nodeshutdown/nodeshutdown_manager.go`.
  */
 import type { Pod } from '../api/schema/pod.ts';
 
-/** The time that the pods of a group get. The group contains the pods from this priority up to that of the next group. */
+/**
+ * The shutdown time of a group of pods. The group contains the pods whose priority is at least `priority` and below
+ * that of the next group.
+ */
 export interface ShutdownPeriod {
   readonly priority: number;
   readonly graceSeconds: number;
@@ -15,7 +18,10 @@ export interface ShutdownGroup extends ShutdownPeriod {
   readonly uids: readonly string[];
 }
 
-/** Priority of a pod without one (`DefaultPriorityWhenNoDefaultClassExists` in `pkg/apis/scheduling/types.go`). */
+/**
+ * Default priority of a pod that does not specify one (`DefaultPriorityWhenNoDefaultClassExists` in
+ * `pkg/apis/scheduling/types.go`).
+ */
 const DEFAULT_PRIORITY = 0;
 /** Lowest priority of critical pods (`SystemCriticalPriority`). */
 const CRITICAL_PRIORITY = 2_000_000_000;
@@ -53,13 +59,19 @@ export function groupPods(periods: readonly ShutdownPeriod[], pods: readonly Pod
   });
 }
 
-/** Returns the last group whose priority is not higher. A pod below the lowest priority belongs to the first group. */
+/**
+ * Returns the index of the last group whose priority does not exceed the pod's. A pod below the lowest priority belongs
+ * to the first group.
+ */
 function groupIndex(periods: readonly ShutdownPeriod[], podPriority: number): number {
   const index = periods.findIndex(({ priority }) => priority >= podPriority);
   if (index === -1) return periods.length - 1;
   return index > 0 && periods[index]?.priority !== podPriority ? index - 1 : index;
 }
 
-/** Returns the grace period of a pod in seconds. Its own grace period applies if it is shorter. */
+/**
+ * Returns the grace period of a pod during shutdown in seconds, i.e. the shorter of the group's time and the pod's own
+ * grace period.
+ */
 export const shutdownGraceSeconds = ({ spec }: Pod, { graceSeconds }: ShutdownPeriod): number =>
   Math.min(graceSeconds, spec.terminationGracePeriodSeconds ?? graceSeconds);

@@ -154,9 +154,9 @@ function reportedId({ now, lastRun, containerId, isAwaitingRun }: ContainerView)
 }
 
 /**
- * Retains the reported restart count if it is higher than the attempt number in the runtime, because the state of a run
- * was unknown for a while (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`). Does not compare IDs,
- * because a restarted runtime may report the container under a new ID.
+ * Retains the reported restart count if it is higher than the attempt number in the runtime, which happens if the state
+ * of a run was unknown for a while (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`). Does not compare
+ * IDs, because a restarted runtime may report the container under a new ID.
  */
 function withReportedCount(status: ContainerStatus, previous: ContainerStatus | undefined): ContainerStatus {
   if (previous === undefined || previous.restartCount <= status.restartCount) return status;

@@ -36,7 +36,7 @@ const hasLostContainers = ({ hasEnded, containers }: PodView): boolean => hasEnd
 export function conditionPhase(view: PodView, phase: PodPhase): PodPhase {
   const unforcedPhase = overridingPhase(view) ?? phaseFromContainers(view);
   if (isTerminalPhase(unforcedPhase)) return unforcedPhase;
-  // The conditions of a pod that never ran reflect this fact instead of the forced failure.
+  // For a pod that never ran, the conditions reflect that it never ran, and not the forced phase `Failed`.
   return forcedPhase(view) === phase && view.termination?.phase === undefined && !view.refusal ? unforcedPhase : phase;
 }
 

@@ -38,9 +38,9 @@ export function mustNotReport(
 }
 
 /**
- * Whether the view contains less information than the sinks have received. This applies until the pod's containers are
- * known, and to terminating pods that no source has reported. Like the kubelet, the node does not report the status of
- * such pods, even if a list contains a terminated pod again.
+ * Whether the view contains less information than has already been reported. This applies until the pod's containers
+ * are known, and to terminating pods that no source has reported. Like the kubelet, the node does not report the status
+ * of such pods, even if the source lists a terminated pod again.
  */
 const isIncomplete = ({ isUnsettled, termination }: PodView): boolean =>
   isUnsettled === true || termination?.isUnreported === true;
@@ -57,8 +57,8 @@ export function isUrgentReport(
 }
 
 /**
- * Whether the first status of a pod differs from the source's, possibly older, status only in fields that no component
- * acts on. Always false for a static pod, because its manifest does not contain the mirror pod's status.
+ * Whether the first status of a pod differs from the (possibly older) status at its source only in fields that no
+ * component acts on. Always false for a static pod, because its manifest does not contain the mirror pod's status.
  */
 export const isDeferrableFirstStatus = ({ pod, view }: NewStatus): boolean =>
   !isStaticPod(pod) && !isUrgentChange(view.pod.status, pod.status ?? {}, false);

@@ -97,11 +97,11 @@ export type TerminationReason =
   | 'Orphaned'
   | 'Preempting'
   | 'Removed'
-  /** The host shuts down. */
+  /** The host is shutting down. */
   | 'Terminated';
 
 /**
- * The command to terminate a pod. Its cause may be e.g. a removed manifest, eviction, preemption, shutdown or
+ * The command to terminate a pod. Possible causes include a removed manifest, eviction, preemption, shutdown and
  * completion.
  */
 export interface Termination {

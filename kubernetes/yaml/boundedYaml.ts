@@ -9,7 +9,7 @@ import { expandedSize } from './expandedSize.ts';
 import { type DocumentRange, parseDocument } from './parser.ts';
 import { type Token, YamlError } from './scanner.ts';
 
-/** Limits for a text. A text that exceeds one of them is rejected. */
+/** Limits for the input text. Input that exceeds any of them is rejected. */
 export interface TextLimits {
   /** Maximum number of tokens, i.e. scalars, indicators and block ends. */
   readonly tokens: number;
@@ -30,16 +30,14 @@ type YamlRefusal = { readonly problem: string } | { readonly beyond: string };
 /** The value of a document (null if it is empty), or the reason for rejecting it. */
 export type BoundedDocument = { readonly value: unknown } | YamlRefusal;
 
-/**
- * Maximum nesting depth. A text that is nested more deeply is rejected. Kubernetes objects are nested far less deeply.
- */
+/** Maximum nesting depth. More deeply nested input is rejected. Kubernetes objects are nested far less deeply. */
 const MAX_DEPTH = 100;
 /** Maximum number of anchors and aliases in a text. */
 const MAX_ALIASES = 1_000;
 /** Maximum number of documents in a text. */
 const MAX_DOCUMENTS = 1_000;
 
-/** Parses all documents of a text. An error in one document makes the whole text invalid. */
+/** Parses all documents of the input. An error in one document invalidates all of them. */
 export function parseBounded(text: string, limits: TextLimits): BoundedText {
   const documents = parseDocuments(text, limits);
   if (!Array.isArray(documents)) return documents;
@@ -52,8 +50,8 @@ export function parseBounded(text: string, limits: TextLimits): BoundedText {
 }
 
 /**
- * Parses the documents of a text separately, so that an error in one document does not affect the others. The limits
- * apply to all documents together. A text that is a JSON object is not checked against the limits.
+ * Parses the documents of the input separately, so that an error in one document does not affect the others. The limits
+ * apply to all documents together. Input that is a JSON object is not checked against the limits.
  */
 export function parseDocuments(text: string, limits: TextLimits): BoundedDocument[] | YamlRefusal {
   const json = parseJsonObject(text);

@@ -8,8 +8,8 @@ import { YamlError } from './scanner.ts';
 import { recordSourceText } from './sourceText.ts';
 
 /**
- * Decodes the root node of a document whose expanded size has been checked. An integer that a number cannot represent
- * exactly becomes a bigint.
+ * Decodes the root node of a document whose expanded size has been checked. An integer that a JavaScript number cannot
+ * represent exactly becomes a bigint.
  */
 export function decodeNode(node: YamlNode): unknown {
   switch (node.type) {

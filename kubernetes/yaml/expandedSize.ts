@@ -49,7 +49,10 @@ class SizeCalculator {
 
 interface SizedChild {
   readonly node: YamlNode;
-  /** Whether the node is a value rather than a field name. A field is counted only once, by its value. */
+  /**
+   * Whether the node is a value rather than a field name. Only values are counted, so that a field is not counted
+   * twice.
+   */
   readonly isValue: boolean;
 }
 

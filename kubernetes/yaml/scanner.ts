@@ -92,7 +92,7 @@ interface SimpleKey {
 
 const START_MARK: Mark = { index: 0, line: 0, column: 0 };
 
-/** Maximum length in characters of a key without `?`. A longer text before a `:` is not a key. */
+/** Maximum length in characters of a key without `?`. Longer text before a `:` is not a key. */
 const MAX_SIMPLE_KEY_LENGTH = 1024;
 const MISSING_COLON = `expected ':' after a key, which has at most ${MAX_SIMPLE_KEY_LENGTH} characters on one line`;
 

@@ -60,7 +60,7 @@ interface DurableAssignments<Assignments> {
   readonly assignments: Assignments;
   /** Revision number of the assignments, which increases with each change. */
   readonly revision: number;
-  /** Revision number of the assignments that were last sent to the manager of the resource to be saved. */
+  /** Revision number of the assignments that were last sent to the resource's manager for saving. */
   readonly reportedRevision: number;
   /** Admitted pods whose actors are not notified until the assignments with the given `revision` are durable. */
   readonly unconfirmed: readonly UnconfirmedPod[];
@@ -82,7 +82,7 @@ export interface AdmissionEntry {
   readonly allocated: PodRequests | null;
   /**
    * The resources that the pod occupies while it is being resized, i.e. the larger of the former and the admitted ones.
-   * Undefined unless it is.
+   * Undefined if no resize is in progress.
    */
   readonly occupied?: PodRequests | undefined;
   /**
@@ -103,7 +103,7 @@ export interface Request {
   readonly isAdopted: boolean;
   /** Whether a container of the pod is running. */
   readonly isRunning: boolean;
-  /** Whether the pod had been admitted before a restart of the agent. */
+  /** Whether the pod was admitted before the agent restarted. */
   readonly wasAdmitted: boolean;
   /** Whether the request changes the resources of an admitted pod. */
   readonly isResize?: boolean | undefined;
@@ -176,8 +176,8 @@ export function withEntry(context: AdmissionContext, entry: AdmissionEntry): Adm
 }
 
 /**
- * Whether a request is for the deferred resize of its pod. A request withdraws the resize if it is for the resources
- * that the pod already has.
+ * Whether a request is for the deferred resize of its pod. A request for the resources that the pod already has
+ * withdraws the deferred resize.
  */
 export function hasDeferredResize(context: AdmissionContext, { uid, requests }: Request): boolean {
   const { allocated, deferralNumber } = findEntry(context, uid) ?? {};
@@ -191,7 +191,7 @@ export function withoutEntry(context: AdmissionContext, uid: string): AdmissionC
   return withUpdatedRequests({ ...context, entries: withoutItem(context.entries, uid) }, previousEntry);
 }
 
-/** Updates those waiting requests that are for a full name whose holder has changed. */
+/** Updates the waiting requests for a full name whose holder has changed. */
 function withUpdatedRequests(
   context: AdmissionContext,
   previousEntry?: AdmissionEntry,
@@ -306,7 +306,8 @@ export interface RequestDecision {
   readonly request: Request;
   readonly decision: Decision | PostponedRefusal;
   /**
-   * The CPUs and memory that a new pod gets, or why it gets none. Undefined if the decision does not depend on them.
+   * The CPUs and memory to allocate to a new pod, or the reason why none can be allocated. Undefined if the decision
+   * does not depend on them.
    */
   readonly allocation?: PodAllocation | undefined;
   /** The devices that are reserved for a new pod. Undefined if the decision does not depend on devices. */
@@ -335,7 +336,7 @@ function isLeavingPod({ entries }: AdmissionContext): (podUid: string) => boolea
   return (podUid) => leavingUids.has(podUid);
 }
 
-/** Creates the allocator of a pod's devices, or undefined if the node has no device plugins. */
+/** Creates an allocator for a pod's devices. Returns undefined if the node has no device plugins. */
 function deviceAllocator(
   context: AdmissionContext,
   pod: Pod,
@@ -428,7 +429,7 @@ const releaseResources = (
 
 /**
  * Returns the refusal of a resize of a Guaranteed pod whose containers may have exclusive CPUs or memory
- * (`pkg/kubelet/allocation/handlers.go`). Returns undefined if the update does not change either.
+ * (`pkg/kubelet/allocation/handlers.go`). Returns undefined if the update changes neither CPU nor memory requests.
  */
 function exclusiveResizeRefusal(
   { cpus, memory }: AdmissionContext,
@@ -530,7 +531,7 @@ function unconfirmedPods({ cpus, memory }: AdmissionContext): readonly Unconfirm
   return [...new Map(pods.map((pod) => [pod.uid, pod])).values()];
 }
 
-/** Whether the result of a decision has to wait until the CPUs and the memory of the pod are durable. */
+/** Whether the result of a decision has to wait until the pod's CPU and memory assignments are on disk. */
 export const awaitsSave = (before: AdmissionContext, after: AdmissionContext): boolean =>
   before.cpus?.revision !== after.cpus?.revision || before.memory?.revision !== after.memory?.revision;
 
@@ -556,8 +557,8 @@ function withUnconfirmedPod<T extends DurableAssignments<unknown>>(
 }
 
 /**
- * Whether an admitted pod has to wait until its CPUs and its memory are durable, or until its devices are allocated and
- * durable.
+ * Whether an admitted pod has to wait until its CPU and memory assignments are on disk, or until its devices are
+ * allocated and the allocations are on disk.
  */
 export const isUnconfirmed = (context: AdmissionContext, uid: string): boolean =>
   unconfirmedPods(context).some((each) => each.uid === uid) ||
@@ -649,7 +650,7 @@ export function afterDecision(context: AdmissionContext, requestDecision: Reques
     decision.kind === 'admitted' && reservation !== undefined
       ? withPendingDevices(grantedContext, reservation, request)
       : grantedContext;
-  // A refused pod loses what it had under the previous agent.
+  // Release the resources that the previous agent had allocated to a refused pod.
   const heldContext =
     decision.kind === 'refused' ? withoutResources(reservingContext, (each) => each === uid) : reservingContext;
   const nextContext = withEntry({ ...heldContext, waitingRequests }, { ...nextEntry, deferralNumber: undefined });
@@ -657,8 +658,9 @@ export function afterDecision(context: AdmissionContext, requestDecision: Reques
 }
 
 /**
- * Returns what a pod occupies after a decision. The pod has its former resources until its resize is complete, as in a
- * kubelet, which counts the resources in the status (`CalculateResource` in `pkg/scheduler/framework/types.go`).
+ * Returns the resources that a pod occupies after a decision. The former resources remain occupied until the resize is
+ * complete, because the kubelet counts the resources in the status (`CalculateResource` in
+ * `pkg/scheduler/framework/types.go`).
  */
 function occupiedAfter(
   { request: { isResize = false }, decision }: RequestDecision,

@@ -57,7 +57,7 @@ export const initialDeviceBook = (pool: DevicePool): DeviceBook => ({
   cancelledUids: [],
 });
 
-/** Returns the context with a changed book. Returns the same context if the node has no device plugins. */
+/** Applies a change to the `DeviceBook` in the context. Returns the same context if the node has no device plugins. */
 function withBook<C extends DeviceContext>(context: C, change: (book: DeviceBook) => DeviceBook): C {
   if (context.devices === undefined) return context;
   const devices = change(context.devices);
@@ -102,7 +102,7 @@ export const withReportedBook = <C extends DeviceContext>(context: C): C =>
 const isReported = ({ revision, reportedRevision, cancelledUids, pending }: DeviceBook): boolean =>
   revision === reportedRevision && cancelledUids.length === 0 && pending.every(({ isSent }) => isSent);
 
-/** Replaces the devices that are reserved for a container by those that its plugin prefers. */
+/** Replaces the devices that are reserved for a container with those that its plugin prefers. */
 export function choosePreferredDevices<C extends DeviceContext>(
   context: C,
   key: { readonly uid: string; readonly container: string; readonly resource: string },
@@ -120,7 +120,10 @@ export function choosePreferredDevices<C extends DeviceContext>(
   return { context: { ...context, devices: nextBook }, devices };
 }
 
-/** Records the devices that a plugin has allocated. The last ones of a pod have to be saved. */
+/**
+ * Records the devices that a plugin has allocated. Once all devices of a pod are allocated, the allocations have to be
+ * saved.
+ */
 export const withAllocatedDevices = <C extends DeviceContext>(
   context: C,
   { uid, container, resource }: { readonly uid: string; readonly container: string; readonly resource: string },
@@ -163,7 +166,7 @@ export function withReallocation<C extends DeviceContext>(
   return { context: withBook(context, (book) => withUnsavedDevices(book, holding)) };
 }
 
-/** Has the allocations saved, after which the container is notified. */
+/** Requests that the allocations be saved. The container is notified afterwards. */
 function withUnsavedDevices(
   book: DeviceBook,
   holding: Pick<PendingDevices, 'pod' | 'holder' | 'reallocation'>,
@@ -204,7 +207,7 @@ export const withoutDevices = <C extends DeviceContext>(context: C, isReleased: 
     };
   });
 
-/** Removes the pods whose allocations are durable. */
+/** Removes the pods whose allocations are on disk from the pending ones. */
 export const withoutConfirmed = <C extends DeviceContext>(context: C, revision: number): C =>
   withBook(context, (book) => ({
     ...book,

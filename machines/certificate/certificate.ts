@@ -1,4 +1,4 @@
-/** Defines the properties of a persisted node certificate that its machine uses. None of them is secret. */
+/** Defines the properties of a persisted node certificate that the certificate machine uses. None of them is secret. */
 import type { AlternativeNames } from '../../kubernetes/node/alternativeNames.ts';
 
 /**

@@ -1,4 +1,4 @@
-/** Ports of the certificate machine. Private keys stay behind the ports, so no input or output is secret. */
+/** Ports of the certificate machine. Private keys never pass through a port, so no input or output is secret. */
 import type { AlternativeNames } from '../../kubernetes/node/alternativeNames.ts';
 import type { CertificateName, PersistedCertificate } from './certificate.ts';
 

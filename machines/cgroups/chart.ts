@@ -28,7 +28,7 @@ const CHECK_INTERVAL_MS = 60_000;
 // Type aliases, because generated declaration files can expand an alias but can refer to an interface only by name.
 type CgroupsInput = {
   readonly nodeName: string;
-  /** Sentences about the cgroups of daemons whose limits are set. */
+  /** Messages about the daemon cgroups whose limits have been set, one sentence each. */
   readonly reservedCgroups: readonly string[];
 };
 
@@ -78,8 +78,8 @@ const UNUSED_IS_UNREACHABLE: CoverageGap = {
 };
 
 /**
- * Returns a state that sets up missing cgroups. The outcome selects the next state. The parameters are the `meta` of
- * the transitions for two of the outcomes.
+ * Returns the config of a state that sets up missing cgroups. The outcome determines the next state. The parameters
+ * contain the `meta` for the transitions of two outcomes.
  */
 const checkingState = ({
   metaIfUnused = {},

@@ -1,7 +1,6 @@
 /**
- * Maintains what the node has prepared for ResourceClaims, besides the pods that prepare and revert their own claims.
- * Reverts claims whose pods are gone, and deletes the ResourceSlices of drivers that are gone
- * (`pkg/kubelet/cm/dra/manager.go`).
+ * Cleans up after ResourceClaims. Pods prepare and unprepare their own claims. This machine unprepares claims whose
+ * pods are gone, and deletes the ResourceSlices of drivers that are gone (`pkg/kubelet/cm/dra/manager.go`).
  */
 import { assertEvent, assign, enqueueActions, sendTo, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
@@ -92,7 +91,8 @@ export const claimsMachine = setup({
   description: 'The prepared ResourceClaims of the node, and the drivers that prepare them.',
   meta: { facts },
   context: { claims: [], drivers: [], knownDrivers: [] },
-  // No driver has registered yet, and none may come back, so no pods must be scheduled to its devices.
+  // No driver has registered yet, and an earlier driver may never return. Delete all ResourceSlices, so that no pods
+  // are scheduled to their devices.
   invoke: { src: 'slices', id: 'slices', input: {}, onError: { meta: { coverageGap: NO_ACTOR_FAILS } } },
   initial: 'waiting',
   on: { 'claims.changed': { actions: 'recordClaims' }, 'drivers.changed': { actions: 'recordDrivers' } },

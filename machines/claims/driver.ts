@@ -1,5 +1,5 @@
 /**
- * Follows one DRA driver. Once it has been disconnected for some time, its ResourceSlices are deleted so that no more
+ * Monitors one DRA driver. Once it has been disconnected for some time, its ResourceSlices are deleted so that no more
  * pods are scheduled to its devices (`pkg/kubelet/cm/dra/plugin/dra_plugin_manager.go`).
  */
 import { assertEvent, setup } from 'xstate';
@@ -10,7 +10,7 @@ import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { after } from '../shared/waiting/waits.ts';
 import { slicesMachine } from './slices.ts';
 
-/** Time that a driver has for coming back, in milliseconds (`defaultWipingDelay` in `cm/dra/manager.go`). */
+/** Time limit for a disconnected driver to reconnect, in milliseconds (`defaultWipingDelay` in `cm/dra/manager.go`). */
 const RETURN_LIMIT_MS = 30_000;
 
 export type DriverInput = { readonly name: string };

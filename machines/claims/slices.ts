@@ -13,7 +13,7 @@ import { after } from '../shared/waiting/waits.ts';
 const [FIRST_RETRY_MS, MAX_RETRY_MS] = [1_000, 300_000];
 
 export type SlicesInput = {
-  /** The driver whose slices are deleted. Undefined for those of all drivers. */
+  /** The driver whose slices are deleted. Undefined to delete the slices of all drivers. */
   readonly driver?: string | undefined;
 };
 

@@ -41,8 +41,8 @@ export interface ContainerInput {
    */
   readonly reportedRestarts?: number | undefined;
   /**
-   * The restart count in the pod's last published status. It may include a run that the runtime has lost, and is still
-   * published then.
+   * The restart count in the pod's last published status. It may include a run that the runtime has lost. Even then,
+   * the published count is not lowered.
    */
   readonly publishedRestarts?: number | undefined;
   /** Results of the container's probes from before a restart of the agent. */
@@ -228,7 +228,7 @@ function unknownSize(input: ContainerInput): ContainerSize {
 export const hasWrongSize = (context: ContainerContext): boolean =>
   context.size !== undefined && !hasSameSize(context.size, sizeOf(context));
 
-/** Returns the key of the container's request at a limiter. */
+/** Returns the key that identifies the container's request to a limiter. */
 export const slotKey = (context: Pick<ContainerContext, 'pod' | 'name'>, limiter: string): string =>
   `${context.pod.metadata.uid}/${context.name}/${limiter}`;
 

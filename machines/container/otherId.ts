@@ -1,5 +1,5 @@
 /**
- * Handles a container whose ID has changed in the runtime, e.g. after a restart of the runtime with a rebuilt store.
+ * Handles a container whose ID has changed in the runtime, e.g. because the runtime restarted and rebuilt its store.
  */
 
 import { hasChangedId } from '../../kubernetes/lifecycle/changedId.ts';

@@ -28,7 +28,10 @@ export const restartRemovalStatus = ({
     ? RESTARTING_ALL_CONTAINERS
     : undefined;
 
-/** Returns the context of the next attempt of a container whose whole pod restarts. That attempt has no back-off. */
+/**
+ * Returns the context of a container's next attempt after its whole pod has been restarted in place. That attempt has
+ * no back-off.
+ */
 export const resetAttemptContext = (context: ContainerContext): Partial<ContainerContext> => ({
   ...nextAttempt(context),
   ...(context.run || context.id

@@ -91,7 +91,7 @@ export const containerSetup = setup({
     isStateUnknown: (_, container: ObservedContainer | null) => container?.state === 'unknown',
     isAbsent: (_, container: ObservedContainer | null) => container === null,
     wasRuntimeUnavailable: ({ context }) => isRuntimeUnavailable(context.failure),
-    /** Whether the container's variables have to be read. A container that has already been created has its variables. */
+    /** Whether the container's environment variables have to be read. They are needed only to create the container. */
     mustReadVariables: ({ context }) => context.id === undefined && referencedObjects(specOf(context)).length > 0,
     /**
      * Whether to wait for a change after a failed attempt, because the attempt would fail in the same way with the

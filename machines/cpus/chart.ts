@@ -23,7 +23,7 @@ const SAVE_RETRY_MS = 10_000;
 // Type aliases, because generated declaration files can expand an alias but can refer to an interface only by name.
 export type CpusInput = {
   readonly assignments: CpuAssignments;
-  /** CPUs that are never exclusive. */
+  /** CPUs that are never assigned exclusively. */
   readonly reserved: CpuSet;
   /** Interval between two checks of running containers, in milliseconds. */
   readonly reconcileMs: number;

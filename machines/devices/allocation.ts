@@ -1,5 +1,5 @@
 /**
- * Has the plugins allocate the reserved devices of one pod, one container and resource after the other
+ * Requests that the plugins allocate the devices reserved for one pod, one container and one resource at a time
  * (`allocateContainerResources` in `pkg/kubelet/cm/devicemanager/manager.go`).
  */
 import { assertEvent, assign, sendTo, setup } from 'xstate';
@@ -29,7 +29,7 @@ const NO_RESERVATION: DeviceReservation = { container: '', resource: '', count: 
 const currentReservation = ({ reservations, allocatedCount }: DeviceAllocationContext): DeviceReservation =>
   reservations[allocatedCount] ?? NO_RESERVATION;
 
-/** Identifies the reservation that is being allocated in an event. */
+/** Returns the event fields that identify the reservation that is being allocated. */
 const currentDevices = (context: DeviceAllocationContext) => {
   const { container, resource } = currentReservation(context);
   return { uid: context.uid, container, resource };

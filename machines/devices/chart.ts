@@ -28,13 +28,13 @@ import { devicePluginMachine } from './plugin.ts';
 /** Time until another attempt to save the allocations, in milliseconds. */
 const SAVE_RETRY_MS = 10_000;
 
-/** The resources and allocations that the previous agent persisted. */
+/** Resources and allocations that the previous run of the agent persisted. */
 export type DevicesInput = DevicePool;
 
 export type DevicesContext = DevicesInput & {
-  /** Resources whose plugins are gone for good. The node reports zero devices of them. */
+  /** Resources whose plugins did not return within the grace period. The node reports zero devices for each of them. */
   readonly removedResources: readonly string[];
-  /** Revision number of the latest allocations. Number 0 stands for the persisted allocations. */
+  /** Revision number of the latest allocations. Revision 0 denotes the persisted allocations. */
   readonly revision: number;
   /** Reason why plugins cannot register. */
   readonly problem?: string | undefined;
@@ -44,7 +44,7 @@ export type DevicesContext = DevicesInput & {
 const pluginId = (resource: string) => `plugin/${resource}` as const;
 const allocationId = (uid: string) => `allocation/${uid}` as const;
 
-/** Returns the numbers of devices that the node reports. */
+/** Returns the device counts that the node reports. */
 const deviceCounts = ({ resources, removedResources }: DevicesContext): readonly DeviceCount[] => [
   ...resources.map(countDevices),
   ...removedResources.map((resource) => ({ resource, capacity: 0, allocatable: 0 })),
@@ -168,7 +168,7 @@ export const devicesMachine = setup({
       if (lookUp(self.getSnapshot().children, id) !== undefined) enqueue.stopChild(id);
     }),
     stopDoneAllocation: enqueueActions(({ event, enqueue }) => {
-      // Safe cast: the event of a completed child contains its ID.
+      // Safe cast: a done event carries the ID of the completed child as `actorId`.
       const { actorId } = event as unknown as { readonly actorId: string };
       if (actorId.startsWith('allocation/')) enqueue.stopChild(actorId);
     }),
@@ -194,7 +194,7 @@ export const devicesMachine = setup({
   },
   initial: 'waiting',
   invoke: { src: 'devicePlugins' },
-  // The resources of the previous agent have no devices until their plugins register again.
+  // Resources restored from the previous run of the agent have no devices until their plugins register again.
   entry: 'publishDevices',
   on: {
     'device.pluginConnected': { actions: ['recordConnection', 'publishDevices'] },

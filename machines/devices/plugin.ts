@@ -1,4 +1,4 @@
-/** Follows the connection to the plugin of one resource (`endpoint.go` in `pkg/kubelet/cm/devicemanager`). */
+/** Tracks the connection to the device plugin of one resource (`endpoint.go` in `pkg/kubelet/cm/devicemanager`). */
 import { sendTo, setup } from 'xstate';
 import type { DevicePluginEvent, DevicesEvent } from '../shared/events/deviceEvents.ts';
 import { timerPort } from '../shared/ports.ts';
@@ -6,12 +6,17 @@ import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { parent } from '../shared/views/actorRefs.ts';
 import { after } from '../shared/waiting/waits.ts';
 
-/** Time in milliseconds for which the devices of a missing plugin count (`endpointStopGracePeriod` in `types.go`). */
+/**
+ * Time in milliseconds for which the node still reports the devices of a disconnected plugin (`endpointStopGracePeriod`
+ * in `types.go`).
+ */
 const PLUGIN_GRACE_MS = 300_000;
 
 export type DevicePluginInput = {
   readonly resource: string;
-  /** Whether the plugin is connected. A plugin of the previous agent has yet to register again. */
+  /**
+   * Whether the plugin is connected. After a restart of the agent, a plugin is disconnected until it registers again.
+   */
   readonly isConnected: boolean;
 };
 

@@ -88,10 +88,7 @@ function initialKey(node: AnyStateNode): string {
   return target.parent === node ? target.key : `#${target.id}`;
 }
 
-/**
- * Groups the transitions of a state by their trigger, which is an invocation of the state, the completion of the state,
- * or another event.
- */
+/** Groups the transitions of a state by trigger: an invoked actor, the completion of the state, or any other event. */
 function transitionsByOrigin(node: AnyStateNode) {
   const on = new Map<string, Transitions>([...node.transitions].map(([event, each]) => [event, each.map(transition)]));
   const takeTransitions = (event: string): Transitions | undefined => {

@@ -12,9 +12,8 @@ import { describeTransition, transitionsOf } from './ways.ts';
 const TIMER_EVENT = 'timer.elapsed';
 
 /**
- * Returns the transitions out of a state. Transitions of timers come first, and transitions of inner states precede
- * those of outer states. Transitions of outer states are omitted for events that an inner state always handles. `until`
- * is the deadline of the state's wait.
+ * Lists the transitions out of a state. Timer transitions come first, and inner states come before outer ones. Omits an
+ * outer state's transitions for events that an inner state always handles. `until` is the deadline of the state's wait.
  */
 export function listNextTransitions(machine: AnyStateMachine, state: StateValue, until?: number): NextTransition[] {
   const transitions = leavesOf(machine, state).flatMap((leaf) => transitionsOutOf(leaf, until));

@@ -30,8 +30,7 @@ export function transitionLabel(
 }
 
 /**
- * Returns the name of a guard in the machine's setup. Combined guards are rendered as `one and other`, `one or other`
- * and `not one`.
+ * Returns the name of a guard in the machine's setup. Combined guards are rendered as `a and b`, `a or b` and `not a`.
  */
 export function guardName(guard: unknown): string {
   if (typeof guard === 'string') return guard;

@@ -38,9 +38,9 @@ function regionStates(machine: AnyStateMachine, region: Region | undefined): Any
 }
 
 /**
- * Returns the columns of boxes in the drawing of a region or, without a region, of a machine that has none. Columns run
- * from left to right, and their boxes from top to bottom in the order of the chart. Returns undefined if no state
- * declares a column, in which case all boxes are laid out from left to right in that order.
+ * Returns the columns of boxes in the drawing of `region` or, if it is undefined, of the whole machine. Columns run
+ * from left to right, and the boxes in a column from top to bottom in chart order. Returns undefined if no state
+ * declares a column. All boxes are then laid out from left to right.
  */
 export function regionColumns(machine: AnyStateMachine, region?: Region): readonly (readonly string[])[] | undefined {
   const columns: string[][] = [];

@@ -1,6 +1,6 @@
 /**
- * Finds the machine of an actor and the tags of its states from names alone, so that they can also be found for actors
- * that no longer exist.
+ * Looks up an actor's machine and the tags of its states by name only, so that the lookup also works for actors that no
+ * longer exist.
  */
 import type { AnyStateMachine } from 'xstate';
 import { actorSteps } from '../../show/actors/actorPath.ts';

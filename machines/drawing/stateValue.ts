@@ -1,4 +1,4 @@
-/** Converts the printed form of a state to an XState state value. */
+/** Parses a state path back into an XState state value. */
 import type { StateValue } from 'xstate';
 
 /** Parses the output of `statePath`, such as `launching.creatingContainer`, or `active.a paused.b` for parallel regions. */

@@ -1,7 +1,7 @@
 /**
- * Protects the node from running out of memory, disk space or processes (C28). A pass every ten seconds measures the
- * remaining resources, reclaims disk space and, if that does not suffice, evicts one pod. Pods that exceed the limits
- * on their disk usage are evicted in any case.
+ * Protects the node from running out of memory, disk space or processes (C28). Every ten seconds, a pass measures the
+ * remaining resources, reclaims disk space and, if that is not enough, evicts one pod. Pods that exceed their
+ * ephemeral-storage limits are always evicted.
  */
 import { assertEvent, assign, enqueueActions, sendTo, setup } from 'xstate';
 import { involvedNode, type RecordedEvent, recordedEvent, warning } from '../../kubernetes/events/recordedEvent.ts';

@@ -28,8 +28,8 @@ import { killLimitMs } from '../pod/termination.ts';
 import type { PortTypes } from '../shared/ports.ts';
 
 /**
- * Eviction settings. A type alias, because generated declaration files can expand an alias but can refer to an
- * interface only by name.
+ * Eviction settings. A type alias rather than an interface, because generated declaration files can inline an alias but
+ * can refer to an interface only by name.
  */
 export type EvictionInput = {
   readonly nodeName: string;
@@ -108,7 +108,7 @@ export const initialEvictionContext = (input: EvictionInput): EvictionContext =>
 
 type Measurement = PortTypes['measureResources']['output'];
 
-/** Returns the UIDs of the pods that have enforced limits on their disk usage. */
+/** Returns the UIDs of the pods with enforced ephemeral-storage limits. */
 export const limitedUids = ({ pods, enforcesStorageLimits }: EvictionContext): string[] =>
   enforcesStorageLimits ? pods.filter(hasLocalStorageLimit).map(({ metadata }) => metadata.uid) : [];
 
@@ -155,7 +155,7 @@ function nextEarlierObservations({
 export const effectiveThresholds = ({ thresholds, layout }: EvictionContext): readonly Threshold[] =>
   layout === undefined ? thresholds : withContainerFsThresholds(thresholds, layout);
 
-/** Returns the evictions of pods that exceed a limit on their disk usage. Critical pods are not evicted. */
+/** Returns the evictions of pods that exceed an ephemeral-storage limit. Critical pods are not evicted. */
 function storageEvictions(
   { pods, layout = 'single' }: Pick<EvictionContext, 'pods' | 'layout'>,
   usages: PodUsages,
@@ -187,7 +187,7 @@ export function isRelieved({ acting: [threshold] }: EvictionContext, { observati
   return threshold !== undefined && thresholdsMet([threshold], observations, { withMinReclaim: true }).length === 0;
 }
 
-/** Returns the pods to rank, and the resource of the threshold that took effect, by which they are ranked. */
+/** Returns the pods to rank and the resource to rank them by, which is that of the threshold that took effect. */
 export const podsToMeasure = ({ pods, acting: [threshold] }: EvictionContext): PortTypes['measurePods']['input'] => ({
   uids: pods.map(({ metadata }) => metadata.uid),
   resource: threshold === undefined ? 'everything' : resourceOf(threshold.signal),

@@ -1,4 +1,4 @@
-/** Describes the eviction machine's state for explanations and the page. */
+/** Describes the state of the eviction machine for `explain` and the node's web page. */
 import { roundedBytes } from '../../kubernetes/eviction/amounts.ts';
 import type { ReportedDetails } from '../../show/actors/actorNode.ts';
 import { thresholdSentences } from '../../show/explain/explainEviction.ts';

@@ -1,6 +1,5 @@
 /**
- * Provides one image that a container or a volume needs. Checks whether it is present and pulls it according to its
- * policy (C17).
+ * Ensures that an image that a container or a volume needs is present, and pulls it according to its policy (C17).
  */
 import { assign } from 'xstate';
 import type { ActorInfo } from '../shared/stateMeta.ts';

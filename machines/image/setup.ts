@@ -157,8 +157,8 @@ export const imageSetup = setup({
     deductDisplayTime: assign(({ context: { waitMs } }) => ({ waitMs: Math.max(0, waitMs - FAILURE_DISPLAY_MS) })),
     recordNeverPullReason: assign(({ context }) => ({ waitingReason: neverPullReason(context.image) })),
     /**
-     * Requests a pull slot. A retry is queued behind all other requests. Otherwise a registry that never responds would
-     * get the slot each time.
+     * Requests a pull slot. A retry is queued behind all other requests, because pulls from an unresponsive registry
+     * would otherwise occupy the slot every time.
      */
     requestSlot: sendTo(sharedActor('pullLimiter'), ({ context, self }) => ({
       type: 'slot.request',

@@ -31,7 +31,8 @@ import { after } from '../shared/waiting/waits.ts';
 /** Interval between two image garbage collections, in milliseconds (`ImageGCPeriod`). */
 const COLLECTION_INTERVAL_MS = 300_000;
 
-// Type aliases, because generated declaration files can expand an alias but can refer to an interface only by name.
+// Type aliases rather than interfaces, because generated declaration files can inline an alias but can refer to an
+// interface only by name.
 type ImageGarbageInput = {
   readonly nodeName: string;
   /** Undefined for the kubelet's defaults. */
@@ -48,8 +49,8 @@ type ImageGarbageContext = {
   readonly nodeName: string;
   readonly policy: ImageGarbagePolicy;
   /**
-   * UIDs of the pods that may still create containers, according to the node's reply. Empty between two garbage
-   * collections.
+   * UIDs of the pods that may still create containers, as reported by the node for this garbage collection. Empty
+   * between two garbage collections.
    */
   readonly activePodUids: readonly string[];
   /** Result of the last image garbage collection. Undefined before the first one. */
@@ -107,8 +108,8 @@ const requestingPodsState = (target: string) =>
   });
 
 /**
- * Returns a state that collects garbage images. As in the kubelet, the first of several consecutive failures is not
- * reported, because the statistics may not be available yet when the agent has just started.
+ * Returns a state in which unused images are removed. As in the kubelet, the first of several consecutive failures is
+ * not reported, because statistics may not be available shortly after the agent has started.
  */
 const collectingState = ({ reportsFailures }: { readonly reportsFailures: boolean }) => {
   const failureEvents = ({ message }: Failure) => (reportsFailures ? warning('ImageGCFailed', message) : []);

@@ -10,7 +10,8 @@ import { parent } from '../shared/views/actorRefs.ts';
 import { failureOf } from '../shared/waiting/failure.ts';
 import { after, retryWaitState } from '../shared/waiting/waits.ts';
 
-// A type alias, because generated declaration files can expand an alias but can refer to an interface only by name.
+// A type alias rather than an interface, because generated declaration files can inline an alias but can refer to an
+// interface only by name.
 export type LeaseInput = {
   /** Renewal interval in milliseconds, a quarter of the lease's duration. */
   readonly renewalIntervalMs: number;

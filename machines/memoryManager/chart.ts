@@ -1,6 +1,6 @@
 /**
- * Makes the memory assignments of admission durable, before the pods that need them are admitted
- * (`pkg/kubelet/cm/memorymanager/memory_manager.go`). Exists only on nodes with the static memory manager policy.
+ * Persists the memory assignments that admission made, before the pods are admitted
+ * (`pkg/kubelet/cm/memorymanager/memory_manager.go`). Exists only on nodes with the Static memory manager policy.
  */
 import { assertEvent, assign, sendTo, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
@@ -21,7 +21,7 @@ export type MemoryManagerInput = {
 };
 
 export type MemoryManagerContext = MemoryManagerInput & {
-  /** Revision number of the latest assignments. Number 0 stands for the persisted assignments. */
+  /** Revision number of the latest assignments. Revision 0 denotes the persisted assignments. */
   readonly revision: number;
   readonly failure?: Failure | undefined;
 };
@@ -60,7 +60,7 @@ export const memoryManagerMachine = setup({
   description: 'The memory of NUMA nodes that containers have to themselves.',
   meta: { facts },
   context: ({ input }) => ({ ...input, revision: 0 }),
-  // The first step is to save, because the file may not exist yet.
+  // Start by saving, because the file may not exist yet.
   initial: 'saving',
   on: { 'memory.assigned': { target: '.saving', actions: 'recordAssignments' } },
   states: {

@@ -1,5 +1,5 @@
 /**
- * Manages the mirror pod of a static pod, which makes the static pod visible at the API server under the same name. The
+ * Manages the mirror pod of a static pod, which makes the static pod visible on the API server under the same name. The
  * mirror pod is updated and removed with the static pod. If another client changes or deletes the mirror pod, the
  * static pod continues to run.
  */
@@ -20,7 +20,7 @@ import { after, retryState } from '../shared/waiting/waits.ts';
 export interface MirrorFacts {
   /** The static pod to mirror. Null if no static pod has this name. */
   readonly pod: Pod | null;
-  /** The mirror pod at the API server. Null if it does not exist. */
+  /** The mirror pod on the API server. Null if it does not exist. */
   readonly observedMirror: ObservedMirror | null;
   /**
    * Whether the mirror pod remains unchanged for now, because containers of this static pod are still running, or
@@ -33,7 +33,8 @@ export interface MirrorFacts {
 
 export type MirrorEvent = { type: 'mirror.changed'; facts: MirrorFacts } | { type: 'timer.elapsed' };
 
-// A type alias, because generated declaration files can expand an alias but can refer to an interface only by name.
+// A type alias rather than an interface, because generated declaration files can inline an alias but can refer to an
+// interface only by name.
 type MirrorInput = { readonly namespace: string; readonly name: string; readonly facts: MirrorFacts };
 
 type MirrorContext = MirrorInput & {
@@ -155,7 +156,7 @@ export const mirrorMachine = mirrorSetup.createMachine({
       meta: { waitsFor: 'the watch of pods to show the mirror pod', afterMs: WATCH_LAG_MS },
       invoke: after(WATCH_LAG_MS),
       always: { guard: 'isMirrorObserved', target: 'deciding' },
-      // Changes are only recorded. Creating the mirror pod again would be refused, and it cannot be removed before the
+      // Only record changes. A second create request would be refused, and the mirror pod cannot be removed before the
       // watch has reported its UID.
       on: {
         'timer.elapsed': { target: 'deciding', meta: { coverageGap: RARELY_TAKEN } },

@@ -5,7 +5,7 @@ import type { MirrorFacts } from './chart.ts';
 export type NamedMirror = MirrorFacts & { readonly namespace: string; readonly name: string };
 
 export interface MirrorRecords {
-  /** The mirror pods at the API server. */
+  /** The mirror pods on the API server. */
   readonly observedMirrors: readonly ObservedMirror[];
   /** The facts last sent to the actor of each mirror pod, by `NAMESPACE/NAME`. */
   readonly sentFacts: Readonly<Record<string, NamedMirror>>;

@@ -1,6 +1,6 @@
 /**
  * Runs the node. Starts the actors that every node has, and routes each fact from the sources, the runtime and the
- * cluster to the actors that it concerns. The pods' own actors decide about individual pods.
+ * cluster to the actors that need it. Decisions about a pod are made by that pod's own actor.
  */
 import { assertEvent, assign, enqueueActions, sendTo } from 'xstate';
 import { lookUp } from '../../base/values/lookUp.ts';
@@ -41,7 +41,10 @@ import { nodeSetup, podId, sinkId } from './setup.ts';
 import { activeImplementations, partial, running } from './states/active.ts';
 import { draining, drainingImplementations } from './states/draining.ts';
 
-/** Time limit in milliseconds for the first list of the runtime's pods if the node has to stop before that list. */
+/**
+ * Time limit in milliseconds for the first list of the runtime's pods if the node has been told to stop before the list
+ * has arrived.
+ */
 const RUNTIME_LIST_TIMEOUT_MS = 5_000;
 /** Number of renewals per lease duration. */
 const RENEWALS_PER_LEASE = 4;
@@ -96,8 +99,8 @@ const chartSetup = nodeSetup
       isRuntimeListed: ({ context }) => context.observed !== undefined && context.health.name !== '',
       haveAllSourcesResponded: ({ context }) => haveAllSourcesResponded(context),
       /**
-       * Whether the node depends on the stopped feed. The agent cannot work without the runtime's facts or the ticker,
-       * which triggers the rebuild of broken pods.
+       * Whether the node cannot work without the stopped feed. It needs the facts about the runtime, and the ticker
+       * that makes it respawn failed pod actors.
        */
       isRequiredFeed: ({ event }) => {
         assertEvent(event, 'feed.ended');
@@ -206,7 +209,10 @@ const chartSetup = nodeSetup
         if (event.type !== 'node.csiInitialized' || registration === undefined) return;
         enqueue.assign({ registration: { ...registration, isInitialized: true } });
       }),
-      /** Starts the registration once the runtime is known, so that the new Node already describes it. */
+      /**
+       * Starts the registration once the runtime has responded, so that the new Node object already contains the
+       * runtime's properties.
+       */
       startRegistration: enqueueActions(({ context, enqueue }) => {
         if (context.cluster !== undefined) enqueue.sendTo('registration', { type: 'runtime.seen' });
       }),
@@ -245,7 +251,7 @@ const chartSetup = nodeSetup
         if (context.eviction !== undefined) enqueue.sendTo('eviction', event);
         if (context.shutdown !== undefined) enqueue.sendTo('shutdown', event);
       }),
-      /** Applies the shutdown of the host, or its cancellation, to the admission of pods. */
+      /** Updates pod admission when the host is about to shut down or the shutdown is cancelled. */
       recordShutdown: enqueueActions(({ event, enqueue }) => {
         assertEvent(event, 'shutdown.changed');
         const { isShuttingDown, at } = event;
@@ -304,7 +310,7 @@ const chartSetup = nodeSetup
         for (const [uid, claims] of changedPodClaims(context, event.claims))
           if (Object.hasOwn(context.pods, uid)) enqueue.sendTo(podId(uid), { type: 'pod.claimsChanged', claims });
       }),
-      /** Notifies the claims' actor, and the pods whose claims may have to wait for a driver. */
+      /** Notifies the claims actor, and the pods whose ResourceClaims may be waiting for a driver. */
       recordDrivers: enqueueActions(({ context, event, enqueue }) => {
         assertEvent(event, 'drivers.changed');
         enqueue.sendTo('claims', event);

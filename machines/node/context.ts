@@ -72,7 +72,7 @@ export type MemoryInput = Pick<MemoryAllocation, 'memoryPolicy' | 'assignments'>
 
 export interface NodeInput {
   readonly nodeName: string;
-  /** The owner mark on this agent's sandboxes, which consists of its root directory and node name. */
+  /** The mark by which this agent recognizes its sandboxes, which consists of its root directory and node name. */
   readonly owner: string;
   /** The sources that must have listed their pods before any pod is started or stopped. */
   readonly sources: readonly string[];
@@ -93,8 +93,8 @@ export interface NodeInput {
   /** The memory manager's policy and persisted assignments. Undefined unless the policy is Static. */
   readonly memory?: MemoryInput;
   /**
-   * The device resources and allocations that the previous agent persisted. Undefined if the node has no device
-   * plugins.
+   * The device resources and allocations that the previous run of the agent persisted. Undefined if the node has no
+   * device plugins.
    */
   readonly devices?: DevicePool;
   readonly startSlots: number;
@@ -113,7 +113,7 @@ export interface NodeInput {
   readonly reportsProcessOomKills?: boolean;
   /** Whether the statuses of containers contain the health of their devices. Defaults to true. */
   readonly reportsDeviceHealth?: boolean;
-  /** Sentences about the cgroups of daemons whose limits are set, for display. Undefined if there are none. */
+  /** Descriptions, for display, of the daemon cgroups whose limits the node enforces. Undefined if there are none. */
   readonly reservedCgroups?: readonly string[];
   /** Terminal statuses that pods had reached before a restart of the agent, by UID. */
   readonly statuses: Readonly<Record<string, PodStatus>>;
@@ -155,7 +155,7 @@ export interface NodeInput {
   readonly foreign?: readonly ForeignPod[];
   /** Settings for the eviction of pods. Undefined if the node evicts none. */
   readonly eviction?: Omit<EvictionInput, 'nodeName'>;
-  /** Settings for the shutdown of the host. Undefined if the node does not follow it. */
+  /** Settings for graceful node shutdown. Undefined if the node does not delay shutdowns. */
   readonly shutdown?: Omit<ShutdownInput, 'nodeName'>;
 }
 
@@ -198,11 +198,11 @@ export interface NodeContext
   readonly processKills: readonly PendingProcessKill[];
   /** The claims that are, or are about to be, prepared on the node. */
   readonly claims: readonly ClaimState[];
-  /** State of the search for OOM kills. Undefined if the node does not search for them. */
+  /** State of OOM kill detection. Undefined if the node does not detect OOM kills. */
   readonly oomWatch?: OomWatch;
   /**
-   * Whether the node is ready, apart from draining, and since when. `since` is undefined if the readiness has not
-   * changed since the agent started.
+   * Whether the node is ready, ignoring draining, and since when. `since` is undefined if the readiness has not changed
+   * since the agent started.
    */
   readonly readiness: { readonly isReady: boolean; readonly since?: number };
   /** Failures of stopped feeds that the node can do without. */
@@ -311,7 +311,7 @@ const hasObjects = ({ sandboxes, containers, foreignSandboxes = [] }: ObservedPo
 export const withoutForeignObjects = ({ owner, takenOverUids }: NodeContext, pod: ObservedPod): ObservedPod =>
   takenOverUids.includes(pod.uid) ? pod : separateForeignSandboxes(pod, owner);
 
-/** Returns the initial CPU allocation of a new agent, which uses the persisted assignments. */
+/** Returns the CPU allocation at the start of the agent, restored from the persisted assignments. */
 export const initialCpuAllocation = ({ reconcileMs: _, ...managers }: CpuManagerInput): CpuAllocation => ({
   ...managers,
   revision: 0,
@@ -319,7 +319,7 @@ export const initialCpuAllocation = ({ reconcileMs: _, ...managers }: CpuManager
   unconfirmed: [],
 });
 
-/** Returns the memory assignments at the start of the agent, which were persisted. */
+/** Returns the memory allocation at the start of the agent, restored from the persisted assignments. */
 export const initialMemoryAllocation = (managers: MemoryInput): MemoryAllocation => ({
   ...managers,
   revision: 0,

@@ -15,7 +15,7 @@ import type { NodeContext } from './context.ts';
 export interface CountedPod {
   readonly uid: string;
   readonly isStatic: boolean;
-  /** Stage of the pod, which may run (`sync`), is terminating or has terminated, as in the kubelet's pod workers. */
+  /** The pod's stage, as in the kubelet's pod workers: allowed to run (`sync`), terminating, or terminated. */
   readonly lifecycle: 'sync' | 'terminating' | 'terminated';
   /** Whether a source contains the pod. */
   readonly isDesired: boolean;
@@ -26,7 +26,7 @@ export interface CountedPod {
 type MountedVolumeNames = ReadonlyMap<string, boolean>;
 
 interface CpuCounts {
-  /** Number of CPUs that can become exclusive. */
+  /** Number of CPUs that can be assigned exclusively. */
   readonly available: number;
   readonly exclusive: number;
   readonly exclusiveByNode: ReadonlyMap<number, number>;
@@ -43,9 +43,9 @@ export interface NodeCounts {
   readonly mirrors: number;
   /** Undefined if the node does not assign CPUs. */
   readonly cpus?: CpuCounts;
-  /** Undefined if the host has not shut down while the node delayed that. */
+  /** Start and end of the last host shutdown that the node delayed. Undefined if there was none. */
   readonly lastShutdown?: ShutdownTimes | undefined;
-  /** Number of prepared claims by driver. The undefined driver stands for all drivers together. */
+  /** Number of prepared claims by driver. The key `undefined` holds the total. */
   readonly claims: ReadonlyMap<string | undefined, number>;
   /** Expiry of the certificates that the node manages, by name, in milliseconds since the epoch. */
   readonly certificates: ReadonlyMap<string, number>;

@@ -188,8 +188,8 @@ export const nodeSetup = setup({
       }
     }),
     /**
-     * Removes from the context a pod whose actor is done. Either the pod has terminated, or the actor has failed and is
-     * rebuilt at the next tick.
+     * Removes a pod from the context after its actor has stopped. Either the pod has terminated, or the actor has
+     * failed and is respawned at the next tick.
      */
     forgetPod: enqueueActions(({ context, event, enqueue }) => {
       const uid = eventPodUid(event);

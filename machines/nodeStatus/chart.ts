@@ -8,7 +8,8 @@ import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { failureOf } from '../shared/waiting/failure.ts';
 import { after } from '../shared/waiting/waits.ts';
 
-// A type alias, because generated declaration files can expand an alias but can refer to an interface only by name.
+// A type alias rather than an interface, because generated declaration files can inline an alias but can refer to an
+// interface only by name.
 export type NodeStatusInput = {
   readonly nodeName: string;
   /** Interval between two checks for changes, in milliseconds. */
@@ -16,13 +17,13 @@ export type NodeStatusInput = {
 };
 
 export type NodeStatusContext = NodeStatusInput & {
-  /** Whether the status has changed while the previous one was being reported. */
+  /** Whether the status changed while the previous one was being reported. */
   readonly isStale: boolean;
   readonly retryAt: number;
   readonly failure?: Failure | undefined;
 };
 
-/** Time in milliseconds for a starting node to become ready before it is reported as not ready. */
+/** Time in milliseconds that a starting node has to become ready before it is reported as not ready. */
 const STARTUP_GRACE_MS = 5_000;
 
 const statusEvents = (event: object): PortTypes['putNodeStatus']['output']['events'] =>

@@ -44,7 +44,7 @@ const chartSetup = podSetup
   .extend(terminatingImplementations)
   .extend({
     guards: {
-      /** Whether the pod's phase at the API server is already terminal because the node has reported it. */
+      /** Whether the pod's phase on the API server is already terminal because this node reported it. */
       isPhaseAlreadyTerminal: ({ event }) => {
         assertEvent(event, 'pod.terminate');
         return event.termination.reason === 'EndedElsewhere';
@@ -141,8 +141,8 @@ const chartSetup = podSetup
         ]);
       }),
       /**
-       * Stops the actors of a broken pod in reverse order. A final state would stop the first child first, and after
-       * each removal V8 rebuilds the remaining children as a hash table, which takes 2 ms for 1,000 of them.
+       * Stops the actors of a failed pod in reverse order. A final state would stop the first child first, and each
+       * removal would make V8 convert the remaining children to a hash table, which takes 2 ms for 1,000 of them.
        */
       stopActorsOfBrokenPod: enqueueActions(({ context, enqueue }) => {
         for (const name of Object.keys(context.containers).reverse()) enqueue.stopChild(containerId(name));
@@ -207,7 +207,7 @@ export const podMachine = chartSetup.createMachine({
     'pod.devicesChanged': { actions: 'recordDevices' },
     'admission.admitted': { actions: 'applyAdmittedUpdate' },
     'admission.refused': { actions: ['recordUpdateRefusal', 'recordResizeRefusal', 'applyUpdateWithoutResize'] },
-    // A child actor has failed with an internal error. The node rebuilds the whole pod from facts.
+    // A child actor has failed with an internal error. The node respawns the pod's actor from the observed state.
     'xstate.error.actor.*': { target: '.broken', actions: 'recordActorFailure', meta: { coverageGap: NO_ACTOR_FAILS } },
   },
   states: {

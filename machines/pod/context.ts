@@ -29,7 +29,7 @@ import type { VolumeInput } from '../volume/setup.ts';
 
 export interface PodInput {
   readonly pod: Pod;
-  /** The pod's objects in the runtime as last observed, initially at the start of the actor. */
+  /** The pod's objects in the runtime as last observed. Initially, those that existed when the actor started. */
   readonly observed: ObservedPod;
   /** Time at which the node spawned the pod's actor, in milliseconds since the epoch. */
   readonly spawnedAt: number;
@@ -38,17 +38,20 @@ export interface PodInput {
   readonly crashLoop: BackOff;
   /** Whether pods may use the node's swap. */
   readonly limitedSwap?: boolean | undefined;
-  /** The claims that are prepared for the pod, possibly by an earlier agent. */
+  /** The claims that are prepared for the pod, possibly by an earlier run of the agent. */
   readonly claims?: readonly ClaimState[] | undefined;
   /** Set while the runtime has no network for pods. */
   readonly networkNotReady?: NetworkNotReady;
-  /** Whether an earlier agent left, or may have left, logs of the pod. */
+  /** Whether logs of the pod from before the start of this agent exist or may exist. */
   readonly hasLogs?: boolean;
-  /** The allocation from before a restart of the agent, or from before a rebuild of the actor. */
+  /** The allocation from before a restart of the agent or of the pod's actor. */
   readonly allocation?: Allocation;
   /** Probe results of the pod's containers from before a restart of the agent. */
   readonly probed?: readonly ProbeResults[];
-  /** Terminated container statuses persisted by an earlier agent. The runtime may have lost these containers since. */
+  /**
+   * Terminated container statuses persisted by an earlier run of the agent. The runtime may have lost these containers
+   * since.
+   */
   readonly containerEnds?: ContainerEnds;
   /**
    * Set for a pod that must terminate from the start, because no source contains it or because it had already
@@ -66,8 +69,7 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
   /** The latest version of the pod from its source. */
   readonly desired: Pod;
   /**
-   * The version that the node was last requested to admit. It equals `desired` except for resources that cannot be
-   * changed.
+   * The version whose admission was requested last. It equals `desired` except for resources that cannot be changed.
    */
   readonly requestedPod: Pod;
   /**
@@ -75,16 +77,16 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
    * not admitted.
    */
   readonly allocated: Pod;
-  /** The conditions of the pod at its source, including those set by other controllers. */
+  /** The pod's conditions as reported by its source, including those set by other controllers. */
   readonly conditions?: readonly PodCondition[] | undefined;
   /**
    * Time at which the pod became active on the node, under this agent or an earlier one, in milliseconds since the
    * epoch.
    */
   readonly startedAt: number;
-  /** The active deadline being counted down, in milliseconds since the epoch. */
+  /** The active deadline whose timer is running, in milliseconds since the epoch. */
   readonly activeDeadline?: number | undefined;
-  /** The deadline of the termination being counted down, in milliseconds since the epoch. */
+  /** The termination deadline whose timer is running, in milliseconds since the epoch. */
   readonly killDeadline?: number | undefined;
   readonly networkNotReady?: NetworkNotReady | undefined;
   /** The devices of the pod's containers. Undefined if it has none. */
@@ -147,11 +149,13 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
   /** Reason why the node does not admit the latest update from the source. */
   readonly updateRefusal?: Refusal | undefined;
   /**
-   * The refused resize that the last ResizeDeferred or ResizeInfeasible event was about, even if an earlier agent
-   * recorded it.
+   * The refused resize that the last ResizeDeferred or ResizeInfeasible event was about. The event may have been
+   * recorded before a restart of the agent.
    */
   readonly pendingResize?: PendingResize | undefined;
-  /** The admitted resize that is in progress, even if an earlier agent has admitted it. Undefined if there is none. */
+  /**
+   * The admitted resize that is in progress, possibly since before a restart of the agent. Undefined if there is none.
+   */
   readonly resize?: AdmittedResize | undefined;
   readonly failure?: Failure | undefined;
   readonly retryAt: number;
@@ -192,14 +196,14 @@ export interface PendingResize {
   readonly reason: string;
   /** Generation of the pod in which the resources were requested. 0 if the pod has none. */
   readonly generation: number;
-  /** The requested resources. Undefined if an earlier agent has refused them. */
+  /** The requested resources. Undefined if they were refused before a restart of the agent. */
   readonly resources?: PodResources | undefined;
 }
 
 interface AttemptedResize extends Pick<PortTypes['resizePod']['input'], 'appliedPod' | 'containers'> {
   /**
-   * The sizes that resize attempts may have given to containers, by container name. Contains only sizes that differed
-   * from the last known one at the time of the attempt.
+   * The sizes that resize attempts may have given to containers, by container name. Contains only containers whose
+   * attempted size differed from their last known size.
    */
   readonly attemptedSizes: Readonly<Record<string, ContainerSize>>;
   /**
@@ -217,8 +221,8 @@ interface AdmittedResize {
 }
 
 /**
- * Returns the resize state that an earlier agent reported in the API server's status, so that the events about it are
- * not sent again (`BackfillPodResizeConditions` in `pkg/kubelet/status/status_manager.go`).
+ * Returns the resize state that was reported to the API server before a restart of the agent, so that the events about
+ * it are not repeated (`BackfillPodResizeConditions` in `pkg/kubelet/status/status_manager.go`).
  */
 function reportedResize({ status }: Pod): Pick<PodContext, 'pendingResize' | 'resize'> {
   const pendingCondition = status?.conditions?.find(({ type }) => type === 'PodResizePending');
@@ -263,8 +267,8 @@ export function initialPodContext({ pod, ...input }: PodInput): PodContext {
 }
 
 /**
- * Returns the startTime in the status at the pod's source, in milliseconds since the epoch, or undefined if the status
- * has none. An active deadline counts from this time, even if the runtime has lost containers since
+ * Returns the startTime in the status that the pod's source reports, in milliseconds since the epoch, or undefined if
+ * there is none. The active deadline is measured from this time, even if the runtime has lost containers since
  * (`pastActiveDeadline` in `pkg/kubelet/active_deadline.go`).
  */
 function reportedStartTime({ status }: Pod): number | undefined {
@@ -272,8 +276,8 @@ function reportedStartTime({ status }: Pod): number | undefined {
 }
 
 /**
- * Returns the names of the containers whose latest runs the runtime may have lost. For such a container, the runtime
- * has no runs or has runs only in a sandbox that is not ready.
+ * Returns the containers whose latest run may be missing from the runtime, because all of their runs are in sandboxes
+ * that are not ready or because there are none.
  */
 export function containersWithLostRuns(pod: Pod, observed: ObservedPod): string[] {
   const readySandboxIds = new Set(observed.sandboxes.flatMap(({ id, state }) => (state === 'ready' ? [id] : [])));

@@ -25,8 +25,8 @@ export const refusalEvents = ({ reason, message }: Refusal): EventMessage[] => [
 
 /**
  * Records the message of a termination as an event. Only terminations that the node or the cluster initiated have a
- * message. The event of an eviction, which has annotations, was recorded when the pod was chosen, and the shutdown of the
- * host is an event of the node alone.
+ * message. Evictions are skipped, because their annotated event was recorded when the pod was chosen. Host shutdowns
+ * are skipped, because they are recorded only on the node.
  */
 export const recordTerminationEvent = {
   type: 'recordEvent' as const,

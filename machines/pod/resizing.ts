@@ -43,9 +43,8 @@ export function requestedVersion(
 const podWith = memoize((resources: PodResources) => memoize((pod: Pod) => withResources(pod, resources)));
 
 /**
- * Returns a function that looks up the resources that a container had when the previous agent stopped. They may differ
- * from the pod's current resources if the manifest was edited in the meantime. They are undefined if none were
- * persisted.
+ * Returns a lookup of the resources that a container had before the agent restarted. These may differ from the pod's
+ * current resources if the manifest was edited in the meantime. The lookup returns undefined if nothing was persisted.
  */
 export function persistedSizes({ allocation, allocated }: PodContext): (name: string) => ContainerSize | undefined {
   const { sizes, resources } = allocation ?? {};
@@ -98,8 +97,9 @@ export const attemptedPod = ({ allocated, appliedPod, attemptedResize }: PodCont
     : allocated;
 
 /**
- * Returns the spec with the resources to persist for the pod's cgroup if a failed resize may have changed the cgroup
- * although its last known resources are the admitted ones. The next agent then applies the admitted resources again.
+ * Returns the spec whose resources are to be persisted for the pod's cgroup, if a failed resize may have changed the
+ * cgroup. The persisted resources then differ from the admitted ones, so the next run of the agent applies the admitted
+ * ones again.
  */
 export function uncertainSpec({ allocated, appliedPod, attemptedResize }: PodContext): PodSpec | undefined {
   if (attemptedResize === undefined || hasSamePodResources(attemptedResize.attemptedPod, allocated)) return undefined;
@@ -189,13 +189,13 @@ export const containersToResize = (context: PodContext): SizedContainer[] =>
 export const awaitsResources = ({ requestedPod, allocated, updateRefusal }: PodContext): boolean =>
   updateRefusal === undefined && !isJsonEqual(requestedPod.spec, allocated.spec);
 
-/** Whether the pod's own cgroup does not have the admitted resources yet, or may have others. */
+/** Whether the pod's own cgroup still has, or may have, resources other than the admitted ones. */
 export const isCgroupOutdated = ({ appliedPod, allocated, attemptedResize }: PodContext): boolean =>
   attemptedResize !== undefined ||
   (appliedPod?.spec !== allocated.spec &&
     (appliedPod === undefined || !hasSameResources(resourcesOf(appliedPod), resourcesOf(allocated))));
 
-/** Whether the pod can be resized now, because no container has to start or to stop first. */
+/** Whether the pod can be resized now, i.e. no container has to start or stop first. */
 export const mustResize = (context: PodContext): boolean =>
   isResizing(context) && containersWithWrongSize(context).every(({ idToResize }) => idToResize !== undefined);
 

@@ -85,8 +85,8 @@ export const admissionRequest = (context: PodContext, holder: ActorPath): Admiss
 });
 
 /**
- * Returns the requests with which an earlier agent admitted the pod. They are computed from the admitted resources,
- * because a kubelet does not persist the sums.
+ * Returns the requests with which the pod was admitted before the agent restarted. They are recomputed from the
+ * admitted resources, because a kubelet does not persist the totals.
  */
 const persistedRequests = (allocation: Allocation, allocated: Pod): PodResourceRequests =>
   allocation.resources === undefined ? allocation : requestsOf(allocated);
@@ -96,7 +96,7 @@ export type PodTag =
   | StateTag
   /** Another agent runs the pod. */
   | 'ofOthers'
-  /** The pod's history under an earlier agent is being determined. */
+  /** The restart counts from before the start of this agent are being determined. */
   | 'countingRestarts'
   /** Prerequisites of the containers are still missing or unknown. */
   | 'settingUp'
@@ -245,7 +245,7 @@ export const podSetup = setup({
      */
     spawnVolumes: enqueueActions(({ context, enqueue }) => {
       const { allocated: pod, arrivalOrder, termination } = context;
-      // No actors are needed to remove a pod, because the removal finds an earlier agent's volumes on disk.
+      // No actors are needed to remove a pod, because the removal finds volumes from earlier runs of the agent on disk.
       if (termination !== undefined && !remainsAfterTermination(termination)) return;
       const isInUse = containersOf(pod.spec).some(({ container }) => knownRuns(context, container.name).length > 0);
       const names = (pod.spec.volumes ?? []).map(({ name }) => name);

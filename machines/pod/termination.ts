@@ -10,8 +10,8 @@ import type { PodContext } from './context.ts';
 export const deadlineOf = ({ at, graceSeconds }: Termination): number => at + graceSeconds * 1_000;
 
 /**
- * Whether the terminated pod remains until no source contains it any more, because it has completed or the node
- * terminated it for reasons of its own.
+ * Whether the terminated pod remains until no source contains it any more, because it completed or the node itself
+ * initiated the termination.
  */
 export const remainsAfterTermination = (termination: Termination | undefined): boolean =>
   termination?.reason === 'Completed' || termination?.staysUntilUnlisted === true;
@@ -65,20 +65,20 @@ export const withExceededDeadline = (context: PodContext, at: number): Terminati
   context.termination ? { ...context.termination, exceedsDeadline: true } : deadlineExceededTermination(context, at);
 
 /**
- * Returns the time limit in milliseconds of a termination that the node initiates for reasons of its own. It is one and
- * a half times the grace period, but at least 10 s (`killPodNow` in `pkg/kubelet/pod_workers.go`).
+ * Returns the time limit in milliseconds for a termination that the node itself initiated. It is one and a half times
+ * the grace period, but at least 10 s (`killPodNow` in `pkg/kubelet/pod_workers.go`).
  */
 export const killLimitMs = ({ graceSeconds }: Termination): number =>
   Math.max(10, graceSeconds + Math.trunc(graceSeconds / 2)) * 1_000;
 
 /**
- * Returns the deadline for terminating a pod that the node terminates for its own reasons, in milliseconds since the
- * epoch. Undefined for any other pod.
+ * Returns the deadline of a termination that the node itself initiated, in milliseconds since the epoch. Undefined for
+ * any other pod.
  */
 export const computeKillDeadline = ({ termination }: PodContext): number | undefined =>
   termination !== undefined && isByNode(termination) ? termination.at + killLimitMs(termination) : undefined;
 
-/** Whether the node terminates the pod for reasons of its own. */
+/** Whether the node itself initiated the termination. */
 const isByNode = ({ reason }: Termination): boolean =>
   reason === 'Preempting' || reason === 'Evicted' || reason === 'Terminated';
 

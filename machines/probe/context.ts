@@ -19,7 +19,7 @@ export interface ProbeInput {
   /** Start time of the container in milliseconds since the epoch. */
   readonly startedAt: number;
   readonly podIp: string | undefined;
-  /** Whether the probe was passing when the previous agent stopped. */
+  /** Whether the probe was passing before the agent restarted. */
   readonly passed: boolean;
   /**
    * Whether the run started before this agent did. In that case the first attempt comes after a random delay, so that
@@ -29,7 +29,6 @@ export interface ProbeInput {
 }
 
 export interface ProbeContext extends ProbeInput {
-  /** Result of the last attempt. */
   readonly lastResult?: 'success' | 'failure';
   /** Number of consecutive attempts with the result `lastResult`. */
   readonly consecutiveCount: number;

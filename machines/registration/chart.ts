@@ -18,13 +18,14 @@ const INITIAL_RETRY_MS = 200;
 const MAX_RETRY_MS = 7_000;
 
 /**
- * Maximum time in milliseconds to wait for the runtime before the Node is created, so that the Node describes the
- * runtime from the start. A kubelet queries its runtime once before it registers. A node whose runtime does not respond
- * has to register nevertheless.
+ * Maximum time in milliseconds to wait for the runtime before the Node is created, so that the new Node already
+ * contains the runtime's properties. A kubelet queries its runtime once before it registers. If the runtime does not
+ * respond in time, the node registers anyway.
  */
 const RUNTIME_RESPONSE_TIMEOUT_MS = 5_000;
 
-// A type alias, because generated declaration files can expand an alias but can refer to an interface only by name.
+// A type alias rather than an interface, because generated declaration files can inline an alias but can refer to an
+// interface only by name.
 type RegistrationInput = {
   readonly nodeName: string;
 };

@@ -5,7 +5,7 @@
 
 export interface CoverageGap {
   readonly reason: string;
-  /** Whether randomly generated stories take the transition occasionally. */
+  /** Whether random simulations take the transition, but only rarely. */
   readonly isRare?: true;
 }
 

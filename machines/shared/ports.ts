@@ -98,8 +98,8 @@ export interface PortTypes extends CertificatePorts {
    */
   preparePod: { input: { pod: Pod; ran: readonly string[] }; output: null };
   /**
-   * Creates the parent cgroups of pods with their limits, including limits that were omitted while the cgroups
-   * contained pods of other agents. Idempotent.
+   * Creates the parent cgroups of pods with their limits. Limits that were omitted while the cgroups contained pods of
+   * other agents are set as well. Idempotent.
    */
   setUpCgroups: { input: null; output: CgroupSetup };
   /** Creates the pod's cgroup with its limits, before anything runs in it (C25). Idempotent. */
@@ -167,9 +167,9 @@ export interface PortTypes extends CertificatePorts {
    */
   readObjects: { input: { pod: Pod; container: string }; output: null };
   /**
-   * Has the device plugins prepare the devices of a container that is about to be created. `areDevicesMissing` reports
-   * that the container has lost devices, which then have to be allocated again. Rejects if a lost device would have to
-   * be prepared. `at` is in milliseconds since the epoch. Has a time limit. Idempotent.
+   * Requests that the device plugins prepare the devices of a container that is about to be created. `areDevicesMissing`
+   * reports that the container has lost devices, which then have to be allocated again. Rejects if a device that is lost
+   * has to be prepared. `at` is in milliseconds since the epoch. Has a time limit. Idempotent.
    */
   prepareDevices: { input: { pod: Pod; container: string }; output: { areDevicesMissing: boolean; at: number } };
   /**
@@ -240,8 +240,8 @@ export interface PortTypes extends CertificatePorts {
     output: { usages: PodUsages; at: number };
   };
   /**
-   * Reads the maximum delay of a shutdown from logind. Rejects in the attempt `maxAttempts` if the delay is still shorter
-   * than required. Has a time limit.
+   * Reads the maximum shutdown delay from logind. On attempt number `maxAttempts`, rejects if the delay is still
+   * shorter than required. Has a time limit.
    */
   readInhibitDelay: {
     input: { requiredMs: number; attempt: number; maxAttempts: number };
@@ -250,8 +250,8 @@ export interface PortTypes extends CertificatePorts {
   /** Configures the maximum delay of a shutdown, which logind applies asynchronously. Has a time limit. Idempotent. */
   raiseInhibitDelay: { input: { delayMs: number }; output: null };
   /**
-   * Saves the start of the shutdown or, with `isComplete`, also its end, which is now. `at` is the current time. Times
-   * are in milliseconds since the epoch. Has a time limit. Idempotent.
+   * Saves the start time of the shutdown and, with `isComplete`, the current time as its end. Returns the current time
+   * in `at`. Times are in milliseconds since the epoch. Has a time limit. Idempotent.
    */
   saveShutdown: { input: { startedAt: number; isComplete: boolean }; output: { at: number } };
   /**
@@ -274,9 +274,9 @@ export interface PortTypes extends CertificatePorts {
    * Idempotent.
    */
   removeUnusedImages: { input: { activePodUids: readonly string[] }; output: { removed: readonly RemovedImage[] } };
-  /** Makes the CPU assignments durable, in the kubelet's format, and uses them for new containers. Idempotent. */
+  /** Persists the CPU assignments in the kubelet's format and applies them to new containers. Idempotent. */
   saveCpus: { input: { assignments: CpuAssignments }; output: null };
-  /** Makes the memory assignments durable, in the kubelet's format, and uses them for new containers. Idempotent. */
+  /** Persists the memory assignments in the kubelet's format and applies them to new containers. Idempotent. */
   saveMemory: { input: { assignments: MemoryAssignments }; output: null };
   /**
    * Updates running containers that have, or may have, CPUs other than those assigned to them. Updates as many as
@@ -296,7 +296,7 @@ export interface PortTypes extends CertificatePorts {
     input: { uid: string; pod: string; container: string; resource: string; devices: readonly string[] };
     output: { edits: ContainerEdits };
   };
-  /** Makes the allocated devices durable, in the kubelet's format, and uses them for new containers. Idempotent. */
+  /** Persists the device allocations in the kubelet's format and applies them to new containers. Idempotent. */
   saveDevices: {
     input: { allocations: readonly DeviceAllocation[]; resources: readonly DeviceResource[] };
     output: null;
@@ -307,13 +307,13 @@ export interface PortTypes extends CertificatePorts {
    */
   prepareClaims: { input: { pod: Pod }; output: null };
   /**
-   * Reverts the preparation of the pod's ResourceClaims that no other pod uses, after its containers have stopped. Has a
-   * time limit per driver. Idempotent.
+   * Unprepares the pod's ResourceClaims that no other pod uses, after the pod's containers have stopped. Has a time
+   * limit per driver. Idempotent.
    */
   unprepareClaims: { input: { pod: Pod }; output: null };
   /**
-   * Reverts the preparation of ResourceClaims whose pods are not among the given ones. Tries all of them and then rejects
-   * with the first failure. Idempotent.
+   * Unprepares ResourceClaims whose pods are not among the given ones. Tries all of them and then rejects with the
+   * first failure. Idempotent.
    */
   unprepareLeftoverClaims: { input: { activePodUids: readonly string[] }; output: null };
   /** Deletes the node's ResourceSlices, by default those of all drivers. Has a time limit. Idempotent. */
@@ -429,7 +429,6 @@ export function timerPort(): TimerLogic {
   return placeholder(rejectingLogic, ({ timer }) => timer);
 }
 
-/** Declares a feed in a machine. */
 export function feedPort(name: FeedName): FeedLogic {
   const rejectingLogic = fromCallback<{ type: 'feed.never' }>(() => {
     throw new Error(`the feed ${name} is not provided`);

@@ -6,7 +6,7 @@ import type { CoverageGap } from './coverageGaps.ts';
 /** Returns the time at which an actor entered its current state, in milliseconds since the epoch. */
 export type GetStateSince = (ref: AnyActorRef) => number;
 
-/** The actor of a machine in the form that is passed to the functions in the `meta` of the machine's root. */
+/** Data about a machine's actor, passed to the functions in the root `meta` of that machine. */
 export interface ActorInfo<Context, Tag extends string = string> {
   readonly id: string;
   readonly since: number;

@@ -1,6 +1,7 @@
 /**
- * Terminates the pods before the host shuts down (C49). logind delays a shutdown while the node holds a lock. When a
- * shutdown is announced, the groups of pods terminate in ascending order of priority, and then the lock is released.
+ * Terminates the pods before the host shuts down (C49). logind delays a shutdown while the node holds an inhibitor
+ * lock. When a shutdown is announced, the pods terminate group by group in ascending order of priority, and then the
+ * lock is released.
  */
 import { assertEvent, assign, enqueueActions, sendTo, setup } from 'xstate';
 import {
@@ -64,7 +65,10 @@ export const shutdownMachine = setup({
   guards: {
     isDelayLongEnough: ({ context, event }) => (delayOf(event) ?? 0) >= requiredDelayMs(context),
     hasRaisedDelay: ({ context }) => context.pollCount > 0,
-    /** Whether logind is usable. During a shutdown, only a new lock shows that the shutdown was cancelled. */
+    /**
+     * Whether the node has to reconnect to logind. This is the case if logind has worked before, or if a shutdown is in
+     * progress, because only a new lock shows that the shutdown was cancelled.
+     */
     mustReconnect: ({ context }) => context.hasLocked || context.isShuttingDown,
     isAnnouncement: ({ event }) => {
       assertEvent(event, 'logind.shutdownChanged');
@@ -142,7 +146,7 @@ export const shutdownMachine = setup({
   context: ({ input }) => initialShutdownContext(input),
   initial: 'readingDelay',
   on: {
-    // Reports about pods that have exceeded the time of their group.
+    // Ignore reports about pods that have exceeded the grace period of their group.
     'pod.stopped': {},
     'pod.cleanedUp': {},
   },
@@ -262,7 +266,7 @@ export const shutdownMachine = setup({
               tags: 'working',
               initial: 'savingStart',
               on: {
-                // A cancellation spares the groups that have not terminated yet.
+                // After a cancellation, the remaining groups are not terminated.
                 'logind.shutdownChanged': [
                   { guard: 'isCancellation', target: '.savingEnd', actions: 'recordCancellation' },
                   { guard: 'isNewAnnouncement', target: '.savingStart', actions: 'recordAnnouncement' },

@@ -14,12 +14,15 @@ export type ShutdownTimes = {
   readonly endedAt?: number;
 };
 
-/** Settings of the shutdown. A type alias, because generated declaration files can expand an alias. */
+/**
+ * Settings for graceful node shutdown. A type alias rather than an interface, because generated declaration files can
+ * inline an alias.
+ */
 export type ShutdownInput = {
   readonly nodeName: string;
-  /** The periods of the groups, in ascending order of priority. */
+  /** The grace periods by pod priority, in ascending order of priority. */
   readonly periods: readonly ShutdownPeriod[];
-  /** The last shutdown, which an earlier agent has handled. Undefined if there was none. */
+  /** The last shutdown, which an earlier run of the agent handled. Undefined if there was none. */
   readonly lastShutdown?: ShutdownTimes | undefined;
 };
 
@@ -31,7 +34,7 @@ export type ShutdownContext = ShutdownInput & {
   /** Whether the node has ever held the lock. */
   readonly hasLocked: boolean;
   readonly isShuttingDown: boolean;
-  /** Whether the connection to logind was lost while pods terminate. */
+  /** Whether the connection to logind was lost while pods were terminating. */
   readonly hasLostLogind: boolean;
   /** Groups that have yet to terminate. The first one is terminating or is the next one to terminate. */
   readonly groups: readonly ShutdownGroup[];
@@ -62,7 +65,7 @@ export const pollIntervalMs = ({ pollCount }: ShutdownContext): number => FIRST_
 
 export const requiredDelayMs = ({ periods }: Pick<ShutdownContext, 'periods'>): number => totalPeriodMs(periods);
 
-/** Returns the changes of the context when pods start to terminate. */
+/** Returns the changes to the context when pods start to terminate. */
 export const startedTermination = (
   { periods }: ShutdownContext,
   { pods }: Extract<ShutdownEvent, { type: 'shutdown.podsListed' }>,

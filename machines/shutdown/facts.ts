@@ -1,10 +1,10 @@
-/** Describes the handling of a shutdown for explanations and the page. */
+/** Describes the graceful node shutdown for `explain` and the node's web page. */
 import { goDuration } from '../../base/time/duration.ts';
 import type { ReportedDetails } from '../../show/actors/actorNode.ts';
 import type { ActorInfo } from '../shared/stateMeta.ts';
 import { requiredDelayMs, type ShutdownContext } from './context.ts';
 
-/** Describes the time of each group, the delay that logind grants, and the pods that have yet to terminate. */
+/** Describes the grace period of each group, the delay that logind grants, and the pods that have yet to terminate. */
 export function facts({ snapshot: { context } }: ActorInfo<ShutdownContext>): ReportedDetails {
   const { periods, delayMs, groups } = context;
   const groupTexts = periods.map(

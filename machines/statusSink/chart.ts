@@ -23,9 +23,9 @@ const MAX_CONCURRENT_SENDS = 8;
 const RETRY_INTERVAL_MS = 10_000;
 
 /**
- * Maximum time in milliseconds that the first status of a pod waits while at least `MAX_CONCURRENT_SENDS` first
- * statuses of other pods wait. A first status says only that the pod exists. Pods in such a burst are queued to start,
- * and most of them are running by the end of the wait, so one status is enough instead of two.
+ * Maximum time in milliseconds for which a pod's first status is deferred during a burst, i.e. while the first statuses
+ * of at least `MAX_CONCURRENT_SENDS` other pods are waiting. A first status says only that the pod exists. Most pods in
+ * a burst are running by the end of this time, so one status is sent instead of two.
  */
 const BURST_DEFERRAL_MS = 10_000;
 

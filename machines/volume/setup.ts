@@ -41,9 +41,9 @@ export const UNMOUNT_TIMEOUT_MS = 20 * 60_000;
 export interface VolumeInput {
   readonly pod: Pod;
   readonly name: string;
-  /** Whether the pod terminated under an earlier agent, in which case the volume is only unmounted. */
+  /** Whether the pod terminated before this agent started, in which case the volume is only unmounted. */
   readonly isLeftover?: boolean;
-  /** Whether containers that an earlier agent started already use the volume. */
+  /** Whether containers that were running before this agent started already use the volume. */
   readonly isInUse?: boolean;
   /** Position of the pod in the order of arrival. Earlier pods pull first. */
   readonly arrivalOrder: number;
@@ -99,7 +99,10 @@ function mountFailedEvents({ name }: VolumeContext, event: { type: string }): Ev
   return failureEvents(failure, 'FailedMount', `MountVolume.SetUp failed for volume "${name}" : ${failure.message}`);
 }
 
-/** Returns the input of a timer until the next attempt. It runs at most for the delay that the last failure caused. */
+/**
+ * Returns the input of the timer for the next attempt. The timer runs for at most the back-off delay of the last
+ * failure.
+ */
 export const retryTimerInput = ({ retryAt, failure }: VolumeContext) => ({
   until: retryAt,
   within: Math.max(0, retryAt - (failure?.at ?? 0)),

@@ -8,7 +8,7 @@ import type { ServingConfig } from '../config/compile/serving.ts';
 
 type AccessConfig = Pick<ServingConfig, 'authentication' | 'authorization'>;
 
-/** Tracks the use of the node's own API, so that the explanation of the node can report it. */
+/** Tracks the use of the node's own API, so that `explain node` can report it. */
 export class NodeApiUse {
   readonly sessions = new StreamSessions();
   readonly scrapes: Scrapes;

@@ -27,7 +27,7 @@ type GatedConfig = Pick<KubeletFields, 'featureGates'>;
 /** Whether volumes can project ClusterTrustBundles. */
 export const hasTrustBundles = (config: GatedConfig): boolean => isGateEnabled(config, 'ClusterTrustBundleProjection');
 
-/** Whether clients can request a single stream of a container's log. */
+/** Whether clients can request only the stdout or only the stderr of a container's log. */
 export const splitsLogs = (config: GatedConfig): boolean =>
   isGateEnabled(config, 'PodLogsQuerySplitStreams', ALL_ALPHA);
 

@@ -23,7 +23,7 @@ export interface NodeConfig extends HousekeepingConfig, ServedEndpoints {
   readonly nodeName: string;
   /** The node's addresses, at most one of each family, starting with the primary address. */
   readonly nodeIps: readonly string[];
-  /** Whether the node uses the host's addresses and follows their changes. */
+  /** Whether the node uses the host's addresses and updates them when they change. */
   readonly followsHostAddresses: boolean;
   /** Whether the IPv6 address comes first. */
   readonly prefersIpv6: boolean;
@@ -58,7 +58,7 @@ export interface NodeConfig extends HousekeepingConfig, ServedEndpoints {
   readonly resources: NodeResources;
   readonly admission: NodeAdmission;
   readonly resourceManagers: ResourceManagerSettings;
-  /** Times of the groups of pods before the host shuts down. Empty if the node does not delay the shutdown. */
+  /** Shutdown grace periods by pod priority. Empty if the node does not delay the shutdown. */
   readonly shutdownPeriods: readonly ShutdownPeriod[];
   readonly fileCheckFrequencyMs: number;
   /** Interval in milliseconds of a kubelet's sync loop, from which the health check derives its time limit. */
@@ -106,11 +106,14 @@ export interface NodeConfig extends HousekeepingConfig, ServedEndpoints {
 
 /** Changes to the host outside of the node's own directories, cgroups and pods. */
 export interface HostSetup {
-  /** Whether kernel parameters must already have the values that a kubelet requires, are set, or are left alone. */
+  /**
+   * `required` checks that kernel parameters have the values that a kubelet needs, `set` sets them, and `unchanged`
+   * leaves them alone.
+   */
   readonly kernelParameters: 'required' | 'set' | 'unchanged';
   /** Whether the iptables chains of a kubelet are created. */
   readonly createsUtilChains: boolean;
-  /** Limit of open files of the agent. */
+  /** Maximum number of open files of the agent (RLIMIT_NOFILE). */
   readonly maxOpenFiles: number;
 }
 
@@ -130,7 +133,10 @@ export interface ConfigDefaults {
   readonly isHostDedicated?: boolean;
 }
 
-/** Returns the changes to the host, which a host that is not dedicated to the node gets only if the file requests them. */
+/**
+ * Returns the changes to make to the host. A host that is not dedicated to the node is changed only if the
+ * configuration file requests it.
+ */
 function compileHostSetup(
   { protectKernelDefaults = false, makeIPTablesUtilChains, maxOpenFiles }: SettingValues,
   file: NodeConfig['userInput']['file'],

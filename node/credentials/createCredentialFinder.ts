@@ -20,7 +20,7 @@ interface CredentialFinderDependencies {
   /** Logs a problem. The message must not contain credentials. */
   readonly logWarning: (message: string, about: Readonly<Record<string, string>>) => void;
   readonly observer?: ProviderObserver | undefined;
-  /** Kills the running plugins when it is aborted. */
+  /** Aborting this signal kills the running plugins. */
   readonly signal: AbortSignal;
 }
 

@@ -22,7 +22,7 @@ export interface CredentialDependencies {
   readonly onRenewed?: () => void;
   /** File system for credential files. Defaults to the host's files. */
   readonly files?: FileSystem;
-  /** Kills a running exec plugin when it is aborted. */
+  /** Aborting this signal kills a running exec plugin. */
   readonly signal?: AbortSignal;
   readonly observer?: CredentialObserver | undefined;
 }
@@ -40,7 +40,7 @@ export class KubeconfigCredentials implements CredentialSource {
   readonly #lastGoodContext: LastGood<TlsContext>;
   readonly #bearerSource: Pick<CredentialSource, 'token' | 'handleUnauthorized'>;
   #pendingRead: Promise<TlsContext> | undefined;
-  /** The PEM data of the last certificate authorities that could be read. */
+  /** PEM data of the last successful read of the certificate authorities. */
   #caPem: string | undefined;
   /** PEM data from which the current TLS context was created. The context is reused while this data is unchanged. */
   #pemData = '';

@@ -21,7 +21,7 @@ interface PluginCall {
   readonly cluster: Kubeconfig['cluster'];
   readonly errorPrefix: string;
   readonly timeoutMs?: number;
-  /** Kills the plugin when it is aborted. */
+  /** Aborting this signal kills the plugin. */
   readonly signal?: AbortSignal | undefined;
   readonly observer?: Pick<ExecPluginObserver, 'called'> | undefined;
 }

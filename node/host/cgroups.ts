@@ -76,7 +76,7 @@ export const machineCapacity = (
 });
 
 /**
- * Returns the kernel's limit on processes, which is the node's capacity for processes of pods. Returns undefined if it
+ * Returns the kernel's limit on the number of processes, which is also the node's PID capacity. Returns undefined if it
  * cannot be read.
  */
 export async function readMaxProcesses(): Promise<number | undefined> {

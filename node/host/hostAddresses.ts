@@ -71,9 +71,9 @@ interface AddressSources {
 }
 
 /**
- * Returns the node's addresses: the configured ones, or else the current ones of the host. A node of a cluster without
- * configured addresses has only one address, as on a kubelet (`pkg/kubelet/nodestatus/setters.go`). It is the address
- * that the node's name resolves to, or else the first of the host's preferred family.
+ * Returns the configured addresses of the node or, if there are none, the host's current addresses. Without configured
+ * addresses, a node in a cluster has only one address, as on a kubelet (`pkg/kubelet/nodestatus/setters.go`): the
+ * address that the node's name resolves to, or else the host's first address of the preferred family.
  */
 export function nodeAddresses(
   { nodeIps, followsHostAddresses, prefersIpv6, cluster }: AddressConfig,

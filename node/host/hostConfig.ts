@@ -77,11 +77,11 @@ export async function readHostConfig(
   } satisfies NodeAgentConfig;
 }
 
-/** Returns the settings of the shutdown. Empty if the node does not delay it. */
+/** Returns the settings for graceful node shutdown. Empty if the node does not delay shutdowns. */
 const shutdownSettings = ({ shutdownPeriods: periods }: NodeConfig): Pick<NodeAgentConfig, 'shutdown'> =>
   periods.length === 0 ? {} : { shutdown: { periods } };
 
-/** Returns how memory is protected and throttled, which requires cgroup v2. */
+/** Returns the MemoryQoS settings, which require cgroup v2. */
 async function memoryQosFacts(
   { resources: { memoryQos, reservedResources } }: NodeConfig,
   version: NodeDescription['cgroups']['version'],

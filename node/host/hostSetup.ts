@@ -1,4 +1,4 @@
-/** Applies the configured changes to the host and to the agent's process that the pods and other components rely on. */
+/** Applies the configured host and process settings on which the pods and other components rely. */
 import type { Logger } from 'pino';
 import type { Clock } from '../../base/time/clock.ts';
 import { setKernelParameters } from '../../host/kernelParameters.ts';
@@ -9,7 +9,7 @@ import type { HostSetup } from '../config/nodeConfig.ts';
 interface HostSetupDependencies {
   readonly logger: Pick<Logger, 'info' | 'warn'>;
   readonly clock: Clock;
-  /** Sets the limit of open files. Defaults to that of this process. */
+  /** Sets the open file limit. Defaults to setting that of this process. */
   readonly setFileLimit?: typeof setOpenFileLimit;
   /** Directory of the kernel parameters. Defaults to the host's. */
   readonly procSys?: string;
@@ -18,8 +18,9 @@ interface HostSetupDependencies {
 }
 
 /**
- * Sets the limit of open files, the kernel parameters and the iptables chains. A change that the host refuses is only
- * logged, because pods run without it. Returns a function that stops maintaining the chains and leaves them in place.
+ * Sets the open file limit, the kernel parameters and the iptables chains. If the host refuses a change, the refusal is
+ * logged and startup continues, because pods can run without the change. Returns a function that stops maintaining the
+ * chains and leaves them in place.
  */
 export async function setUpHost(
   { kernelParameters, createsUtilChains, maxOpenFiles }: HostSetup,

@@ -30,7 +30,7 @@ export interface NodeStatsDependencies {
   readonly cgroupLocation?: CgroupLocation | undefined;
   /** Called after each measurement of a volume, with its duration in milliseconds. */
   readonly onVolumeMeasured?: ((ms: number) => void) | undefined;
-  /** Aborts all measurements when it is aborted. */
+  /** Aborting this signal aborts all measurements. */
   readonly signal: AbortSignal;
 }
 

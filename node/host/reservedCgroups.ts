@@ -1,4 +1,4 @@
-/** Sets the limits of the cgroups of the system's and Kubernetes' own daemons. */
+/** Enforces the limits of the system-reserved and kube-reserved cgroups. */
 import { messageOf, NodeFailure } from '../../base/failure.ts';
 import { hostCgroupfs } from '../../host/cgroup/cgroupfs.ts';
 import type { Cgroups } from '../../host/cgroup/cgroups.ts';
@@ -18,7 +18,7 @@ interface EnforcementDependencies {
   /** The cgroups of the pods. Undefined if the agent does not manage them. */
   readonly cgroups?: Pick<Cgroups, 'setUp'> | undefined;
   readonly publish: (message: EventMessage) => void;
-  /** Defaults to those of the host. */
+  /** The cgroup hierarchies. Defaults to the host's. */
   readonly hierarchies?: readonly Hierarchy[];
 }
 
@@ -31,8 +31,8 @@ export async function enforceReservedCgroups(
   { cgroupDriver, cgroups, publish, hierarchies }: EnforcementDependencies,
 ): Promise<void> {
   if (reservedCgroups.length === 0) return;
-  // On cgroup v2 this enables controllers that the reserved cgroups must have. The machine of the cgroups repeats it and
-  // reports its failure.
+  // On cgroup v2, this enables controllers that the reserved cgroups must have. The cgroups machine repeats the call
+  // later and reports a failure.
   await cgroups?.setUp().catch(() => {});
   const host = { cgroupfs: hostCgroupfs, cgroupDriver, systemd: callSystemd };
   const cgroupTrees = hierarchies ?? (await readHierarchies());

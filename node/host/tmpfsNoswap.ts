@@ -11,7 +11,9 @@ const FIRST_VERSION = [6, 4] as const;
 const IDENTITY_MAP = '0 0 4294967295';
 
 interface NoswapDependencies {
-  /** The node's root directory, in which a tmpfs is mounted for a moment if the kernel's version does not decide. */
+  /**
+   * The node's root directory. A tmpfs is mounted in it briefly if support cannot be inferred from the kernel version.
+   */
   readonly directory: string;
   readonly kernelRelease?: string;
   readonly uidMap?: string;
@@ -33,7 +35,7 @@ export async function supportsTmpfsNoswap({
   const [, major, minor] = /^(\d+)\.(\d+)/.exec(kernelRelease) ?? [];
   const [firstMajor, firstMinor] = FIRST_VERSION;
   if (Number(major) > firstMajor || (Number(major) === firstMajor && Number(minor) >= firstMinor)) return true;
-  // Some distributions have added the option to an older kernel.
+  // Some distributions have backported the option to older kernels.
   return canMountNoswap(directory, mounter).catch(() => false);
 }
 

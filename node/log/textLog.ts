@@ -69,7 +69,7 @@ function formatValue(value: unknown): string {
   return printableText(JSON.stringify(value) ?? 'null');
 }
 
-/** Formats several lines as klog does, with `<`, then each line indented, then `>`. */
+/** Formats several lines as klog does: `<`, the indented lines, and `>`. */
 const formatLines = (text: string): string =>
   `<\n${text
     .trimEnd()

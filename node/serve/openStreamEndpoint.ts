@@ -16,8 +16,8 @@ interface StreamDependencies {
 const TIMEOUT_MS = 5_000;
 
 /**
- * Requests a streaming URL from the runtime, for a command in a container or for the container's process. The checks, their
- * order and their error messages are those of a kubelet (`getExec` and `getAttach` in `pkg/kubelet/server/server.go`).
+ * Requests a streaming URL for exec or attach from the runtime. The checks, their order and their error messages are
+ * those of a kubelet (`getExec` and `getAttach` in `pkg/kubelet/server/server.go`).
  */
 export async function openStreamEndpoint(
   { agent, cri }: StreamDependencies,

@@ -52,17 +52,14 @@ export interface NodeApiDependencies {
   /** The parent of the pods' cgroups. Undefined if pods have no cgroups. */
   readonly cgroupLocation?: CgroupLocation | undefined;
   readonly metrics?: NodeMetrics | undefined;
-  /** Collectors of statistics that are shared with the node. By default, the API has its own. */
+  /** Statistics collectors shared with the node. If undefined, the API creates its own. */
   readonly stats?: NodeStats | undefined;
 }
 
 export interface NodeApiServer {
   /** Returns the port of the API, or 0 while it is not served. */
   port(): number;
-  /**
-   * Describes how the API is used, for the explanation of the node. Returns undefined if only the health endpoint is
-   * served.
-   */
+  /** Describes how the API is used, for `explain node`. Returns undefined if only the health endpoint is served. */
   view(): ServedView | undefined;
   /**
    * Measures the CPU and memory usage of the node and its pods. Returns undefined if only the health endpoint is
@@ -73,8 +70,8 @@ export interface NodeApiServer {
 }
 
 /**
- * Serves the API. If that fails, rejects on a node that belongs to a cluster, because a kubelet exits too, and retries
- * on a node without a cluster, because nothing depends on the API of such a node.
+ * Serves the API. If that fails on a node that belongs to a cluster, rejects, because a kubelet exits too. On a node
+ * without a cluster, retries, because nothing depends on the API.
  */
 export async function serveNodeApi(dependencies: NodeApiDependencies): Promise<NodeApiServer> {
   const { config, clock } = dependencies;

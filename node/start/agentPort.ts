@@ -32,7 +32,7 @@ interface AgentPortDependencies {
   readonly evictionFigures: AgentPort['evictionFigures'];
 }
 
-/** Creates the interface through which the socket, the tables and the explanations reach the agent. */
+/** Creates the interface through which the socket, the printed tables and `explain` access the agent. */
 export function createAgentPort(dependencies: AgentPortDependencies): AgentPort {
   const { agent, recorder, root, nodeObject, recording, apiView, usage, evictionFigures } = dependencies;
   const explainNode = () => withLostRoot(withServing(agent.explainNode(), apiView?.()), root.findLostRoot());

@@ -45,11 +45,11 @@ export interface StartedNode {
   drain(): Promise<void>;
   /** Returns the health checks of the agent, each of which throws if it fails. Undefined if the node has none. */
   readonly createChecks?: () => Promise<readonly HealthCheck[]>;
-  /** Rejects when the agent itself has failed. The agent then no longer does anything, but must still be stopped. */
+  /** Rejects when the agent itself has failed. The agent is then inactive but must still be stopped. */
   readonly agentFailure: Promise<never>;
 }
 
-/** Starts a node agent on a runtime. */
+/** Starts a node agent that uses the given runtime. */
 export type StartNode = (options: StartNodeOptions) => Promise<StartedNode>;
 
 export const startNode: StartNode = async (options) => {
@@ -72,7 +72,8 @@ export const startNode: StartNode = async (options) => {
     combinedObservers.events?.({ ...recordedEvent(involvedNode(config.nodeName), message), at: systemClock.now() });
   const startupBuffer = bufferUntilStarted(publish);
 
-  // The node reports the port of its API, but the API is served only after the node has been created.
+  // Assigned later. The node must report the port of its API, but the API is served only after the node has been
+  // created.
   let api: NodeApiServer | undefined;
   const apiPort = () => api?.port() ?? 0;
   const stats = createSharedStats();
@@ -160,7 +161,9 @@ export const startNode: StartNode = async (options) => {
   };
 };
 
-/** Moves the agent's process to its cgroup and sets its OOM score. Returns undefined for a simulated node. */
+/**
+ * Moves the agent's process into its cgroup and sets its OOM score adjustment. Returns undefined for a simulated node.
+ */
 async function placeAgent({ config, logger, isSimulated }: StartNodeOptions): Promise<AgentPlacement | undefined> {
   if (isSimulated) return undefined;
   const placement = new AgentPlacement({ resources: config.resources, logger, clock: systemClock });
@@ -171,7 +174,7 @@ async function placeAgent({ config, logger, isSimulated }: StartNodeOptions): Pr
 /** Whether the agent runs only to complete or terminate pods, in which case it does not serve an API. */
 const isOneShot = ({ config, endsAll = false }: StartNodeOptions): boolean => config.runOnce || endsAll;
 
-/** Creates the metrics of the node. Returns undefined if no API serves them. */
+/** Creates the node's metrics. Returns undefined if no API serves them. */
 async function createMetering(options: StartNodeOptions, { onError }: ErrorLog): Promise<NodeMetering | undefined> {
   const { config } = options;
   if (isOneShot(options) || config.serving === undefined) return undefined;

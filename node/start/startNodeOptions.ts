@@ -6,8 +6,8 @@ export interface StartNodeOptions extends AgentLog {
   /** Whether to use a simulated runtime, which does not run containers. */
   readonly isSimulated: boolean;
   /**
-   * Whether the agent adopts pods of other agents, provided that the pods have a directory below this agent's root
-   * directory.
+   * Whether the agent takes over pods of other agents. Only pods with a directory below this agent's root directory are
+   * taken over.
    */
   readonly takesOver?: boolean;
   /** Whether the agent is started only to terminate all pods, each within its own grace period. */

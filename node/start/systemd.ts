@@ -6,10 +6,7 @@ import { runProgram } from '../../host/program.ts';
 import type { HealthCheck } from '../../kubelet-api/listener/health.ts';
 import { ConfigError } from '../config/configError.ts';
 
-/**
- * Watchdog timeouts of at most this many milliseconds are rejected, because a watchdog with such a short timeout would
- * kill a healthy agent.
- */
+/** Watchdog timeouts must be longer than this many milliseconds. A shorter timeout would kill a healthy agent. */
 const WATCHDOG_LOWER_BOUND_MS = 1_000;
 
 /** Timeout of one notification in milliseconds. It is generous because systemd may read the notification late. */
@@ -30,8 +27,7 @@ export interface NotifyOptions {
 
 /**
  * Reads the notification options from the environment of the process with this PID. Returns undefined if systemd
- * expects no notifications. Throws a `ConfigError` if the timeout of the watchdog is invalid or too short, as a kubelet
- * does.
+ * expects no notifications. Like the kubelet, throws a `ConfigError` if the watchdog timeout is invalid or too short.
  */
 export function readNotifyOptions(environment: EnvironmentVariables, pid: number): NotifyOptions | undefined {
   const { NOTIFY_SOCKET: socket, WATCHDOG_USEC: micros, WATCHDOG_PID: owner } = environment;
@@ -68,7 +64,7 @@ export interface SystemdNotifier {
   stopping(): Promise<void>;
 }
 
-/** Creates a notifier, which only logs notifications that cannot be sent. */
+/** Creates a notifier. If a notification cannot be sent, the notifier logs the error and does not throw. */
 export function createSystemdNotifier(
   { socket, watchdogMs }: NotifyOptions,
   dependencies: SystemdDependencies,

@@ -37,8 +37,8 @@ export async function buildPage(esbuild) {
 }
 
 /**
- * Builds the page of charts, which works without a server. Browsers neither run modules from `file:` URLs nor fetch
- * such URLs, so the page has a classic script and contains the drawings in its HTML.
+ * Builds the page of charts, which works without a server. It uses a classic script and embeds the drawings in its
+ * HTML, because browsers neither run modules from `file:` URLs nor fetch such URLs.
  */
 async function buildCharts(esbuild) {
   const { metafile } = await esbuild.build({

@@ -6,7 +6,8 @@ import { SourceMap, type SourceMapPayload } from 'node:module';
 import { basename } from 'node:path';
 
 /**
- * A call of a logger up to the position that V8 reports for it: the method's name, or the parenthesis after `[level]`.
+ * Matches a logger call up to the position that V8 reports for it, which is the method's name or the parenthesis after
+ * `[level]`.
  */
 const LOGGER_CALL_PATTERN = /\blogger\d*(?:\.(?=(?:trace|debug|info|warn|error|fatal)\()|\[[^\]]+\](?=\())/g;
 
@@ -16,7 +17,7 @@ const LOGGER_CALL_PATTERN = /\blogger\d*(?:\.(?=(?:trace|debug|info|warn|error|f
  * may change columns but not lines.
  */
 export function logCallers(text: string, sourceMap: string, encode: (part: string) => string): Record<string, string> {
-  // esbuild writes version 3, which this class reads.
+  // Safe cast: esbuild writes source maps of version 3, the version that `SourceMap` reads.
   const map = new SourceMap(JSON.parse(sourceMap) as SourceMapPayload);
   const callers = text.split('\n').flatMap((line, index) =>
     [...line.matchAll(LOGGER_CALL_PATTERN)].map((call) => {

@@ -4,7 +4,7 @@ import { sansWidth } from '../../web/model/chart/textWidth.ts';
 import type { Arrow, Item } from './content.ts';
 import { type Box, HEAD_HEIGHT, type RoutedArrow, routeBeside } from './lanes.ts';
 
-/** An outermost box with its contents. The coordinates are relative to its corner. */
+/** An outermost box with its contents. The coordinates are relative to its top-left corner. */
 export interface Card {
   readonly id: string;
   readonly width: number;
@@ -18,9 +18,9 @@ export interface Card {
 const ROW = 24;
 const GAP = 10;
 const PAD = 8;
-/** Space after a name for the time that an actor has spent in the state. */
+/** Width reserved after a state's name for the time that an actor has spent in the state. */
 const TIME_IN_STATE_WIDTH = 44;
-/** Space before a name for the symbol that marks the active state. */
+/** Width reserved before a state's name for the symbol that marks the active state. */
 const MARK_WIDTH = 17;
 const NAME_FONT_SIZE = 12;
 const LARGE_CARD = { least: 176, most: 216, height: 70 };

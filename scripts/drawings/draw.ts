@@ -89,8 +89,8 @@ function describeRegions(machine: AnyStateMachine): Drawing['regions'] {
 type StateDescriber = (state: string) => Omit<FoldedState, 'state' | 'label'>;
 
 /**
- * Creates a function that returns the category, wait, description and rules of a state. A state without a category has
- * that of its parent or grandparent.
+ * Creates a function that returns the category of a state, what the state waits for, its description and its rules. A
+ * state without a category inherits that of its parent or grandparent.
  */
 function createDescriber(machine: AnyStateMachine): StateDescriber {
   const nodes = new Map(nodesOf(machine.root).map((node) => [dottedPath(node), node]));

@@ -6,7 +6,7 @@ import type { Arrow, Item } from './content.ts';
 
 export type Point = readonly [number, number];
 
-/** A positioned box. The coordinates are relative to the corner of the outermost box. */
+/** A positioned box. The coordinates are relative to the top-left corner of the outermost box. */
 export interface Box {
   readonly item: Item;
   readonly x: number;

@@ -15,7 +15,7 @@ const SOURCE_PATHS = [
   'package-lock.json',
 ];
 
-/** Returns the drawings, and recreates them if a source has changed. */
+/** Returns the drawings, after regenerating them if a source has changed. */
 export async function writeDrawings(root: string, directory: string): Promise<Drawing[]> {
   const digestFile = join(directory, 'digest.txt');
   const sourceDigest = computeDigest(root);

@@ -8,11 +8,11 @@ export interface DeclaredMetric {
   readonly labels: readonly string[];
   /** The upper bounds of the buckets of a histogram. */
   readonly bounds: readonly number[];
-  /** The file of the declaration, relative to the root of the Kubernetes source tree. */
+  /** The file that contains the declaration, relative to the root of the Kubernetes source tree. */
   readonly file: string;
 }
 
-/** The metrics, and a message for each declaration that could not be read. */
+/** The metrics, and a message for each declaration that could not be parsed. */
 export interface Declarations {
   readonly metrics: readonly DeclaredMetric[];
   readonly unreadMessages: readonly string[];

@@ -21,8 +21,8 @@ const COLUMN_HEADER =
   '# Families that the packages of a kubelet 1.36.2 declare: path, name, type, labels, stability, bounds, file.';
 
 /**
- * Returns the list as lines of tab-separated values, and a message for each declaration in the source of Kubernetes
- * that could not be read.
+ * Returns the list as lines of tab-separated values, and a message for each declaration in the Kubernetes source that
+ * could not be parsed.
  */
 export function declaredList(source: string): { readonly text: string; readonly unread: readonly string[] } {
   const { metrics, unreadMessages } = readDeclarations(readPackagesFrom(source, 'cmd/kubelet'));

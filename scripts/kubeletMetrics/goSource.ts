@@ -39,7 +39,7 @@ export function tokensInBrackets(tokens: readonly string[], open: number): strin
   throw new SyntaxError(`no bracket closes the one after ${tokens.slice(Math.max(0, open - 5), open).join(' ')}`);
 }
 
-/** Splits tokens at a separator that is not within brackets. Leaves out empty parts. */
+/** Splits tokens at a separator that is not within brackets. Omits empty parts. */
 export function splitTokens(tokens: readonly string[], separator: string): string[][] {
   const splitParts: string[][] = [[]];
   let depth = 0;

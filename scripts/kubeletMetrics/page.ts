@@ -11,11 +11,11 @@ export interface KubeletMetric {
   readonly name: string;
   readonly type: string;
   readonly labels: readonly string[];
-  /** Stability level. Empty for a metric that no library of Kubernetes declares. */
+  /** Stability level. Empty for a metric that no Kubernetes library declares. */
   readonly stability: string;
   /** The upper bounds of the buckets of a histogram. */
   readonly bounds: readonly number[];
-  /** The file of the declaration. Empty if it is outside of Kubernetes. */
+  /** The file that contains the declaration. Empty if that file is not part of the Kubernetes source tree. */
   readonly file: string;
 }
 

@@ -4,9 +4,7 @@ type Treatment = 'takes effect' | 'rejected' | 'holds the pod back';
 
 export interface FieldTreatment {
   readonly treatment: Treatment;
-  /**
-   * File of the product that reads the field, or the part of a cluster that acts on it before the node gets the pod.
-   */
+  /** Source file that reads the field, or the cluster component that acts on it before the node gets the pod. */
   readonly owner: string;
   /** Effect of the field. For a field that prevents the pod from running, the reason that users see. */
   readonly text: string;
@@ -18,7 +16,7 @@ const SCHEDULER = 'scheduler';
 export const API_SERVER = 'API server';
 const TAINT_EVICTION = 'taint eviction controller';
 
-/** Values of `by` that are parts of a cluster and not files. */
+/** Values of `owner` that name cluster components instead of source files. */
 export const CLUSTER_COMPONENTS: ReadonlySet<string> = new Set([SCHEDULER, API_SERVER, TAINT_EVICTION]);
 
 const takesEffect = (owner: string, text: string): FieldTreatment => ({

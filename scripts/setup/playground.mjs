@@ -26,7 +26,7 @@ export async function runPlayground(args) {
   );
   const userKubeconfig = writePrivateFile('kubeconfig', kubeconfig());
   process.stdout.write(introductionText(userKubeconfig));
-  // The table on a terminal covers the introduction, so it shows this note above its rows.
+  // On a terminal, the table overwrites the introduction, so the table shows this note above its rows.
   process.env.STATELET_NOTE = `for kubectl: export KUBECONFIG=${userKubeconfig}`;
   const [stateDirectory, manifestDirectory] = ['state', 'manifests'].map((name) => join(directory, name));
   mkdirSync(manifestDirectory);

@@ -4,8 +4,8 @@ import { constants } from 'node:os';
 const forwardedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /**
- * Runs a program on this process's terminal. Returns its exit code, or 128 plus the number of the signal that killed
- * it. Forwards the signals that this process receives to the program.
+ * Runs a program in the foreground. Returns its exit code, or 128 plus the number of the signal that killed it.
+ * Forwards the signals that this process receives to the program.
  */
 export async function runForeground(program, args, options) {
   return (await waitForExit(program, args, options)).code;

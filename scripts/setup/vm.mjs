@@ -22,7 +22,7 @@ const usage = `usage: npm run vm [-- [--rebuild] [--shell] [ARGUMENTS OF JEST]]
   --shell    opens a shell in the machine instead of running the tests
 `;
 
-/** The parts of the package that are needed to run it. */
+/** Files and directories that are needed to run the package. */
 const packageParts = ['cli', 'dist', 'examples', 'package.json', 'node_modules/node/bin/node'];
 const installedPackage = '/usr/local/lib/node_modules/statelet';
 
@@ -90,7 +90,7 @@ function findObstacle() {
 }
 
 /**
- * Returns an `AbortSignal` that aborts when this process receives a signal to stop, and a function that returns the
+ * Returns an `AbortSignal` that aborts when this process receives a termination signal, and a function that returns the
  * name of the first such signal.
  */
 function abortOnSignals() {
@@ -127,8 +127,8 @@ async function readAptOptions() {
 }
 
 /**
- * Installs the package as `npm install --global` does, the example unit as described in the unit's comment, and the
- * images.
+ * Installs the package in the same way as `npm install --global`, the example unit as described in its own comment, and
+ * the images.
  */
 async function installCheckout(machine, signal) {
   const run = (command, options = {}) => runInVm(machine.sshConfigFile, command, { signal, ...options });
@@ -167,7 +167,7 @@ async function runJest(machine, { directory, jestArgs, signal }) {
   );
   const results = readResults(file);
   const counts = results === undefined ? { passed: 0, failed: 1 } : countResults(results, exitCode, false);
-  // An option of jest may select only some tests of a file, so do not record the results of such a run.
+  // Do not record the results of a run with jest options, because they may select only some of the tests in a file.
   const runsWholeFiles = !jestArgs.some((arg) => arg.startsWith('-'));
   if (results !== undefined && runsWholeFiles) await writeResults(results, machine, signal);
   process.stdout.write(`${counts.passed} passed, ${counts.failed} failed\n`);

@@ -35,7 +35,7 @@ export interface VmImage {
   readonly initrd: string;
   /** Private key that is authorized for root. */
   readonly sshKey: string;
-  /** The machine's host key under the name `vm`, in the format of ssh's known hosts. */
+  /** The machine's host key under the name `vm`, in known_hosts format. */
   readonly knownHosts: string;
 }
 
@@ -103,7 +103,7 @@ async function buildImage(build: ImageBuild, workDirectory: string): Promise<voi
   const aptOptions = [
     'APT::Install-Recommends "false"',
     'Acquire::Languages "none"',
-    // The cache may be in a home directory that apt's own user cannot enter.
+    // The cache may be in a home directory that apt's sandbox user (`_apt`) cannot access.
     'APT::Sandbox::User "root"',
     ...(await readAptOptions()),
   ];

@@ -133,8 +133,8 @@ export function qemuArguments({
     ['-display', 'none'],
     ['-kernel', image.kernel],
     ['-initrd', image.initrd],
-    // Mitigations slow down an emulated machine and protect nothing in it. On a busy host, the timer of the machine can
-    // be so slow that the kernel, which checks it, would refuse to boot.
+    // Mitigations slow down an emulated machine and protect nothing in it. The timer check is disabled, because the
+    // timer can be slow enough on a busy host for the kernel to refuse to boot.
     ['-append', 'root=/dev/vda rw console=ttyS0 mitigations=off no_timer_check'],
     // The machine writes to a temporary file, which persists across reboots of the machine.
     ['-drive', `file=${image.disk},format=raw,if=virtio,snapshot=on,cache=unsafe`],

@@ -60,7 +60,6 @@ export const forwardPort = (sshConfigFile: string, port: number, signal: AbortSi
   return runProgram('ssh', ['-F', sshConfigFile, ...forwarding, 'vm'], { signal, timeoutMs: COMMAND_MS });
 };
 
-/** Stops `forwardPort`. */
 export const cancelForwarding = (sshConfigFile: string, port: number, signal: AbortSignal): Promise<unknown> => {
   const forwarding = ['-O', 'cancel', '-R', `127.0.0.1:${port}:127.0.0.1:${port}`];
   return runProgram('ssh', ['-F', sshConfigFile, ...forwarding, 'vm'], { signal, timeoutMs: COMMAND_MS });

@@ -78,7 +78,7 @@ function parseDurationFilter(word: string, [key, sign, duration]: readonly [stri
 const unknownKeyProblem = (word: string, key: string): string =>
   `${word}: unknown filter ${key}${suggestion(key, FILTER_PREFIXES) || `; there are ${FILTER_PREFIXES.join(' ')}`}`;
 
-/** Creates a filter for actors whose name, state, wait or failure contains the text. */
+/** Creates a filter for actors whose name, state, awaited condition or failure contains the text. */
 const createTextFilter =
   (text: string): ActorFilter =>
   ({ node, namespace, podName }) => {

@@ -1,4 +1,7 @@
-/** The tree of all machines, feeds and calls of the running system, as printed by `explain`. */
+/**
+ * The tree of all actors of the running system, i.e. state machines, event feeds and calls in flight, as printed by
+ * `explain`.
+ */
 
 import type { Failure } from '../../base/failure.ts';
 import type { Refusal } from '../../kubernetes/admission/refusal.ts';
@@ -47,8 +50,8 @@ export interface ReportedDetails extends Partial<ActorDetails> {
   /** Views that the actor's feeds report, keyed by source. A single feed may report several views. */
   readonly feedViews?: Readonly<Record<string, readonly FeedView[]>>;
   /**
-   * Descriptions of the waits of children, keyed by child id, for waits that the parent can describe better than the
-   * child.
+   * Descriptions of what children are waiting for, keyed by child id. Set if the parent can describe the wait better
+   * than the child.
    */
   readonly waitDescriptions?: Readonly<Record<string, string>>;
 }
@@ -75,7 +78,7 @@ export interface ActorNode extends ActorView, ActorDetails {
  */
 export const CALL_KIND = 'call';
 
-/** The value of `machine` for the entries of the node's own API, for which no state machine runs. */
+/** The value of `machine` for the entries of the node's own API, which has no state machine. */
 export const NODE_API_ID = 'server';
 
 /** The container runtime as described by its responses. */
@@ -103,7 +106,10 @@ export interface LimiterView {
   readonly capacity: number;
   /** Keys of the requests that occupy a slot. */
   readonly held: readonly string[];
-  /** The keys in `held` whose requests are slow. A slow request blocks only requests for the same origin. */
+  /**
+   * The keys in `held` whose requests are slow. A slow request blocks only requests of the same origin, e.g. pulls from
+   * the same registry.
+   */
   readonly slow?: readonly string[];
   /** Keys of the waiting requests, the next one first. */
   readonly queue: readonly string[];

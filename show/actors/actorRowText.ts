@@ -49,8 +49,8 @@ const queuePositionOf = ({ machine, name }: ActorNode, pod: OptionalPod): QueueP
   machine === 'container' ? pod?.queuePositionOf(name) : undefined;
 
 /**
- * Returns the detail text of a pod's row. An expanded pod leaves the reasons to the rows of its containers. A collapsed
- * pod shows kubectl's STATUS if that is informative.
+ * Returns the detail text of a pod's row. If the pod is expanded, the reasons are shown in the rows of its containers
+ * instead. If it is collapsed, the text is kubectl's STATUS if that is informative.
  */
 function podDetail({ actor, subject, isExpanded }: ActorRow, pod: RowPod, now: number): string {
   const { status, ready } = pod.statusColumns(now);

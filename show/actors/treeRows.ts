@@ -55,7 +55,7 @@ export interface RowSelection {
   readonly retainedOrder?: readonly string[] | undefined;
 }
 
-/** An actor in the tree. */
+/** A row of the actor tree. */
 export interface ActorRow {
   /** Path of the actor. Empty for the node agent. */
   readonly path: string;
@@ -113,7 +113,7 @@ interface SortablePod {
   readonly name: string;
 }
 
-/** Returns the time of the latest change among an actor and its descendants. */
+/** Returns the time of the latest state change of an actor or any of its descendants. */
 const lastChangedAt = (actor: ActorNode): number => Math.max(actor.since, ...visibleChildren(actor).map(lastChangedAt));
 
 const COMPARATORS: Readonly<Record<RowOrder, (a: SortablePod, b: SortablePod) => number>> = {

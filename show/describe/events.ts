@@ -5,7 +5,7 @@ import { alignColumns, indentLines } from './tabbed.ts';
 const compareLastTimestamps = ({ lastTimestamp: a }: CoreEvent, { lastTimestamp: b }: CoreEvent): number =>
   Date.parse(a) - Date.parse(b);
 
-/** Formats the events of an object, the latest last. */
+/** Formats the events of an object in chronological order. */
 export function describeEvents(events: readonly CoreEvent[], now: number): string {
   if (events.length === 0) return 'Events:  <none>\n';
   const rows = [...events].sort(compareLastTimestamps).map((event) => {

@@ -38,8 +38,8 @@ type Answer = string | AnswerWithFailure | undefined;
 export type Rule = (input: RuleInput) => Answer;
 
 /**
- * All rules in order of precedence. The first rule that applies determines the answer: reasons to stop the pod come
- * first, then failures, then plain waits.
+ * All rules in order of precedence. The first rule that applies determines the answer. Reasons why the pod is being
+ * stopped come first, followed by failures and then by waits without a failure.
  */
 const RULES: readonly Rule[] = [
   podRejection,
@@ -289,7 +289,7 @@ function problemText(container: ContainerWithActor, now: number): Answer {
     return willRestart ? end + restartSuffix(container, now) : `${end}; it will not be restarted`;
   }
   const { reason } = state.waiting ?? {};
-  // The status keeps the reason `CrashLoopBackOff` until the next start succeeds.
+  // The reason in the status remains `CrashLoopBackOff` until the next start succeeds.
   if (reason === 'CrashLoopBackOff' && lastRun) {
     const repetition = lastRun.exitCode === 0 ? 'keeps exiting' : 'keeps failing';
     return `${until === undefined ? 'has terminated' : repetition}: ${terminationCause(lastRun)}${restartSuffix(container, now)}`;

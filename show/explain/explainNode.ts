@@ -12,7 +12,7 @@ export interface NodeExplanation {
   readonly name: string;
   /** Time that the explanation refers to, in milliseconds since the epoch. */
   readonly at: number;
-  /** One sentence that says what the node is waiting for, or that it runs. */
+  /** One sentence that says what the node is waiting for, or that it is running. */
   readonly answer: string;
   readonly node: ExplainedActor;
   /** Pods that this agent did not create and does not touch. */
@@ -54,8 +54,8 @@ export const nodePart = (name: string, state: Omit<ActorView, 'path'>): Explaine
 });
 
 /**
- * Adds to an explanation the state files that could not be written. The node retries the writes, and a restart before
- * they succeed may lose those files.
+ * Adds the state files that could not be written to an explanation. The node retries the writes. If it restarts before
+ * they succeed, the data may be lost.
  */
 export function withUnwrittenFiles(
   explanation: NodeExplanation,

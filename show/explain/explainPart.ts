@@ -38,7 +38,7 @@ export interface PartExplanation extends PodPart {
   readonly status?: string;
   /** The restart count. Undefined for volumes. */
   readonly restarts?: number;
-  /** One sentence that says what the part is waiting for, or that it runs. */
+  /** One sentence that says what the container or volume is waiting for, or that it is running or mounted. */
   readonly answer: string;
   readonly actor: ExplainedActor;
 }

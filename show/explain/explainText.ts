@@ -110,9 +110,8 @@ export function untilClause(until: number | undefined, now: number): string {
 const MIN_SHOWN_WAIT_MS = 10_000;
 
 /**
- * Maximum distance of a deadline that is shown alone, in milliseconds. For a later deadline, the text also shows how
- * long the actor has been waiting, because such a deadline is only an upper bound for work that normally takes much
- * less time.
+ * A deadline at most this many milliseconds away is shown alone. For a later deadline, the text also shows how long the
+ * actor has been waiting, because such a deadline is only an upper bound for work that normally takes much less time.
  */
 const NEAR_DEADLINE_MS = 600_000;
 
@@ -135,7 +134,7 @@ export const forClause = ({ waitingFor }: { readonly waitingFor?: string }): str
 /** Delay in milliseconds after which an overdue action is reported as stuck. */
 const STUCK_AFTER_MS = 5_000;
 
-/** Formats a time and its distance from now, e.g. ` 12:03:10 (in 14s)`. */
+/** Formats a time as both an absolute and a relative time, e.g. ` 12:03:10 (in 14s)`. */
 export function timeWithDistance(at: number, now: number): string {
   const remainingMs = at - now;
   const relativeTimeText =
@@ -145,13 +144,10 @@ export function timeWithDistance(at: number, now: number): string {
 
 /** Prefixes and suffixes that containerd and runc add to a message. */
 const RUNTIME_MESSAGE_AFFIXES = /^.*unable to start container process: |: unknown$/g;
-/** Reasons that are left out because they add nothing to the exit code. */
+/** Reasons that are omitted because they convey no more than the exit code. */
 const GENERIC_REASONS: readonly string[] = ['Error', 'Completed', ''];
 
-/**
- * Names of signals, keyed by the exit code of a process that the signal has killed, which is 128 plus the number of the
- * signal.
- */
+/** Signal names by exit code. A process that is killed by a signal has an exit code of 128 plus the signal number. */
 const SIGNAL_NAMES: ReadonlyMap<number, string> = new Map([
   [129, 'SIGHUP'],
   [130, 'SIGINT'],
@@ -167,8 +163,8 @@ const SIGNAL_NAMES: ReadonlyMap<number, string> = new Map([
 ]);
 
 /**
- * Returns the cause of a container's exit, e.g. `exit code 3 after 2s: no database at db.example:5432`. A SIGKILL is
- * not explained by the last line of the output, because the process could not react to it.
+ * Returns the cause of a container's exit, e.g. `exit code 3 after 2s: no database at db.example:5432`. Omits the last
+ * line of the output after a SIGKILL, because the process could not react to the signal.
  */
 export function terminationCause(run: Omit<TerminatedRun, 'containerId'>): string {
   const { exitCode, signal, reason, stopCause, message = '', startedAt, finishedAt } = run;
@@ -204,8 +200,8 @@ const IMAGE_REASONS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the command that imports an image without a registry. Undefined if `reason` is not a reason to wait for an
- * image.
+ * Returns the command that imports an image locally, without pulling it from a registry. Undefined if `reason` does not
+ * mean that an image is missing.
  */
 export function importAdvice(reason: string): string | undefined {
   if (!IMAGE_REASONS.has(reason)) return undefined;

@@ -217,7 +217,10 @@ function waitLines(waitingFor: string | undefined, until: number | undefined, at
   return [`waiting${waitingFor === undefined ? '' : ` for ${waitingFor}`}${untilClause(until, at)}`];
 }
 
-/** Formats the time at which a run ended as a time of day, because the text before it already contains a duration. */
+/**
+ * Formats the end time of a run as a time of day. A relative time would be confusing, because the text before it
+ * already contains a duration.
+ */
 const endTimeText = ({ finishedAt }: { finishedAt?: number }, at: number): string =>
   finishedAt === undefined ? '' : `, at ${clockTime(finishedAt, at)}`;
 

@@ -4,7 +4,7 @@
  */
 import { parseQuantity } from '../../kubernetes/api/values/quantity.ts';
 
-/** CPU in billionths of a core, and the working set of memory in bytes. */
+/** CPU usage in nanocores and memory working set in bytes. */
 export interface Usage {
   readonly cpuNanoCores: number;
   readonly memoryBytes: number;

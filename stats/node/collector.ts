@@ -48,7 +48,7 @@ const USAGE_PARTS_BY_KIND: Readonly<Record<SampleKind, readonly UsagePart[] | un
   processes: ['pids'],
 };
 
-/** The kinds of samples that also contain everything that a kind requires, the kind itself included. */
+/** For each kind of sample, the kinds that contain all of its data, including the kind itself. */
 const SUFFICIENT_KINDS: Readonly<Record<SampleKind, readonly SampleKind[]>> = {
   everything: ['everything'],
   cpuAndMemory: ['everything', 'cpuAndMemory'],
@@ -86,7 +86,7 @@ export class Collector {
   }
 
   /**
-   * Returns a sample that started at most `maxAgeMs` ago. A recent sample of a kind that contains more also satisfies
+   * Returns a sample that started at most `maxAgeMs` ago. A recent sample of a more comprehensive kind also satisfies
    * the request.
    */
   async sample(kind: SampleKind, signal: AbortSignal, maxAgeMs = DEFAULT_MAX_AGE_MS): Promise<NodeSample> {
@@ -103,9 +103,9 @@ export class Collector {
   }
 
   /**
-   * Reads the memory usage of the root cgroup and of the cgroup that contains all pods. Cheap, because it neither lists
-   * nor reads the cgroups of individual pods. The limit of all pods is current, because the agent may change it after the
-   * first reading, and evictions depend on it.
+   * Reads the memory usage of the root cgroup and of the cgroup that contains all pods. This is cheap, because it
+   * neither lists nor reads the cgroups of individual pods. The memory limit of the pods' cgroup is read each time,
+   * because the agent may change it and evictions depend on it.
    */
   memory(): { readonly root: CgroupSample | undefined; readonly allPods: CgroupSample | undefined } {
     const { readUsage, findSharedCgroup } = this.#options;

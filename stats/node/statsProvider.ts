@@ -146,7 +146,7 @@ export class StatsProvider {
 
   /**
    * Measures a resource of the running pods with these UIDs, without CPU rates. Reads only what the resource requires,
-   * because a shortage is no time to read all files of all pods.
+   * because reading all files of all pods would aggravate a shortage.
    */
   async podUsage(
     uids: readonly string[],

@@ -1,10 +1,13 @@
 /**
- * The summary of the resource usage of a node and its pods, with the fields of `pkg/apis/stats/v1alpha1/types.go` in
- * k8s.io/kubelet, in the same order. Undefined fields are omitted. Timestamps have whole seconds, as in Kubernetes.
+ * The resource usage summary of a node and its pods, with the fields of `pkg/apis/stats/v1alpha1/types.go` in
+ * k8s.io/kubelet, in the same order. Undefined fields are omitted. As in Kubernetes, timestamps have a resolution of
+ * one second.
  */
 import { rfc3339 } from '../../kubernetes/api/values/rfc3339.ts';
 
-/** A timestamp that is serialized as RFC 3339 with whole seconds. Metrics use the milliseconds. */
+/**
+ * A timestamp that is serialized as RFC 3339 without fractional seconds. Metrics use its exact value in milliseconds.
+ */
 export interface StatsTime {
   /** Milliseconds since the epoch. */
   readonly ms: number;

@@ -4,7 +4,7 @@ import { runProgram } from '../../host/program.ts';
 import { scriptPath } from '../../host/scriptPath.ts';
 import type { TimedUsage } from '../../host/usage/diskUsages.ts';
 
-/** Timeout of the child process in milliseconds, e.g. for a file system call that hangs in the kernel. */
+/** Timeout of the child process, in milliseconds. It applies if e.g. a file system call hangs in the kernel. */
 const TIMEOUT_MS = 90_000;
 
 /** Measures the trees and returns the results in the order of `paths`. Rejects if the child process fails. */

@@ -68,7 +68,7 @@ function combineStats(cgroup: CgroupSample | undefined, runtime: RuntimeUsage | 
 }
 
 /**
- * Returns the statistics of a pod. If those for CPU, memory or swap are missing, they are summed up over the
+ * Returns the statistics of a pod. CPU, memory or swap statistics that are missing are computed as the sum over its
  * containers.
  */
 function statsOfPod({ cgroup, runtime }: PodSample, containers: readonly ContainerStats[]) {

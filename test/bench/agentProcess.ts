@@ -13,34 +13,34 @@ import { preciseNow } from './statistics.ts';
 import { type Watcher, watchAgent } from './watcher.ts';
 
 const MAX_PODS = 500;
-/** After so long it has heard, and looked after, all that the bare calls have left for it to hear. */
+/** Time after which the agent has processed all events that the bare calls have caused. */
 const CATCH_UP_MS = 1_500;
 
-/** Where an agent and its pods are. */
+/** The directories and addresses of an agent and its pods. */
 export interface AgentPlace {
   readonly directory: string;
-  /** The command as npm installs it. */
+  /** Path of the command as installed by npm. */
   readonly command: string;
   readonly rootDir: string;
   readonly podLogsDir: string;
   readonly manifests: string;
   readonly cgroupRoot: string;
-  /** Of the runtime. */
+  /** Endpoint of the runtime. */
   readonly endpoint: string;
 }
 
-/** The daemon as users run it, in a process of its own. */
+/** The daemon as users run it, in its own process. */
 export interface AgentProcess {
   readonly pid: number;
-  /** When it was spawned, in milliseconds since the epoch. */
+  /** Time at which the process was spawned, in milliseconds since the epoch. */
   readonly spawnedAt: number;
   readonly watcher: Watcher;
-  /** Lets it stand still, so that it takes nothing from what is measured without it. */
+  /** Suspends the process, so that it does not use CPU time while something else is measured. */
   freeze(): void;
   thaw(): Promise<void>;
-  /** The 99th percentile of its event loop's delay over some seconds, in milliseconds. */
+  /** Returns the 99th percentile of the event loop's delay over some seconds, in milliseconds. */
   eventLoopDelay(seconds: number): Promise<number>;
-  /** Ends it by a signal; its pods go on running. */
+  /** Terminates the process with a signal. Its pods keep running. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
 
@@ -63,34 +63,34 @@ export async function agentPlace(
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
     kind: 'KubeletConfiguration',
     maxPods: MAX_PODS,
-    // As in every cluster: without it each pod would be warned of.
+    // Without a DNS server, the node would send a warning for each pod.
     clusterDNS: ['10.96.0.10'],
     clusterDomain: 'cluster.local',
-    // What is read at length is not to be set aside meanwhile.
+    // Prevent the rotation of long logs while they are read.
     containerLogMaxSize: '100Gi',
     ...fields,
   };
-  // Pods that only seem to run have no cgroups.
+  // Simulated pods have no cgroups.
   const cgroup = place.cgroupRoot === '' ? { cgroupsPerQOS: false } : { cgroupRoot: place.cgroupRoot };
   await writeFile(configOf(place), JSON.stringify({ ...config, ...cgroup }));
   return place;
 }
 
-/** How an agent is started. */
+/** Options for starting an agent. */
 export interface AgentOptions {
-  /** It can tell its event loop's delay: that takes memory of its own. */
+  /** Whether the agent can measure the delay of its event loop, which needs additional memory. */
   readonly measuresDelay?: boolean;
-  /** Where its page is served; by default at any port. */
+  /** Address of the page. Defaults to any free port. */
   readonly inspectAddress?: string;
-  /** Of the cluster that it joins; absent: none. */
+  /** Kubeconfig of the cluster that the node joins. Undefined for a node without a cluster. */
   readonly kubeconfig?: string;
-  /** Where it serves its API; by default at any port. */
+  /** Port of the kubelet API. Defaults to any free port. */
   readonly port?: number;
-  /** Where it serves /healthz; by default nowhere. */
+  /** Port of /healthz, which is not served by default. */
   readonly healthzPort?: number;
 }
 
-/** Starts the daemon; its log goes to a file beside its directories. */
+/** Starts the daemon. Its log is written to a file next to its directories. */
 export function startAgent(
   place: AgentPlace,
   { measuresDelay, inspectAddress = '127.0.0.1:0', kubeconfig, port = 0, healthzPort = 0 }: AgentOptions = {},

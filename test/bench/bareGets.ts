@@ -1,4 +1,4 @@
-/** Asks each of the URLs that the arguments are once a second by `http.get`, and does nothing with the answers. */
+/** Requests each of the URLs in the arguments once a second with `http.get`, and discards the responses. */
 import { Agent, get } from 'node:http';
 
 const agent = new Agent({ keepAlive: false });

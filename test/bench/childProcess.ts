@@ -3,13 +3,16 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { interruption } from './interruption.ts';
 
-/** Another process of the bench: what it said when it was ready, and its id. */
+/** Another process of the bench: its PID, and the line that it printed when it was ready. */
 export interface Child {
   readonly pid: number;
   readonly said: string;
 }
 
-/** Does something while a file of the bench runs as a process of its own, from when it has first said something. */
+/**
+ * Runs a file of the bench as its own process and calls `use` once the process has printed a line. Kills the process
+ * when `use` settles.
+ */
 export async function withProcess<T>(
   file: string,
   args: readonly string[],

@@ -1,4 +1,4 @@
-/** A test API server for the agent to join, whose pods the bench makes and deletes, and follows as any client can. */
+/** A test API server that the agent joins. The bench creates, deletes and watches its pods as any client can. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -30,28 +30,31 @@ const PODS = '/api/v1/namespaces/default/pods';
 const LIMIT_MS = 300_000;
 
 export interface BenchCluster {
-  /** The file of the node's kubeconfig. */
+  /** Path of the node's kubeconfig. */
   readonly kubeconfig: string;
-  /** Lets one scrape the node. */
+  /** Token that may scrape the node. */
   readonly token: string;
   /** Resolves when the node is ready to run pods. */
   nodeReady(): Promise<void>;
-  /** Makes these pods, bound to the node; gives when each was posted and when the API said that it is ready, in milliseconds since the epoch. */
+  /**
+   * Creates pods that are bound to the node. Returns for each pod when it was posted and when the API reported it as
+   * ready, in milliseconds since the epoch.
+   */
   run(names: readonly string[]): Promise<readonly Span[]>;
-  /** Deletes them; gives when each was asked for and when it was gone from the API. */
+  /** Deletes pods. Returns for each pod when the deletion was requested and when the pod was gone from the API. */
   remove(names: readonly string[]): Promise<readonly Span[]>;
-  /** Creates a pod of any spec, bound to the node, and waits for nothing. */
+  /** Creates a pod with any spec that is bound to the node, without waiting for it. */
   create(name: string, spec: object): Promise<void>;
   /** Creates a Service with one port. */
   createService(name: string): Promise<void>;
-  /** Follows the renewals of the node's lease from now on. */
+  /** Watches the renewals of the node's lease from now on. */
   leaseIntervals(): Promise<{
-    /** The longest interval without a renewal so far, in milliseconds. */
+    /** Returns the longest interval without a renewal so far, in milliseconds. */
     longest(): number;
   }>;
-  /** How often the status of a pod was patched. */
+  /** Returns how often the status of a pod has been patched. */
   patches(name: string): number;
-  /** How many events were created. */
+  /** Returns how many events have been created. */
   events(): number;
   /** Returns how many containers are reported in this state. */
   countContainers(state: 'running' | 'waiting'): Promise<number>;
@@ -63,7 +66,7 @@ export interface Span {
   readonly to: number;
 }
 
-/** Its files are below a directory that somebody else removes. */
+/** Starts the API server. Its files are in a directory that the caller removes. */
 export async function benchCluster(directory: string): Promise<BenchCluster> {
   const server = await ApiServer.start(systemClock);
   const served = await server.serve();
@@ -74,7 +77,7 @@ export async function benchCluster(directory: string): Promise<BenchCluster> {
   const patched = new Map<string, number>();
   let eventCount = 0;
   server.faults.add({
-    // Nothing goes wrong: it counts.
+    // This fault has no effect, but its matcher counts the requests.
     fault: { kind: 'latency', ms: 0 },
     matches: (asked) => {
       if (isNewEvent(asked)) eventCount += 1;
@@ -93,7 +96,7 @@ export async function benchCluster(directory: string): Promise<BenchCluster> {
     for (const name of names) {
       from.push(preciseNow());
       await ask(name);
-      // Clients of a server in a process of its own would not keep it from telling its watches.
+      // Let the server, which runs in this process, send its watch events between the requests.
       await yieldToEventLoop();
     }
     const to = await inTime(told.of(names), `${names.length} pods`);
@@ -135,7 +138,7 @@ const isStatusPatch = (asked: Attributes): asked is ResourceAttributes =>
 const isNewEvent = (asked: Attributes): boolean =>
   asked.verb === 'create' && 'resource' in asked && asked.resource === 'events';
 
-/** The pod that is measured, as somebody makes it who has bound it already; the text is read once. */
+/** The measured pod, already bound to the node. The manifest is parsed only once. */
 const { spec, metadata, ...kind } = parse(manifest('any'));
 const podOf = (name: string) => ({
   ...kind,
@@ -148,7 +151,10 @@ type Status = z.infer<typeof watched>['status'];
 const isTrue = (wanted: string, status: Status): boolean =>
   status?.conditions?.some(({ type, status: is }) => type === wanted && is === 'True') ?? false;
 
-/** When each name was first noted. Who waits for some is told: to look again and again would take CPU from what is measured. */
+/**
+ * Times at which names were first noted. Waiting does not poll, because polling would take CPU time from what is
+ * measured.
+ */
 interface Moments {
   note(name: string): void;
   of(names: readonly string[]): Promise<number[]>;

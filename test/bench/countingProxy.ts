@@ -2,20 +2,20 @@ import { rename } from 'node:fs/promises';
 import { Client, credentials, Server, ServerCredentials, type ServiceError, type sendUnaryData } from '@grpc/grpc-js';
 import { ImageServiceService, RuntimeServiceService } from '../../cri/generated/runtime.ts';
 
-/** Calls that only look. */
+/** Calls that change nothing. */
 const READS = /^(Version|Status|RuntimeConfig|ImageFsInfo|List\w*|\w+Status|\w+Stats)$/;
 
-/** Stands between an agent and its runtime and counts the calls which change something there. */
+/** A proxy between an agent and its runtime that records the calls that change something. */
 export interface CountingProxy {
-  /** The names of those calls, in order. */
+  /** Names of these calls, in order. */
   readonly writes: readonly string[];
-  /** Puts the runtime back in its place. */
+  /** Closes the proxy and restores the runtime's socket. */
   close(): Promise<void>;
 }
 
 /**
- * Serves every unary CRI call at the address of the runtime and passes it on as it is; a client finds no event streams
- * there. The address stays the same because an agent refuses the pods of a root directory that another runtime runs.
+ * Serves every unary CRI call at the runtime's address and forwards it unchanged. Event streams are not served. The
+ * address stays the same, because an agent refuses pods in its root directory that belong to a different runtime.
  */
 export async function countingProxy(endpoint: string): Promise<CountingProxy> {
   const socket = endpoint.replace(/^unix:\/\//, '');

@@ -1,7 +1,7 @@
 /**
- * Loaded into the agent before it starts (`node --import`): the first SIGUSR2 begins to measure how late its event
- * loop is, the second writes the 99th percentile in milliseconds to the file that BENCH_EVENT_LOOP_FILE names. It loads
- * nothing before, as the agent's memory is measured too.
+ * Measures the delay of the agent's event loop. The module is loaded before the agent starts (`node --import`). The
+ * first SIGUSR2 starts the measurement, and the second one writes the 99th percentile in milliseconds to the file that
+ * BENCH_EVENT_LOOP_FILE names. Nothing else is loaded until then, because the agent's memory is measured as well.
  */
 const RESOLUTION_MS = 10;
 let delays;
@@ -14,7 +14,7 @@ process.on('SIGUSR2', () => {
     return;
   }
   delays.disable();
-  // What is measured is the time from tick to tick of a timer, in nanoseconds.
+  // The histogram contains the intervals between the ticks of a timer, in nanoseconds.
   const { writeFileSync } = process.getBuiltinModule('node:fs');
   writeFileSync(process.env.BENCH_EVENT_LOOP_FILE, String(Math.max(0, delays.percentile(99) / 1e6 - RESOLUTION_MS)));
   delays = undefined;

@@ -1,6 +1,6 @@
 /**
- * Requests a URL 20 times a second, in a process of its own, and writes the longest time to a response so far to a file, in
- * milliseconds. A response that has not come yet counts with the time that it is awaited.
+ * Requests a URL 20 times a second, in its own process, and writes the longest response time so far to a file, in
+ * milliseconds. A request without a response yet counts with the time elapsed since it was sent.
  */
 import { writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';

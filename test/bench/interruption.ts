@@ -1,13 +1,13 @@
 const asked = new AbortController();
 
-/** Aborts when the bench is to end early: what it started is ended then. */
+/** Aborts when the bench is interrupted, which terminates everything that it has started. */
 export const interruption: AbortSignal = asked.signal;
 
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.once(name, () => asked.abort(new Error(`killed by ${name}`)));
 }
 
-/** Gives what the work gives, or rejects when the bench is to end early. */
+/** Returns the result of the work, or rejects when the bench is interrupted. */
 export function orInterrupted<T>(work: Promise<T>): Promise<T> {
   interruption.throwIfAborted();
   const { promise, reject } = Promise.withResolvers<never>();

@@ -76,7 +76,7 @@ async function run(options: BenchOptions): Promise<void> {
         figures.push(...(await orInterrupted(measure(row, node, options))));
       } catch (error) {
         if (interruption.aborted) throw error;
-        // What the others measure stands.
+        // The results of the other rows remain valid.
         say(`${row}: ${wordsOf(error)}`);
         process.exitCode = 1;
       }
@@ -107,5 +107,5 @@ try {
   say(wordsOf(error));
   process.exitCode = 1;
 }
-// What an interrupted measurement still waits for must not hold us up.
+// Do not wait for the pending operations of an interrupted measurement.
 process.exit();

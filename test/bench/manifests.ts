@@ -5,19 +5,21 @@ import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { readFileText } from '../fakes/manifests.ts';
 import { preciseNow } from './statistics.ts';
 
-/** The name of the agent's node. */
+/** Name of the agent's node. */
 export const nodeName = 'bench';
 
 /**
- * What the pods do: nothing; answer the readiness probe that asks them every second; have one that runs a command every
- * so many seconds; or be asked for at a port here.
+ * What the pods do: nothing, respond to an HTTP readiness probe every second, run the command of a probe every
+ * `execSeconds` seconds, or be probed at port `askedAt` of this host.
  */
 export type Kind = 'idle' | 'probed' | { readonly execSeconds: number } | { readonly askedAt: number };
 
-/** The containers of a pod that is asked for at a port of this host. */
+/** Number of containers of a pod that is probed at a port of this host. */
 export const ASKED = 10;
 
-/** The pod that is measured: one container that ends at once on SIGTERM, and one volume. */
+/**
+ * Returns the manifest of the measured pod. It has one volume and one container, which exits immediately on SIGTERM.
+ */
 export function manifest(name: string, kind: Kind = 'idle'): string {
   if (typeof kind === 'object' && 'askedAt' in kind) return askedManifest(name, kind.askedAt);
   return `apiVersion: v1
@@ -38,7 +40,7 @@ ${kind === 'probed' ? PROBED : PATIENT}${typeof kind === 'object' ? execProbe(ki
 `;
 }
 
-/** Of its probes one is never answered: `/hangs`. */
+/** Returns the manifest of a pod of which one probe never gets a response: `/hangs`. */
 function askedManifest(name: string, port: number): string {
   const containers = Array.from({ length: ASKED }, (_, index) => ({
     name: `c${index}`,
@@ -62,7 +64,7 @@ const PROBED = `      command: [sh, -c, 'httpd -p 8080 -h /etc; trap "exit 0" TE
         httpGet: { path: /passwd, port: 8080 }
         periodSeconds: 1`;
 
-/** The pod that a node makes of the manifest of this name in a directory. */
+/** Returns the pod that a node creates from the manifest of this name in a directory. */
 export function podNamed(name: string, directory: string): Pod {
   const file = join(directory, `${name}.yaml`);
   const read = readFileText(manifest(name), { origin: file, nodeName });
@@ -72,8 +74,8 @@ export function podNamed(name: string, directory: string): Pod {
 }
 
 /**
- * Manifests that lie ready beside a directory, to come into it whole and at once: `add` gives the moment at which the
- * first one came, in milliseconds since the epoch.
+ * Writes manifests next to a directory, so that `add` can move them into it at once. `add` returns the time at which
+ * the first one was moved, in milliseconds since the epoch.
  */
 export async function prepareManifests(
   names: readonly string[],
@@ -91,7 +93,7 @@ export async function prepareManifests(
   };
 }
 
-/** Takes manifests away; gives the moment at which the first one went, in milliseconds since the epoch. */
+/** Removes manifests. Returns the time at which the first one was removed, in milliseconds since the epoch. */
 export async function removeManifests(names: readonly string[], directory: string): Promise<number> {
   const at = preciseNow();
   await Promise.all(names.map((name) => unlink(join(directory, `${name}.yaml`))));

@@ -7,12 +7,12 @@ import { type RawPods, rawPods } from './rawPods.ts';
 import { type PodTraces, tracesOf, whenGone } from './runtimeObjects.ts';
 import type { RunningPod } from './watcher.ts';
 
-/** What is measured: a private containerd, and on it the agent and the bare calls by turns. */
+/** A private containerd on which the agent and the bare calls are measured alternately. */
 export interface BenchNode {
   readonly cri: Cri;
   readonly place: AgentPlace;
   readonly raw: RawPods;
-  /** Ends the containerd with all its pods. */
+  /** Stops containerd and all its pods. */
   end(): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export async function startBenchNode(): Promise<BenchNode> {
   return { cri, place, raw: await rawPods(cri, { directory: join(directory, 'raw'), cgroupRoot }), end };
 }
 
-/** Runs `use` with a daemon over the place, which is ended whatever becomes of it. */
+/** Calls `use` with a daemon in the given place, and stops the daemon in any case. */
 export async function withAgent<T>(
   place: AgentPlace,
   use: (agent: AgentProcess) => Promise<T>,
@@ -38,14 +38,17 @@ export async function withAgent<T>(
   }
 }
 
-/** So many names of pods that no other measurement has. */
+/** Returns `count` pod names that no other measurement uses. */
 export const namesFor = (what: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${what}-${index}`);
 
-/** The pod's name on the node. */
+/** Returns the pod's name on the node. */
 export const fullNameOf = (name: string): string => `${name}-${nodeName}`;
 
-/** Lets the agent run pods; `addedAt` is when their manifests came (milliseconds since the epoch). */
+/**
+ * Waits until the agent runs new pods. `addedAt` is the time at which their manifests were added, in milliseconds since
+ * the epoch.
+ */
 export async function runPods(
   place: AgentPlace,
   { watcher }: Pick<AgentProcess, 'watcher'>,
@@ -58,7 +61,7 @@ export async function runPods(
   return { addedAt, pods: names.flatMap((name) => all.get(fullNameOf(name)) ?? []) };
 }
 
-/** Takes the manifests away; gives how long it took until nothing was left of the pods, in milliseconds. */
+/** Removes the manifests and returns the time until nothing was left of the pods, in milliseconds. */
 export async function endPods(
   { cri, place }: BenchNode,
   names: readonly string[],

@@ -20,15 +20,15 @@ const rowNames = [
 ] as const;
 export type RowName = (typeof rowNames)[number];
 
-/** What a run of the bench measures, and how often. */
+/** Options of a bench run. */
 export interface BenchOptions {
   readonly only: readonly RowName[];
-  /** How often a row is measured: what was asked for, or what that row needs for a steady median. */
+  /** Returns how often a row is measured. The default is what the row needs for a stable median. */
   readonly repeats: (row: RowName) => number;
-  /** How long the node idles, in seconds. */
+  /** Time for which the idle node is measured, in seconds. */
   readonly idleSeconds: number;
   readonly quick: boolean;
-  /** The file that the results are written to. */
+  /** Path of the file to which the results are written. */
   readonly json: string;
 }
 
@@ -70,7 +70,7 @@ const quickRepeats: Record<RowName, number> = {
   eviction: 2,
 };
 
-/** Reads the command line; throws with what is wrong in it. */
+/** Parses the command line. Throws if it is invalid. */
 export function readOptions(args: readonly string[]): BenchOptions {
   const { values } = parseArgs({
     args: [...args],

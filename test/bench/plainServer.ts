@@ -1,6 +1,6 @@
 /**
- * Serves files of a directory over HTTPS as they are, by the certificate and key that the other arguments name: what the
- * node's API is compared with. What is below `/stored/` is read once, and answered from memory.
+ * Serves the files of a directory over HTTPS, for comparison with the node's API. The arguments are the directory, the
+ * certificate and the key. Files below `/stored/` are read once and served from memory.
  */
 import { createReadStream, readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
@@ -18,5 +18,5 @@ const server = createServer({ cert: readFileSync(cert), key: readFileSync(key) }
   stored.set(url, bytes);
   response.end(bytes);
 });
-// It listens on an address of IP.
+// The server listens on an IP address, so the address is an object.
 server.listen(0, '127.0.0.1', () => process.stdout.write(`${(server.address() as AddressInfo).port}\n`));

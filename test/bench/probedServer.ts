@@ -1,6 +1,6 @@
 /**
- * Answers every GET but those of `/hangs`, and notes how long after the last one of its path each comes. `/figures` gives
- * and forgets what was noted, as JSON.
+ * Responds to all GET requests except for `/hangs`, and records the intervals between the requests of each path.
+ * `/figures` returns these intervals as JSON and resets them.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -23,5 +23,5 @@ const server = createServer(({ url = '' }, response) => {
   lastAt.set(url, now);
   response.end();
 });
-// It listens on an address of IP.
+// The server listens on an IP address, so the address is an object.
 server.listen(0, '127.0.0.1', () => process.stdout.write(`${(server.address() as AddressInfo).port}\n`));

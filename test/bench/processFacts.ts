@@ -2,17 +2,17 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { preciseNow } from './statistics.ts';
 
-/** The kernel counts CPU time in hundredths of a second, whatever its own clock. */
+/** The kernel reports CPU time in hundredths of a second, regardless of its own tick rate. */
 const MS_PER_TICK = 10;
 
-/** The CPU time that a process has used in all its threads, user and system, in milliseconds. */
+/** Returns the CPU time (user and system) of all threads of a process, in milliseconds. */
 export async function cpuTime(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK;
 }
 
-/** The memory that a process and all that it has started have resident, in MiB. */
+/** Returns the resident memory of a process and its descendants, in MiB. */
 export async function residentMemory(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
@@ -20,7 +20,7 @@ export async function residentMemory(pid: number): Promise<number> {
   return below.reduce((sum, each) => sum + each, Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024);
 }
 
-/** What a process takes of one core over some seconds, in percent. */
+/** Returns the CPU usage of a process over some seconds, in percent of one core. */
 export async function shareOf(pid: number, seconds: number): Promise<number> {
   const [began, before] = [preciseNow(), await cpuTime(pid)];
   await pause(seconds * 1_000);

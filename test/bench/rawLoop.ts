@@ -1,4 +1,4 @@
-/** The floor under many pods at once: a loop of bare CRI calls, at whichever parallelism serves it best. */
+/** The lower bound for starting many pods at once: a loop of bare CRI calls with the best degree of parallelism. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { AgentProcess } from './agentProcess.ts';
 import { type BenchNode, namesFor } from './node.ts';
@@ -6,7 +6,7 @@ import { inParallel, removeRawPod, startRawPod } from './rawPods.ts';
 import { median, milliseconds, preciseNow } from './statistics.ts';
 
 const PARALLELISMS = [1, 2, 3, 4] as const;
-/** So often at most each parallelism is tried, to know which serves the bare loop best. */
+/** Maximum number of attempts with each degree of parallelism, in order to find the best one. */
 const MOST_TRIES = 2;
 export const SETTLE_MS = 1_000;
 
@@ -15,21 +15,24 @@ export interface RawSample {
   readonly removal: number;
 }
 
-/** What the bare loop took, on the whole, with so many calls at a time. */
+/** Total time of the bare loop with a number of concurrent calls. */
 export interface Rank {
   readonly parallel: number;
   readonly ms: number;
 }
 
 export interface RawLoop {
-  /** What was tried, the fastest first. */
+  /** The results of the attempts, fastest first. */
   readonly starts: readonly Rank[];
   readonly removals: readonly Rank[];
-  /** Runs so many pods once more, at the parallelism that served best, while the agent stands still. */
+  /** Runs the pods once more with the best degree of parallelism, while the agent is suspended. */
   sample(name: string): Promise<RawSample>;
 }
 
-/** Finds out at which parallelism the bare loop is fastest with so many pods; no more often than it is measured then. */
+/**
+ * Finds the degree of parallelism with which the bare loop is fastest for this number of pods. Tries each degree at
+ * most as often as the loop is measured afterwards.
+ */
 export async function rawLoop(
   node: BenchNode,
   daemon: AgentProcess,
@@ -52,7 +55,10 @@ export async function rawLoop(
   return { starts, removals, sample };
 }
 
-/** The agent's times against those of the bare loop before and after each, and what the ratio is made of. */
+/**
+ * Compares each of the agent's times with those of the bare loop before and after it, and returns the ratio with its
+ * details.
+ */
 export function againstLoop(
   agent: readonly number[],
   raw: readonly number[],

@@ -18,23 +18,23 @@ const options = { signal: noAbort };
 const GRACE_SECONDS = 30n;
 const EMPTY_DIR = 'kubernetes.io/empty-dir';
 
-/** A pod that is ready to be made by bare calls: all that it needs on disk is there. */
+/** A pod that bare calls can create, because everything that it needs on disk exists. */
 export interface RawPod {
   readonly sandbox: PodSandboxConfig;
-  /** The container's configuration for a number of restarts. */
+  /** Returns the container's configuration for an attempt. */
   readonly container: (attempt: number) => ContainerConfig;
 }
 
-/** A pod that bare calls have made. */
+/** A pod that bare calls have created. */
 export interface RunningRawPod extends RawPod {
   readonly sandboxId: string;
   readonly containerId: string;
 }
 
-/** Makes pods by the bare CRI calls, with what the agent would tell the runtime of them. */
+/** Creates pods with bare CRI calls, which contain the same configuration as the calls of the agent. */
 export interface RawPods {
   prepare(names: readonly string[]): Promise<RawPod[]>;
-  /** Removes what `prepare` made. */
+  /** Removes what `prepare` has created. */
   tidy(): Promise<void>;
 }
 
@@ -54,14 +54,14 @@ export async function rawPods(cri: Cri, place: { directory: string; cgroupRoot: 
   };
 }
 
-/** RunPodSandbox, CreateContainer, StartContainer. */
+/** Calls RunPodSandbox, CreateContainer and StartContainer. */
 export async function startRawPod(cri: Cri, pod: RawPod): Promise<RunningRawPod> {
   const { podSandboxId } = await cri.runPodSandbox({ config: pod.sandbox, runtimeHandler: '' }, options);
   const containerId = await startRawContainer(cri, { ...pod, sandboxId: podSandboxId }, 0);
   return { ...pod, sandboxId: podSandboxId, containerId };
 }
 
-/** CreateContainer, StartContainer. */
+/** Calls CreateContainer and StartContainer. */
 export async function startRawContainer(
   cri: Cri,
   { sandboxId, sandbox, container }: RawPod & { sandboxId: string },
@@ -73,14 +73,14 @@ export async function startRawContainer(
   return containerId;
 }
 
-/** StopContainer, StopPodSandbox, RemovePodSandbox. */
+/** Calls StopContainer, StopPodSandbox and RemovePodSandbox. */
 export async function removeRawPod(cri: Cri, { sandboxId, containerId }: RunningRawPod): Promise<void> {
   await cri.stopContainer({ containerId, timeout: GRACE_SECONDS }, options);
   await cri.stopPodSandbox({ podSandboxId: sandboxId }, options);
   await cri.removePodSandbox({ podSandboxId: sandboxId }, options);
 }
 
-/** Does something with each item, so many at a time. */
+/** Processes each item, at most `parallel` at a time. */
 export async function inParallel<In, Out>(
   items: readonly In[],
   parallel: number,

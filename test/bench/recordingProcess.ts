@@ -1,6 +1,7 @@
 /**
- * A node of fifty pods on a simulated runtime in a process of its own, with or without a flight recorder: prints what the
- * process and, of that, the recorder took for the pods' start and for ten idle minutes, and the memory then.
+ * Runs a node of fifty pods on a simulated runtime in its own process, with or without a flight recorder. Prints the
+ * CPU time of the process, and the recorder's part of it, for the start of the pods and for ten idle minutes, and the
+ * memory at the end.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,10 +20,10 @@ const SETTLES_MS = 30_000;
 
 const isRecorded = process.argv[2] === 'recorded';
 let ownMs = 0;
-/** How many of its functions are under way: one may call another. */
+/** Number of nested calls of its functions. */
 let depth = 0;
 
-/** The same function, whose time is the recorder's. */
+/** Returns the function with its run time attributed to the recorder. */
 const timed =
   <A extends readonly unknown[], R>(act: (...args: A) => R) =>
   (...args: A): R => {
@@ -36,14 +37,14 @@ const timed =
     }
   };
 
-/** All that it does on this thread; it compresses there, too, so that this counts as well. */
+/** Creates a recorder that compresses on this thread, so that all of its work is measured. */
 function timedRecorder(directory: string, clock: SimulatedClock, redact: <T>(value: T) => T): FlightRecorder {
   const recorder = createFlightRecorder({
     files: hostFiles,
     directory,
     sizeBytes: 2 ** 26,
     redact,
-    // What it does when its time has come, up to what it waits for.
+    // Measure the recorder's timers up to their first asynchronous operation.
     clock: {
       now: () => clock.now(),
       monotonic: () => clock.monotonic(),
@@ -76,7 +77,7 @@ function timedRecorder(directory: string, clock: SimulatedClock, redact: <T>(val
   };
 }
 
-/** The processor time of this process, in milliseconds. */
+/** Returns the CPU time of this process, in milliseconds. */
 function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;

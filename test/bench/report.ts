@@ -1,19 +1,19 @@
 import { availableParallelism, release, totalmem } from 'node:os';
 import type { RowName } from './options.ts';
 
-/** One line of the table: what was measured, and how much of it at most is the goal. */
+/** A line of the table: a measured value, and its maximum as the goal. */
 export interface Figure {
   readonly row: RowName;
   readonly name: string;
   readonly value: number;
   readonly unit: '×' | 'ms' | '%' | 'KiB' | 'MiB' | 'calls' | 'descriptors';
-  /** Absent: told for the picture alone. */
+  /** Undefined if the value is only shown for information. */
   readonly goal?: number;
-  /** What the value was made of. */
+  /** The measurements behind the value. */
   readonly detail: string;
 }
 
-/** What the bench ran on. */
+/** Describes the host of the bench. */
 export function hostFacts(): Record<string, unknown> {
   return {
     cores: availableParallelism(),
@@ -23,7 +23,7 @@ export function hostFacts(): Record<string, unknown> {
   };
 }
 
-/** The figures as a table with the goal beside each. */
+/** Formats the figures as a table with their goals. */
 export function table(figures: readonly Figure[]): string {
   const head = ['', 'measured', 'goal', '', 'made of'];
   const rows = figures.map((figure) => [figure.name, shown(figure), goalOf(figure), verdict(figure), figure.detail]);
@@ -36,7 +36,7 @@ export function table(figures: readonly Figure[]): string {
   return [head, ...rows].map(line).join('\n');
 }
 
-/** Whether the goal is met; undefined where there is none. */
+/** Whether the goal is met. Undefined if there is no goal. */
 export function isMet({ value, goal }: Figure): boolean | undefined {
   return goal === undefined ? undefined : value <= goal;
 }

@@ -20,25 +20,25 @@ const containerInfo = z.object({
 });
 const sandboxInfo = z.pick(containerInfo, { runtimeSpec: true });
 
-/** All that there is of a pod at the runtime and on disk. */
+/** Everything that exists of a pod in the runtime and on disk. */
 export interface PodTraces {
   readonly sandboxId: string;
-  /** Its network namespace, and its directory with its volumes. */
+  /** Paths of its network namespace and of its directory, which contains the volumes. */
   readonly paths: readonly string[];
 }
 
-/** The process of a container on the host. */
+/** Returns the PID of a container's process on the host. */
 export async function processOf(cri: Cri, containerId: string): Promise<number> {
   return (await inspect(cri, containerId)).pid;
 }
 
-/** When a container was started by the runtime's own word, in milliseconds since the epoch. */
+/** Returns the time at which a container was started according to the runtime, in milliseconds since the epoch. */
 export async function startedAt(cri: Cri, containerId: string): Promise<number> {
   const { status } = await cri.containerStatus({ containerId, verbose: false }, options);
   return Number(status?.startedAt ?? 0n) / 1e6;
 }
 
-/** What a pod of the agent has that must go with it. */
+/** Returns everything of the agent's pod that must be removed with it. */
 export async function tracesOf(cri: Cri, place: AgentPlace, { uid, containerId }: RunningPod): Promise<PodTraces> {
   const { sandboxID: sandboxId } = await inspect(cri, containerId);
   const { info } = await cri.podSandboxStatus({ podSandboxId: sandboxId, verbose: true }, options);
@@ -50,11 +50,11 @@ export async function tracesOf(cri: Cri, place: AgentPlace, { uid, containerId }
   return { sandboxId, paths };
 }
 
-/** Resolves with the moment at which nothing was left of these pods, in milliseconds since the epoch. */
+/** Waits until nothing is left of the pods. Returns that time in milliseconds since the epoch. */
 export async function whenGone(cri: Cri, pods: readonly PodTraces[]): Promise<number> {
   const limit = preciseNow() + LIMIT_MS;
   for (;;) {
-    // What is on disk goes last, and looking there costs nothing; the runtime is asked once that is gone.
+    // The files on disk are removed last and are cheap to check. Query the runtime only once they are gone.
     while (pods.some(({ paths }) => paths.some((path) => existsSync(path)))) {
       if (preciseNow() > limit) throw new Error('a pod does not go');
       await pause(1);

@@ -1,4 +1,4 @@
-/** A client of the node's API, which stays connected as those of a cluster do. */
+/** A client of the kubelet API, which keeps its connections open like the clients in a cluster. */
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
@@ -10,33 +10,33 @@ import type { AgentPlace } from './agentProcess.ts';
 import { preciseNow } from './statistics.ts';
 
 export interface Got {
-  /** From the request until the answer's last byte, in milliseconds. */
+  /** Time from the request until the last byte of the response, in milliseconds. */
   readonly ms: number;
   readonly bytes: number;
 }
 
-/** How often Prometheus and metrics-server ask, in milliseconds. */
+/** Interval between the scrapes of Prometheus and metrics-server, in milliseconds. */
 export const SCRAPE_MS = 15_000;
 
-/** What of a node is scraped: by Prometheus, and by metrics-server. */
+/** Paths that Prometheus and metrics-server scrape. */
 export const SCRAPED = ['/metrics', '/metrics/cadvisor', '/metrics/probes', '/metrics/resource', '/stats/summary'];
 
 export interface ServedClient {
-  /** Reads an answer to its end, and keeps nothing of it. */
+  /** Reads a response to its end and discards it. */
   got(path: string): Promise<Got>;
   body(path: string): Promise<Buffer>;
-  /** An answer that goes on until it is destroyed. */
+  /** Returns a response that continues until it is destroyed. */
   followed(path: string): Promise<IncomingMessage>;
-  /** How long a command takes, from when it is asked for until the connection has ended, in milliseconds. */
+  /** Returns the duration of a command from the request until the connection is closed, in milliseconds. */
   ran(path: string): Promise<number>;
-  /** A command that goes on until the connection is ended. */
+  /** Starts a command that runs until the connection is closed. */
   running(path: string): Promise<WebSocket>;
   close(): void;
 }
 
-/** What a server at a port of this host is asked; `token` is that of a node's API. */
+/** Creates a client of a server at a port of this host. `token` is required for a kubelet API. */
 export function servedClient(port: number, token = ''): ServedClient {
-  // Which certificate it has is not what is measured.
+  // The certificate does not matter for the measurement.
   const agent = new Agent({ keepAlive: true, maxSockets: 4, rejectUnauthorized: false });
   const headers = { authorization: `Bearer ${token}` };
   const asked = async (path: string): Promise<IncomingMessage> => {
@@ -72,7 +72,7 @@ export function servedClient(port: number, token = ''): ServedClient {
   };
 }
 
-/** How long a command takes at a streaming server that is asked without the node. */
+/** Returns the duration of a command at a streaming server that is reached without the node. */
 export const ranAt = (url: string): Promise<number> => timeToRun(() => webSocket(url.replace(/^http/, 'ws')));
 
 const webSocket = (url: string, options: ConstructorParameters<typeof WebSocket>[2] = {}): WebSocket =>
@@ -86,15 +86,15 @@ async function timeToRun(open: () => WebSocket): Promise<number> {
   return preciseNow() - began;
 }
 
-/** What lets one in at a node that has no API server. */
+/** Returns the token for a node without an API server. */
 export const tokenOf = async ({ rootDir }: AgentPlace): Promise<string> =>
   (await readFile(join(rootDir, 'statelet', 'server-token'), 'utf8')).trim();
 
-/** Asks for all that is scraped, one after the other. */
+/** Scrapes all paths, one after the other. */
 export const scrape = (client: ServedClient, paths = SCRAPED): Promise<Got> =>
   gotAll(paths.map((path) => () => client.got(path)));
 
-/** Does something while a node is scraped as it is in a cluster. */
+/** Calls `act` while the node is scraped as in a cluster. */
 export async function whileScraped<T>(client: ServedClient, act: () => Promise<T>, paths = SCRAPED): Promise<T> {
   let last: Promise<unknown> = scrape(client, paths);
   const timer = setInterval(() => {
@@ -109,7 +109,7 @@ export async function whileScraped<T>(client: ServedClient, act: () => Promise<T
   }
 }
 
-/** How long some answers take, one after the other, and how much they are. */
+/** Performs the requests one after the other. Returns their total duration and size. */
 export async function gotAll(all: readonly (() => Promise<Got>)[]): Promise<Got> {
   let [ms, bytes] = [0, 0];
   for (const each of all) {
@@ -120,13 +120,16 @@ export async function gotAll(all: readonly (() => Promise<Got>)[]): Promise<Got>
   return { ms, bytes };
 }
 
-/** The certificate of its own making, and the key. */
+/** Returns the paths of the node's self-signed certificate and its key. */
 export const pairOf = ({ rootDir }: AgentPlace): readonly [certificate: string, key: string] => [
   join(rootDir, 'pki', 'kubelet.crt'),
   join(rootDir, 'pki', 'kubelet.key'),
 ];
 
-/** What the agent's command sets for itself: how memory is allocated counts in whatever is sent. */
+/**
+ * Returns the environment that the agent's command sets for itself, because the memory allocator affects the speed of
+ * everything that is sent.
+ */
 export async function agentEnvironment(): Promise<Record<string, string>> {
   const command = await readFile(join(root, 'cli/statelet.sh'), 'utf8');
   const set = [...command.matchAll(/^export (\w+)="\$\{\1:-(\d+)\}"$/gm)];

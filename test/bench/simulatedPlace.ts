@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type AgentPlace, agentPlace } from './agentProcess.ts';
 import { withProcess } from './childProcess.ts';
 
-/** Does something with the directories of a fresh agent over a simulated runtime that runs meanwhile. */
+/** Calls `use` with the directories of a new agent on a simulated runtime, which runs until `use` settles. */
 export async function withSimulatedPlace<T>(parent: string, use: (place: AgentPlace) => Promise<T>): Promise<T> {
   const directory = await mkdtemp(join(parent, 'simulated-'));
   const socket = join(directory, 'cri.sock');

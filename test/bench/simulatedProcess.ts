@@ -1,4 +1,4 @@
-/** A simulated runtime in a process of its own, on the socket that the argument names, with calls that take no time. */
+/** Runs a simulated runtime in its own process, on the socket named in the argument. Calls take no time. */
 import { systemClock } from '../../base/time/clock.ts';
 import { BUSYBOX_IMAGE } from '../../cri/managed/images/images.ts';
 import { createSimulatedRuntime } from '../../cri/simulated/runtime.ts';

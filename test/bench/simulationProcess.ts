@@ -1,4 +1,4 @@
-/** A simulated node of thirty pods in a process of its own: prints what its steps and an idle hour of it cost. */
+/** Runs a simulated node of thirty pods in its own process. Prints the cost of its steps and of an idle hour. */
 import { invariants } from '../../testing/simulation/invariants/invariants.ts';
 import { Random } from '../../testing/simulation/random.ts';
 import { type Simulation, simulateNode } from '../../testing/simulation/simulateNode.ts';
@@ -11,12 +11,12 @@ const MINUTE = 60_000;
 const WINDOWS = 10;
 const DEED_EVERY_MS = 5_000;
 const IDLE_MS = 60 * MINUTE;
-/** So long it runs before anything is measured, for the compiler. */
+/** Simulated time before the measurement, in which hot code is compiled. */
 const WARM_UP_MS = 3 * MINUTE;
 
 const [, , minutes = ''] = process.argv;
 
-/** Pods of many kinds come and go, and containers exit; nobody breaks anything. */
+/** Returns a story in which many kinds of pods come and go and containers exit, without faults. */
 function busyStory(lastsMs: number): Story {
   const random = new Random(1);
   const pods = Array.from({ length: PODS }, (_, index) => randomManifest(`pod-${index}`, random));
@@ -33,13 +33,13 @@ function busyStory(lastsMs: number): Story {
   return { seed: 1, actions, faults: [], lastsMs };
 }
 
-/** The processor time of this process, in milliseconds. */
+/** Returns the CPU time of this process, in milliseconds. */
 function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;
 }
 
-/** Tells what happens in a part of the story. */
+/** Performs the actions in a part of the story. */
 async function tell(node: Simulation, { actions }: Story, from: number, until: number): Promise<void> {
   for (const { at, action } of actions.filter((each) => each.at >= from && each.at < until)) {
     await node.advance(Math.max(0, at - node.elapsed));
@@ -48,7 +48,7 @@ async function tell(node: Simulation, { actions }: Story, from: number, until: n
   await node.advance(until - node.elapsed);
 }
 
-/** Steps and their cost in each tenth of a run; all invariants are on. */
+/** Returns the steps and their cost in each tenth of a run with all invariants. */
 async function windowsOf(story: Story): Promise<{ readonly steps: number; readonly ms: number }[]> {
   const node = await simulateNode({ seed: story.seed, invariants });
   const windows: { readonly steps: number; readonly ms: number }[] = [];
@@ -62,7 +62,7 @@ async function windowsOf(story: Story): Promise<{ readonly steps: number; readon
   return windows;
 }
 
-/** What an hour of a node costs whose pods only run. */
+/** Returns the CPU time of an hour in which the pods only run. */
 async function idleMs(): Promise<number> {
   const node = await simulateNode({ seed: 1, invariants });
   for (let index = 0; index < PODS; index += 1) node.apply(manifest(`idle-${index}`));

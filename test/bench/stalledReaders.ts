@@ -1,16 +1,16 @@
-/** What clients of a log cost that have stopped reading. */
+/** Measures the memory cost of clients that have stopped reading a log. */
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { Agent, get } from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
 import { residentMemory, shareOf } from './processFacts.ts';
 
-/** Of how many the memory is a mean. */
+/** Number of clients over which the memory is averaged. */
 export const READERS = 200;
 const KIB_PER_MIB = 1_024;
-/** Percent of a core: whatever the kernel takes has been sent. */
+/** CPU usage in percent of a core below which everything that fits into the kernel's buffers has been sent. */
 const IDLE_SHARE = 5;
-/** By then the agent has given back what sending many bytes has left behind. */
+/** Time after which the agent has released the memory that was needed for sending. */
 const RELEASE_MS = 15_000;
 
 interface Server {
@@ -19,7 +19,7 @@ interface Server {
   readonly token: string;
 }
 
-/** Resident memory for each of them, in KiB, above that of a connection that asks for nothing. */
+/** Returns the resident memory per client in KiB, minus that of a connection without a request. */
 export async function memoryOfStalled({ pid, port, token }: Server, path: string): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: READERS, rejectUnauthorized: false });
   const ask = async (asked: string): Promise<IncomingMessage> => {
@@ -27,7 +27,7 @@ export async function memoryOfStalled({ pid, port, token }: Server, path: string
     const request = get({ host: '127.0.0.1', port, path: asked, agent, headers });
     const [response]: IncomingMessage[] = await once(request, 'response');
     if (response?.statusCode !== 200) throw new Error(`${asked}: ${response?.statusCode}`);
-    // Its connection is destroyed in the end.
+    // The connection is destroyed at the end.
     for (const each of [request, response]) each.on('error', () => {});
     return response;
   };

@@ -20,28 +20,31 @@ const watchEvent = z.object({
   }),
 });
 
-/** A pod that runs, as a watcher was told. */
+/** A running pod as reported to a watcher. */
 export interface RunningPod {
   readonly uid: string;
-  /** Of its own; absent when it has none. */
+  /** Undefined for a pod on the host network. */
   readonly ip: string | undefined;
-  /** Of its first container, without the runtime's scheme. */
+  /** ID of its first container, without the runtime's scheme. */
   readonly containerId: string;
-  /** When this container was first told to run, in milliseconds since the epoch. */
+  /** Time at which this container was first reported as running, in milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** Follows the pods of an agent as any client of its socket can. */
+/** Watches an agent's pods over its socket. */
 export interface Watcher {
-  /** Resolves with these pods (full names) when all have been told to run, in containers other than `not`. */
+  /**
+   * Resolves with the pods of the given full names when all have been reported as running in containers other than
+   * `not`.
+   */
   running(names: readonly string[], not?: ReadonlySet<string>): Promise<ReadonlyMap<string, RunningPod>>;
   close(): void;
 }
 
-/** Pods must run, and a node must answer, within so long: the bench is about far less, also on a busy machine. */
+/** Returns the timeout for pods to run and for the node to respond, which is generous even for a busy machine. */
 const limitMs = (pods: number): number => 120_000 + pods * 3_000;
 
-/** Watches the agent at a socket, from the moment at which it answers. */
+/** Watches the agent at a socket as soon as it responds. */
 export function watchAgent(socket: string): Watcher {
   const ending = new AbortController();
   const pods = new Map<string, RunningPod>();
@@ -56,7 +59,7 @@ export function watchAgent(socket: string): Watcher {
     throw new Error('the agent has ended the watch');
   };
   const end = follow();
-  // Told to those who wait.
+  // The error is reported to the callers that wait.
   end.catch(() => {});
   return {
     running: async (names, not = new Set()) => {

@@ -1,4 +1,4 @@
-/** Mounts file systems on this host and accesses the contents of its volumes. */
+/** Mounts file systems on this host and accesses the contents of volumes. */
 import { constants } from 'node:fs';
 import { messageOf } from '../../base/failure.ts';
 import { findMountAt } from '../../host/files/mountinfo.ts';

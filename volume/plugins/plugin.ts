@@ -9,7 +9,7 @@ import type { PodObjects, PodTokens } from '../../kubernetes/objects/podObjects.
 import type { TrustBundles } from '../../kubernetes/objects/trustBundles.ts';
 import type { Mounter } from '../mount/mounter.ts';
 
-/** Sources of cluster objects for volumes. A source that is not available on this node is undefined. */
+/** Providers of the cluster objects that volumes need. A provider that is not available on this node is undefined. */
 export interface ClusterContent {
   readonly objects?: PodObjects | undefined;
   readonly tokens?: PodTokens | undefined;

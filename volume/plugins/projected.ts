@@ -1,6 +1,6 @@
 /**
- * Plugins for volumes with files from the pod, ConfigMaps, Secrets and tokens. The files are updated in place and
- * atomically.
+ * Plugins for volumes with files from the pod, ConfigMaps, Secrets and tokens. The files are updated atomically while
+ * the volume stays mounted.
  */
 
 import path from 'node:path';
@@ -31,7 +31,7 @@ export const secretPlugin = filesPlugin('kubernetes.io/secret', ({ secret }) => 
 export const configMapPlugin = filesPlugin('kubernetes.io/configmap', ({ configMap }) => configMap, { onDisk: true });
 
 /**
- * Mode of the volume's directory, the same as for an emptyDir. Access is instead restricted by the modes of the files.
+ * Mode of the volume's directory, the same as for an emptyDir. Access is restricted by the modes of the files instead.
  */
 const FULL_ACCESS = 0o777;
 const MOUNT_POINT_MODE = 0o755;

@@ -62,7 +62,7 @@ function resolveSubPath(disk: MemoryDisk, volume: string, subPath: string): Reso
     if (relative(root, existingPath).split('/')[0] === '..') throw new Error(`${subPath} leads outside the volume`);
     const missingNames = names.slice(existingCount);
     const missingPaths = missingNames.map((_, index) => join(existingPath, ...missingNames.slice(0, index + 1)));
-    // Exclude a path that exists although it could not be resolved, because it is a dangling link.
+    // Exclude a dangling symbolic link, because it exists although its path could not be resolved.
     return {
       path: join(existingPath, ...missingNames),
       missingDirectories: missingPaths.filter((path) => disk.find(path, 'open') === undefined),

@@ -52,7 +52,7 @@ interface PageOptions {
  */
 const MAX_FRAME_LATENCY_MS = 500;
 
-/** Creates the clocks of the browser and of the node, which may show different times. */
+/** Creates the clocks of the browser and of the node, which may not be in sync. */
 function createClocks({ at, mode }: Snapshot, now: () => number) {
   /** The browser's clock, updated every second. All countdowns share its timer. */
   const browserTime = signal(now());
@@ -112,10 +112,7 @@ function createTimeSignals(initialSnapshot: Snapshot, now: () => number) {
      * displayed.
      */
     pendingSnapshot: signal<PendingSnapshot | undefined>(undefined),
-    /**
-     * Whether the user is dragging along the rail (the timeline of the recording). During a drag, only the tree and the
-     * chart are updated.
-     */
+    /** Whether the user is scrubbing the timeline. Meanwhile, only the tree and the chart are updated. */
     isDragging: signal(false),
     /** Number of inputs received since the view was frozen. Lines that the server has omitted count as inputs. */
     eventsSinceFreeze: signal(0),

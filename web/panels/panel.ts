@@ -5,7 +5,7 @@ import type { Page } from '../model/page.ts';
 import type { ReadingState } from '../model/server/reading.ts';
 import type { StoryPanel } from './story/storyPanel.ts';
 
-/** The page with the state of its reading panels. */
+/** The page with the state of the panels that describe the selected actor. */
 export interface Panel {
   readonly page: Page;
   readonly tree: Tree;

@@ -198,7 +198,7 @@ export class ClusterNode {
           await client.update(path, { ...updatedAnnotations, ...CSI_NODE_TYPE }, options);
         return;
       }
-      // Delete the CSINode, because without this owner it belongs to an earlier Node of the same name.
+      // Delete the CSINode, because it belongs to an earlier Node of the same name.
       await undefinedIfNotFound(() => client.delete(path, { preconditions: { uid: existing.metadata.uid } }, options));
     }
     const annotations = { [MIGRATED_PLUGINS_ANNOTATION]: MIGRATED_PLUGINS.join() };

@@ -12,7 +12,7 @@ interface DescribedNode {
   readonly host: HostIdentity;
   /** The cloud provider's ID of the node, or an empty string. */
   readonly providerId?: string;
-  /** Returns the port of the kubelet API, or 0 if the API is not served. An absent function means 0. */
+  /** Returns the port of the kubelet API, or 0 if the API is not served. Defaults to 0. */
   readonly servedPort?: (() => number) | undefined;
   /** Absent if no cloud controller manages the node's addresses. */
   readonly cloud?: CloudSettings | undefined;

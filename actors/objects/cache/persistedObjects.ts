@@ -1,7 +1,6 @@
 /**
- * Persists the last versions of the ConfigMaps and Secrets of pods in an in-memory directory. The objects survive a
- * restart of the agent, so running pods continue while no API server responds. They do not survive a reboot of the
- * host.
+ * Persists the last versions of the pods' ConfigMaps and Secrets on a tmpfs. The objects survive a restart of the
+ * agent, so that running pods can continue while no API server responds. They do not survive a reboot of the host.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import path from 'node:path';
@@ -21,10 +20,10 @@ export interface PersistedObject {
 }
 
 interface PersistedObjectsDependencies {
-  /** In-memory directory that is private to this agent. Created on first use. */
+  /** tmpfs directory that is private to this agent. Created on first use. */
   readonly directory: string;
   readonly files: Pick<FileSystem, 'mkdir' | 'readFile' | 'writeFile' | 'rename' | 'rm' | 'readdir' | 'lstat'>;
-  /** Whether the directory is in memory, because Secrets must not be written to a disk. */
+  /** Whether the directory is on a tmpfs, because Secrets must not be written to disk. */
   readonly isInMemory: (directory: string) => Promise<boolean>;
   readonly onError: (source: string, error: unknown) => void;
 }

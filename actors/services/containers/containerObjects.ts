@@ -72,7 +72,8 @@ export function createContainerObjects({
           return allValues;
         },
       });
-      // Check the size of the command here, because a change of the objects during the creation would be missed.
+      // Check the size of the expanded command here as well as when the container is created, so that the error names
+      // the field before a container is attempted.
       expandedCommand(container, environment);
       learnValues(pod, values);
       cache.set(uid, (cache.get(uid) ?? new Map()).set(name, objectsByKey));

@@ -27,13 +27,13 @@ export interface ResizeDependencies {
 
 type ResizeInput = PortTypes['resizePod']['input'];
 
-/** A container with the size that it has, and the size that it gets. */
+/** A container with its current and its desired size. */
 interface ContainerResize {
   readonly id: string;
   readonly container: Container;
   readonly size: ContainerSize;
   readonly desiredSize: ContainerSize;
-  /** Whether the container may have another size than `size`. */
+  /** Whether the container's actual size may differ from `size`. */
   readonly isUncertain: boolean;
 }
 
@@ -52,7 +52,8 @@ export function resizeServices({ cri, node, cgroups }: ResizeDependencies): Pick
       rejectResize(cause, `${prefix}: `);
     });
     await cgroups?.[change](pod, resource).catch(async (cause: unknown) => {
-      // The runtime must not expect limits that the cgroup does not have. The first error is the one to report.
+      // Announce the previous limits again, so that the runtime does not expect limits that the cgroup does not have.
+      // Ignore failures, because the first error is the one to report.
       await announce(appliedPod, resource === 'cpu' ? pod : appliedPod).catch(() => {});
       rejectResize(cause);
     });
@@ -85,7 +86,10 @@ export function resizeServices({ cri, node, cgroups }: ResizeDependencies): Pick
   };
 }
 
-/** Returns whether the pod's cgroup needs higher and lower limits for a resource. If its limits are unknown, both. */
+/**
+ * Returns whether the pod's cgroup needs a higher limit and whether it needs a lower limit for a resource. Both are
+ * true if the current limits are unknown.
+ */
 function cgroupChanges(
   pod: Pod,
   appliedPod: Pod | undefined,
@@ -120,8 +124,8 @@ const CPU_FIELDS = ['cpuLimit', 'cpuRequest'] as const;
 const MEMORY_FIELDS = ['memoryLimit', 'memoryRequest'] as const;
 
 /**
- * Returns the resources of a container after one resource has been changed. Memory is changed first, and while that
- * happens the container retains its CPU. Other resources such as huge pages are not changed.
+ * Returns the resources of a container after one resource has been changed. Memory is changed first, so the container
+ * still has its previous CPU resources at that point. Other resources, such as huge pages, are not changed.
  */
 function resourcesAfter({ container, size, desiredSize }: ContainerResize, resource: ResizableResource) {
   const { cpuLimit, cpuRequest } = size;
@@ -189,7 +193,8 @@ async function requireHeadroom(
     stats.map(({ attributes, memory }) => [attributes?.id ?? '', Number(memory?.usageBytes?.value ?? 0n)]),
   );
   const podUsage = [...usageById.values()].reduce((sum, bytes) => sum + bytes, 0);
-  // The page cache may fill a limit that is already in effect, but only a higher limit allows a higher usage.
+  // The page cache alone can fill the memory up to the current limit, so a usage equal to the limit is only too high if
+  // the limit has not been applied yet.
   const isTooLow = (limit: number, usage: number, isUnknown: boolean) => (isUnknown ? usage > limit : usage >= limit);
   const problems = [
     ...(lowersPodLimit && isTooLow(newPodLimit, podUsage, appliedPod === undefined)

@@ -136,7 +136,7 @@ async function removePodData(
   const isOwnPod = await ownership.owns(metadata);
   // After a power failure, there may be logs without a pod directory.
   if (!isOwnPod && !hasOwnLogs({ layout, maker: ownMark, pod: metadata })) return;
-  // The pod's directories are the only record of a pod that no source lists and of its volumes. They are removed last,
+  // The directories of a pod that no source lists are the only record of the pod and its volumes. Remove them last,
   // because the owner mark in them proves that the pod's other files are ours.
   await removeLogSymlinks(layout, metadata);
   if (!keepsLogs) await removePodLogs({ layout, maker: ownMark, signal }, metadata);

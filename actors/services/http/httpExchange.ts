@@ -112,7 +112,7 @@ function formatRequest(url: GoUrl, headers: HttpHeaders): string {
 }
 
 /**
- * Returns the value of the Host header. Like Go, replaces an impossible value with an empty string, encodes
+ * Returns the value of the Host header. Like Go, replaces an invalid value with an empty string, encodes
  * internationalized names in Punycode and omits the zone of an IPv6 address.
  */
 function formatHostHeader(url: GoUrl, headers: HttpHeaders): string {

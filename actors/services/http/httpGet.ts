@@ -134,8 +134,8 @@ function parseLocation(location: string): GoUrl {
 }
 
 /**
- * Returns the Referer header of a redirected request, which is the last URL. Returns undefined if the last URL was
- * HTTPS and the next one is not.
+ * Returns the Referer header of a redirected request, which is the previous URL. Returns undefined if the previous URL
+ * was HTTPS and the next one is not.
  */
 function formatReferer(last: GoUrl, next: GoUrl): string | undefined {
   if (last.fields.scheme === 'https' && next.fields.scheme === 'http') return undefined;

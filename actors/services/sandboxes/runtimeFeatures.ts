@@ -96,8 +96,8 @@ export async function supportsRecursiveReadOnly(
 }
 
 /**
- * Fails if the runtime does not support user namespaces, because the pod would otherwise share the host's users and
- * have more privileges than intended.
+ * Fails if the runtime does not support user namespaces, because the pod would otherwise run in the host's user
+ * namespace and have more privileges than intended.
  */
 export async function requireUserNamespaces(cri: Pick<Cri, 'status'>, handler: string, options: CallOptions) {
   const { runtimeHandlers } = await cri.status({ verbose: false }, options);

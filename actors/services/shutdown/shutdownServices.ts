@@ -9,7 +9,7 @@ import type { ShutdownState } from '../../shutdown/shutdownState.ts';
 import { withTimeout } from '../withTimeout.ts';
 
 interface ShutdownDependencies {
-  /** Undefined if the node does not follow the shutdown of its host. */
+  /** Undefined if the node does not monitor shutdowns of its host. */
   readonly logind?: Logind | undefined;
   readonly shutdownState: Pick<ShutdownState, 'save'>;
   readonly clock: Clock;
@@ -58,6 +58,9 @@ export function shutdownServices({
   };
 }
 
-/** Returns the failure that the node shows and logs. Its pods then run without a graceful shutdown. */
+/**
+ * Returns the failure that the node shows and logs when logind cannot be used. The node's pods are then not terminated
+ * gracefully on a shutdown.
+ */
 export const createLogindFailure = (cause: unknown): NodeFailure =>
   new NodeFailure('LogindFailed', `Failed to start node shutdown manager: ${messageOf(cause)}`, { cause });

@@ -82,7 +82,7 @@ export interface ManifestFilesOptions {
   readonly onManifest: (change: ManifestToStore) => void;
 }
 
-/** Permission bits of everyone except the owner. */
+/** Permission bits of group and others. */
 const NON_OWNER_BITS = 0o077;
 
 /** Parses the files of a source. An invalid document is replaced by its last valid version. */
@@ -175,7 +175,7 @@ export class ManifestFiles {
     this.#hasChanged = true;
   }
 
-  /** Sets a notice about a path that can be read nevertheless. Removes the notice if `message` is undefined. */
+  /** Sets a notice about a readable path, or removes it if `message` is undefined. */
   setNotice(file: string, message?: string): void {
     if (this.#noticesByPath.get(file)?.message === message) return;
     if (message === undefined) this.#noticesByPath.delete(file);

@@ -53,7 +53,7 @@ export class ManifestThread {
 
   /**
    * Parses the content of a file or response. Content that exceeds the thread's memory is rejected like invalid
-   * content. Rejects if the thread cannot start, the host refuses a resource, or parsing times out. For content within
+   * content. Rejects if the thread cannot start, the host is out of resources, or parsing times out. For content within
    * the limits, a timeout is caused by the host, so another attempt may succeed.
    */
   async read(text: ManifestText): Promise<readonly ReadManifest[]> {

@@ -10,7 +10,7 @@ export interface ExplainOptions {
   readonly container?: string;
   /** Volume to explain instead of the whole pod. */
   readonly volume?: string;
-  /** A hypothetical shortage such as `memory.available=50Mi`, for a node. */
+  /** Hypothetical value of an eviction signal, e.g. `memory.available=50Mi`. Applies only to a node. */
   readonly if?: string;
   readonly output?: 'json';
   readonly rootDir?: string;

@@ -109,7 +109,8 @@ function printRejectedManifests({ problems }: Node, { name, namespace, allNamesp
 }
 
 /**
- * Writes the warnings about the manifests of pending pods to stderr, because they often say what such a pod waits for.
+ * Writes the warnings about the manifests of pending pods to stderr, because they often say what the pod is waiting
+ * for.
  */
 function writePendingWarnings(pods: readonly Pod[], { warnings, name: node }: Node): void {
   const pendingPods = pods.filter(({ status }) => status?.phase === 'Pending');

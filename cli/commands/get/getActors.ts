@@ -50,8 +50,8 @@ function parseActorFilter(args: readonly string[], { filter = '' }: GetActorsOpt
 const namespaceOf = ({ pod }: ActorRow): string => pod?.namespace ?? '';
 
 /**
- * Returns the name of an actor. A pod's name excludes the namespace, which has a column of its own, and the suffix with
- * the name of the node.
+ * Returns the name of an actor. A pod's name is shown without its namespace, which has a column of its own, and without
+ * the node name that a static pod's name ends with.
  */
 const nameWithoutNode = ({ depth, name, pod }: ActorRow, node: string): string =>
   pod && depth === 0 ? withoutNodeSuffix(pod.name, node) : name;
@@ -100,7 +100,7 @@ const WIDE_COLUMNS = [...DEFAULT_COLUMNS, 'SINCE', 'WAITING FOR', 'LAST FAILURE'
 /** Minimum widths of the columns on a narrow terminal. Undefined for a column of fixed width. */
 const MIN_WIDTHS = [12, 9, undefined, 12];
 
-/** Returns the cells of an actor's row. `state` is shown instead of the actor's current state. */
+/** Returns the cells of an actor's row. `state` overrides the actor's current state. */
 function actorCells(each: ListedActor, now: number, state = each.row.actor.state): string[] {
   const { actor, kind } = each.row;
   const { since, until, waitingFor = '', lastFailure } = actor;
@@ -128,7 +128,7 @@ interface ActorChange {
   readonly now: number;
 }
 
-/** Prints actors in the requested format. Removed actors are printed in their last state. */
+/** Prints actors in the requested format. Removed actors are printed with their last state. */
 type Print = (actors: readonly ListedActor[], now: number, type: EventType) => Promise<void>;
 
 function actorPrinter(
@@ -165,8 +165,8 @@ function actorTable(
 }
 
 /**
- * Returns a string that differs if the actor has changed. The result of a probe attempt is a change, but the start of
- * an attempt is not.
+ * Returns a comparison key that changes when the actor changes. The result of a probe attempt counts as a change, but
+ * the start of an attempt does not.
  */
 function changeKey({ row: { actor } }: ListedActor): string {
   const { state, since, facts } = actor;

@@ -1,4 +1,4 @@
-/** Parses the kinds of resources that commands accept, under all of their names. */
+/** Parses resource kinds in command arguments. A kind can be written with any of its names. */
 import { ConfigError } from '../../../node/config/configError.ts';
 import { formatSuggestion } from '../../../node/config/fields/fields.ts';
 
@@ -10,7 +10,7 @@ export const KINDS = {
   actors: ['actors', 'actor'],
 } as const;
 
-/** Advice on kinds that kubectl supports and an agent does not, keyed by the name of the kind. */
+/** Advice for kinds that kubectl supports but this agent does not, keyed by the name of the kind. */
 const ADVICE_BY_KIND: ReadonlyMap<string, string> = new Map(
   (
     [

@@ -145,8 +145,8 @@ const imageUsesSchema = z.object({
 });
 
 /**
- * Returns the agent's data about the use of images, by image ID. Empty without an agent or with an agent of an old
- * version.
+ * Returns how the node uses each image according to the agent, keyed by image ID. Empty if there is no agent or it is
+ * too old to report this.
  */
 async function readImageUses(agent: AgentClient | undefined): Promise<ReadonlyMap<string, ImageUse>> {
   if (agent === undefined) return new Map();
@@ -179,8 +179,8 @@ const imageRow = ({ id, repoTags, repoDigests, size, pinned }: Image, use: Image
 });
 
 /**
- * Returns the object that represents an image in JSON and YAML. Contains the fields of `crictl images -o json` and the
- * use of the image, if the agent knows it.
+ * Returns the object that represents an image in JSON and YAML. Contains the fields of `crictl images -o json` and, if
+ * the agent reports it, how the image is used.
  */
 const imageObject = (
   { id, repoTags, repoDigests, size, uid, username, pinned }: Image,
@@ -241,7 +241,7 @@ const imageSummary = ({ id, size }: Pick<Image, 'id' | 'size'>): string =>
   `${shortId(id)}, ${decimalSize(Number(size))}`;
 
 /**
- * Removes the given images. Rejects if a container uses one of them, as the kubelet's garbage collection does not
+ * Removes the given images. Rejects if a container uses one of them, because the kubelet's garbage collection does not
  * remove such images either. If an image has other names, only the given name is removed.
  */
 export async function removeImages(names: readonly string[], options: RuntimeOptions, write: Write): Promise<void> {
@@ -320,7 +320,7 @@ interface ImportStreams {
   readonly maxBytes?: number;
 }
 
-/** Imports the images of a file into the runtime. */
+/** Imports the images from an archive file into the runtime. */
 export async function importImage(
   file: string,
   options: ImageImportOptions,
@@ -386,7 +386,7 @@ function createByteLimiter(limit: number, label: string): Transform {
   });
 }
 
-/** Creates a file without a name, so that its space is freed even if the process is killed. */
+/** Creates an unlinked temporary file, so that its space is freed even if the process is killed. */
 async function openUnnamedFile(temporaryDirectory: string): Promise<FileHandle> {
   const directory = await mkdtemp(join(temporaryDirectory, 'statelet-image-'));
   try {
@@ -397,8 +397,8 @@ async function openUnnamedFile(temporaryDirectory: string): Promise<FileHandle> 
 }
 
 /**
- * Creates a stream that writes to an unnamed file. Its errors are attributed to the host, e.g. a full disk, and not to
- * the archive.
+ * Creates a stream that writes to an unlinked file. Write errors, e.g. because the disk is full, are attributed to the
+ * host and not to the archive.
  */
 function createFileWriter(
   file: FileHandle,
@@ -419,7 +419,7 @@ function createFileWriter(
 }
 
 async function openFile(path: string): Promise<FileHandle> {
-  // Without O_NONBLOCK, the call would wait until a program writes to a FIFO.
+  // Without O_NONBLOCK, opening a FIFO would block until a writer opens it.
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((cause: unknown) => {
     if (errorCode(cause) === 'ENOENT') throw new NodeFailure('NotFound', `${path}: no such file`, { cause });
     throw cause;

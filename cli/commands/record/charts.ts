@@ -35,8 +35,8 @@ const writePage = (file: string, page: string): Promise<void> =>
   });
 
 /**
- * Prints all machines, or only the one with the given name, as Mermaid charts or JSON definitions, or writes them to
- * files. Without a name, the definitions are printed as one JSON list.
+ * Prints all machines as Mermaid charts or JSON definitions, or writes them to files. With a name, handles only that
+ * machine. Without a name, the definitions are printed as one JSON list.
  */
 export async function printCharts(
   { name, output, open, format = 'mermaid' }: ChartsOptions,

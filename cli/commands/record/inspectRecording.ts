@@ -66,7 +66,7 @@ function parseAddress({ address = '127.0.0.1:0' }: InspectOptions): PageAddress 
   return page;
 }
 
-/** The largest time of a `Date`, which is after the end of every recording. */
+/** Largest timestamp that a `Date` can represent, which is later than the end of any recording. */
 const MAX_TIMESTAMP_MS = 8.64e15;
 
 /** Throws a `ConfigError` before serving if the recording is unreadable or was written by a different version. */

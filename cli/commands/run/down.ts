@@ -1,4 +1,6 @@
-/** `statelet down`: stops a node of `statelet up` and everything that has outlived its agent. */
+/**
+ * `statelet down`: stops a node that was started with `statelet up`, and removes everything that outlived its agent.
+ */
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -34,9 +36,9 @@ export interface DownOptions {
 
 /** Dependencies of `down`, which tests replace. */
 export interface DownDependencies extends Pick<UpDependencies, 'startNode' | 'startRuntime'> {
-  /** Describes the leftovers of the private containerd in a directory. */
+  /** Describes the leftovers of the private containerd that uses this directory. */
   describeRuntimeLeftovers(directory: string): Promise<string[]>;
-  /** Returns the endpoint of the private containerd in a directory. */
+  /** Returns the endpoint of the private containerd that uses this directory. */
   endpointOf(directory: string): string;
   /**
    * Returns the node name in the owner annotations of the runtime's pod sandboxes. Undefined if no agent with this root
@@ -97,8 +99,8 @@ interface DownContext {
 }
 
 /**
- * Starts an agent without any source of pods, which terminates all pods of the earlier agent because no source contains
- * them. Returns the pods of other agents.
+ * Starts an agent without pod sources, so that it terminates all pods of the earlier agent. Returns the pods of other
+ * agents.
  */
 async function terminatePods(
   { now, dependencies }: DownContext,
@@ -136,7 +138,7 @@ function reportTerminations(agent: AgentPort, write: DownDependencies['write']):
   });
 }
 
-/** Loads the configuration of a node that has no source of pods. */
+/** Loads the configuration of a node without pod sources. */
 async function readConfig(stateDirectories: StateLayout, nodeName: string | undefined): Promise<NodeConfig> {
   const flags = nodeName === undefined ? {} : { '--hostname-override': nodeName };
   return (await loadConfig(flags, { defaults: stateDirectories, checkHost: false })).config;
@@ -163,7 +165,7 @@ async function terminateAll(downContext: DownContext): Promise<readonly ForeignP
 }
 
 /**
- * Terminates the pods of a `statelet up` with `--container-runtime-endpoint`, and leaves the runtime at that endpoint
+ * Terminates the pods that `statelet up --container-runtime-endpoint` started, and leaves the runtime at that endpoint
  * running.
  */
 async function terminateOnExternalRuntime(

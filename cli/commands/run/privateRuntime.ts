@@ -66,12 +66,12 @@ export const startPrivateContainerd: UpDependencies['startRuntime'] = async (
 };
 
 /**
- * Restarts containerd whenever it has died, it has not responded for a minute, or a restart was requested. Stops when
- * the signal aborts.
+ * Restarts containerd whenever it dies, does not respond for a minute, or a restart is requested. Stops when the signal
+ * aborts.
  */
 export async function superviseContainerd(options: {
   current: () => Pick<ManagedContainerd, 'isAlive' | 'isResponsive' | 'restoreMasquerade' | 'halt'>;
-  /** Returns the reason of a requested restart, and clears it. */
+  /** Returns the reason for a requested restart, and clears it. */
   consumeRestartReason: () => string | undefined;
   restart: () => Promise<void>;
   stopSignal: AbortSignal;

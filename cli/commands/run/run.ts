@@ -19,7 +19,9 @@ import { handleStopSignals, untilStopRequested } from '../../terminal/signals.ts
 import { runOnce } from './runOnce.ts';
 import { assertNoObstacles, planTakeOver, planText, podNameAndUid } from './takeOver.ts';
 
-/** Whether the host is dedicated to the node. `STATELET_HOST_SETTINGS` denies this beside another kubelet. */
+/**
+ * Whether the host is dedicated to the node. Set `STATELET_HOST_SETTINGS=unchanged` if a kubelet runs on the same host.
+ */
 function isHostDedicated(): boolean {
   const value = process.env.STATELET_HOST_SETTINGS || undefined;
   if (value !== undefined && value !== 'unchanged')
@@ -29,7 +31,10 @@ function isHostDedicated(): boolean {
 
 type RunDefaults = Pick<ConfigDefaults, 'rootDirectory' | 'isHostDedicated' | 'devicePluginDirectory'>;
 
-/** Returns the defaults of `run`. Another kubelet may use the default directory of device plugins. */
+/**
+ * Returns the defaults of `run`. On a host that is not dedicated to the node, the default directory for device plugins
+ * may be in use by a kubelet.
+ */
 function runDefaults({ '--root-dir': rootDirectory = runDirectory }: Flags): RunDefaults {
   return isHostDedicated()
     ? { rootDirectory: runDirectory, isHostDedicated: true }
@@ -38,7 +43,7 @@ function runDefaults({ '--root-dir': rootDirectory = runDirectory }: Flags): Run
 
 type Write = (text: string) => unknown;
 
-/** Prints the result of each pod. Rejects if a pod neither runs nor has succeeded. */
+/** Prints the result of each pod. Rejects if a pod is neither running nor succeeded. */
 async function reportResults(agent: AgentPort, write: Write, stopSignal: AbortSignal): Promise<void> {
   const podResults = await runOnce(agent, systemClock, stopSignal);
   for (const { name, message } of podResults) write(`${name}: ${message}\n`);
@@ -137,7 +142,7 @@ async function runNode(
 }
 
 /**
- * Returns a function that connects a node to systemd. Returns undefined unless this process is a service of
+ * Returns a function that connects a node to systemd, or undefined unless this process is a systemd service with
  * `Type=notify`. Throws if the watchdog interval is too short for the agent.
  */
 async function createSystemdConnector() {

@@ -20,14 +20,15 @@ const RUNTIME_TIMEOUT_MS = 10_000;
 const CHECK_INTERVAL_MS = 100;
 /**
  * Number of consecutive checks without a change before the results are final. One check is not enough, because pods
- * that ran before appear only after their containers have been queried, and a container may exit right after its start.
+ * from an earlier run appear only after their containers have been queried, and a container may exit right after its
+ * start.
  */
 const SETTLED_CHECKS = 10;
 
 /**
- * Waits until each pod runs, has succeeded or has failed, or until the timeout. Reports a result only if a new list of
- * the runtime's objects confirms it, because on a busy host the agent may learn of an exit late. The kubelet's
- * `runonce.go` reads the status of each pod from the runtime, too.
+ * Waits until each pod is running, has succeeded or has failed, or until the timeout. A result is final only when a
+ * fresh list from the runtime confirms it, because on a busy host the agent may learn of an exit late. The kubelet's
+ * `runonce.go` also reads each pod's status from the runtime.
  */
 export async function runOnce(agent: AgentPort, clock: Clock, signal: AbortSignal): Promise<PodResult[]> {
   const deadline = clock.now() + TIMEOUT_MS;
@@ -57,7 +58,7 @@ export async function runOnce(agent: AgentPort, clock: Clock, signal: AbortSigna
   }
 }
 
-/** Returns a string that changes when a result changes or the node starts to run pods. */
+/** Returns a comparison key that changes when a result changes or the node starts to run pods. */
 const resultsText = (agent: AgentPort): string =>
   JSON.stringify([agent.node().tags.includes('active'), activePods(agent).map(resultOf)]);
 

@@ -1,4 +1,4 @@
-/** Stops the agent of a `statelet up`, for `statelet down`. */
+/** Stops an agent that was started with `statelet up`, for `statelet down`. */
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod/mini';
 import { createAlarm } from '../../../actors/alarm.ts';
@@ -17,12 +17,12 @@ const RUNTIME_STOP_TIMEOUT_MS = 30_000;
 const QUIT_TIMEOUT_MS = 2_000;
 /** Time that a killed process may take to disappear, in milliseconds. */
 const KILL_TIMEOUT_MS = 10_000;
-/** Time limit for an agent that does not respond to a query of its pods, in milliseconds. */
+/** Time limit for the stop of an agent that does not respond when its pods are queried, in milliseconds. */
 const UNRESPONSIVE_TIMEOUT_MS = 120_000;
 
 const nodeSchema = z.looseObject({ tags: z.array(z.string()) });
 
-/** Whether the process is a `statelet up`. Other agents leave their pods running when they stop. */
+/** Whether the process was started as `statelet up`. Other agents leave their pods running when they stop. */
 async function isUpProcess(pid: number): Promise<boolean> {
   const args = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
   return args.find((word) => word === 'run' || word === 'up') === 'up';

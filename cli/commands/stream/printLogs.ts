@@ -141,8 +141,8 @@ function readOptions(query: LogsQuery, container: string, loggedRun: LoggedRun):
         loggedRun,
       );
     } catch (error) {
-      // If the agent is unreachable, assume that the container still runs, because containers keep running without the
-      // agent.
+      // If the agent is unreachable, assume that the container is still running, because containers keep running
+      // without the agent.
       return !(error instanceof NodeFailure && error.reason === 'NotFound');
     }
   };

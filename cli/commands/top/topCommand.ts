@@ -1,4 +1,7 @@
-/** The command line of `top`, which shows the actors of the agent, or the usage of pods and nodes as in kubectl. */
+/**
+ * The command line of `top`, which shows the agent's actors or, like `kubectl top`, the resource usage of pods or
+ * nodes.
+ */
 import { type Command, Option } from 'commander';
 import { ConfigError } from '../../../node/config/configError.ts';
 import { SORT_FIELDS } from '../../../show/tables/usageTable.ts';
@@ -49,7 +52,7 @@ function runTop(commands: TopCommands, args: string[], options: TopUsageOptions)
   return kind === 'pods' ? commands.topPods(namedOptions) : commands.topNodes(namedOptions);
 }
 
-/** Rejects flags without an effect, because the user would misread the table. */
+/** Rejects flags that have no effect, because the user would otherwise misread the table. */
 function rejectUnsupportedFlags(kind: string | undefined, options: TopUsageOptions): void {
   const { containers, allNamespaces, namespace, sortBy, headers, selector, fieldSelector } = options;
   if (kind === 'nodes' && namespace !== undefined) throw new ConfigError('--namespace: nodes have no namespace');

@@ -84,7 +84,7 @@ export async function topPods(options: TopUsageOptions, write: Write): Promise<v
   tablePrinter(write, { headers }).print(header, rows);
 }
 
-/** Returns no usage if a container has not been measured, because metrics-server leaves out such pods too. */
+/** Returns an empty list if a container has not been measured, because metrics-server also omits such pods. */
 function podUsage({ metadata }: Pod, containers: readonly MeasuredStats[] = []): PodUsage[] {
   const containerUsages = containers.flatMap((container) => {
     const usage = usageOf(container);

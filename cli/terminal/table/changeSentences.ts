@@ -20,7 +20,7 @@ function rejectionText({ refused }: ActorNode): string[] {
   return refused ? [`refused: ${refused.reason}: ${refused.message}`] : [];
 }
 
-/** Returns the failure behind the current wait. Resolved failures are left out. */
+/** Returns the failure that caused the current wait. Resolved failures are left out. */
 function failureText({ waitingFor, lastFailure }: ActorNode): string[] {
   return waitingFor !== undefined && lastFailure ? [`after ${lastFailure.reason}`] : [];
 }
@@ -84,8 +84,9 @@ interface ReportedPod {
 }
 
 /**
- * Returns a function that describes a change in sentences, one for each actor whose state, phase, IP or restarts differ
- * from the last report. Unchanged containers and volumes are skipped early, because a pod may have a thousand.
+ * Returns a function that describes a change in sentences, one for each actor whose state, phase, IP or restart count
+ * differs from the last report. Unchanged containers and volumes are skipped early, because a pod may have a thousand
+ * of them.
  */
 export function changeSentences(): (change: PodUpdate, now: number) => string[] {
   const reportedPods = new Map<string, ReportedPod>();

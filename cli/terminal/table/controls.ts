@@ -21,7 +21,7 @@ export interface Controls {
   readonly draftFilter?: string;
   /** Number of lines above the visible ones. Infinity to stay at the end. */
   readonly offset: number;
-  /** A sentence that replaces the line of keys until the next key press. */
+  /** A sentence that replaces the line of key hints until the next key press. */
   readonly hint?: string;
 }
 
@@ -37,7 +37,7 @@ export const INITIAL_CONTROLS: Controls = {
 /** A key, by its name (`up`, `pagedown`, `escape`, …) or its character. */
 export interface Key {
   readonly name: string;
-  /** The text that the key types. Undefined for control keys. */
+  /** The text that the key produces. Undefined for control keys. */
   readonly text?: string;
 }
 

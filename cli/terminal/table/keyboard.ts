@@ -95,7 +95,7 @@ export function openKeyboard(input: Input | undefined, onKey: (key: Key) => void
   };
 }
 
-/** Callbacks for a session that is suspended, resumed, or not closed before exit. */
+/** Callbacks that are invoked when the session is suspended, is resumed, or is still open at exit. */
 export interface TerminalSession {
   readonly release: () => void;
   readonly acquire: () => void;

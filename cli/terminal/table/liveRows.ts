@@ -168,8 +168,8 @@ function withBranches(rows: readonly LiveRow[]): LiveRow[] {
 }
 
 /**
- * Returns the visible rows of a pod. The pod's row shows the reason for the pod's problem unless the row of the actor
- * that causes it is visible.
+ * Returns the visible rows of a pod. If the row of the actor that causes the pod's problem is hidden, the pod's row
+ * shows the reason instead.
  */
 function rowsOf({ pod, actors }: PodGroup, level: RowLevel): LiveRow[] {
   const visibleActors = actors.filter((row) => isVisibleAtLevel(row, level));
@@ -177,7 +177,8 @@ function rowsOf({ pod, actors }: PodGroup, level: RowLevel): LiveRow[] {
   const causeRow = actors.find(({ tone, cells }) => tone !== 'good' && tone !== 'done' && cells.at(-1) !== '');
   if (causeRow === undefined || pod.tone === 'good') return [pod, ...withBranches(visibleActors)];
   const [name = ''] = causeRow.cells;
-  // A pod whose own reason starts with "waiting" only waits for its actors, whose reason is more specific.
+  // If the pod's own reason starts with "waiting", the pod is only waiting for its actors, whose reasons are more
+  // specific.
   const actorReason = visibleActors.includes(causeRow) ? '' : `${name}: ${causeRow.cells.at(-1)}`;
   const hasOwnReason = pod.tone === 'bad' && ownReason !== '' && !ownReason.startsWith('waiting');
   return [

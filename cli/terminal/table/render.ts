@@ -94,7 +94,7 @@ function progressText({ node, pods, now }: Scene): string {
 
 /**
  * Returns the state of the runtime. Undefined until the runtime has responded once, because the node's own state
- * already shows that it waits for the runtime.
+ * already shows that it is waiting for the runtime.
  */
 function runtimeText({ node: { runtime }, now }: Scene): string | undefined {
   const { name, version, state, since, message } = runtime;

@@ -8,7 +8,7 @@ interface ConfigInput {
   readonly canLowerOomScore: boolean;
 }
 
-/** Plugins that pods do not need. Each of them slows down the start or adds work for every container. */
+/** Plugins that pods do not need. Each of them slows down containerd's startup or adds work for every container. */
 const DISABLED_PLUGINS = [
   'io.containerd.snapshotter.v1.aufs',
   'io.containerd.snapshotter.v1.btrfs',

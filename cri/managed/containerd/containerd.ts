@@ -26,8 +26,8 @@ interface ManagedContainerdOptions {
   /** Subnet of the pods. Defaults to an unused private /24, which is reserved for this directory. */
   readonly podCidr?: string;
   /**
-   * Whether containerd is restarted while its agent keeps running. If the restart fails, only the process is terminated
-   * and everything else remains in place.
+   * Whether containerd is restarted while its agent keeps running. If the restart fails, only the new process is
+   * terminated. The shims, mounts and network namespaces of the running pods remain in place.
    */
   readonly isRestart?: boolean;
   /** Whether containerd is started only to terminate its pods, in which case it needs no images. */
@@ -163,7 +163,7 @@ function controlContainerd(
   };
 }
 
-/** Returns the endpoint of the private containerd of a directory. */
+/** Returns the endpoint of the private containerd that uses this directory. */
 export const containerdEndpoint = (directory: string): string => layoutEndpoint(layoutOf(directory));
 
 const layoutEndpoint = ({ socket }: Layout): string => `unix://${socket}`;

@@ -19,7 +19,7 @@ export async function listTasks(layout: Layout): Promise<readonly string[]> {
   return [...new Set([...bundles, ...shims.map(({ sandboxId }) => sandboxId)])];
 }
 
-/** Sandboxes and containers that the runtime has on record. */
+/** Sandboxes and containers of which the runtime has a record. */
 interface RuntimeObjects {
   readonly sandboxes: readonly Pick<PodSandbox, 'id' | 'state'>[];
   readonly containers: readonly Pick<Container, 'id' | 'podSandboxId'>[];

@@ -68,7 +68,7 @@ interface Shim {
   readonly sandboxId: string;
 }
 
-/** Finds the shims of this containerd. A shim supervises one pod and survives containerd. */
+/** Finds the shims of this containerd. A shim supervises one pod and keeps running when containerd exits. */
 export async function findShims(layout: Layout): Promise<readonly Shim[]> {
   return mapProcesses(async (pid) => {
     const [program, ...args] = await readCommandLine(pid);

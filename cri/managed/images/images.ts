@@ -37,7 +37,7 @@ function buildBusyboxImage(busybox: Buffer, applets: readonly string[]): BuiltIm
       ),
       executableEntry('bin/busybox', busybox),
       ...linkNames.map((name): TarEntry => ({ type: 'symlink', path: `bin/${name}`, target: 'busybox' })),
-      // Scripts commonly use this path in their first line.
+      // Scripts commonly use this path in their shebang line.
       { type: 'symlink', path: 'usr/bin/env', target: '../../bin/busybox' },
       fileEntry(
         'etc/passwd',

@@ -33,7 +33,7 @@ function headerBlock(entry: TarEntry): Buffer {
   block.write(formatOctal(0, 8), 116);
   block.write(formatOctal(entry.type === 'file' ? entry.content.length : 0, 12), 124);
   block.write(formatOctal(0, 12), 136);
-  // The checksum is computed with blanks in its own field.
+  // The checksum is computed with spaces in the checksum field.
   block.write(' '.repeat(8), 148);
   block.write(TYPE_FLAGS[entry.type], 156);
   block.write(linkTarget, 157);

@@ -11,7 +11,7 @@ import type { Layout } from '../layout.ts';
 import { parseMountPointsBelow } from '../mounts.ts';
 import { run } from '../program.ts';
 
-/** Lists the existing network namespaces, represented by the files on which they are mounted. */
+/** Lists the existing network namespaces by the files to which they are bind-mounted. */
 export async function listNetNamespaces({ netNamespaces: directory }: Layout): Promise<readonly string[]> {
   return (await readdir(directory).catch(() => [])).map((name) => join(directory, name));
 }

@@ -31,7 +31,6 @@ export async function reserveSubnet(layout: Layout, requestedSubnet?: string): P
   throw new NodeFailure('RuntimeUnavailable', 'no free private IPv4 subnet for the pods');
 }
 
-/** Releases the reservation of the subnet. */
 export async function releaseSubnet(layout: Layout): Promise<void> {
   const subnet = await readFileIfExists(layout.subnetFile);
   if (subnet === undefined) return;

@@ -19,13 +19,13 @@ const MIB = 1024 * 1024;
 const ACCESS_DENIED_MESSAGE =
   'pull access denied, repository does not exist or may require authorization: server message: insufficient_scope: authorization failed';
 
-/** An image in the registry, or the error that pulls of the image return. */
+/** An image in the registry, or the error with which pulls of the image fail. */
 export interface RegistryImage {
   /** Size of the image in bytes. Defaults to 2 MiB. */
   readonly sizeBytes?: number;
   /** Duration of a pull in milliseconds. Defaults to 500. */
   readonly pullMs?: number;
-  /** Error that every pull returns after `pullMs`. */
+  /** Error with which every pull fails after `pullMs`. */
   readonly error?: { readonly code?: CodeName; readonly message: string };
 }
 

@@ -12,7 +12,7 @@ export interface Behaviour {
   readonly termExitCode?: number;
   /** Milliseconds from SIGTERM to the exit. Defaults to 0. */
   readonly termAfterMs?: number;
-  /** OCI runtime error that every start returns. Undefined if starts succeed. */
+  /** OCI runtime error with which every start fails. Undefined if starts succeed. */
   readonly startError?: string;
 }
 

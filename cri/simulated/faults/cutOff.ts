@@ -1,8 +1,8 @@
 import type { RuntimeContext } from '../runtimeContext.ts';
 
 /**
- * Points in a call after which an interruption leaves certain objects behind, as fractions of the call's duration in a
- * real containerd.
+ * Stages of a call, as fractions of its duration in a real containerd. A call that is interrupted after a stage leaves
+ * the objects of that stage behind.
  */
 export const CALL_STAGES = {
   /** The sandbox is recorded. From here on, an interrupted call leaves it in the not ready state. */

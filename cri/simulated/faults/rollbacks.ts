@@ -14,8 +14,8 @@ export type Rollbacks = {
 };
 
 /**
- * Returns the rollbacks. A failed sandbox remains in the not ready state. A failed container is removed. A failed start
- * terminates the container.
+ * Returns the rollbacks. If RunPodSandbox fails, the sandbox remains in the not ready state. If CreateContainer fails,
+ * the container is removed. If StartContainer fails, the container is terminated.
  */
 export function createRollbacks(
   context: RuntimeContext,

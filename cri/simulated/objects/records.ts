@@ -108,7 +108,9 @@ export class ContainerRecord implements SimulatedContainer {
   /** Memory in bytes that the container uses while it is running. */
   memoryBytes = 1024 * 1024;
   isRemoving = false;
-  /** Whether the runtime failed to recover the container when it started, e.g. because it could not open the log. */
+  /**
+   * Whether the runtime failed to recover the container at the runtime's start, e.g. because it could not open the log.
+   */
   hasUnknownState = false;
   /**
    * Whether the runtime also failed to read the container's stored status, which is then lost (`unknownContainerStatus`
@@ -227,7 +229,7 @@ export function toCriContainerState({ lifecycle, hasUnknownState }: ContainerRec
   return hasUnknownState ? ContainerState.CONTAINER_UNKNOWN : CRI_CONTAINER_STATES[lifecycle.state];
 }
 
-/** Returns the state of a container in the words of containerd's messages. */
+/** Returns the name of a container's state as containerd's messages spell it. */
 export function containerStateName({ lifecycle, hasUnknownState }: ContainerRecord): string {
   return hasUnknownState ? 'CONTAINER_UNKNOWN' : `CONTAINER_${lifecycle.state.toUpperCase()}`;
 }

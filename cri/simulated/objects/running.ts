@@ -10,7 +10,7 @@ import type { ContainerRecord } from './records.ts';
 export interface StartRules {
   /** Behaviours by full image name. For other images, the command determines the behaviour. */
   readonly behaviours: ReadonlyMap<string, BehaviourSource>;
-  /** Milliseconds by which the exit event precedes the status change. */
+  /** Milliseconds between a container's exit event and the change of its status. */
   readonly eventLeadMs: () => number;
 }
 

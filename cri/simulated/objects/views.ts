@@ -1,4 +1,4 @@
-/** Defines live read-only views of the runtime's objects, which are available without calls or copies. */
+/** Defines read-only views of the runtime's objects. The views are live and need neither CRI calls nor copies. */
 import type { ContainerConfig, Mount } from '../../generated/runtime.ts';
 
 /** Current state of a sandbox. Timestamps are milliseconds since the epoch. */
@@ -59,7 +59,7 @@ export interface SimulatedContainer {
 export type RuntimeEffect = ChangeSubject &
   ({ readonly kind: ChangeKind } | { readonly kind: 'renamed'; readonly formerId: string });
 
-/** Kind of a change to an object, regardless of whether a call caused the change. */
+/** Kind of change to an object, regardless of whether a call caused it. */
 export type ChangeKind = 'created' | 'started' | 'ended' | 'removed';
 
 interface ChangeSubject {

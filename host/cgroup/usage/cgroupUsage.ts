@@ -30,7 +30,7 @@ export interface CpuUsage {
   readonly throttledPeriods?: number | undefined;
   /** Total time for which the cgroup was throttled. */
   readonly throttledNs?: number | undefined;
-  /** Number of periods in which the usage exceeded the quota. On v2 only. */
+  /** Number of periods in which the cgroup burst above its quota. On v2 only. */
   readonly bursts?: number | undefined;
   /** Total time by which the usage exceeded the quota. On v2 only. */
   readonly burstNs?: number | undefined;
@@ -62,7 +62,7 @@ export interface MemoryUsage {
   readonly majorPageFaults?: number | undefined;
   /**
    * Number of OOM events. On v2, counts how often the cgroup was out of memory because of its own limit. On v1, counts
-   * the processes of the cgroup that an OOM killer has killed.
+   * the processes of the cgroup that the OOM killer has killed.
    */
   readonly oomEvents?: number | undefined;
   /** Limits of the cgroup. Undefined if there are no limit files, as in the root cgroup on v2. */

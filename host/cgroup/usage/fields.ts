@@ -9,7 +9,10 @@ export const parseNumber = (text: string | undefined): number | undefined => par
  */
 const UNLIMITED_THRESHOLD = 2 ** 62;
 
-/** Parses a file with a single limit. Returns undefined for no limit: `max`, `-1`, or a number above any real one. */
+/**
+ * Parses a file with a single limit. Returns undefined for no limit: `max`, `-1`, or a number that is too large to be a
+ * real limit.
+ */
 export function parseLimit(text: string | undefined): number | undefined {
   const limit = parseNumber(text);
   return limit === undefined || limit > UNLIMITED_THRESHOLD ? undefined : limit;

@@ -35,7 +35,6 @@ export class SettingsCache {
     };
   }
 
-  /** Number of cgroups in the cache. */
   get size(): number {
     return this.#entries.size;
   }

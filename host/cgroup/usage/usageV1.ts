@@ -85,7 +85,7 @@ export const subtractInactiveFile = (usage: number | undefined, inactiveFile: nu
   workingSet: usage === undefined ? undefined : Math.max(0, usage - (inactiveFile ?? 0)),
 });
 
-/** Name of a file that does not exist if the kernel does not account for swap. */
+/** File that exists only if the kernel accounts for swap. */
 const SWAP_LIMIT_FILE = 'memory.memsw.limit_in_bytes';
 
 /** Reads the pids controller, whose files have the same names on v1 and v2. */

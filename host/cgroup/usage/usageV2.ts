@@ -57,7 +57,10 @@ export function readWorkingSetV2(directory: CgroupDirectory): MemoryUsage | unde
   return memoryStat === undefined ? undefined : workingSetV2(directory, memoryStat);
 }
 
-/** Returns the working set. The root cgroup has no file for its usage, so the usage is that of its pages. */
+/**
+ * Returns the working set. The root cgroup has no `memory.current`, so its usage is the sum of its anonymous and file
+ * pages.
+ */
 function workingSetV2(directory: CgroupDirectory, memoryStat: string) {
   const [anon, file, inactiveFile] = ['anon', 'file', 'inactive_file'].map((key) => parseField(memoryStat, key));
   const usage = hasMemoryFiles(directory) ? parseNumber(directory.read('memory.current')) : (anon ?? 0) + (file ?? 0);

@@ -52,7 +52,7 @@ export class Reel {
 
   /**
    * Compares only the trees with the given keys. Returns undefined if an actor was added or removed, because this
-   * shifts the order of other actors.
+   * changes the positions of other actors.
    */
   #compareTrees(agent: NodeAgent, keys: ReadonlySet<string>): ActorChanges | undefined {
     const trees = new Map<string, ActorNode>();

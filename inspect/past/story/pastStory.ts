@@ -106,7 +106,7 @@ async function* readStoryLines(
 ): AsyncGenerator<StoryLine> {
   const converter = new StoryConverter();
   for (const [index, { stretch, replayStart }] of selectedParts.entries()) {
-    // Yield only the start of the agent for a part that this version cannot read.
+    // If this version cannot read the part, yield only the start of the agent.
     if (stretch.foreign) yield { kind: 'began', at: replayStart.at };
     if (stretch.foreign) continue;
     const headerLine = await readHeaderAt(file, replayStart);

@@ -15,7 +15,7 @@ const past = createPast(new History({ path, machines, decompress: gunzipSync }),
 
 /** The latest time that a Date can represent, which is after all recorded times. */
 const MAX_DATE_MS = 8.64e15;
-/** Delay before the warm-up, so that the first requests of a page complete first. */
+/** Delay in milliseconds before the warm-up, so that the page's initial requests complete before it. */
 const WARM_UP_DELAY_MS = 1_000;
 let isWarm = false;
 

@@ -37,7 +37,7 @@ export class TextOutput {
     return this.#remainingBytes <= 0;
   }
 
-  /** Returns the output since `begin`. The next `begin` overwrites it. */
+  /** Returns the output since the last call of `start`. The next call of `start` overwrites the output. */
   output(): Buffer | undefined {
     return this.#length === 0 ? undefined : this.#buffer.subarray(0, this.#length);
   }

@@ -100,8 +100,8 @@ function optionProblems({ since, until, boot, tailLines, pattern }: NodeLogOptio
 }
 
 /**
- * Checks the pattern as a JavaScript regular expression, whose syntax is similar to Go's. As with a kubelet, journalctl
- * may still reject it.
+ * Checks the pattern as a JavaScript regular expression, whose syntax is similar to Go's. As with the kubelet,
+ * journalctl may still reject it.
  */
 function findPatternProblem(pattern: string): string | undefined {
   const own = pattern.replaceAll(/\(\?[imsU]+(-[imsU]+)?\)/g, '').replaceAll('(?P<', '(?<');

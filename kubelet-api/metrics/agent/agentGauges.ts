@@ -1,5 +1,5 @@
 /**
- * Registers gauges that a kubelet does not have, e.g. for actors, limiters, stream sessions, the event loop and the
+ * Registers gauges that the kubelet does not have, e.g. for actors, limiters, stream sessions, the event loop and the
  * flight recorder.
  */
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';

@@ -4,13 +4,13 @@ import type { NodeCounts } from '../../../machines/node/counts.ts';
 import { CLAIM_BUCKETS } from '../buckets.ts';
 import { alpha, type Registry } from '../registry.ts';
 
-/** The label of the number of prepared claims regardless of their drivers. */
+/** Label value for the total number of prepared claims, regardless of driver. */
 const ANY_DRIVER = '<any>';
 
 export interface ClaimMetrics {
   /** Called with the outcome of each port call. */
   readonly recordPortOutcome: (outcome: PortOutcome) => void;
-  /** Updates the gauge at a scrape. */
+  /** Updates the gauge on each scrape. */
   readonly update: (counts: Pick<NodeCounts, 'claims'>) => void;
 }
 
@@ -38,7 +38,7 @@ export function registerClaimMetrics(registry: Registry): ClaimMetrics {
   };
 }
 
-/** The operations of a kubelet by the port that performs them. */
+/** The kubelet's operation names, keyed by the port that performs the operation. */
 const OPERATIONS: ReadonlyMap<PortOutcome['port'], string> = new Map([
   ['prepareClaims', 'PrepareResources'],
   ['unprepareClaims', 'UnprepareResources'],

@@ -45,7 +45,7 @@ function setConstantGauges(registry: Registry, { nodeName, cgroupVersion, versio
   const providerMetric = alpha('kubelet_metrics_provider', 'Source of the usage of containers, with the value 1.', [
     'provider',
   ]);
-  // This process reads the cgroups itself, as cAdvisor does within a kubelet.
+  // This process reads the cgroups itself, as cAdvisor does within the kubelet.
   registry.gauge(providerMetric).set(['cadvisor'], 1);
   const [major = '', minor = ''] = KUBERNETES_VERSION.split('.');
   const labels = [
@@ -69,7 +69,10 @@ function setConstantGauges(registry: Registry, { nodeName, cgroupVersion, versio
 const toBooleanLabel = (condition: boolean): string => (condition ? 'true' : '');
 const POD_LIFECYCLES = ['sync', 'terminating', 'terminated'] as const;
 
-/** Counts pods and containers like `pkg/kubelet/kubelet_pods.go` and `pkg/kubelet/pleg/generic.go`. */
+/**
+ * Counts pods and containers in the same way as the kubelet (`pkg/kubelet/kubelet_pods.go`,
+ * `pkg/kubelet/pleg/generic.go`).
+ */
 function registerPodGauges(registry: Registry, { agent }: NodeGaugesParts): (counts: NodeCounts) => void {
   const createGauge = (name: string, help: string, labels?: readonly string[]) =>
     registry.gauge(alpha(name, help, labels));
@@ -129,7 +132,7 @@ function setWorkingPods(
   gauge.set([lifecycle, 'orphan', toBooleanLabel(isStatic)], matchingPods.length - desiredCount);
 }
 
-/** Registers the gauges of protected memory, which a kubelet has only with the feature gate MemoryQoS. */
+/** Registers the gauges of protected memory, which the kubelet has only with the feature gate MemoryQoS. */
 function registerProtectedMemory(
   registry: Registry,
   { agent, memoryQos }: NodeGaugesParts,
@@ -153,7 +156,7 @@ function registerProtectedMemory(
   };
 }
 
-/** Counts volumes like `pkg/kubelet/volumemanager/metrics/metrics.go`. */
+/** Counts volumes in the same way as the kubelet (`pkg/kubelet/volumemanager/metrics/metrics.go`). */
 function registerVolumeGauge(registry: Registry, { agent }: NodeGaugesParts): (pods: readonly CountedPod[]) => void {
   const labels = ['plugin_name', 'state'];
   const volumesGauge = registry.gauge(alpha('volume_manager_total_volumes', 'Volumes, wanted and mounted.', labels));

@@ -33,7 +33,7 @@ export function registerServiceActionMetrics(registry: Registry): (action: Servi
       case 'runtimeEventReceived':
         return latency.observe([], action.latencyMs / 1_000);
       case 'volumeMeasured':
-        // Every volume is a directory tree, which a kubelet measures like `du` (`pkg/volume/util/fs/fs.go`).
+        // Every volume is a directory tree, which the kubelet measures like `du` (`pkg/volume/util/fs/fs.go`).
         return volumeMeasurements.observe(['du'], action.ms / 1_000);
       case 'driverCalled':
         return driverCalls.observe([action.driver, action.method, action.code], action.ms / 1_000);
@@ -49,7 +49,7 @@ export function registerServiceActionMetrics(registry: Registry): (action: Servi
 }
 
 /**
- * Registers the metric families of `pkg/kubelet/pleg/evented.go`. A kubelet reports values only if the feature gate
+ * Registers the metric families of `pkg/kubelet/pleg/evented.go`. The kubelet reports values only if the feature gate
  * EventedPLEG is enabled.
  */
 function registerEventStreamFamilies({ counter, histogram }: Registry) {

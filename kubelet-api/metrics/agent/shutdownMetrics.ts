@@ -1,7 +1,10 @@
 import type { NodeCounts } from '../../../machines/node/counts.ts';
 import { alpha, type Registry } from '../registry.ts';
 
-/** Registers the times of the last shutdown of the host, and returns the function that updates them at a scrape. */
+/**
+ * Registers the gauges for the times of the host's last shutdown, and returns the function that updates them on each
+ * scrape.
+ */
 export function registerShutdownMetrics(registry: Registry): (counts: Pick<NodeCounts, 'lastShutdown'>) => void {
   const startGauge = registry.gauge(
     alpha(

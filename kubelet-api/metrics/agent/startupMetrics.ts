@@ -10,7 +10,7 @@ interface StartupParts {
   readonly bootedAt: () => number | undefined;
 }
 
-/** Creates the listener for port outcomes. As in a kubelet, all values stay 0 if the node was already registered. */
+/** Creates the listener for port outcomes. As in the kubelet, all values stay 0 if the node was already registered. */
 export function registerStartupMetrics(
   registry: Registry,
   { now, bootedAt }: StartupParts,

@@ -134,7 +134,7 @@ const MEMORY_METRICS: readonly Metric[] = [
   ),
 ];
 
-/** A value is 0 if there is no limit, or if the cgroup does not provide the count, e.g. the root cgroup. */
+/** A value is 0 if there is no limit, or if the cgroup, e.g. the root cgroup, does not provide the count. */
 const PROCESS_METRICS: readonly Metric[] = [
   createGauge(
     'container_processes',

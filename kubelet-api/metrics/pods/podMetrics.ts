@@ -1,10 +1,8 @@
 /**
  * Measures the starts, syncs and terminations of pods, based on the states of their actors and their published
- * statuses.
- *
- * The actors' work is mapped to the operations of a kubelet's pod worker. `create` lasts from the start of admission
- * until the first containers are started or have failed to start. `sync` is each later launch of a container, `update`
- * the resize of a running container, and `kill` the termination of a pod.
+ * statuses. The actors' work is mapped to the operations of the kubelet's pod worker. `create` lasts from the start of
+ * admission until the first containers have started or failed to start. `sync` is a later launch of a container,
+ * `update` is the resize of a running container, and `kill` is the termination of a pod.
  */
 import type { StateChange } from '../../../actors/status/sinceMap.ts';
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
@@ -121,7 +119,7 @@ export class PodMetrics {
     }
     if (state === 'admitting') trackedPod.admittingSince ??= at;
     else if (trackedPod.admittingSince !== undefined) {
-      // A pod that terminates while it is admitted has not been decided on.
+      // Ignore a pod that terminates while its admission is pending, because no decision has been made.
       if (state !== 'terminating') admissionDuration.observe([], at - trackedPod.admittingSince);
       delete trackedPod.admittingSince;
     }
@@ -131,7 +129,7 @@ export class PodMetrics {
     if (trackedPod.terminatingSince !== undefined)
       workerDuration.observe(['kill'], (at - trackedPod.terminatingSince) / 1_000);
     delete trackedPod.terminatingSince;
-    // Count a preemption only once the preempted pod has terminated, as in a kubelet.
+    // Count a preemption only once the preempted pod has terminated, as in the kubelet.
     if (trackedPod.preemptedFor !== undefined) this.#families.preemptions.add([trackedPod.preemptedFor]);
     delete trackedPod.preemptedFor;
     if (state === 'terminated') trackedPod.removedAt = at;

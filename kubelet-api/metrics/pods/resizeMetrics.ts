@@ -40,7 +40,10 @@ export class ResizeMetrics {
     }
   }
 
-  /** Counts a request for an infeasible resize. As in a kubelet, it counts again after a restart of the agent. */
+  /**
+   * Counts a request for an infeasible resize. As in the kubelet, the same request is counted again after a restart of
+   * the agent.
+   */
   infeasible(message: string): void {
     this.#families.infeasible.add([infeasibleDetail(message)]);
   }

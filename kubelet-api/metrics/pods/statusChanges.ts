@@ -26,8 +26,8 @@ const listTerminations = ({ state, lastState }: ContainerStatus): ContainerState
   [lastState?.terminated, state?.terminated].filter((each) => each !== undefined);
 
 /**
- * Returns the terminations in the status `now` that were not in `previousStatus`. A kubelet only counts terminations in
- * `state` (`pkg/kubelet/status/status_manager.go`). Here a termination may already be in `lastState`, because the
+ * Returns the terminations in the status `now` that were not in `previousStatus`. The kubelet only counts terminations
+ * in `state` (`pkg/kubelet/status/status_manager.go`). Here a termination may already be in `lastState`, because the
  * container is in back-off. Terminations before `since` (milliseconds since the epoch) were counted by a previous
  * agent.
  */
@@ -78,8 +78,8 @@ export const hasStarted = ({ containerStatuses = [] }: ContainerStatusLists): bo
 const STARTING_REASONS: readonly (string | undefined)[] = ['ContainerCreating', 'PodInitializing', undefined];
 
 /**
- * Whether the work of a kubelet's first sync is complete, i.e. the first init container has been started or has failed
- * to start. Without init containers, this applies to all regular containers.
+ * Whether the work of the kubelet's first sync is complete, i.e. the first init container has been started or has
+ * failed to start. Without init containers, this applies to all regular containers.
  */
 export function hasFinishedFirstRound({
   phase,

@@ -14,7 +14,7 @@ export interface TrackedPod {
   /** The resource for which a critical pod preempted this pod. */
   preemptedFor?: string;
   isRejected: boolean;
-  /** Whether everything that a kubelet does in its first sync of a pod has been done. */
+  /** Whether the work of the kubelet's first sync of a pod is complete. */
   isFirstRoundDone: boolean;
   /** Whether the pod was already running when the agent started, in which case its start was not observed. */
   hadRunBeforeAgent: boolean;

@@ -12,7 +12,10 @@ export class VolumeMetrics {
   readonly #operationHistogram: Histogram;
   readonly #mountHistogram: Histogram;
   readonly #clock: Pick<Clock, 'monotonic'>;
-  /** Time of the first attempt to mount each volume whose mounts have all failed so far, by pod UID and volume name. */
+  /**
+   * For each volume that has not been mounted successfully yet, the time of the first attempt, keyed by pod UID and
+   * volume name.
+   */
   readonly #firstAttempts = new Map<string, Map<string, number>>();
 
   constructor(registry: Registry, clock: Pick<Clock, 'monotonic'>) {

@@ -28,9 +28,9 @@ export class CallMetrics {
   readonly #parts: CallMetricsParts;
   readonly #families: ReturnType<typeof registerCallFamilies>;
   /**
-   * Names of the containers that a kubelet starts in the same sync as the sandbox but that have not started yet, keyed
-   * by pod UID. Contains only pods in a user namespace. If one of the containers fails to start, the sync has failed
-   * (`SyncPod` in `pkg/kubelet/kuberuntime/kuberuntime_manager.go`).
+   * Names of the containers that the kubelet starts in the same sync as the sandbox but that have not started yet,
+   * keyed by pod UID. Contains only pods in a user namespace. If one of the containers fails to start, the sync has
+   * failed (`SyncPod` in `pkg/kubelet/kuberuntime/kuberuntime_manager.go`).
    */
   readonly #unstartedContainers = new Map<string, readonly string[]>();
 
@@ -130,7 +130,7 @@ export class CallMetrics {
 
   /**
    * Counts an image lookup, with a label that states whether the image was present. The label is `unknown` for the pull
-   * policy `Always`, for which a kubelet does not look up the image (`imagePullPrecheck` in
+   * policy `Always`, for which the kubelet does not look up the image (`imagePullPrecheck` in
    * `pkg/kubelet/images/image_manager.go`).
    */
   #recordImageLookup({ input: { policy }, output }: PortOutcomeFor<'findImage'>): void {
@@ -138,7 +138,7 @@ export class CallMetrics {
     this.#families.ensuredImages.add([presentLabel, policy ?? '', toPullRequiredLabel(policy, output)]);
   }
 
-  /** Counts a failed pull as a failed container start, because a kubelet pulls the image as part of the start. */
+  /** Counts a failed pull as a failed container start, because the kubelet pulls the image as part of the start. */
   #recordPull({ input: { pod, image }, output, failure }: PortOutcomeFor<'pullImage'>): void {
     if (output) {
       const { sizeBytes, startedAt, finishedAt } = output;
@@ -175,7 +175,7 @@ function containerType(pod: Pod, name: string): ContainerType {
 }
 
 /**
- * Returns the containers that a kubelet starts in the same sync as the sandbox: the first init container or, without
+ * Returns the containers that the kubelet starts in the same sync as the sandbox: the first init container or, without
  * init containers, all regular ones.
  */
 function firstContainers({ spec: { initContainers = [], containers } }: Pod): readonly string[] {

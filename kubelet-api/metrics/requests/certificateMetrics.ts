@@ -31,7 +31,7 @@ export function registerCertificateMetrics(registry: Registry): (answer: PortOut
 }
 
 /**
- * Registers the gauges of the certificates' remaining lifetimes. As in a kubelet, a lifetime is truncated towards 0,
+ * Registers the gauges of the certificates' remaining lifetimes. As in the kubelet, a lifetime is truncated towards 0,
  * and is infinite if there is no certificate. `now` is in milliseconds since the epoch.
  */
 export function registerCertificateGauges(

@@ -1,12 +1,13 @@
-/** Sets zero values for nulls and missing fields, as Go's JSON decoder does (`sigs.k8s.io/json`). */
+/** Replaces nulls and missing fields with zero values, as Go's JSON decoder does (`sigs.k8s.io/json`). */
 import * as z from 'zod/mini';
 import { lookUp } from '../../../base/values/lookUp.ts';
 import { quantitySchema } from '../schema/scalars.ts';
 
 /**
- * Returns a copy of `value` as Go decodes it into the type of `schema`. The zero value of the type (an empty string, 0,
- * false, or an empty list or object) replaces a null list or map entry and a missing or null required field. Optional
- * fields that are null are removed. Unknown fields and wrong types are left for the schema to report.
+ * Returns a copy of `value` as Go decodes it into the type of `schema`. Null entries of lists and maps, and required
+ * fields that are missing or null, are set to the zero value of their type (an empty string, 0, false, or an empty list
+ * or object). Optional fields that are null are removed. Unknown fields and wrong types are left for the schema to
+ * report.
  */
 export function withZeroValues(schema: z.core.$ZodType, value: unknown): unknown {
   if (schema instanceof z.ZodMiniExactOptional) return withZeroValues(schema.def.innerType, value);

@@ -1,5 +1,5 @@
 /**
- * Reads a pod's status from an API server field by field. A malformed field is treated as missing, so that the
+ * Reads the pod status that an API server returns, field by field. A malformed field is treated as missing, so that the
  * remaining fields are usable.
  */
 import * as z from 'zod/mini';

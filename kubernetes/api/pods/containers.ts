@@ -96,8 +96,8 @@ const containersByName = memoize(
 );
 
 /**
- * Returns the container with this name in a pod. Uses a cached map of names, because every change to a container looks
- * up all containers.
+ * Returns the container with this name in a pod. Uses a cached map of names, because every change to a container
+ * requires a lookup of all containers.
  */
 export const findContainerByName = (spec: PodSpec, name: string): PlacedContainer | undefined =>
   containersByName(spec).get(name);

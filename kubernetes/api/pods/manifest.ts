@@ -19,7 +19,7 @@ export interface NamedMetadata {
 /**
  * Reads a decoded value as one pod. Nulls become Go's zero values. Unknown fields are removed with a warning. A wrong
  * type or an unknown volume type is a problem, in which case unknown fields are reported as problems, too. The values
- * are not checked until `validatePod`.
+ * themselves are checked later, by `validatePod`.
  */
 export const readManifest = (value: unknown): ManifestResult => runAllSteps(readManifestInSteps(value));
 
@@ -39,7 +39,7 @@ export function* readManifestInSteps(value: unknown): Generator<void, ManifestRe
 }
 
 /**
- * Problem of a manifest without a name, because a node does not generate names (`tryDecodeSinglePod` in
+ * Problem reported for a manifest without a name. A node does not generate names (`tryDecodeSinglePod` in
  * `pkg/kubelet/config/common.go`).
  */
 const MISSING_NAME_PROBLEM: Problem = { path: 'metadata.name', message: 'Required value' };

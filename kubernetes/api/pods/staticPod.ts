@@ -46,7 +46,7 @@ export function toStaticPod(manifest: PodManifest, { nodeName, source, origin, s
   };
 }
 
-/** Returns the name that a node assigns to the pod for a manifest (C24). */
+/** Returns the name of the pod that a node creates from a manifest (C24). */
 export const staticPodName = (name: string, nodeName: string): string => `${name}-${nodeName.toLowerCase()}`;
 
 /**
@@ -73,8 +73,8 @@ function priorityFields(spec: PodSpec): Pick<PodSpec, 'priority'> {
 }
 
 /**
- * Returns the tolerations of a static pod. A pod from a file tolerates all NoExecute taints, because it must survive
- * problems of its node.
+ * Returns the tolerations of a static pod. A pod from a file tolerates all NoExecute taints, because it must keep
+ * running when its node has problems.
  */
 function tolerationFields(spec: PodSpec, source: 'file' | 'http'): Pick<PodSpec, 'tolerations'> {
   if (source !== 'file') return {};

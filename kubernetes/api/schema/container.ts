@@ -26,7 +26,7 @@ export function readPorts(json: string): readonly ContainerPort[] {
   }
 }
 
-/** Schema of the resources that a container or pod requests and may use. */
+/** Schema of the resource requests, limits and claims of a container or pod. */
 export const resourceRequirementsSchema = z.strictObject({
   limits: z.exactOptional(resourceListSchema),
   requests: z.exactOptional(resourceListSchema),

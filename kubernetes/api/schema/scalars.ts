@@ -11,7 +11,7 @@ export const quantitySchema = z
 
 /**
  * Schema of a string with a few allowed values. It accepts any string, as Kubernetes's decoder does, so that validation
- * can report a wrong value in order with the other problems.
+ * can report a wrong value in its proper place among the other problems.
  */
 // Safe cast, because the type is that of a validated pod, and `validatePod` checks the values before a pod is used.
 export const enumStringSchema = <T extends string>() => z.string() as unknown as z.ZodMiniType<T, T>;

@@ -101,8 +101,8 @@ export function canonicalQuantity(text: string): string {
 }
 
 /**
- * Formats an amount in billionths of its unit with the kind of suffixes (decimal or binary) that the quantity `like`
- * has, because a sum has the suffixes of its first addend.
+ * Formats an amount in billionths of its unit with suffixes of the same kind (decimal or binary) as in the quantity
+ * `like`. Kubernetes formats a sum like its first addend.
  */
 export function quantityLike(nanos: bigint, like: string): string {
   const nanosPerMilli = NANOS_PER_UNIT / 1000n;

@@ -80,7 +80,7 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
             target: 'deciding',
             actions: assign(({ context, event: { output } }) => runningFields(context, output)),
           },
-          // A container in an unknown state is stopped first, because it must not run beside its successor.
+          // A container in an unknown state is stopped first, because it must not run alongside its successor.
           {
             guard: { type: 'isStateUnknown', params: ({ event }) => event.output },
             target: '#container.stopping',

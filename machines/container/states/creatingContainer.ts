@@ -172,7 +172,8 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
           { guard: 'isStoppedForGood', target: '#container.stopped' },
           { guard: 'mustRestartWithPod', target: '#container.pending.resetting' },
           {
-            // A change of its objects during the call is not recorded, so a container with objects reads them again.
+            // Changes to the ConfigMaps and Secrets during the call are not recorded, so a container that references
+            // any of them reads them again.
             guard: and([not('mustReadVariables'), 'needsChange']),
             target: '#container.launching.awaitingChange',
             meta: { coverageGap: NO_LARGE_VARIABLES },
@@ -226,7 +227,7 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
               recordStartEvent,
             ],
           },
-          // A container in an unknown state is stopped first, because it must not run beside its successor.
+          // A container in an unknown state is stopped first, because it must not run alongside its successor.
           {
             guard: { type: 'isStateUnknown', params: startResult },
             target: '#container.stopping',
@@ -242,7 +243,7 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
             target: '#container.stopping',
             actions: [{ type: 'recordStart', params: startResult }, recordStartEvent, recordStopEvent],
           },
-          // The whole pod restarts and waits for this container to stop (C5).
+          // The whole pod is restarting and waits for this container to stop (C5).
           {
             guard: 'mustRestartWithPod',
             target: '#container.stopping',

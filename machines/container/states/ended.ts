@@ -38,11 +38,11 @@ interface NextStart {
 }
 
 /**
- * Returns the wait before the next run (C7). It normally counts from the termination of the last run. A kubelet,
- * however, kills a container and starts it again in one sync, in which `doBackOff`
+ * Returns the delay before the next run (C7). It normally starts when the last run terminates. However, the kubelet
+ * kills a container and restarts it in the same sync, in which `doBackOff`
  * (`pkg/kubelet/kuberuntime/kuberuntime_manager.go`) sees only the runs that had terminated before the kill. If the
- * delay after the latest of these runs has passed, the container starts at once. Otherwise the next sync counts from
- * the termination of the killed run.
+ * delay since the latest of these runs has passed, the container starts immediately. Otherwise, the next sync measures
+ * the delay from the termination of the killed run.
  */
 function nextStart(context: ContainerContext): NextStart {
   const { run, crashDelayMs: previousDelayMs, isKilledToRestart = false } = context;

@@ -30,8 +30,8 @@ const guards = {
   areDevicesMissing: (_: ContainerArgs, output: PortTypes['prepareDevices']['output']) => output.areDevicesMissing,
   hasPostStartHook: ({ context }: ContainerArgs) => specOf(context).lifecycle?.postStart !== undefined,
   /**
-   * Whether device plugins may have to prepare devices. Those of a container that has already been created are
-   * prepared.
+   * Whether device plugins may have to prepare devices. They have already done so for a container that has been
+   * created.
    */
   mustPrepareDevices: ({ context }: ContainerArgs) => context.id === undefined && requestsDevices(specOf(context)),
   /** Whether the hook has run and failed. */

@@ -24,7 +24,9 @@ export interface ClusterState {
    * well.
    */
   readonly registration?: { readonly uid: string; readonly isInitialized: boolean };
-  /** The node's own Node object. Null if it does not exist, undefined until the API server has been read. */
+  /**
+   * The node's own Node object. Null if it does not exist, undefined until it has been requested from the API server.
+   */
   readonly ownNode?: OwnNodeState | null;
   /** States of all watches except the watch on pods, by display name. */
   readonly watches: Readonly<Record<string, SourceState>>;

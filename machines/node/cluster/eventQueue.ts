@@ -44,7 +44,7 @@ export function nextQueueState(
   return { since, ...counts, ...failure };
 }
 
-/** Returns the state of the queue while an event is being sent, which takes an unknown time. */
+/** Returns the state of the queue while an event is being sent. It has no deadline, because the duration is unknown. */
 export const sendingState = ({ until: _, ...state }: EventQueueState): EventQueueState => state;
 
 /** Returns the queue as a feed in the actor tree. */

@@ -26,8 +26,8 @@ export function changedPodClaims(
 }
 
 /**
- * Returns the UIDs of the pods that may use claims. These are the pods that have not stopped, and the wanted pods whose
- * actor is about to be rebuilt.
+ * Returns the UIDs of the pods that may use claims: pods that have not stopped, and desired pods whose actor is about
+ * to be respawned.
  */
 export function claimPodUids(context: NodeContext, children: Parameters<typeof childrenOf>[0]): readonly string[] {
   const remainingUids = childrenOf<PodRef>(children, 'pod/').flatMap((pod) => {

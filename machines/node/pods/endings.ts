@@ -132,7 +132,7 @@ export function deletionOf(pod: Pod, at: number): Termination | undefined {
 }
 
 /**
- * Returns the termination of a pod whose phase at the API server is terminal although it may still be running. The pod
+ * Returns the termination of a pod whose phase on the API server is terminal although it may still be running. The pod
  * terminates within its own grace period and retains that phase (C2). Returns undefined for any other pod.
  */
 export function externalTermination(pod: Pod, at: number): Termination | undefined {
@@ -144,8 +144,8 @@ export function externalTermination(pod: Pod, at: number): Termination | undefin
 const SHUTDOWN_MESSAGE = 'Pod was terminated in response to imminent node shutdown.';
 
 /**
- * Returns the termination of a pod before the host shuts down (C49). The pod remains as Failed until its source no
- * longer wants it.
+ * Returns the termination of a pod before the host shuts down (C49). The pod remains on the node with the phase Failed
+ * until its source no longer contains it.
  */
 export const shutdownTerminationOf = (pod: Pod, period: ShutdownPeriod, at: number): Termination => ({
   reason: 'Terminated',

@@ -1,4 +1,7 @@
-/** Builds the events for pods of an API server that the agent cannot parse (`pkg/kubelet/config/config.go`). */
+/**
+ * Builds the events about pods that the API server has returned but the agent cannot parse
+ * (`pkg/kubelet/config/config.go`).
+ */
 
 import { truncate } from '../../../base/text/shortText.ts';
 import { lookUp } from '../../../base/values/lookUp.ts';
@@ -10,8 +13,8 @@ import type { NodeContext } from '../context.ts';
 const MAX_REASONS_LENGTH = 1_024;
 
 /**
- * Returns one event for each pod of an API server that can no longer be parsed, or that cannot be parsed for different
- * reasons than before.
+ * Returns an event for each pod from the API server that has become unparsable, or is unparsable for a different reason
+ * than before.
  */
 export function invalidPodEvents({ problems }: Pick<NodeContext, 'problems'>, event: NodeEvent): RecordedEvent[] {
   if (event.type !== 'config.podsListed' && event.type !== 'config.problemsChanged') return [];

@@ -44,8 +44,8 @@ export function strandedPods(context: NodeContext): PodInput[] {
     const { pod, termination } = desired
       ? { pod: desired, termination: terminationOf(desired, 'NodeShutdown', at) }
       : terminationOfUnlisted(observed, { isOrphan, at });
-    // Do not report the termination of a drained pod again. A list of the runtime's pods that still contains the pod is
-    // outdated or shows leftovers.
+    // Do not report the termination of a drained pod again. If a list of the runtime's pods still contains the pod, the
+    // list is outdated or only leftovers remain.
     const isUnreported = drainedUids.includes(observed.uid) || termination.isUnreported === true;
     return {
       ...podInput(context, pod, observed),

@@ -52,7 +52,7 @@ export function nextSourceState(
   };
 }
 
-/** Returns the state of a source while it is being read, which takes an unknown time. */
+/** Returns the state of a source while it is being read. It has no deadline, because the duration is unknown. */
 export const readingState = ({ until: _, ...state }: SourceState): SourceState => state;
 
 type WaitDescriptions = Readonly<Partial<Record<SourceState['state'], string>>>;
@@ -123,7 +123,7 @@ const WATCH_WAITS: WaitDescriptions = {
   broken: 'a restart of the agent',
 };
 
-/** Returns a watch on objects at the API server, as a feed in the actor tree. */
+/** Returns the watch on one kind of API object as a feed in the actor tree. */
 export const watchView = (kind: string, state: SourceState): FeedView => ({
   kind: 'watch',
   name: kind,

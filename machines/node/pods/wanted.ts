@@ -127,7 +127,7 @@ export function newPods(context: NodeContext, uids: readonly string[] = desiredU
 const createdAt = ({ metadata }: Pod): number => Date.parse(metadata.creationTimestamp ?? '') || 0;
 
 /**
- * Returns a pod's status at the API server if it is terminal. The pod then never runs again, even if no local record of
+ * Returns a pod's status on the API server if it is terminal. The pod then never runs again, even if no local record of
  * it is left. Returns undefined for pods with running containers, which have to terminate first.
  */
 function terminalServerStatus({ metadata: { annotations }, status = {} }: Pod): PodStatus | undefined {
@@ -140,8 +140,8 @@ function terminalServerStatus({ metadata: { annotations }, status = {} }: Pod): 
 }
 
 /**
- * Whether an earlier agent terminated the static pod before a shutdown of the host. No one else would start the pod after
- * the next boot.
+ * Whether an earlier run of the agent terminated the static pod before a host shutdown. The pod has to be started here,
+ * because nothing else starts it after the next boot.
  */
 const startsAfterShutdown = (pod: Pod, status: PodStatus | undefined): boolean =>
   isStaticPod(pod) && status?.reason === 'Terminated';
@@ -168,15 +168,15 @@ export function podInput(context: NodeContext, pod: Pod, observed: ObservedPod):
   };
 }
 
-/** Returns the claims that an earlier agent has prepared for the pod. */
+/** Returns the claims that an earlier run of the agent prepared for the pod. */
 function claimsInput({ claims }: NodeContext, { metadata: { uid } }: Pod): Pick<PodInput, 'claims'> {
   const podClaims = claims.filter(({ podUids }) => podUids.includes(uid));
   return podClaims.length === 0 ? {} : { claims: podClaims };
 }
 
 /**
- * Returns the resources that an earlier agent or an earlier actor admitted for the pod, regardless of its current
- * manifest.
+ * Returns the resources that were admitted for the pod before the agent or the pod's actor restarted, regardless of its
+ * current manifest.
  */
 export function persistedAllocation(
   { allocations }: NodeContext,

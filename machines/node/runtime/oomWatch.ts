@@ -1,6 +1,6 @@
 /**
- * Tracks the OOM kills on the node and whether the kernel's log, which reports them, can be read. Implemented as a pure
- * reducer.
+ * Tracks OOM kills on the node, and whether the kernel log, from which they are read, is readable. Implemented as a
+ * pure reducer.
  */
 import type { Failure } from '../../../base/failure.ts';
 import { type EventMessage, warning } from '../../../kubernetes/events/recordedEvent.ts';
@@ -11,7 +11,7 @@ import type { NodeFact } from '../../shared/events/events.ts';
 export interface OomWatch {
   /** Time at which this state was entered, in milliseconds since the epoch. */
   readonly since: number;
-  /** Reason why the kernel's log cannot be read. Undefined if it can. */
+  /** Reason why the kernel log cannot be read. Undefined if it can be read. */
   readonly failure?: Failure;
   /** Number of processes that were killed because the whole system was out of memory, since the start of the agent. */
   readonly systemKillCount: number;
@@ -38,10 +38,7 @@ export function nextOomWatch(previous: OomWatch | undefined, fact: OomFact): Oom
 export const systemOomEvents = (kill: OomKill): readonly EventMessage[] =>
   isSystemOom(kill) ? [warning('SystemOOM', systemOomMessage(kill))] : [];
 
-/**
- * Returns the search for OOM kills as a feed in the actor tree, or an empty list for a node that does not search for
- * them.
- */
+/** Returns the OOM watch as a feed in the actor tree, or an empty list if the node does not detect OOM kills. */
 export function oomWatchViews(watch: OomWatch | undefined): FeedView[] {
   if (watch === undefined) return [];
   const { since, failure, systemKillCount, lastSystemKill } = watch;

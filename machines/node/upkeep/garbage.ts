@@ -24,12 +24,12 @@ export interface GarbageInput {
 }
 
 export interface GarbageContext extends GarbageInput {
-  /** The garbage in the node's last reply. */
+  /** The garbage that the node reported last. */
   readonly garbage: NodeGarbage;
   readonly failure?: Failure;
 }
 
-/** Empty garbage, used before the node has replied and after a garbage collection. */
+/** Value before the node has reported its garbage and after each garbage collection. */
 const NO_GARBAGE = { containers: [], sandboxes: [], activePodUids: [], foreign: [] } as const;
 
 export const garbageMachine = setup({

@@ -27,8 +27,8 @@ export interface Census {
   /** Returns the names of the containers in a lifecycle, in no particular order. */
   namesIn(lifecycle: ContainerLifecycle): ReadonlySet<string>;
   /**
-   * Iterates over `names`, which are in spec order, beginning with the first container that is starting. Consecutive
-   * calls with the same list visit each name about once in total.
+   * Iterates over `names`, which are in spec order, starting with the first container that is starting. Repeated calls
+   * with the same list visit each name about once overall.
    */
   fromFirstStarting(names: readonly string[]): IterableIterator<string>;
 }
@@ -59,7 +59,9 @@ class ContainerCensus implements Census {
   activeRegularCount = 0;
   activeCount = 0;
   readonly #names = new Map<ContainerLifecycle, Set<string>>();
-  /** The most recently iterated list, and the number of its leading names that are known not to be starting. */
+  /**
+   * The list iterated last, and the count of its leading names that can be skipped because none of them is starting.
+   */
   #skipped: { readonly names: readonly string[]; count: number } = { names: [], count: 0 };
 
   constructor(spec: PodSpec, lifecycles: Lifecycles) {

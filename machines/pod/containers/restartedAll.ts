@@ -1,8 +1,9 @@
 /**
- * Detects, after a restart of the agent, a restart of all containers in place (C5). A kubelet removes all containers
- * before it starts any of them. It removes the container whose exit caused the restart last (`getContainersToReset` in
- * pkg/kubelet/kuberuntime/kuberuntime_manager.go), so this container never exists beside newer ones. This agent retains
- * the old containers for their logs, so the existence of newer containers proves that the exit has been handled.
+ * Detects, after a restart of the agent, that all containers have to restart in place (C5). A kubelet removes all
+ * containers before it starts any of them, and removes the container whose exit caused the restart last
+ * (`getContainersToReset` in pkg/kubelet/kuberuntime/kuberuntime_manager.go), so this container never coexists with
+ * newer ones. This agent retains the old containers for their logs, so newer containers prove that the exit has been
+ * handled.
  */
 import { containersOf } from '../../../kubernetes/api/pods/containers.ts';
 import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.ts';

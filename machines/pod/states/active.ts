@@ -54,7 +54,7 @@ const actions = {
     turnsTaken: startedEphemeralContainers(context),
   })),
   markInitialized: podSetup.assign({ isInitialized: true }),
-  /** Releases the memory of the init containers, which have completed. Sidecars continue to run. */
+  /** Releases the memory assigned to the init containers, which have completed. Sidecars continue to run. */
   releaseInitMemory: podSetup.enqueueActions(({ context: { allocated }, enqueue, system }) => {
     if (system.get('memoryManager') === undefined) return;
     const containers = (allocated.spec.initContainers ?? []).filter((each) => !isSidecar(each)).map(({ name }) => name);

@@ -119,7 +119,7 @@ export const countingRestarts = admittingSetup.createStateConfig({
   },
 });
 
-/** Applies the commands that arrived while restarts were being counted. */
+/** Handles the commands that arrived while restarts were being counted. */
 export const restartsCounted = admittingSetup.createStateConfig({
   description: 'The restarts are counted. Commands that arrived meanwhile take effect.',
   tags: ['working', 'settingUp'],
@@ -135,7 +135,7 @@ export const admitting = admittingSetup.createStateConfig({
   on: {
     'pod.update': { actions: 'recordLaterVersion', meta: { coverageGap: RARELY_TAKEN } },
     'admission.admitted': [
-      // No container will run besides those that an earlier agent started, so the pod's resources are released.
+      // No container will run except those that already exist, so the pod's resources are released.
       {
         guard: 'needsNoSandbox',
         target: '#pod.terminating.startingGracePeriod',

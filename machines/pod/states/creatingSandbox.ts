@@ -28,8 +28,8 @@ import { type PodArgs, podSetup } from '../setup.ts';
 const EVENT_INTERVAL_MS = 10_000;
 
 /**
- * Interval in milliseconds between two attempts to prepare claims. A kubelet considers such a pod synchronized and
- * synchronizes it again after this time (`SyncPod` in `kuberuntime_manager.go`, `--sync-frequency`).
+ * Interval in milliseconds between two attempts to prepare claims. A kubelet considers the pod's sync successful and
+ * syncs the pod again after this time (`SyncPod` in `kuberuntime_manager.go`, `--sync-frequency`).
  */
 const CLAIMS_RETRY_MS = 60_000;
 

@@ -166,7 +166,7 @@ const actions = {
 export const resizingImplementations = { guards, actions };
 const resizingSetup = podSetup.extend(resizingImplementations);
 
-/** A change of the admitted resources during the call is applied by another call afterwards. */
+/** If the admitted resources change during the call, another call applies them afterwards. */
 export const resizing = resizingSetup.createStateConfig({
   description:
     'The runtime changes the resources of the running containers, and the limits of the cgroup are changed around them.',
@@ -186,7 +186,7 @@ export const resizing = resizingSetup.createStateConfig({
   },
 });
 
-/** A resize is also complete if an update requests the resources that the pod has. */
+/** A resize is also complete if an update requests the resources that the pod already has. */
 export const resizeTransitions = [
   { guard: 'mustResize', target: 'resizing' },
   { guard: 'isResizeComplete', actions: 'recordResizeCompletion' },

@@ -162,7 +162,8 @@ export const sandboxing = sandboxingSetup.createStateConfig({
       }),
       on: {
         'timer.elapsed': [
-          // An earlier agent created the sandbox, and the first list of the runtime's pods did not contain it.
+          // The sandbox was created before this agent started, and the first list of the runtime's pods did not contain
+          // it.
           { guard: 'hasUnlistedContainers', target: 'deciding', actions: 'stopContainerActors' },
           { target: 'creatingSandbox' },
         ],

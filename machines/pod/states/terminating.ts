@@ -75,8 +75,8 @@ const actions = {
     sendCommands(enqueue, context, [{ names: [name], event }]);
   }),
   /**
-   * Removes the pod from admission. A pod that was deleted from its API server no longer takes part (`GetActivePods` in
-   * `pkg/kubelet/kubelet_pods.go`), because the scheduler has already reassigned its resources. A static pod takes part
+   * Removes the pod from admission. A pod that was deleted from its API server no longer counts (`GetActivePods` in
+   * `pkg/kubelet/kubelet_pods.go`), because the scheduler has already reassigned its resources. A static pod counts
    * until it has stopped, so other pods wait for its resources.
    */
   leaveAdmission: podSetup.enqueueActions(({ context: { allocated, termination }, enqueue }) => {

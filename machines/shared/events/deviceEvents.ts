@@ -21,10 +21,10 @@ export type DeviceFact =
   /** All devices of a resource. */
   | { type: 'device.devicesListed'; resource: string; devices: readonly PluginDevice[]; at: number }
   | { type: 'device.pluginDisconnected'; resource: string; at: number }
-  /** Plugins cannot register, for a new reason, or can register again. */
+  /** Plugins can register again, or cannot register for a different reason than before. */
   | { type: 'device.registrationChanged'; problem?: string; at: number };
 
-/** A reserved device of a container, for which its plugin has yet to prepare the device. */
+/** Devices reserved for a container, which their plugin has yet to prepare. */
 interface ReservedDevices {
   readonly uid: string;
   readonly container: string;
@@ -36,7 +36,7 @@ export type DevicesEvent =
   | DeviceFact
   /** Admission has reserved devices for a pod, which the plugins have to allocate. */
   | { type: 'devices.reserved'; uid: string; pod: string; reservations: readonly DeviceReservation[] }
-  /** Admission has replaced reserved devices by those that the plugin prefers. */
+  /** Admission has replaced the reserved devices with those that the plugin prefers. */
   | ({ type: 'devices.chosen'; devices: readonly string[] } & ReservedDevices)
   /** Admission has recorded or released allocations. */
   | { type: 'devices.assigned'; allocations: readonly DeviceAllocation[]; revision: number }
@@ -78,7 +78,7 @@ export type ReallocationResult =
   | { type: 'container.devicesAllocated' }
   | { type: 'container.devicesRefused'; error: Failure };
 
-/** The numbers of devices that the node reports have changed. */
+/** The device counts that the node reports have changed. */
 export type DeviceCountReport = { type: 'devices.counted'; counts: readonly DeviceCount[] };
 
 /** A pod has been admitted with devices, or their health has changed. */

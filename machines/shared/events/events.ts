@@ -72,7 +72,7 @@ export type AdmissionEvent =
       isRunning?: boolean;
       /** Whether the request changes the resources of the pod, which must pass the checks of a new pod. */
       isResize?: boolean;
-      /** The resources for which the update changes the request of any container. */
+      /** The resources whose requests the update changes for at least one container. */
       changedRequests?: readonly ResizableResource[];
       /** Whether none of the pod's containers will run again, in which case its resources are about to be released. */
       isFinished?: boolean;
@@ -236,7 +236,7 @@ export type PodEvent =
   | { type: 'pod.update'; pod: Pod }
   /** Only the pod's metadata has changed, which may be exposed to its containers. */
   | { type: 'pod.metadataChanged'; metadata: Pod['metadata'] }
-  /** The conditions of the pod at its source, some of which other controllers set. Undefined if it has none. */
+  /** The pod's conditions as reported by its source, some of which other controllers set. Undefined if it has none. */
   | { type: 'pod.conditionsChanged'; conditions: readonly PodCondition[] | undefined }
   /**
    * A source contains the pod again while it is terminating. After the termination the pod restarts, and its restart
@@ -269,7 +269,7 @@ export type PodEvent =
    * since the epoch.
    */
   | { type: 'pod.deadlineExceeded'; deadline: number; at: number }
-  /** The termination of a pod for the node's own reasons has not completed by `deadline` (ms since the epoch). */
+  /** A termination that the node itself initiated has not completed by `deadline` (ms since the epoch). */
   | { type: 'pod.killLimitExceeded'; deadline: number }
   /** The actual resources of a container in the runtime, sent when the container starts and whenever they change. */
   | { type: 'container.sized'; name: string; size: ContainerSize }
@@ -294,8 +294,7 @@ export type RegistrationReport =
 export type NodeStatusEvent = { type: 'node.registered' } | { type: 'node.changed'; isReady: boolean } | TimerEvent;
 
 /**
- * The runtime's message about why pods have no network, and the time since which they have had none (ms since the
- * epoch).
+ * The runtime's message about why pods have no network, and the time at which the outage started (ms since the epoch).
  */
 export interface NetworkNotReady {
   readonly message: string;
@@ -320,7 +319,7 @@ export interface SourceProblem {
   readonly message: string;
   /** `NAMESPACE/NAME` of the pod. Undefined if unknown. */
   readonly pod?: string;
-  /** The pod's UID at the API server. Undefined for pods from other sources. */
+  /** The pod's UID on the API server. Undefined for pods from other sources. */
   readonly uid?: string;
   /** Condition under which the manifest will be used. Undefined if it is in use. */
   readonly until?: string;
@@ -332,7 +331,7 @@ export interface ManifestFindings {
   readonly warnings?: readonly SourceProblem[];
 }
 
-/** A change to a pod at its source. */
+/** A change to a pod that its source reports. */
 export type PodChange = { change: 'added' | 'updated'; pod: Pod } | { change: 'removed'; uid: string };
 type PodList = { pods: readonly Pod[]; isPartial?: boolean };
 
@@ -380,7 +379,7 @@ export type NodeFact =
   /** The current problems of one pod in a file or, if `pod` is undefined, of the rest of the file. */
   | ({ type: 'config.problemsChanged'; source: string; file: string; pod?: string } & ManifestFindings)
   | { type: 'config.sourceChanged'; source: string; state: SourceState }
-  /** All mirror pods at the API server. */
+  /** All mirror pods on the API server. */
   | { type: 'config.mirrorsChanged'; mirrors: readonly ObservedMirror[] }
   /** A source that has not listed its pods yet cannot currently be read. */
   | { type: 'config.sourceUnread'; source: string; problems: readonly SourceProblem[] }
@@ -393,7 +392,7 @@ export type NodeFact =
   | { type: 'runtime.containerSeen'; container: ObservedContainer }
   | { type: 'runtime.healthChanged'; health: RuntimeHealth }
   | { type: 'runtime.plegChanged'; pleg: PlegState }
-  /** The runtime has accepted the node's pod CIDRs, or refuses them for a new reason. */
+  /** The runtime has accepted the node's pod CIDRs, or has refused them for a different reason than before. */
   | { type: 'runtime.podCidrChanged'; podCidr: PodCidrState }
   /**
    * Properties of the node have changed. Undefined properties have not changed. `allocatable` contains the resources
@@ -411,7 +410,8 @@ export type NodeFact =
   /** The OOM killer has killed a process, either in a container or because the whole system was out of memory. */
   | { type: 'node.oomKilled'; kill: OomKill }
   /**
-   * The kernel's log has become readable, or cannot be read for a new reason, in which case OOM kills are not detected.
+   * The kernel log has become readable, or is unreadable for a different reason than before. While it is unreadable,
+   * OOM kills are not detected.
    */
   | { type: 'node.oomWatchChanged'; failure?: Failure; at: number }
   | MemoryFact

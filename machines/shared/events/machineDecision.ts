@@ -11,7 +11,7 @@ export type MachineDecision = { readonly type: 'decision.counted' } & (
       /** The first resource that is insufficient for the critical pod. */
       readonly resource: string;
     }
-  /** A pod is evicted because of an eviction signal, or because of a limit on its disk usage. */
+  /** A pod is evicted because of an eviction signal or an ephemeral-storage limit. */
   | { readonly decision: 'evicted'; readonly uid: string; readonly cause: Signal | LocalStorageLimit }
   /** A pod was chosen for eviction based on a measurement of `signal` that was `ageMs` old. */
   | { readonly decision: 'evictionStatsUsed'; readonly signal: Signal; readonly ageMs: number }
@@ -20,9 +20,9 @@ export type MachineDecision = { readonly type: 'decision.counted' } & (
   | { readonly decision: 'deferredResizeAccepted'; readonly trigger: ResizeTrigger }
   /** A resize was requested that the node can never admit. */
   | { readonly decision: 'resizeInfeasible'; readonly message: string }
-  /** CPUs and memory were requested for the containers of a pod, if they need any of their own. */
+  /** CPUs and memory were requested for those containers of a pod that need exclusive ones. */
   | { readonly decision: 'resourcesAllocated'; readonly counts: AllocationCounts }
 );
 
-/** The cause of a new decision on a deferred resize (`pkg/kubelet/allocation/allocation_manager.go`). */
+/** What triggered the reevaluation of a deferred resize (`pkg/kubelet/allocation/allocation_manager.go`). */
 export type ResizeTrigger = 'pod_resized' | 'pod_updated' | 'pods_removed' | 'pod_terminated' | 'periodic_retry';

@@ -7,14 +7,14 @@ import type { TimerEvent } from './slots.ts';
 
 /** Facts from logind. Times are in milliseconds since the epoch. */
 export type LogindFact =
-  /** Signals about a shutdown are received from now on. */
+  /** The node has subscribed to logind's shutdown signals. */
   | { type: 'logind.watched'; at: number }
-  /** The node holds a lock that delays a shutdown. */
+  /** The node holds an inhibitor lock, which delays a shutdown. */
   | { type: 'logind.locked'; at: number }
   /** The host is about to shut down, or a shutdown has been cancelled. */
   | { type: 'logind.shutdownChanged'; isShuttingDown: boolean; at: number };
 
-/** Requests and reports that the handling of the shutdown sends to the node. */
+/** Requests and reports that the shutdown machine sends to the node. */
 export type ShutdownReport =
   | { type: 'shutdown.changed'; isShuttingDown: boolean; at: number }
   | { type: 'shutdown.podsRequested' }

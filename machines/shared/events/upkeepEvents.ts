@@ -63,7 +63,7 @@ export type ClaimsEvent =
   | { type: 'claims.podsListed'; activePodUids: readonly string[] | undefined }
   | TimerEvent;
 
-/** Whether a plugin of the driver is connected has changed. */
+/** The driver's plugin has connected or disconnected. */
 export type DriverEvent = { type: 'driver.changed'; isConnected: boolean } | TimerEvent;
 
 /** The request that the CPU manager sends to the node. */

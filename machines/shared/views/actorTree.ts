@@ -15,7 +15,7 @@ import {
 import { actorPath } from './actorRefs.ts';
 import { createViewCache } from './viewCache.ts';
 
-/** Optional fields that the contexts of machines have in common, which are the last failure and deadlines by name. */
+/** Optional fields that all machine contexts share: the last failure, and deadlines by name. */
 interface CommonContext extends Deadlines {
   readonly failure?: Failure | undefined;
 }

@@ -31,7 +31,10 @@ export const retryFields = (failure: Failure): { failure: Failure; retryAt: numb
  */
 export const CHANGE_RETRY_MS = 1_000;
 
-/** Returns the time of a retry after a change. The retry is immediate if the minimum interval has already passed. */
+/**
+ * Returns the time of a retry after referenced objects have changed. The retry is immediate if the minimum interval has
+ * already passed.
+ */
 export const retryAtAfterChange = ({
   failure,
   retryAt,

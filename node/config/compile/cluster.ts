@@ -40,9 +40,9 @@ export interface ClusterConfig {
   readonly objects: Pick<ObjectSettings, 'strategy' | 'syncMs'>;
   /** Whether volumes can project ClusterTrustBundles. */
   readonly hasTrustBundles: boolean;
-  /** Rate limit of requests to the API server. */
+  /** Rate limit for requests to the API server. */
   readonly rateLimit: RateLimitOptions;
-  /** Rate limit of events sent to the API server. */
+  /** Rate limit for events sent to the API server. */
   readonly eventRate: RateLimitOptions;
 }
 
@@ -76,8 +76,8 @@ export function compileCluster(values: SettingValues, rootDirectory: string): Cl
 }
 
 /**
- * Compiles the settings for an external cloud controller, which receives the addresses in `--node-ip` except
- * unspecified ones.
+ * Compiles the settings for an external cloud controller. It receives the addresses in `--node-ip`, except `0.0.0.0`
+ * and `::`.
  */
 function compileCloud(values: SettingValues): Pick<ClusterConfig, 'cloud'> {
   const { '--cloud-provider': provider, '--node-ip': addresses } = values;

@@ -1,4 +1,4 @@
-/** Compiles the address, certificate and access settings of a node's page. */
+/** Compiles the address, certificate and access settings of the node's web page. */
 import { resolve } from 'node:path';
 import { isLoopback, type PageAddress, parsePageAddress } from '../../../inspect/address.ts';
 import { ConfigError } from '../configError.ts';

@@ -12,14 +12,14 @@ import type { SettingValues } from '../settings/settingValues.ts';
 
 export interface NodeResources {
   readonly reservedResources: ReservedResources;
-  /** Whether the pods together are limited to the node's allocatable resources. */
+  /** Whether the total usage of all pods is limited to the node's allocatable resources. */
   readonly enforcesAllocatable: boolean;
-  /** The existing cgroups of daemons whose limits the node sets at startup. */
+  /** Existing cgroups of system and Kubernetes daemons. The node sets the limits of these cgroups at startup. */
   readonly reservedCgroups: readonly ReservedCgroup[];
   /** Whether pods and their QoS classes have cgroups of their own. */
   readonly cgroupsPerQos: boolean;
   readonly podPidsLimit: number;
-  /** Settings of the protection and throttling of memory. Undefined if the feature gate is off. */
+  /** MemoryQoS settings. Undefined if the feature gate is off. */
   readonly memoryQos?: Pick<MemoryQos, 'throttlingFactor' | 'isTiered'>;
   /** Whether Burstable pods may use a share of the node's swap. */
   readonly limitedSwap: boolean;
@@ -106,7 +106,7 @@ function evictionSettings(values: SettingValues): EvictionSettings {
 }
 
 /**
- * Returns the reserved amounts. If CPUs are reserved by number, their count replaces all configured amounts of CPU
+ * Returns the reserved amounts. If `reservedSystemCPUs` lists CPUs, their count replaces all configured amounts of CPU
  * (`run` in `cmd/kubelet/app/server.go`).
  */
 function reservedLists(values: SettingValues): Pick<ReservedResources, 'kubeReserved' | 'systemReserved'> {

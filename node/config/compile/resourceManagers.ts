@@ -21,7 +21,7 @@ export interface ResourceManagerSettings {
     /** Whether containers with exclusive CPUs have no CPU quota. */
     readonly liftsQuota: boolean;
   };
-  /** CPUs that the configuration reserves by number. Empty if it reserves none or only an amount. */
+  /** CPUs listed in `reservedSystemCPUs`. Empty if no individual CPUs are reserved. */
   readonly reservedCpus: CpuSet;
   /** Undefined if the topology policy is `none`. */
   readonly topology?: {
@@ -53,7 +53,7 @@ const EXCLUSIVE_OPTIONS = [
   ['prefer-align-cpus-by-uncorecache', 'distribute-cpus-across-numa'],
 ] as const;
 
-/** Maximum number of NUMA nodes for which a kubelet tries all combinations. */
+/** Maximum number of NUMA nodes, because a kubelet considers all combinations of NUMA nodes. */
 const DEFAULT_MAX_NUMA_NODES = 8;
 
 /**

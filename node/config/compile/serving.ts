@@ -23,7 +23,9 @@ export interface ServingConfig {
   readonly isIssuedByCluster: boolean;
   /** Directory of the node's own certificates. */
   readonly certificateDirectory: string;
-  /** The CAs of client certificates. Undefined if clients cannot authenticate with certificates. */
+  /**
+   * Path of the CA file for verifying client certificates. Undefined if clients cannot authenticate with certificates.
+   */
   readonly clientCaFile?: string;
   readonly authentication: AuthenticationOptions;
   readonly authorization: AuthorizationOptions;
@@ -32,7 +34,7 @@ export interface ServingConfig {
   readonly hasLogQuery: boolean;
   /** Whether running containers can be checkpointed. */
   readonly supportsCheckpoints: boolean;
-  /** Whether clients can request a single stream of a container's log. */
+  /** Whether clients can request only the stdout or only the stderr of a container's log. */
   readonly splitsLogs: boolean;
 }
 

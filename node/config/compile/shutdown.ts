@@ -2,10 +2,7 @@ import { type ShutdownPeriod, sharedPeriods, sortPeriods } from '../../../kubern
 import { followsShutdown } from '../featureGates.ts';
 import type { SettingValues } from '../settings/settingValues.ts';
 
-/**
- * Compiles the times of the groups of pods that terminate before the host shuts down. Empty if the node does not delay a
- * shutdown.
- */
+/** Compiles the shutdown grace periods by pod priority. Empty if the node does not delay a shutdown. */
 export function shutdownPeriods(values: SettingValues): readonly ShutdownPeriod[] {
   if (!followsShutdown(values)) return [];
   const byPriority = values.shutdownGracePeriodByPodPriority ?? [];

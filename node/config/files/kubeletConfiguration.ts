@@ -31,7 +31,7 @@ const gateRules: readonly ConfigRule<KubeletFields>[] = [
   }),
 ];
 
-/** Rules for the feature gates of the shutdown. */
+/** Rules for the feature gates of graceful node shutdown. */
 const shutdownGateRules: readonly ConfigRule<KubeletFields>[] = [
   createRule('shutdownGracePeriod', 'needs the feature gate GracefulNodeShutdown', (config) => {
     const { shutdownGracePeriod = 0, shutdownGracePeriodCriticalPods = 0 } = config;

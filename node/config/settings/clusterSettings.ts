@@ -139,7 +139,6 @@ const reportingSettings = () =>
     },
   });
 
-/** Settings of the API client. */
 const clientSettings = () =>
   declareSettings({
     configMapAndSecretChangeDetectionStrategy: {

@@ -16,7 +16,7 @@ const addressSchema = z.custom<string>((value) => typeof value === 'string' && i
   error: 'expected an IP address',
 });
 
-/** Settings of the names and addresses of the node and its pods, and of the host's iptables rules. */
+/** Settings for the names and addresses of the node and its pods, and for the host's iptables rules. */
 export const networkSettings = () =>
   declareSettings({
     '--hostname-override': {

@@ -17,9 +17,7 @@ import {
 import { type ConfigRule, createRule } from './rule.ts';
 import { declareSettings, type FieldsOf } from './setting.ts';
 
-/**
- * Settings of the agent's process, and settings that determine which host properties prevent the agent from starting.
- */
+/** Settings for the agent's process, and for the host checks that can prevent the agent from starting. */
 export const processSettings = () =>
   declareSettings({
     kubeletCgroups: {

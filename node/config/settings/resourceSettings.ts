@@ -16,7 +16,6 @@ import {
 import { type ConfigRule, createRule } from './rule.ts';
 import { declareSettings, type FieldsOf } from './setting.ts';
 
-/** Settings of the pods' cgroups. */
 const cgroupSettings = () =>
   declareSettings({
     cgroupRoot: { type: stringSchema, effect: 'the parent cgroup of all pods', unsupportedFlag: '--cgroup-root' },
@@ -134,7 +133,10 @@ const reservedLimitsSchema = z.record(
 
 const reservedMemorySchema = listSchema(sectionSchema({ numaNode: integerSchema(), limits: reservedLimitsSchema }));
 
-/** Schema of the flag, e.g. `0:memory=1Gi,hugepages-2Mi=64Mi;1:memory=1Gi` (`ReservedMemoryVar` in `pkg/util/flag`). */
+/**
+ * Schema of `--reserved-memory`, e.g. `0:memory=1Gi,hugepages-2Mi=64Mi;1:memory=1Gi` (`ReservedMemoryVar` in
+ * `pkg/util/flag`).
+ */
 const reservedMemoryFlagSchema = z.pipe(
   matchingStringSchema('amounts by NUMA node such as "0:memory=1Gi,hugepages-2Mi=64Mi;1:memory=1Gi"', (text) =>
     /^(\d+:[^:;,=]+=[^:;,=]+(,[^:;,=]+=[^:;,=]+)*(;(?=.)|$))+$/.test(text),

@@ -17,7 +17,6 @@ import {
 import { type ConfigRule, createRule } from './rule.ts';
 import { declareSettings, type FieldsOf } from './setting.ts';
 
-/** Settings of the container runtime's endpoints. */
 const endpointSettings = () =>
   declareSettings({
     containerRuntimeEndpoint: {

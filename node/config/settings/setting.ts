@@ -11,7 +11,7 @@ export interface SettingDefinition {
   readonly default?: unknown;
   /** The default of a node without `--kubeconfig`, if it differs from `default`. */
   readonly standaloneDefault?: unknown;
-  /** The field whose value in the configuration file is the default of this setting, if the file sets that field. */
+  /** Another field that provides the default of this setting if the configuration file sets it. */
   readonly defaultFrom?: string;
   /** The effect of the field, for docs/reference.md. `{default}` and `{standalone}` are replaced with the defaults. */
   readonly effect?: string;

@@ -24,7 +24,7 @@ export const fileSettings = () =>
     },
   });
 
-/** Settings of the sources of pods other than a cluster, and of the intervals at which they are read. */
+/** Settings for pod sources other than a cluster, and for their polling intervals. */
 export const sourceSettings = () =>
   declareSettings({
     staticPodPath: {

@@ -36,7 +36,7 @@ export async function isSwapEnabled(file = '/proc/swaps'): Promise<boolean> {
 }
 
 /**
- * Returns the kubelet's event for a host that may write memory-backed volumes to its disk (`NewContainerManager` in
+ * Returns the kubelet's event for a host that may swap memory-backed volumes to disk (`NewContainerManager` in
  * `pkg/kubelet/cm/container_manager_linux.go`), or undefined.
  */
 export function swappedVolumesEvent(host: {

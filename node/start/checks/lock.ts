@@ -50,7 +50,7 @@ async function removeLock(file: string): Promise<void> {
   if (stats?.isFile() && stats.size === 0) await rm(file, { force: true });
 }
 
-/** Returns the PID of the agent that runs on a root directory, or undefined if no visible process has locked it. */
+/** Returns the PID of the agent that uses a root directory, or undefined if no visible process has locked it. */
 export async function runningAgentPid(rootDirectory: string): Promise<number | undefined> {
   const lockNames = await readdir(join(rootDirectory, 'agents')).catch(() => []);
   for (const lock of lockNames.filter(isLockFileName)) if (await isLockHeld(lock)) return Number(lock.split('-')[0]);
@@ -58,10 +58,9 @@ export async function runningAgentPid(rootDirectory: string): Promise<number | u
 }
 
 /**
- * Locks a root directory for this process. Throws a `NodeFailure` if another agent runs on it. Each agent first writes
- * its own lock and then reads the locks of others, so at most one of two concurrent agents succeeds. An agent whose
- * process is not visible, e.g. in another PID namespace, is detected by its socket. Returns a function that removes the
- * lock.
+ * Locks a root directory for this process. Throws a `NodeFailure` if another agent uses it. Each agent first writes its
+ * own lock and then reads the locks of others, so at most one of two concurrent agents succeeds. An agent whose process
+ * is not visible, e.g. in another PID namespace, is detected by its socket. Returns a function that removes the lock.
  */
 export async function lockRootDirectory(rootDirectory: string): Promise<() => Promise<void>> {
   const directory = join(rootDirectory, 'agents');

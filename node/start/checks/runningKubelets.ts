@@ -1,4 +1,4 @@
-/** Detects a kubelet that runs on a root directory. The agent must not touch the pods of that kubelet. */
+/** Detects a kubelet that uses a root directory. The agent must not touch the pods of that kubelet. */
 import { readlink, stat } from 'node:fs/promises';
 import { basename, isAbsolute, join, resolve } from 'node:path';
 import { messageOf, NodeFailure } from '../../../base/failure.ts';
@@ -15,9 +15,9 @@ import { runningAgentPid } from './lock.ts';
  */
 const SERVED_SOCKETS = ['pod-resources/kubelet.sock', 'device-plugins/kubelet.sock'];
 
-/** Returns a sentence for each sign that a kubelet runs on a root directory. */
+/** Returns one sentence for each indication that a kubelet uses a root directory. */
 export async function describeRunningKubelets(rootDirectory: string, proc = '/proc'): Promise<string[]> {
-  // The sockets belong to the agent if one runs.
+  // If a statelet agent is running, the sockets belong to it.
   const socketNames = (await isRunByOtherAgent(rootDirectory)) ? [] : SERVED_SOCKETS;
   const [sockets, processes] = await Promise.all([
     Promise.all(socketNames.map((name) => describeListener(join(rootDirectory, name)))),
@@ -26,14 +26,17 @@ export async function describeRunningKubelets(rootDirectory: string, proc = '/pr
   return [...processes, ...sockets.flat()];
 }
 
-/** Throws a `NodeFailure` if a kubelet runs on a root directory. */
+/** Throws a `NodeFailure` if a kubelet uses a root directory. */
 export async function assertNoKubelet(rootDirectory: string): Promise<void> {
   const [kubelet] = await describeRunningKubelets(rootDirectory);
   if (kubelet === undefined) return;
   throw new NodeFailure('RootInUse', `${kubelet}: stop the kubelet first, or use another root directory`);
 }
 
-/** Whether another statelet agent runs on a root directory. Unlike `lockRootDirectory`, does not lock the directory. */
+/**
+ * Whether another statelet agent uses a root directory. Unlike `lockRootDirectory`, this function does not lock the
+ * directory.
+ */
 async function isRunByOtherAgent(rootDirectory: string): Promise<boolean> {
   const pid = await runningAgentPid(rootDirectory);
   if (pid !== undefined && pid !== process.pid) return true;

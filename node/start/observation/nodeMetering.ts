@@ -60,7 +60,7 @@ export async function createNodeMetering(
       metrics.start(agent, {
         nodeName: config.nodeName,
         cgroupVersion,
-        // Cgroup v1 cannot protect memory, so nothing is protected there.
+        // Cgroup v1 cannot protect memory, so tiered protection is off on such hosts.
         memoryQos: memoryQos && { isTiered: memoryQos.isTiered && cgroupVersion === 2 },
         version: { kubelet, platform },
         recorder: flightRecorder?.progress,

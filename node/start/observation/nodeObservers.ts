@@ -14,7 +14,7 @@ const OBSERVER_KINDS = [
 ] as const;
 type ObserverKind = (typeof OBSERVER_KINDS)[number];
 
-/** Listeners that observe a node without affecting the node. */
+/** Listeners that observe a node without affecting it. */
 export type NodeObservers = Partial<Pick<NodeParts, ObserverKind>>;
 
 /**

@@ -106,7 +106,7 @@ const FIXED_FLAGS_MS = 15_000;
 
 /**
  * Amount of off-heap memory in bytes whose allocation makes V8 start an incremental garbage collection. It must exceed
- * the 64 MiB by which V8 lets off-heap memory grow before that.
+ * the 64 MiB of growth that V8 tolerates before it starts one.
  */
 const PRESSURE_BYTES = 100 * 2 ** 20;
 
@@ -116,7 +116,7 @@ interface HeapControls {
   startCollection(): void;
 }
 
-/** Returns an interface to V8's heap, which it controls with V8's flags and with `startCollection`. */
+/** Returns an interface to V8's heap that is implemented with V8's flags and `startCollection`. */
 export function v8Heap(
   clock: Pick<Clock, 'monotonic'>,
   { setFlag, startCollection }: HeapControls = { setFlag: setFlagsFromString, startCollection: allocateUnused },
@@ -139,9 +139,9 @@ export function v8Heap(
 
 /**
  * Makes V8 start an incremental garbage collection by allocating memory outside the heap, because V8 has no function
- * for that. The host provides no pages for this memory, because nothing writes to it. V8 then collects garbage in steps
- * of at most a few milliseconds, and its memory reducer compacts the heap some seconds later. The `gc` function, by
- * contrast, would collect garbage immediately and block the process, for 150 to 500 ms on a node with a thousand
+ * for that. The kernel never backs this memory with pages, because nothing writes to it. V8 then collects garbage in
+ * steps of at most a few milliseconds, and its memory reducer compacts the heap some seconds later. The `gc` function,
+ * by contrast, would collect garbage immediately and block the process, for 150 to 500 ms on a node with a thousand
  * containers.
  */
 function allocateUnused(): void {

@@ -7,12 +7,15 @@ import { median, milliseconds } from '../statistics.ts';
 import type { RunningPod } from '../watcher.ts';
 
 const PODS = 50;
-/** Some relists and a health check pass in this time. */
+/** Time for a few relists and a health check. */
 const LOOK_ON_MS = 6_000;
-/** A daemon that has been up for so long has kept what it compiled. */
+/** Time after which a daemon has saved its compiled code. */
 const SETTLED_MS = 11_000;
 
-/** An agent killed and started again over fifty running pods: until its watcher was told that all of them run. */
+/**
+ * Measures the restart of an agent with fifty running pods, from its start until its watcher has received all of them
+ * as running.
+ */
 export async function adoption(node: BenchNode, repeats: number): Promise<Figure[]> {
   const names = namesFor('adopt', PODS);
   let agent = startAgent(node.place);
@@ -54,7 +57,7 @@ export async function adoption(node: BenchNode, repeats: number): Promise<Figure
   }
 }
 
-/** The moment at which the last pod was told to run; it must be the same container as before. */
+/** Returns the time at which the last pod was reported as running. Its container must be the same as before. */
 async function adopted(
   { watcher }: AgentProcess,
   pods: readonly RunningPod[],
@@ -68,7 +71,10 @@ async function adopted(
   return Math.max(...[...now.values()].map(({ at }) => at));
 }
 
-/** What an agent that adopts the pods asks of the runtime beyond looking; not timed, as it goes through a proxy. */
+/**
+ * Returns the calls that change something while an agent adopts the pods. They pass through a proxy, so their duration
+ * is not measured.
+ */
 async function writesOfAdoption(
   { place }: BenchNode,
   pods: readonly RunningPod[],

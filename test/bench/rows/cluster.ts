@@ -16,10 +16,13 @@ const PODS = 100;
 const SIZES = [100, 200, 400] as const;
 const WARM = 3;
 const SCRAPES = 4;
-/** What starting many pods leaves to do is over after this time. */
+/** Time after which the agent has finished all work that follows the start of many pods. */
 const CALM_MS = 5_000;
 
-/** A node of a cluster: pods of an API server, from the request that makes one to what its clients see, against bare calls. */
+/**
+ * Measures a node of a cluster: the time from the request that creates a pod until clients of the API server see it
+ * ready, compared with bare calls.
+ */
 export async function cluster(node: BenchNode, repeats: number, idleSeconds: number): Promise<Figure[]> {
   const port = await freePort();
   const measure = async (api: BenchCluster, daemon: AgentProcess) => [
@@ -40,7 +43,7 @@ async function inCluster<T>(
   try {
     const act = async (daemon: AgentProcess) => {
       await api.nodeReady();
-      // What is measured here is told by the API: another follower would take CPU from the agent, and from the API.
+      // The API server provides all times. An additional watcher would take CPU time from the agent and the API server.
       daemon.watcher.close();
       return await use(api, daemon);
     };
@@ -51,7 +54,7 @@ async function inCluster<T>(
 }
 
 const lasted = ({ from, to }: Span): number => to - from;
-/** From the first request to the last answer. */
+/** Returns the time from the first request to the last result. */
 const wall = (spans: readonly Span[]): number =>
   Math.max(...spans.map(({ to }) => to)) - Math.min(...spans.map(({ from }) => from));
 
@@ -165,7 +168,7 @@ async function scale({ place }: BenchNode, repeats: number): Promise<Figure> {
   };
 }
 
-/** The CPU time of a fresh agent from the first pod's request until all are ready, in milliseconds a pod. */
+/** Returns the CPU time per pod of a new agent from the first request until all pods are ready, in milliseconds. */
 const cpuPerPod = (parent: string, pods: number): Promise<number> =>
   withSimulatedPlace(parent, (place) =>
     inCluster({ place }, async (api, daemon) => {

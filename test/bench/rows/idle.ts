@@ -7,11 +7,11 @@ import { preciseNow } from '../statistics.ts';
 import type { RunningPod } from '../watcher.ts';
 
 const PODS = 50;
-/** What starting the pods leaves to do is over after this time. */
+/** Time after which the agent has finished all work that follows the start of the pods. */
 const SETTLE_MS = 3_000;
 const DELAY_SECONDS = 10;
 
-/** Fifty pods of which nothing happens: what the agent takes, from the installed command on. */
+/** Measures the CPU and memory of an agent with fifty idle pods, including the processes of the installed command. */
 export async function idle(node: BenchNode, seconds: number): Promise<Figure[]> {
   const names = namesFor('idle', PODS);
   const idleness = await withAgent(node.place, async (daemon) => {
@@ -34,7 +34,10 @@ export async function idle(node: BenchNode, seconds: number): Promise<Figure[]> 
   ];
 }
 
-/** That of the next agent over the same pods, because the measurement takes more than the idle agent itself; it ends them. */
+/**
+ * Measures the delay of the event loop in another agent with the same pods, because this measurement costs more than an
+ * idle agent does. Terminates the pods.
+ */
 function loopDelay(node: BenchNode, names: readonly string[], pods: readonly RunningPod[]): Promise<number> {
   const measure = async (daemon: AgentProcess) => {
     await daemon.watcher.running(names.map(fullNameOf));

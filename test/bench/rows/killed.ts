@@ -11,8 +11,9 @@ import { median, milliseconds, preciseNow } from '../statistics.ts';
 import type { RunningPod } from '../watcher.ts';
 
 /**
- * A container killed by SIGKILL: until its replacement was started by the runtime's own word, against the bare create
- * and start in a pod of the same kind. Each pod is killed once: its first restart is immediate.
+ * Measures the time from the SIGKILL of a container until the runtime reports that its replacement has started,
+ * compared with bare calls that create and start a container in such a pod. Each pod is killed only once, because only
+ * the first restart is immediate.
  */
 export async function killed(node: BenchNode, repeats: number): Promise<Figure[]> {
   const names = namesFor('kill', repeats);
@@ -52,7 +53,7 @@ async function runRawPods({ cri, raw }: BenchNode, count: number): Promise<Runni
   return inParallel(await raw.prepare(namesFor('raw-kill', count)), 2, (pod) => startRawPod(cri, pod));
 }
 
-/** How long the bare create and start take after the pod's container was killed, in milliseconds. */
+/** Returns the duration of the bare calls after the pod's container was killed, in milliseconds. */
 async function restartBare(cri: Cri, pod: RunningRawPod): Promise<number> {
   const { containerId } = pod;
   process.kill(await processOf(cri, containerId), 'SIGKILL');

@@ -10,22 +10,22 @@ const PODS = 50;
 const row = 'many-pods';
 
 interface AgentSample extends RawSample {
-  /** When half of the pods ran. */
+  /** Time until half of the pods were running. */
   readonly half: number;
-  /** What the agent computed for all of it. */
+  /** CPU time of the agent for all pods. */
   readonly cpu: number;
 }
 
 const startOf = ({ start }: RawSample): number => start;
 const removalOf = ({ removal }: RawSample): number => removal;
 
-/** Fifty pods at once against a bare loop at whichever parallelism serves it best. */
+/** Compares the start of fifty pods at once with a bare loop that has the best degree of parallelism. */
 export async function manyPods(node: BenchNode, repeats: number): Promise<Figure[]> {
   const raw: RawSample[] = [];
   const agent: AgentSample[] = [];
   const loop = await withAgent(node.place, async (daemon) => {
     const floor = await rawLoop(node, daemon, { pods: PODS, repeats });
-    // On both sides of each: the machine may be slower at one time than at another.
+    // Measure the bare loop before and after each sample, because the speed of the machine may change.
     raw.push(await floor.sample('first'));
     for (let index = 0; index < repeats; index += 1) {
       agent.push(await agentSample(node, daemon, `many-${index}`));

@@ -4,7 +4,7 @@ import { removeRawPod, startRawPod } from '../rawPods.ts';
 import type { Figure } from '../report.ts';
 import { median, milliseconds, preciseNow } from '../statistics.ts';
 
-/** A container gets so long to be ready for its SIGTERM, in milliseconds. */
+/** Time in which a container becomes ready to handle SIGTERM, in milliseconds. */
 const SETTLE_MS = 300;
 
 const WARM = 3;
@@ -14,12 +14,15 @@ interface Sample {
   readonly removal: number;
 }
 
-/** One pod: from its manifest to Running as a watcher is told, and from the file's end to the pod's, against bare calls. */
+/**
+ * Measures one pod: the time from the creation of its manifest until a watcher receives it as running, and from the
+ * removal of the manifest until nothing is left of the pod, compared with bare calls.
+ */
 export async function onePod(node: BenchNode, repeats: number): Promise<Figure[]> {
   const raw: Sample[] = [];
   const agent: Sample[] = [];
   await withAgent(node.place, async (daemon) => {
-    // The first pods of a process pay for what is loaded and compiled late.
+    // The first pods of a process take longer, because code is still being loaded and compiled.
     for (let index = 0; index < WARM; index += 1) await agentSample(node, daemon, `warm-${index}`);
     for (let index = 0; index < repeats; index += 1) {
       daemon.freeze();
@@ -50,7 +53,7 @@ function figure(name: string, goal: number, agent: readonly number[], raw: reado
   return { row: 'one-pod', name, value: median(ratios), unit: '×', goal, detail };
 }
 
-/** One pod of bare calls: how long its start and its removal took, in milliseconds. */
+/** Starts and removes a pod with bare calls, and returns the duration of both in milliseconds. */
 export async function rawSample({ cri, raw }: BenchNode, name: string): Promise<Sample> {
   const [pod] = await raw.prepare([name]);
   if (pod === undefined) throw new Error('there is no pod');

@@ -8,17 +8,20 @@ import type { Figure } from '../report.ts';
 import { withSimulatedPlace } from '../simulatedPlace.ts';
 
 const PODS = 100;
-/** So many pods of ten containers, on a simulated runtime: 500 probes a second. */
+/** Number of pods of ten containers on a simulated runtime, which makes 500 probes a second. */
 const MANY_PODS = 50;
-/** What starting the pods leaves to do is over after this time. */
+/** Time after which the agent has finished all work that follows the start of the pods. */
 const SETTLE_MS = 5_000;
 
-/** What probes cost: of a hundred pods on the real runtime, and five hundred a second of which some hang. */
+/**
+ * Measures the cost of probes: of a hundred pods on the real runtime, and of five hundred probes a second, some of
+ * which hang.
+ */
 export async function probes(node: BenchNode, seconds: number): Promise<Figure[]> {
   return [...(await ofPods(node, seconds)), ...(await manyProbes(node, seconds))];
 }
 
-/** A hundred pods, each asked over HTTP every second whether it is ready: what the agent's own process takes. */
+/** Measures the agent's CPU usage for a hundred pods, each with an HTTP readiness probe every second. */
 async function ofPods(node: BenchNode, seconds: number): Promise<Figure[]> {
   const names = namesFor('probes', PODS);
   return withAgent(node.place, async (daemon) => {
@@ -26,7 +29,7 @@ async function ofPods(node: BenchNode, seconds: number): Promise<Figure[]> {
     await pause(SETTLE_MS);
     const share = await shareOf(daemon.pid, seconds);
     const urls = pods.map(({ ip }) => `http://${ip}:8080/passwd`);
-    // At another time than the agent's, so that neither takes time from the other.
+    // Measure the bare requests while the agent is suspended, so that neither takes CPU time from the other.
     daemon.freeze();
     const bare = await withProcess('bareGets.ts', urls, async ({ pid }) => {
       await pause(SETTLE_MS);
@@ -43,7 +46,7 @@ async function ofPods(node: BenchNode, seconds: number): Promise<Figure[]> {
         unit: '%',
         detail: `${PODS} pods, ${seconds} s; ${costOf(share, PODS)}`,
       },
-      // How fast the machine is counts in both: only their ratio tells what the agent adds.
+      // The speed of the machine affects both values, so only their ratio shows what the agent adds.
       { row: 'probes', name: '… against bare GETs', value: share / bare, unit: '×', goal: 2, detail: bareDetail },
     ];
   });
@@ -51,7 +54,10 @@ async function ofPods(node: BenchNode, seconds: number): Promise<Figure[]> {
 
 const figuresSchema = z.object({ asked: z.number(), p99: z.number() });
 
-/** Five hundred probes a second over HTTP, of which a tenth hangs: what they cost, and whether those hold up the others. */
+/**
+ * Measures five hundred HTTP probes a second, a tenth of which hang: their cost, and whether the hanging ones delay the
+ * others.
+ */
 function manyProbes({ place: { directory } }: BenchNode, seconds: number): Promise<Figure[]> {
   return withProcess('probedServer.ts', [], ({ said: port }) =>
     withSimulatedPlace(directory, (place) =>

@@ -3,7 +3,7 @@ import { runProgram } from '../../../host/program.ts';
 import { interruption } from '../interruption.ts';
 import type { Figure } from '../report.ts';
 
-/** What the process prints: times in milliseconds; `ownMs` is the recorder's part. */
+/** Output of the process. Times are in milliseconds, and `ownMs` is the recorder's part. */
 interface Measured {
   readonly burst: { readonly cpuMs: number; readonly ownMs: number };
   readonly idle: { readonly ownMs: number; readonly ms: number };
@@ -16,11 +16,11 @@ const MIB = 2 ** 20;
 async function measured(how: 'recorded' | 'unrecorded'): Promise<Measured> {
   const file = join(import.meta.dirname, '..', 'recordingProcess.ts');
   const args = ['--expose-gc', '--disable-warning=ExperimentalWarning', file, how];
-  // Of a program beside this one, so it is what it is said to be.
+  // The program belongs to the bench, so its output has this type.
   return JSON.parse(await runProgram(process.execPath, args, { signal: interruption, timeoutMs: LIMIT_MS }));
 }
 
-/** What the flight recorder costs on a node of fifty pods: its own time, beside that of all else in the process. */
+/** Measures the cost of the flight recorder on a node of fifty pods, compared with everything else in the process. */
 export async function recording(): Promise<Figure[]> {
   const [recorded, bare] = [await measured('recorded'), await measured('unrecorded')];
   const { burst, idle, memoryBytes } = recorded;

@@ -1,4 +1,7 @@
-/** Clients that reset their TLS connection right after a request with a random token, and what that leaves open. */
+/**
+ * Measures clients that reset their TLS connection right after a request with a random token, and the descriptors that
+ * remain open.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { systemClock } from '../../../base/time/clock.ts';
 import { PathTable } from '../../../kubelet-api/listener/paths.ts';
@@ -8,11 +11,13 @@ import { afterReset, openSockets, resetAfterRequest } from '../../host/support/r
 import type { Figure } from '../report.ts';
 
 const CONNECTIONS = 10_000;
-/** Time within which the descriptors are to be released. */
+/** Time within which the descriptors must be released. */
 const RELEASE_MS = 10_000;
 const REQUEST = 'GET /pods HTTP/1.1\r\nHost: node\r\nAuthorization: Bearer random';
 
-/** Descriptors of the node's API that stay open. The server runs in this process, without a node behind it. */
+/**
+ * Returns the number of descriptors of the kubelet API that stay open. The server runs in this process, without a node.
+ */
 export async function resets(): Promise<Figure[]> {
   const pair = new Authority().issue({ name: 'node', groups: [] });
   const flags = { debugging: true, systemLogs: true, profiling: true, debugFlags: true };

@@ -6,7 +6,7 @@ import { median } from '../statistics.ts';
 
 const SIZES = [100, 200, 400] as const;
 
-/** What the agent computes for the start of a pod, on a simulated runtime, as the pods become more. */
+/** Measures the CPU time for the start of a pod on a simulated runtime as the number of pods grows. */
 export async function scale({ place }: BenchNode, repeats: number): Promise<Figure[]> {
   const samples = new Map<number, number[]>(SIZES.map((size) => [size, []]));
   for (let index = 0; index < repeats; index += 1) {
@@ -26,7 +26,9 @@ export async function scale({ place }: BenchNode, repeats: number): Promise<Figu
   ];
 }
 
-/** The CPU time of a fresh agent from the manifests' arrival until all pods run, in milliseconds a pod. */
+/**
+ * Returns the CPU time per pod of a new agent from the creation of the manifests until all pods run, in milliseconds.
+ */
 function cpuPerPod(parent: string, pods: number): Promise<number> {
   return withSimulatedPlace(parent, (place) =>
     withAgent(place, async (daemon) => {

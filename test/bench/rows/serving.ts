@@ -34,10 +34,10 @@ const LINE = `2026-05-04T12:00:00.123456789Z stdout F ${'x'.repeat(199)}\n`;
 const LOG_BYTES = 128 * MIB;
 const SMALL_BYTES = MIB;
 const SPARSE_BYTES = 10 * 1024 * MIB;
-/** What starting many pods leaves to do is over after this time. */
+/** Time after which the agent has finished all work that follows the start of many pods. */
 const CALM_MS = 5_000;
 const SETTLE_MS = 300;
-/** Of so many starts some have a scrape beside them. */
+/** Number of consecutive starts, some of which coincide with a scrape. */
 const IN_A_ROW = 10;
 
 interface Served {
@@ -46,12 +46,12 @@ interface Served {
   readonly server: { readonly port: number; readonly token: string };
   readonly client: ServedClient;
   readonly plain: ServedClient;
-  /** What the other server has its files in. */
+  /** Directory whose files the other server serves. */
   readonly files: string;
   readonly repeats: number;
 }
 
-/** The node's own API: what a command, logs and scrapes take, and what they take from the pods. */
+/** Measures the kubelet API: the duration of commands, logs and scrapes, and how much they slow down the pods. */
 export async function serving(node: BenchNode, repeats: number, seconds: number): Promise<Figure[]> {
   const port = await freePort();
   const serve = async (daemon: AgentProcess) => {
@@ -70,7 +70,7 @@ export async function serving(node: BenchNode, repeats: number, seconds: number)
   return withAgent(node.place, serve, { port });
 }
 
-/** The node's API comes up beside its pods. */
+/** Waits until the node serves its API, which starts independently of the pods. */
 async function served(place: AgentPlace): Promise<string> {
   for (let tries = 0; tries < 100; tries += 1) {
     const token = await tokenOf(place).catch(() => undefined);
@@ -175,7 +175,7 @@ async function logs(
 
 const rate = (msPerMib: readonly number[]): string => `${(1_000 / median(msPerMib)).toFixed(0)} MiB/s`;
 
-/** A file that is empty but for its last lines. */
+/** Creates a file that is sparse except for its last lines. */
 async function sparse(path: string, size: number): Promise<void> {
   const lines = LINE.repeat(Math.floor(SMALL_BYTES / LINE.length));
   const handle = await open(path, 'w');
@@ -222,7 +222,7 @@ async function scrapes(parts: Served, seconds: number): Promise<Figure[]> {
   ];
 }
 
-/** How much longer a pod takes to start while scrapes, a command and a followed log go on beside it. */
+/** Measures how much longer a pod takes to start during scrapes, a command and a followed log. */
 async function beside({ node, daemon, client, repeats }: Served): Promise<Figure> {
   const { pods } = await runPods(node.place, daemon, ['besides']);
   const start = async (name: string) => {
@@ -260,10 +260,10 @@ async function beside({ node, daemon, client, repeats }: Served): Promise<Figure
 const ECHOES = ['sh', '-c', 'while read line; do echo $line; done'].map(
   (word) => `command=${encodeURIComponent(word)}`,
 );
-/** Something for the command's stdin, as the channel's number and the bytes. */
+/** Input for the command: the number of the channel, followed by the bytes. */
 const SAID = Buffer.from([0, ...Buffer.from('said\n')]);
 const SAY_MS = 100;
-/** What starting the session has left to do is over after this time. */
+/** Time after which the agent has finished all work that follows the start of the session. */
 const STEADY_MS = 1_000;
 
 async function busyClients(client: ServedClient): Promise<() => void> {

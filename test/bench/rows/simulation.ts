@@ -3,7 +3,7 @@ import { runProgram } from '../../../host/program.ts';
 import { interruption } from '../interruption.ts';
 import type { Figure } from '../report.ts';
 
-/** What the process prints: the steps of each tenth of a run, and processor time in milliseconds. */
+/** Output of the process: the steps of each tenth of a run, and CPU time in milliseconds. */
 interface Measured {
   readonly windows: readonly { readonly steps: number; readonly ms: number }[];
   readonly idleMs: number;
@@ -11,12 +11,12 @@ interface Measured {
 
 const LIMIT_MS = 20 * 60_000;
 
-/** What a simulated node of thirty pods costs with all invariants on, in processor time of one process. */
+/** Measures the CPU time of a simulated node of thirty pods with all invariants. */
 export async function simulation(minutes: number): Promise<Figure[]> {
   const file = join(import.meta.dirname, '..', 'simulationProcess.ts');
   const args = ['--disable-warning=ExperimentalWarning', file, String(minutes)];
   const printed = await runProgram(process.execPath, args, { signal: interruption, timeoutMs: LIMIT_MS });
-  // Of a program beside this one, so it is what it is said to be.
+  // The program belongs to the bench, so its output has this type.
   const { windows, idleMs }: Measured = JSON.parse(printed);
   const steps = windows.reduce((sum, each) => sum + each.steps, 0);
   const ms = windows.reduce((sum, each) => sum + each.ms, 0);

@@ -68,7 +68,10 @@ export function createTree(page: Page) {
   const isInUse = computed(() => activeInputs.value.size > 0);
   return {
     open: openPaths,
-    /** The input devices that keep rows from moving, i.e. the pointer and the keyboard focus. */
+    /**
+     * The inputs that are active in the list, i.e. the pointer or the keyboard focus. Rows do not move while there is
+     * one.
+     */
     activeInputs,
     isInUse,
     /** Path of the row at the keyboard cursor. */

@@ -20,8 +20,8 @@ const MIN_SCALE = 0.2;
 const MAX_SCALE = 3;
 
 /**
- * Returns the default view of a drawing. It shows the whole drawing if the text is then large enough to read, otherwise
- * the part around `focusBox`.
+ * Returns the default view of a drawing. It shows the whole drawing if the text would still be legible, otherwise the
+ * part around `focusBox`.
  */
 export function cameraAt(size: Size, drawing: Size, focusBox?: DrawnState, minScale = MIN_DEFAULT_SCALE): Camera {
   const fittingScale = Math.min(size.width / drawing.width, size.height / drawing.height);

@@ -13,7 +13,6 @@ export interface HoveredElement {
   readonly arrow?: string;
 }
 
-/** Creates the state of a chart panel. */
 export function createChart() {
   return {
     size: signal<Size>({ width: 0, height: 0 }),

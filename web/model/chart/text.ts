@@ -11,7 +11,7 @@ export function chartTitle({ machine, region, title, states, statesOfAll }: Draw
   return region === undefined ? `${machine}: ${stateCount}` : `${machine}: ${title}, ${visibleCount} of ${stateCount}`;
 }
 
-/** Maximum number of lines of a label. A longer label ends in the number of hidden lines. */
+/** Maximum number of lines of a label. A longer label ends with a line that shows the number of hidden lines. */
 const MAX_LABEL_LINES = 4;
 
 /**

@@ -1,6 +1,5 @@
 /**
- * Estimates the width of text in pixels without a browser. The result is slightly larger than with any of the page's
- * fonts.
+ * Estimates the width of text in pixels without a browser. Slightly overestimates the width in all of the page's fonts.
  */
 
 /** Widths of the characters whose width differs from the default, relative to the font size. */

@@ -40,7 +40,7 @@ interface FollowOptions {
 
 /**
  * Loads the details of the selected actor until the returned function is called. The answer and the history are
- * requested separately, so that the answer need not wait.
+ * requested separately, so that the answer does not have to wait for the history.
  */
 export function followDetail(page: Page, { setTimeout, areDetailsVisible }: FollowOptions): () => void {
   const followWith = (send: (request: DetailRequest) => Promise<void>) =>
@@ -61,8 +61,8 @@ export function followDetail(page: Page, { setTimeout, areDetailsVisible }: Foll
 }
 
 /**
- * Returns the request to send. Undefined while the user drags along the rail (the timeline of the recording), while the
- * connection is lost, or if the actor does not exist.
+ * Returns the request to send. Undefined while the user scrubs the timeline, while the connection is lost, or if the
+ * actor does not exist.
  */
 function currentRequest(page: Page, areDetailsVisible: boolean): DetailRequest | undefined {
   const path = page.selectedPath.value;

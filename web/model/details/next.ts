@@ -68,7 +68,7 @@ const EVENT_TEXTS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Parses an event with its guard, e.g. `container.update [changesBackOffKey]`, the outcome of a call, e.g. `findImage
+ * Matches an event with its guard, e.g. `container.update [changesBackOffKey]`, the outcome of a call, e.g. `findImage
  * done`, or a guard alone, e.g. `[isComplete]`.
  */
 const TRANSITION_PATTERN = /^(?<event>[^\s[]\S*)?(?: (?<end>done|failed))?(?: ?\[(?<guard>.*)\])?$/;
@@ -104,7 +104,7 @@ export function conditionText(on: string): string | undefined {
   return GUARD_TEXTS.get(guard) ?? EVENT_TEXTS.get(event);
 }
 
-/** Maximum number of transitions to list that are triggered by events. The chart shows all of them. */
+/** Maximum number of event-triggered transitions to list. The chart shows all of them. */
 const MAX_EVENT_TRANSITIONS = 3;
 
 /**

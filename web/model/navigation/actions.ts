@@ -22,8 +22,8 @@ export const filterBy = (page: Page, text: string): void =>
 
 /**
  * Navigates to a time in the past. The current view remains until the snapshot has been loaded. If the user requests
- * further times in quick succession, only the last one is certain to be loaded. `isMoving` is true while the user drags
- * along the rail (the timeline of the recording).
+ * several times in quick succession, intermediate ones may be skipped. `isMoving` is true while the user scrubs the
+ * timeline.
  */
 export function goToTime(page: Page, at: number, { isMoving = false } = {}): void {
   batch(() => {
@@ -54,7 +54,6 @@ async function loadSnapshot(page: Page): Promise<void> {
   if (currentAt !== undefined && currentAt !== at) await loadSnapshot(page);
 }
 
-/** Returns to the live view. */
 export function goLive(page: Page): void {
   if (page.mode !== 'live') return;
   batch(() => {

@@ -7,7 +7,6 @@ import { type Signal, signal } from '@preact/signals';
 /** The groups of the overlay, in display order. */
 const KEY_GROUPS = ['Actors', 'Time', 'Chart', 'Story', 'Page'] as const;
 
-/** A keyboard shortcut. */
 export interface KeyAction {
   /** Values of `KeyboardEvent.key`, e.g. `j`, `ArrowDown`, ` ` or `?`, each of which triggers the shortcut. */
   readonly keys: readonly string[];

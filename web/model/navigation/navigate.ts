@@ -3,8 +3,7 @@ import { formatUrl, type PageLocation } from './pageLocation.ts';
 
 /**
  * Changes the location. A field with the value `undefined` is removed. `push` adds an entry to the browser's history.
- * The URL is not updated while the user drags along the rail (the timeline of the recording), because browsers limit
- * the rate of history changes.
+ * The URL is not updated while the user scrubs the timeline, because browsers limit the rate of history changes.
  */
 export function navigate(
   page: Page,

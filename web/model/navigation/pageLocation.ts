@@ -1,7 +1,7 @@
 /** Converts the page's location, i.e. the selected actor, the time and the view, to its URL and back. */
 import { parseUtcTime } from '../rail/time.ts';
 
-/** A location on the page. Undefined fields have their defaults. */
+/** A location on the page. An undefined field denotes the default. */
 export interface PageLocation {
   /**
    * The segments of the URL path, e.g. `['pod', 'shop', 'checkout-api', 'container', 'api']` or `['node',

@@ -80,7 +80,7 @@ function nearestPod(world: World, namespace: string, name: string): ShownPod | u
   return undefined;
 }
 
-/** Descends from an actor while the next step has a similar match. */
+/** Descends from an actor as long as there is a child whose name is similar to the next step. */
 function findNearestDescendant(world: World, ancestorPath: string, steps: readonly string[]): string | undefined {
   let path: string | undefined;
   let from = ancestorPath;

@@ -51,7 +51,7 @@ export async function stepTo(page: Page, story: StoryAccess, by: StepUnit, isFor
   else if (isForward) goLive(page);
 }
 
-/** Returns the latest known time. The latest lines may be ahead of the clock, which only counts whole seconds. */
+/** Returns the latest known time. The latest lines may be ahead of the clock, which has a resolution of one second. */
 function latestTime({ now, frozen, live }: Page): number {
   return frozen.peek() ? now.peek() : Math.max(now.peek(), live.peek().at);
 }

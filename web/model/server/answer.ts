@@ -1,9 +1,8 @@
 /**
- * Formats the answer of `explain` as a headline, in which the subject, the times and above all the failures are
- * emphasized.
+ * Formats the answer of `explain` as a headline. The subject and the times are emphasized, and the failures even more
+ * so.
  */
 
-/** A part of an answer. */
 export interface AnswerPart {
   readonly text: string;
   readonly weight: 'plain' | 'strong' | 'bad';

@@ -39,13 +39,13 @@ export type ReadingState = ReturnType<typeof createReadingState>;
 /** A pod's manifest and status, or the failure to load them. */
 interface LoadedObject {
   readonly uid: string;
-  /** The object as last loaded. Undefined while it is loaded for the first time. */
+  /** The object as last loaded. Undefined until it has been loaded for the first time. */
   readonly content?: ShownObject;
   /** Error message of the last failed request. */
   readonly error?: string;
 }
 
-/** Whether the manifest, the conditions or the status are visible. */
+/** Whether the manifest, the conditions or the status is visible. */
 const isObjectVisible = ({ whyTab }: ReadingState, page: Page): boolean =>
   whyTab.value === 'manifest' || page.location.value.isPodPage;
 
@@ -77,8 +77,8 @@ export const followObject = (
   });
 
 /**
- * Returns the request to send. Undefined while the user drags along the rail (the timeline of the recording) or the
- * connection is lost. For a deleted pod, requests the last known object.
+ * Returns the request to send. Undefined while the user scrubs the timeline or the connection is lost. For a deleted
+ * pod, requests the last known object.
  */
 function currentRequest(page: Page, { object, objectRetries }: ReadingState): ObjectRequest | undefined {
   const uid = podUidOf(page.selectedPath.value ?? '');

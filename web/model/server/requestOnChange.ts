@@ -8,7 +8,10 @@ interface RequestOptions<Request> {
   readonly currentRequest: () => Request | undefined;
   /** Whether two requests would have the same response. */
   readonly isSameRequest: (a: Request, b: Request) => boolean;
-  /** Whether to send a request immediately, even while the previous one is in progress. The default is never. */
+  /**
+   * Whether to send a request immediately, even while the previous one is in progress. If undefined, no request is
+   * urgent.
+   */
   readonly isUrgent?: (request: Request, previous: Request) => boolean;
   /** Sends a request. Never rejects. */
   readonly send: (request: Request) => Promise<void>;

@@ -12,7 +12,9 @@ import type {
 } from '../../../inspect/protocol.ts';
 import { escapeTexts } from '../log/escapeTexts.ts';
 
-/** The requests that the page can send. Each method rejects with an `Error` whose message is the reason. */
+/**
+ * The requests that the page can send. Each method rejects with an `Error` whose message states why the request failed.
+ */
 export interface ServerClient {
   snapshot(at: number): Promise<Snapshot>;
   /** Returns the history of a pod. An empty `uid` selects the node's own actors. */

@@ -154,10 +154,7 @@ export function followStory(page: Page, storyState: StoryState): () => void {
 const isSameRequest = (a: StoryRequest, b: StoryRequest | undefined): boolean =>
   a.uid === b?.uid && a.retries === b.retries && a.isOpen === b.isOpen && a.gaps === b.gaps;
 
-/**
- * Returns the range to load. Undefined while the user drags along the rail (the timeline of the recording) or the
- * connection is lost.
- */
+/** Returns the range to load. Undefined while the user scrubs the timeline or the connection is lost. */
 function currentRequest(page: Page, storyState: StoryState): StoryRequest | undefined {
   const selectedPath = page.selectedPath.value;
   const isPaused = page.isDragging.value || page.connection.value.kind === 'lost';
@@ -169,7 +166,8 @@ function currentRequest(page: Page, storyState: StoryState): StoryRequest | unde
   const recordedRange = page.recordedRange.value;
   const end = page.mode === 'live' ? page.live.value.at : (recordedRange?.to ?? window.to);
   const from = Math.max(window.from, recordedRange?.from ?? Number.NEGATIVE_INFINITY);
-  // Compare with both times, because the latest lines may be ahead of the clock, which only counts whole seconds.
+  // Compare with the earlier of the two times, because the latest lines may be ahead of the clock, which has a
+  // resolution of one second.
   const isOpen = page.mode === 'live' && window.to >= Math.min(end, latestKnownTime(page));
   const to = isOpen ? end : Math.min(window.to, end);
   return { uid: podUidOf(selectedPath) ?? '', from, to, isOpen, retries, gaps };
@@ -201,7 +199,7 @@ const resumableStory = (request: StoryRequest, loaded: LoadedStory | undefined):
 
 /**
  * Loads a story. If only its end is missing, requests only that. Otherwise requests more than the visible range, so
- * that scrolling a little needs no further request.
+ * that scrolling a short distance requires no further request.
  */
 async function loadStory(page: Page, storyState: StoryState, request: StoryRequest): Promise<boolean> {
   const { uid, from, to, isOpen, gaps } = request;

@@ -16,7 +16,10 @@ export interface VisibleBurst {
   readonly burst: Burst;
   readonly previousBurst?: Burst;
   readonly nextBurst?: Burst;
-  /** Index of the last row that changed the subject's state up to the displayed time. -1 if there is none. */
+  /**
+   * Index of the last row at or before the displayed time that shows a state change of the subject. -1 if there is
+   * none.
+   */
   readonly currentIndex: number;
   /** Index of the first row after the displayed time. */
   readonly laterIndex: number;
@@ -31,8 +34,8 @@ export function createStoryView(page: Page, storyState: StoryState) {
   /** The actor that the story is about. For an image, this is the actor that waits for it. */
   const subject = computed(() => representativeOf(page.selectedPath.value ?? ''));
   /**
-   * End of the known story. It advances even while a past time is displayed, and may be ahead of the clock, which only
-   * counts whole seconds.
+   * End of the known story. It advances even while a past time is displayed, and may be ahead of the clock, which has a
+   * resolution of one second.
    */
   const latestTime = computed(() => {
     if (page.frozen.value && !page.past.value) return page.now.value;

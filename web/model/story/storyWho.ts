@@ -60,7 +60,10 @@ export function inputSource({ outcome, source }: Pick<EnteredLine, 'outcome' | '
  */
 const CALL_SEGMENT = /^\d+\./;
 
-/** Returns the path of the actor that runs a machine. For a call or a timer, this is its parent. */
+/**
+ * Returns the path of the state machine to which an actor belongs. For a call or a timer, this is its parent. For any
+ * other actor, it is the actor itself.
+ */
 export function machineActorOf(path: string): string {
   const lastSegmentStart = path.lastIndexOf('/') + 1;
   if (!CALL_SEGMENT.test(path.slice(lastSegmentStart))) return path;

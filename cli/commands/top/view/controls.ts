@@ -27,7 +27,7 @@ export interface TopControls {
   readonly isQuitting: boolean;
 }
 
-/** Returns the initial controls: all actors are collapsed, and the worst pod is first. */
+/** Returns the initial controls: all actors are collapsed, and the pod with the most severe problem is first. */
 export const initialControls = (filter: string): TopControls => ({
   page: 'tree',
   selectedPath: '',

@@ -144,7 +144,7 @@ function rowLine(row: ActorRow, at: number, { width }: Surface, paint: Paint, is
 
 const KEY_LEGEND = '↑↓ move  ←→ fold  Enter story  / filter  s order  ? help  q quit';
 
-/** Returns the line with the settings and keys, or the filter being typed. */
+/** Returns the status line, which shows the settings and key bindings, or the filter being typed. */
 function statusLine({ rows, controls }: TopScene, tree: DrawnTree, { width }: Surface): string {
   const { problem } = parseCurrentFilter(controls);
   const problemText = problem === undefined ? '' : `  ${problem}`;

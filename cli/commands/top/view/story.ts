@@ -1,4 +1,4 @@
-/** Derives the story of each actor from the differences between polls. */
+/** Derives the history of state changes ("story") of each actor from the differences between polls. */
 import type { CoreEvent } from '../../../../kubernetes/events/event.ts';
 import { type ActorNode, CALL_KIND } from '../../../../show/actors/actorNode.ts';
 import type { NodeActors } from '../../../../show/actors/actorRows.ts';
@@ -18,7 +18,7 @@ interface ActorEntry extends StoryEntry {
 
 /** The state changes of all actors since the first poll. */
 export interface Story {
-  /** Time of the first poll. Undefined before it. */
+  /** Time of the first poll. Undefined until then. */
   readonly startedAt: () => number | undefined;
   observe(actors: NodeActors): void;
   /** Returns the changes of an actor and its descendants, oldest first. */
@@ -38,7 +38,7 @@ const actorsByPath = ({ node, pods }: NodeActors): Map<string, ActorNode> =>
     [node, ...pods.map((pod) => podActors(pod).tree)].flatMap(listWithDescendants).map((each) => [each.path, each]),
   );
 
-/** Returns a string that differs if the state has changed. The start of a probe attempt is not a change. */
+/** Returns a comparison key that changes when the state changes. The start of a probe attempt is not a change. */
 function stateKey(actor: ActorNode): string {
   const state = stableState(actor);
   return state === actor.state ? `${state} ${actor.since}` : state;

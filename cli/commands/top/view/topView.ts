@@ -63,7 +63,7 @@ class TopView {
   }
 
   open(): void {
-    // Keep redrawing while there are no polls, because of the countdown to the next connection attempt.
+    // Keep redrawing while disconnected, because the screen shows a countdown to the next connection attempt.
     this.#stopTicking = startInterval(systemClock, REDRAW_INTERVAL_MS, () => this.#screen.drawSoon());
     this.#screen.open();
   }
@@ -80,7 +80,7 @@ class TopView {
     this.#screen.close();
   }
 
-  /** Selects the first pod, which is the worst one in the initial order. */
+  /** Selects the first pod, which in the initial order is the one with the most severe problem. */
   #selectFirstPod(controls: TopControls): TopControls {
     const [, pod] = this.#rows(controls);
     return pod ? { ...controls, selectedPath: pod.path, line: 1 } : controls;

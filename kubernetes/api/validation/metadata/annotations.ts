@@ -47,7 +47,8 @@ function validateDeletionCost(value: string | undefined): Problem[] {
 }
 
 /**
- * Checks a seccomp annotation. As in Kubernetes's message, the path contains the key after a dot and not in brackets.
+ * Checks a seccomp annotation. As in Kubernetes's message, the key in the path follows a dot instead of being in
+ * brackets.
  */
 function validateSeccompAnnotation(key: string, value: string): Problem[] {
   if (key !== POD_SECCOMP_ANNOTATION && !key.startsWith(CONTAINER_SECCOMP_PREFIX)) return [];

@@ -13,7 +13,7 @@ export type ObjectMeta = z.infer<typeof manifestMetaSchema>;
 /** Rules for the names of objects of one kind. */
 export interface NameRule {
   readonly isNamespaced: boolean;
-  /** Returns the problems of a name of this kind. */
+  /** Returns the problems with the name of an object of this kind. */
   readonly name: (name: string) => readonly string[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * Validates scheduling fields, i.e. node selectors, affinity, tolerations, topology spread and gates
- * (`core/validation`).
+ * Validates scheduling fields, i.e. node selectors, affinity, tolerations, topology spread constraints and scheduling
+ * gates (`core/validation`).
  */
 import type { Problem } from '../../problem.ts';
 import type { PodSpec } from '../../schema/pod.ts';

@@ -7,13 +7,12 @@ import { changedState, distanceOf, kindOf, nameOf } from '../storyWho.ts';
 import { formatDuration } from '../storyWords.ts';
 import type { Move, RecordedEvent, Step } from './storySteps.ts';
 
-/** A row of the story. */
 export interface Row {
   readonly key: string;
   readonly at: number;
   /** Time of the last summarized step. Only defined for a summary. */
   readonly until?: number;
-  /** Path of the actor whose state changed, or that the row is about. */
+  /** Path of the actor that the row is about, e.g. the actor whose state changed. */
   readonly actor: string;
   /** The step that the row belongs to. Undefined for a summary. */
   readonly step?: Step;
@@ -24,7 +23,7 @@ export interface Row {
   readonly note?: string;
   readonly state?: { readonly text: string; readonly tag?: string };
   readonly move?: Move;
-  /** Intermediate states through which the actor passed immediately, in order. */
+  /** Transient states that the actor passed through, in order. */
   readonly passedStates: readonly string[];
   readonly isFailure: boolean;
 }

@@ -9,7 +9,6 @@ import type { Row } from './storyRows.ts';
 import { representativeOf } from './storyRows.ts';
 import { gateOf, type OutgoingCall, type Step } from './storySteps.ts';
 
-/** A participant of the sequence diagram. */
 interface Participant {
   readonly id: string;
   readonly label: string;
@@ -79,7 +78,6 @@ const EVENTS_PARTICIPANT: Participant = { id: ': events', label: 'events' };
 
 const outsideId = (name: Source | 'start gate' | 'pull gate'): string => `: ${name}`;
 
-/** Builds the sequence diagram of the rows. */
 export function buildSequence({ rows, subject, from, now, stateBefore }: SequenceInput): Sequence {
   const columns = rows.flatMap((row, index) => createColumns(row, index, subject, from));
   const usedIds = new Set(columns.flatMap((column) => [column.from, column.to]));

@@ -50,8 +50,8 @@ type Lines = Pick<Story, 'before' | 'lines'>;
 export const storySteps = (story: Lines): Step[] => createStepGrouper()(story);
 
 /**
- * Creates a function that returns the steps of a growing story. It only processes the new lines if a story extends the
- * previous one.
+ * Creates a function that returns the steps of a growing story. If a story extends the previous one, only the new lines
+ * are processed.
  */
 export function createStepGrouper(): (story: Lines) => Step[] {
   let stepBuilder: StepBuilder | undefined;
@@ -254,7 +254,7 @@ const factActor = (uid: string | undefined): Pick<StepOpening, 'actor' | 'isNode
   isNodeWide: true,
 });
 
-/** Words for the facts that feeds report, keyed by feed. */
+/** Descriptions of the facts that event feeds report, keyed by feed. */
 const FACT_TEXTS: ReadonlyMap<string, string> = new Map([
   ['pleg', 'observed'],
   ['sources', 'manifest'],
