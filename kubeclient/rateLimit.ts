@@ -40,7 +40,7 @@ export class RateLimit {
     return false;
   }
 
-  /** Releases the token of a request that will not be sent, so that another request can take it. */
+  /** Puts back the token of a request that is not sent. */
   releaseToken(): void {
     this.#tokens += 1;
   }

@@ -1,7 +1,6 @@
 /**
- * Records the activity of a node in a ring of files on disk. The activity consists of the inputs of the node's actors,
- * the actors' calls and state changes, and the published statuses and events. A failure of the recorder never stops the
- * node.
+ * Records the activity of a node in a ring of files on disk, i.e. the inputs of its actors, the actors' calls and state
+ * changes, and the published statuses and events. A failure of the recorder never stops the node.
  */
 import type { NodeAgent } from '../actors/node/nodeAgent.ts';
 import type { NodeParts } from '../actors/node/nodeParts.ts';
@@ -25,9 +24,7 @@ export interface FlightRecorderOptions extends RingOptions {
   readonly program: Pick<SegmentHeader, 'machines' | 'versions' | 'life'>;
   /** Removes secrets from a value before it is recorded. */
   readonly redact: Redaction['redact'];
-  /**
-   * Called with the error of the first failed write. Not called again for later failures until a write has succeeded.
-   */
+  /** Called with the error when writing starts to fail, but not again until a write has succeeded. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -99,7 +96,7 @@ class Recorder implements FlightRecorder {
   #agent: ObservedAgent | undefined;
   #pendingLines = new PendingLines();
   #entries = 0;
-  /** Lengths, in characters, of the last keyframe and of the lines added since then. */
+  /** Length of the last keyframe and of the lines added since then, in characters. */
   #segmentLengths = { keyframe: 0, since: 0 };
   #lostLineCount = 0;
   #writtenMemberCount = 0;
@@ -246,13 +243,13 @@ class Recorder implements FlightRecorder {
     try {
       if (this.#pendingAppend !== undefined) throw new Error(`${this.#options.directory}: a write has not ended yet`);
       const startedAt = this.#options.clock.monotonic();
-      const isNewFile = this.#needsKeyframe || this.#ringFiles.isFull;
-      const { pending, header } = this.#takePending(isNewFile);
+      const inNew = this.#needsKeyframe || this.#ringFiles.isFull;
+      const { pending, header } = this.#takePending(inNew);
       remainingTexts = pending ? [pending] : [];
       const headerText = header && (await header);
       if (headerText) remainingTexts = [...remainingTexts, headerText];
       for (const text of remainingTexts) {
-        this.#pendingAppend = this.#appendMember(text, isNewFile).finally(() => {
+        this.#pendingAppend = this.#appendMember(text, inNew).finally(() => {
           this.#pendingAppend = undefined;
         });
         await this.#withTimeout(WRITE_TIMEOUT_MS, this.#pendingAppend);
@@ -269,28 +266,28 @@ class Recorder implements FlightRecorder {
     }
   }
 
-  async #appendMember(text: PendingText, isNewFile: boolean): Promise<void> {
+  async #appendMember(text: PendingText, inNew: boolean): Promise<void> {
     const member = await encodeMember(text, this.#options.deflate);
-    await this.#ringFiles.append(member, { isNewFile: isNewFile && text.startKind !== 'no' });
+    await this.#ringFiles.append(member, { inNew: inNew && text.startKind !== 'no' });
     this.#writtenMemberCount += 1;
     this.#writtenTotals.bytes += member.length;
   }
 
   /**
-   * Removes and returns the pending lines. Also starts a keyframe if the lines go to a new file (`isNewFile`) or the
+   * Removes and returns the pending lines. Also starts a keyframe if the lines go to a new file (`inNew`) or the
    * last keyframe is old enough.
    */
-  #takePending(isNewFile: boolean): {
+  #takePending(inNew: boolean): {
     readonly pending?: PendingText | undefined;
     readonly header?: Promise<PendingText | undefined>;
   } {
     if (this.#needsKeyframe) this.#dropPending();
     const pending = this.#pendingLines.take();
     const { keyframe, since } = this.#segmentLengths;
-    const startsSegment = isNewFile || (this.#entries >= KEYFRAME_INTERVAL_ENTRIES && since >= keyframe);
+    const startsSegment = inNew || (this.#entries >= KEYFRAME_INTERVAL_ENTRIES && since >= keyframe);
     const membersBefore = this.#writtenMemberCount + (pending === undefined ? 0 : 1);
     if (!startsSegment || this.#agent === undefined) return { pending };
-    return { pending, header: this.#createKeyframe(this.#agent, isNewFile ? 'anew' : 'again', membersBefore) };
+    return { pending, header: this.#createKeyframe(this.#agent, inNew ? 'anew' : 'again', membersBefore) };
   }
 
   /**

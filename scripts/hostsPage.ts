@@ -11,7 +11,7 @@ export const HOSTS_PAGE = 'docs/reference/hosts.md';
 const VM_TESTS = 'test/vm';
 
 /**
- * Returns the sorted paths of the test files that run in the virtual machine, relative to the root of the repository.
+ * Returns the ordered paths of the test files that run in the virtual machine, relative to the root of the repository.
  */
 export const listVmTests = (root: string): string[] =>
   readdirSync(join(root, VM_TESTS))
@@ -79,8 +79,7 @@ export function hostsPage({ host, files }: HostResults, existingFiles: readonly 
   const missingRows = missing.flatMap((file) => ['', `### [${file}](../../${file})`, '', 'There is no result yet.']);
   return `# Hosts
 
-\`npm test\` runs the node on the host where it is started, with a private containerd and the cgroupfs driver: on the
-containerd and runc of the host (1.6 and 1.1 in Debian 12), and on those of Debian sid (2.1 and 1.3). \`npm run vm\` runs
+\`npm test\` runs the node on the host where it is started, with a private containerd and the cgroupfs driver. \`npm run vm\` runs
 it as users do: on a virtual machine with systemd, cgroup v2 and Debian's containerd, where systemd starts the agent with
 [the example unit](../../examples/systemd/statelet.service).
 

@@ -15,7 +15,6 @@ import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { formatClaimCheckpoint, parseClaimCheckpoint } from '../../kubernetes/claims/claimCheckpoint.ts';
 import { type ClaimDevice, type ClaimDriver, type ClaimState, claimKey } from '../../kubernetes/claims/claimState.ts';
 import { containerCdiIds, containerClaimStates } from '../../kubernetes/claims/containerDevices.ts';
-import { formatHealthCheckpoint, parseHealthCheckpoint } from '../../kubernetes/claims/healthCheckpoint.ts';
 import { allocatedDrivers, type PodClaim, podClaims, type ResourceClaim } from '../../kubernetes/claims/podClaims.ts';
 import { createAlarm } from '../alarm.ts';
 import type { FactFeed } from '../boundary.ts';
@@ -24,8 +23,7 @@ import { KeyLocks } from './keyLocks.ts';
 import type { ClaimReference, ClaimResult, PrepareResult, ResourceDrivers } from './resourceDrivers.ts';
 
 const FILE_NAME = 'dra_manager_state';
-const HEALTH_FILE_NAME = 'dra_health_state';
-/** Maximum interval between checks for outdated health reports. */
+/** Maximum interval between two checks for outdated health reports. */
 const HEALTH_CHECK_MS = 3_600_000;
 
 type Options = { readonly signal: AbortSignal };
@@ -35,19 +33,16 @@ export interface ClaimManagerDependencies {
   readonly rootDir: string;
   readonly clock: Clock;
   readonly drivers: ResourceDrivers;
-  /** Whether to watch the device health that drivers report. */
+  /** Whether to follow the health of devices that drivers report. */
   readonly reportsHealth: boolean;
-  /** Whether container statuses contain the messages about device health. */
-  readonly reportsHealthMessages: boolean;
-  readonly onError: (error: unknown) => void;
   /** Fetches a ResourceClaim from the API server. */
   readonly fetchClaim: (
     claim: { readonly namespace: string; readonly name: string },
     options: Options,
   ) => Promise<ResourceClaim>;
   /**
-   * Returns the latest status of a pod on the API server. The status names the ResourceClaims that were created for the
-   * pod. Returns undefined if the server does not have the pod.
+   * Returns the latest status of a pod at the API server, which names the ResourceClaims that were created for the pod.
+   * Undefined if the server does not have the pod.
    */
   readonly podStatus: (pod: Pod) => Pod['status'];
 }
@@ -69,7 +64,6 @@ export class ClaimManager {
    */
   readonly #leftoverUids = new Set<string>();
   #pendingWrite: Promise<void> = Promise.resolve();
-  #pendingHealthWrite: Promise<void> = Promise.resolve();
   #reportClaims = () => {};
 
   constructor(dependencies: ClaimManagerDependencies) {
@@ -77,13 +71,9 @@ export class ClaimManager {
     this.#healths = new DeviceHealths(dependencies.clock);
   }
 
-  /**
-   * Reads the previous agent's checkpoints. Rejects with the kubelet's message if the checkpoint of the claims is
-   * damaged. If the checkpoint of device health is damaged, the health of all devices starts out unknown.
-   */
+  /** Reads the checkpoint of the previous agent. Rejects with the kubelet's message if it is damaged. */
   async load(): Promise<void> {
-    const { files, rootDir, reportsHealth, onError } = this.#dependencies;
-    if (reportsHealth) await this.#loadHealth().catch(onError);
+    const { files, rootDir } = this.#dependencies;
     try {
       for (const claim of parseClaimCheckpoint(await files.readFile(join(rootDir, FILE_NAME))))
         this.#claims.set(claimKey(claim), claim);
@@ -92,30 +82,6 @@ export class ClaimManager {
       const message = `create ResourceClaim cache: GetOrCreate() on checkpoint state: failed to get checkpoint ${FILE_NAME}: ${messageOf(cause)}`;
       throw new NodeFailure('InvalidConfig', `${message}, please drain node and remove DRA state file`, { cause });
     }
-  }
-
-  async #loadHealth(): Promise<void> {
-    const { files, rootDir } = this.#dependencies;
-    try {
-      this.#healths.restore(parseHealthCheckpoint(await files.readFile(join(rootDir, HEALTH_FILE_NAME))));
-    } catch (cause) {
-      if (isMissing(cause)) return;
-      const message = `Failed to load health checkpoint ${HEALTH_FILE_NAME}: ${messageOf(cause)}`;
-      throw new NodeFailure('InvalidConfig', message, { cause });
-    }
-  }
-
-  /**
-   * Writes the checkpoint of device health, after any write in progress. A failure is reported and otherwise ignored,
-   * because drivers report the health again.
-   */
-  #saveHealth(): void {
-    const { files, rootDir, onError } = this.#dependencies;
-    const write = async () => {
-      const content = formatHealthCheckpoint(this.#healths.lastReports());
-      await replaceFile(files, join(rootDir, HEALTH_FILE_NAME), { content, mode: 0o600 });
-    };
-    this.#pendingHealthWrite = this.#pendingHealthWrite.then(write).catch(onError);
   }
 
   /** Sends the claims and the drivers whenever they change. */
@@ -139,13 +105,11 @@ export class ClaimManager {
     };
     const health = {
       reported: (...args: Parameters<DeviceHealths['update']>) => {
-        if (this.#healths.update(...args)) this.#saveHealth();
+        this.#healths.update(...args);
         alarm.ring();
       },
       lost: (driver: string) => {
-        // The agent itself has closed the stream. The last reports stay on the disk for the next agent.
-        if (signal.aborted) return;
-        if (this.#healths.clear(driver)) this.#saveHealth();
+        this.#healths.clear(driver);
         alarm.ring();
       },
     };
@@ -159,25 +123,20 @@ export class ClaimManager {
         signal,
       ),
     ]);
-    if (this.#reportClaims === report) this.#reportClaims = () => {};
+    this.#reportClaims = () => {};
   };
 
   #withHealth(claim: ClaimState): ClaimState {
     const drivers = claim.drivers.map(({ name, devices }) => ({
       name,
-      devices: devices.map((device) => ({ ...device, health: this.#healthOf(name, device) })),
+      devices: devices.map((device) => ({ ...device, health: this.#healths.find(name, device) })),
     }));
     return { ...claim, drivers };
   }
 
-  #healthOf(driver: string, device: ClaimDevice): ClaimDevice['health'] {
-    const health = this.#healths.find(driver, device);
-    return health === undefined || this.#dependencies.reportsHealthMessages ? health : { ...health, message: '' };
-  }
-
   /**
-   * Prepares the claims of a pod. On failure, rejects with `FailedPrepareDynamicResources`. A claim that is already
-   * prepared is only recorded as used by the pod.
+   * Prepares the claims of a pod. Rejects with `FailedPrepareDynamicResources`. A claim that is already prepared is only
+   * recorded as used by the pod.
    */
   async prepare(pod: Pod, options: Options): Promise<void> {
     this.#leftoverUids.delete(pod.metadata.uid);
@@ -197,8 +156,8 @@ export class ClaimManager {
   }
 
   /**
-   * Fetches and checks the claims of a pod without changing anything, so that there is nothing to revert if the claims
-   * cannot be prepared.
+   * Fetches and checks the claims of a pod without changing anything, so that a pod whose claims cannot be prepared has
+   * nothing to revert.
    */
   async #requiredClaims(pod: Pod, options: Options): Promise<RequiredClaim[]> {
     const required: RequiredClaim[] = [];
@@ -263,16 +222,16 @@ export class ClaimManager {
   }
 
   /**
-   * Unprepares the claims of a pod that no other pod uses. Does nothing if the pod uses no claims. On failure, rejects
-   * with `FailedUnprepareDynamicResources`.
+   * Unprepares the claims of a pod that no other pod uses. Rejects with `FailedUnprepareDynamicResources`. Does nothing
+   * if the pod uses no claims.
    */
   async unprepare(podUid: string, options: Options): Promise<void> {
     await this.#unprepare(podUid, () => true, options);
   }
 
   /**
-   * Unprepares the claims of pods that are not active. A failure does not prevent the attempts for the other claims.
-   * Afterwards, rejects with the first failure.
+   * Unprepares the claims of pods that are not active. If some claims fail, tries all others before it rejects with the
+   * first failure.
    */
   async unprepareLeftovers(activePodUids: readonly string[], options: Options): Promise<void> {
     const activeUids = new Set(activePodUids);
@@ -365,7 +324,7 @@ export class ClaimManager {
   }
 }
 
-/** Groups claims by the drivers of their allocated devices. */
+/** Groups claims by the drivers that have allocated their devices. */
 function claimsByDriver(claims: readonly ClaimState[]): Map<string, ClaimReference[]> {
   const batches = new Map<string, ClaimReference[]>();
   for (const { drivers, namespace, uid, name } of claims)

@@ -61,8 +61,7 @@ export class PluginDrivers implements ResourceDrivers {
   async follow(listener: DriverListener, signal: AbortSignal): Promise<void> {
     this.#listener = listener;
     await this.#dependencies.registry.follow('DRAPlugin', this.#handler, signal);
-    // A later call may have set its own listener meanwhile.
-    if (this.#listener === listener) this.#listener = undefined;
+    this.#listener = undefined;
   }
 
   requireRegistered(driver: string): void {
@@ -85,10 +84,7 @@ export class PluginDrivers implements ResourceDrivers {
     return this.#pluginOf(driver).unprepare(claims, options).catch(throwPluginError);
   }
 
-  /**
-   * Returns the driver's most recently registered plugin among those that are connected or, if none is connected, among
-   * all of them.
-   */
+  /** Returns the latest connected plugin of a driver or, if none is connected, the latest one. */
   #pluginOf(driver: string): DriverPlugin {
     const plugins = this.#plugins.get(driver) ?? [];
     return plugins.findLast(({ isConnected }) => isConnected) ?? plugins.at(-1) ?? throwNotRegistered(driver);

@@ -20,15 +20,15 @@ interface CallOptions {
 }
 
 /**
- * The device plugins of a host. Calls reject with a `NodeFailure` whose message is the plugin's error as Go's gRPC
- * library formats it.
+ * The device plugins of a host. Calls reject with a `NodeFailure` whose message is the error of the plugin, in the format
+ * of Go's gRPC.
  */
 export interface DevicePlugins {
   /** Accepts registrations and watches the plugins until the signal aborts. */
   follow(listener: DevicePluginListener, options: CallOptions): Promise<void>;
   /** Calls `GetPreferredAllocation`. */
   preferredDevices(resource: string, request: PreferenceRequest, options: CallOptions): Promise<readonly string[]>;
-  /** Calls `Allocate` for one container. There is no time limit, as in the kubelet. */
+  /** Calls `Allocate` for one container. There is no time limit, as in a kubelet. */
   allocate(resource: string, devices: readonly string[], options: CallOptions): Promise<ContainerEdits>;
   /** Calls `PreStartContainer`. Has a time limit. */
   preStart(resource: string, devices: readonly string[], options: CallOptions): Promise<void>;

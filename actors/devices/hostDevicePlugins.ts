@@ -44,7 +44,6 @@ interface CallOptions {
 
 interface PluginConnection {
   readonly socketPath: string;
-  readonly listener: DevicePluginListener;
   readonly client: PacedClient;
   readonly close: () => void;
 }
@@ -64,8 +63,7 @@ export class HostDevicePlugins implements DevicePlugins {
       this.#serve(listener, signal),
       this.#dependencies.registry.follow('DevicePlugin', handler, signal),
     ]);
-    // A later call may have connections of its own.
-    for (const connection of this.#connections.values()) if (connection.listener === listener) connection.close();
+    for (const connection of this.#connections.values()) connection.close();
   }
 
   /** Serves registrations on `kubelet.sock` until the signal aborts. */
@@ -165,7 +163,6 @@ export class HostDevicePlugins implements DevicePlugins {
     const closeController = new AbortController();
     const connection: PluginConnection = {
       socketPath,
-      listener,
       client,
       close: () => {
         closeController.abort();

@@ -252,8 +252,6 @@ async function openDependencies(config: FullConfig, parts: NodeParts): Promise<N
     clock,
     drivers: parts.drivers ?? noDrivers,
     reportsHealth: config.reportsDeviceHealth ?? true,
-    reportsHealthMessages: config.reportsHealthMessages ?? true,
-    onError: (error) => onError('claims', error),
     ...claimReader(parts.cluster),
   });
   const commonDependencies = {
@@ -448,10 +446,7 @@ const createInput = (
   ...leftPods,
 });
 
-/**
- * Returns the allocations of pods that still have a directory. The kubelet leaves the others in its checkpoint until it
- * next writes the file.
- */
+/** Returns the allocations of pods that still have a directory. A kubelet leaves the others until its next write. */
 function existingAllocations(
   allocations: DurableFacts['kubeletAllocations'],
   { left, foreign }: PodsAtStart,

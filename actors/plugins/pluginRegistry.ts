@@ -39,17 +39,9 @@ interface PluginRegistryDependencies {
   readonly onError: (error: unknown) => void;
 }
 
-/** The state of a socket, for the metrics. */
-export interface PluginSocketState {
-  readonly socketPath: string;
-  /** Whether a handler has accepted the plugin, so that it is registered or is being registered. */
-  readonly isAccepted: boolean;
-}
-
 type ScanDependencies = Omit<PluginRegistryDependencies, 'types'> & {
+  /** The handlers by plugin type. */
   readonly handlers: ReadonlyMap<string, PluginHandler>;
-  /** Keyed by path. */
-  readonly sockets: Map<string, PluginSocket>;
 };
 
 /** A socket in the directory and the progress of its registration. */
@@ -58,73 +50,46 @@ interface PluginSocket {
   readonly identity: string;
   registration?: { readonly plugin: PluginInfo; readonly handler: PluginHandler };
   isPending: boolean;
-  /** Whether the plugin is valid, and its registration has not failed since. */
-  isAccepted: boolean;
   failureCount: number;
   retryAt: number;
 }
 
-/** A call of `follow`. */
-interface Follower {
-  readonly handler: PluginHandler;
-  readonly signal: AbortSignal;
-  /** The latest scans with this handler. Undefined if no scan has started. */
-  scans?: Promise<void>;
-}
-
 export class PluginRegistry {
   readonly #dependencies: PluginRegistryDependencies;
-  /** The last follower of each plugin type. No scan runs once the signal of any follower has aborted. */
-  readonly #followers = new Map<string, Follower>();
-  readonly #sockets = new Map<string, PluginSocket>();
-  /** Resolves when the scans have stopped and the plugins have been deregistered. */
-  #scans: Promise<void> = Promise.resolve();
+  readonly #handlers = new Map<string, PluginHandler>();
+  readonly #signals: AbortSignal[] = [];
+  #scans: Promise<void> | undefined;
 
   constructor(dependencies: PluginRegistryDependencies) {
     this.#dependencies = dependencies;
   }
 
   /**
-   * Handles the plugins of one type until the signal aborts, which deregisters the plugins of all types. No plugin is
-   * registered until all types have handlers, because a plugin may exit if its registration is refused. A type whose
-   * signal has aborted can be followed again, even before the first call has resolved.
+   * Handles the plugins of one type until the signal aborts, which stops the registration of all types. No plugin is
+   * registered until all types have handlers, because a plugin may exit if its registration is refused.
    */
   async follow(type: string, handler: PluginHandler, signal: AbortSignal): Promise<void> {
     const { clock, types } = this.#dependencies;
-    const follower: Follower = { handler, signal };
-    this.#followers.set(type, follower);
-    if (types.every((each) => this.#followers.has(each))) this.#startScans();
+    this.#handlers.set(type, handler);
+    this.#signals.push(signal);
+    if (types.every((each) => this.#handlers.has(each)))
+      this.#scans = followPlugins({ ...this.#dependencies, handlers: this.#handlers }, AbortSignal.any(this.#signals));
     await waitOnce(Number.MAX_SAFE_INTEGER, clock, signal);
-    // Do not wait for scans that started later, for a new follower of the type.
-    await follower.scans;
-  }
-
-  /** Returns the state of each socket in the directory. */
-  socketStates(): PluginSocketState[] {
-    return [...this.#sockets].map(([socketPath, { isAccepted }]) => ({ socketPath, isAccepted }));
-  }
-
-  /** Starts the scans with the current handlers, after the plugins of earlier handlers have been deregistered. */
-  #startScans(): void {
-    const handlers = new Map([...this.#followers].map(([type, { handler }]) => [type, handler]));
-    const signal = AbortSignal.any([...this.#followers.values()].map((each) => each.signal));
-    this.#scans = this.#scans.then(() =>
-      followPlugins({ ...this.#dependencies, handlers, sockets: this.#sockets }, signal),
-    );
-    for (const follower of this.#followers.values()) follower.scans = this.#scans;
+    await this.#scans;
   }
 }
 
 /** Watches the directory until the signal aborts. Creates the directory if it does not exist. */
 async function followPlugins(dependencies: ScanDependencies, signal: AbortSignal): Promise<void> {
-  const { directory, files, clock, sockets, onError } = dependencies;
+  const { directory, files, clock, onError } = dependencies;
+  const sockets = new Map<string, PluginSocket>();
   let lastProblem = '';
   while (!signal.aborted) {
     try {
       await files.mkdir(directory, { recursive: true, mode: DIRECTORY_MODE });
       const identities = await findSockets(files, directory);
       if (signal.aborted) break;
-      updateSockets(dependencies, identities, signal);
+      updateSockets(dependencies, sockets, identities, signal);
       lastProblem = '';
     } catch (error) {
       // Report a lasting problem only once.
@@ -133,8 +98,7 @@ async function followPlugins(dependencies: ScanDependencies, signal: AbortSignal
     }
     if (!signal.aborted) await waitOnce(clock.now() + SCAN_INTERVAL_MS, clock, signal);
   }
-  for (const socket of sockets.values()) deregister(socket);
-  sockets.clear();
+  for (const { registration } of sockets.values()) registration?.handler.deregister(registration.plugin);
 }
 
 /** Returns the identities of the sockets in a directory and its subdirectories, by path. */
@@ -161,23 +125,17 @@ function ignoreMissing(error: unknown): undefined {
 /** Deregisters the plugins whose sockets are gone, and starts the registration of new ones. */
 function updateSockets(
   dependencies: ScanDependencies,
+  sockets: Map<string, PluginSocket>,
   identities: ReadonlyMap<string, string>,
   signal: AbortSignal,
 ): void {
-  const { sockets } = dependencies;
   for (const [path, socket] of sockets) {
     if (identities.get(path) === socket.identity) continue;
     sockets.delete(path);
-    deregister(socket);
+    socket.registration?.handler.deregister(socket.registration.plugin);
   }
   for (const [path, identity] of identities) {
-    const socket = sockets.get(path) ?? {
-      identity,
-      isPending: false,
-      isAccepted: false,
-      failureCount: 0,
-      retryAt: 0,
-    };
+    const socket = sockets.get(path) ?? { identity, isPending: false, failureCount: 0, retryAt: 0 };
     sockets.set(path, socket);
     const isDue = dependencies.clock.now() >= socket.retryAt;
     if (socket.registration !== undefined || socket.isPending || !isDue) continue;
@@ -209,23 +167,19 @@ async function registerSocket(
       throw new Error(
         `RegisterPlugin error -- no handler registered for plugin type: ${plugin.type} at socket ${path}`,
       );
-    let refusal = validationProblem(plugin, handler);
-    if (refusal === undefined) {
-      socket.isAccepted = true;
-      refusal = await registrationProblem(plugin, handler);
-    }
+    const refusal = await registrationProblem(plugin, handler);
     if (!isCurrent()) {
       if (refusal === undefined) handler.deregister(plugin);
       return;
     }
     if (refusal !== undefined) {
-      socket.isAccepted = false;
       await notify(client, refusal, signal);
       throw new Error(refusal);
     }
     socket.registration = { plugin, handler };
     await notify(client, '', signal).catch((error) => {
-      deregister(socket);
+      if (socket.registration !== undefined && isCurrent()) handler.deregister(plugin);
+      delete socket.registration;
       throw error;
     });
     socket.failureCount = 0;
@@ -240,32 +194,19 @@ async function registerSocket(
   }
 }
 
-/** Deregisters the plugin of a socket. Does nothing if it is not registered, or has been deregistered meanwhile. */
-function deregister(socket: PluginSocket): void {
-  const { registration } = socket;
-  delete socket.registration;
-  socket.isAccepted = false;
-  registration?.handler.deregister(registration.plugin);
-}
-
-/** Returns the reason in the kubelet's words if the plugin cannot be used. */
-function validationProblem(plugin: PluginInfo, handler: PluginHandler): string | undefined {
-  try {
-    handler.validate(plugin);
-    return undefined;
-  } catch (error) {
-    return `RegisterPlugin error -- plugin validation failed with err: ${messageOf(error)}`;
-  }
-}
-
 /** Registers the plugin with its handler. If that fails, returns the reason in the kubelet's words. */
 async function registrationProblem(plugin: PluginInfo, handler: PluginHandler): Promise<string | undefined> {
   try {
+    handler.validate(plugin);
+  } catch (error) {
+    return `RegisterPlugin error -- plugin validation failed with err: ${messageOf(error)}`;
+  }
+  try {
     await handler.register(plugin);
-    return undefined;
   } catch (error) {
     return `RegisterPlugin error -- plugin registration failed with err: ${messageOf(error)}`;
   }
+  return undefined;
 }
 
 async function readPluginInfo(client: PacedClient, path: string, signal: AbortSignal): Promise<PluginInfo> {

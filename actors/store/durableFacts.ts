@@ -4,12 +4,10 @@
  */
 import * as z from 'zod/mini';
 import { hostFiles } from '../../host/files/fileSystem.ts';
-import type { HostPort } from '../../kubernetes/admission/refusal.ts';
 import { resourceRequirementsSchema } from '../../kubernetes/api/schema/container.ts';
 import { type Pod, podSchema } from '../../kubernetes/api/schema/pod.ts';
 import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
 import { type Allocation, allocationFromCheckpoints } from '../../kubernetes/resources/allocation.ts';
-import type { PodResources } from '../../kubernetes/resources/resize.ts';
 import type { ContainerEnds } from '../../kubernetes/status/view.ts';
 import type { ProbeResults } from '../../machines/container/context.ts';
 import type { StoredManifest } from '../sources/manifest/manifestSet.ts';
@@ -20,23 +18,9 @@ import {
 } from './resourceCheckpoints.ts';
 import { type FactStore, openStore, type StoreOptions } from './store.ts';
 
-/**
- * Creates the schema of a stored object from the schemas of all of its fields. A field without a schema would be written
- * to the disk and be lost when a later agent reads it.
- */
-const storedObject =
-  <Stored extends object>() =>
-  (fields: { readonly [Field in keyof Required<Stored>]: z.ZodMiniType }) =>
-    // The schemas of the fields are less strict than their types, because only this agent writes the files.
-    z.object(fields) as unknown as z.ZodMiniType<Stored>;
+const hostPortSchema = z.object({ port: z.int(), protocol: z.enum(['TCP', 'UDP', 'SCTP']), hostIp: z.string() });
 
-const hostPortSchema = storedObject<HostPort>()({
-  port: z.int(),
-  protocol: z.enum(['TCP', 'UDP', 'SCTP']),
-  hostIp: z.string(),
-});
-
-const podResourcesSchema = storedObject<PodResources>()({
+const podResourcesSchema = z.object({
   pod: z.optional(resourceRequirementsSchema),
   containers: z.record(z.string(), resourceRequirementsSchema),
 });
@@ -57,22 +41,22 @@ const factSchemas = {
       if ('spec' in stored) return { pods: [stored] };
       return 'pod' in stored ? { ...stored, pods: [stored.pod] } : stored;
     }),
-    storedObject<StoredManifest>()({ pods: z.array(podSchema), digest: z.optional(z.string()) }),
-  ),
+    z.object({ pods: z.array(podSchema), digest: z.optional(z.string()) }),
+  ) as unknown as z.ZodMiniType<StoredManifest>,
   /** The pods of the last valid response from a manifest URL, keyed by URL. */
   fetched: z.array(podSchema) as unknown as z.ZodMiniType<readonly Pod[]>,
   /** Terminal statuses, keyed by pod UID. */
   statuses: z.looseObject({ phase: z.enum(['Succeeded', 'Failed']) }) as unknown as z.ZodMiniType<PodStatus>,
   /** Terminal statuses that a sink has not acknowledged yet, keyed by the UID of a pod that may have been removed. */
-  unacknowledged: storedObject<UnacknowledgedStatus>()({
+  unacknowledged: z.object({
     namespace: z.string(),
     name: z.string(),
     status: z.looseObject({ phase: z.enum(['Succeeded', 'Failed']) }),
     // Missing in files that older versions wrote.
     isFinal: z._default(z.boolean(), false),
-  }),
-  /** Admitted resources, keyed by pod UID. The sizes of containers are read from the checkpoints. */
-  allocations: storedObject<Omit<Allocation, 'sizes'>>()({
+  }) as unknown as z.ZodMiniType<UnacknowledgedStatus>,
+  /** Admitted resources, keyed by pod UID. */
+  allocations: z.object({
     cpuMillis: z.number(),
     memoryBytes: z.number(),
     hostPorts: z.array(hostPortSchema),
@@ -82,15 +66,17 @@ const factSchemas = {
     priority: z._default(z.nullable(z.int()), null),
     qos: z._default(z.enum(['Guaranteed', 'Burstable', 'BestEffort']), 'Burstable'),
     resources: z.optional(podResourcesSchema),
-  }),
+  }) as unknown as z.ZodMiniType<Allocation>,
   /** Probe results of running containers, keyed by pod UID. */
-  probes: z.array(storedObject<ProbeResults>()({ id: z.string(), started: z.boolean(), ready: z.boolean() })),
+  probes: z.array(z.object({ id: z.string(), started: z.boolean(), ready: z.boolean() })) as unknown as z.ZodMiniType<
+    readonly ProbeResults[]
+  >,
   /** Statuses of terminated containers of pods that are not from an API server, keyed by pod UID. */
-  containerEnds: storedObject<ContainerEnds>()({
+  containerEnds: z.object({
     initContainerStatuses: z.optional(z.array(endedContainerSchema)),
     containerStatuses: z.optional(z.array(endedContainerSchema)),
     ephemeralContainerStatuses: z.optional(z.array(endedContainerSchema)),
-  }),
+  }) as unknown as z.ZodMiniType<ContainerEnds>,
 };
 
 /** The terminal status of a pod, for sinks that must acknowledge it. */
@@ -119,7 +105,7 @@ export interface DurableFacts {
   readonly unacknowledged: ReadonlyMap<string, UnacknowledgedStatus>;
   /** Resources with which this agent has admitted pods, keyed by pod UID. */
   readonly allocations: ReadonlyMap<string, Allocation>;
-  /** Resources with which the kubelet has admitted pods, keyed by pod UID. Some of the pods may not exist any more. */
+  /** Resources with which a kubelet has admitted pods, keyed by pod UID. Some of the pods may not exist any more. */
   readonly kubeletAllocations: ReadonlyMap<string, Allocation>;
   readonly probes: ReadonlyMap<string, readonly ProbeResults[]>;
   readonly containerEnds: ReadonlyMap<string, ContainerEnds>;

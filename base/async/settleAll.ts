@@ -1,7 +1,6 @@
 /**
- * Waits until every promise has settled. Then resolves with the values or, if any promise was rejected, rejects with
- * the reason of the first of these in the order of `promises`. Therefore, none of the work is still running when the
- * caller cleans up after a failure.
+ * Waits until every promise has settled, then returns the values or rejects with the first rejection. Therefore none of
+ * the work is still running when the caller cleans up after a failure.
  */
 export async function settleAll<T extends readonly unknown[] | []>(
   promises: T,

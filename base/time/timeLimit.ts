@@ -1,6 +1,6 @@
 import { MAX_TIMER_MS } from './duration.ts';
 
-/** The running timer that limits the duration of a call. */
+/** A time limit of a call whose timer is running. */
 export interface TimeLimit {
   /** Aborts when the time is up. */
   readonly signal: AbortSignal;

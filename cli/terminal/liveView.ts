@@ -6,12 +6,9 @@ import { createSettledCheck, nodeReadiness, readinessText } from './table/ready.
 /** The display of `up` while the node runs. */
 export interface LiveView {
   follow(agent: AgentPort): void;
-  /**
-   * Shows the link to the page. A table shows the link while it is open, and leaves the link on the terminal when it
-   * closes.
-   */
+  /** Shows the link to the page. A table shows the link until it closes, and leaves it on the terminal. */
   showPage(url: string): void;
-  /** Prints a line that remains after the view is closed. */
+  /** Prints lines that remain after the view is closed. */
   print(line: string): void;
   close(): void;
 }

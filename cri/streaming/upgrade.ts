@@ -15,7 +15,7 @@ const MAX_REFUSAL_LENGTH = 4 * 1024;
 
 /** Options for connecting to a streaming server. */
 export interface DialOptions {
-  /** Supported protocols, in order of preference. */
+  /** Supported protocols, the preferred one first. */
   readonly protocols: readonly string[];
   readonly signal: AbortSignal;
   /** Time limit in milliseconds for the server's response. */
@@ -106,14 +106,14 @@ async function readRefusalMessage(response: IncomingMessage): Promise<string> {
 
 /** Options for accepting connections as a server. */
 export interface AcceptOptions {
-  /** Supported protocols. The client's order of preference determines which one is used. */
+  /** Supported protocols. The client's preference decides. */
   readonly protocols: readonly string[];
   readonly onStream: NonNullable<SpdyOptions['onStream']>;
 }
 
 /**
  * Handles an `upgrade` event of a Node.js server that requests SPDY. Refuses invalid requests with the same responses
- * as the kubelet, and returns undefined for them.
+ * as a kubelet, and returns undefined for them.
  */
 export function acceptSpdy(request: IncomingMessage, socket: Duplex, head: Buffer, options: AcceptOptions) {
   const requestedProtocols = (request.headersDistinct['x-stream-protocol-version'] ?? []).flatMap((each) =>

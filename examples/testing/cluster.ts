@@ -1,7 +1,4 @@
-/**
- * A cluster for tests: an API server in the test process, and a node agent that has joined it and uses a simulated
- * container runtime.
- */
+/** A cluster for tests: an API server in this process, and a node agent that has joined it, on a runtime without containers. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -20,13 +17,13 @@ import { type ApiServer, startApiServer } from 'statelet/testing';
 
 export interface Cluster extends AsyncDisposable {
   readonly server: ApiServer;
-  /** An administrator's kubeconfig. */
+  /** Credentials of an administrator. */
   readonly config: KubeConfig;
 }
 
 const NODE = 'node-1';
 
-/** Starts a cluster of one node. `runtime` configures the behavior of its simulated containers. */
+/** Starts a cluster of one node. `runtime` says how its containers behave. */
 export async function startCluster(runtime: Omit<SimulatedRuntimeOptions, 'clock'> = {}): Promise<Cluster> {
   await using resources = new AsyncDisposableStack();
   const directory = resources.adopt(await mkdtemp(join(tmpdir(), 'cluster-')), (path) => rm(path, { recursive: true }));
@@ -60,10 +57,10 @@ export async function startCluster(runtime: Omit<SimulatedRuntimeOptions, 'clock
     ['--kubeconfig', await file('kubeconfig', credentials)],
     ['--hostname-override', NODE],
     ['--root-dir', join(directory, 'kubelet')],
-    // 0 selects any free port.
+    // Any free port.
     ['--port', '0'],
     ['--healthz-port', '0'],
-    // Disables the web page.
+    // No page in the browser.
     ['--inspect-address', ''],
   ];
   const agent = spawn('node_modules/.bin/statelet', ['run', ...flags.flat()], { stdio: ['ignore', 'ignore', 'pipe'] });
@@ -87,17 +84,17 @@ export async function startCluster(runtime: Omit<SimulatedRuntimeOptions, 'clock
   return { server, config, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-/** Polls until the result is truthy, and returns it. Retries after an error. Rejects after `limitMs`. */
-export async function eventually<T>(check: () => T | Promise<T>, limitMs = 60_000): Promise<NonNullable<T>> {
+/** Polls until the result is truthy. Errors count as not yet. */
+export async function eventually<T>(look: () => T | Promise<T>, limitMs = 60_000): Promise<NonNullable<T>> {
   const deadline = Date.now() + limitMs;
   for (;;) {
     try {
-      const result = await check();
+      const result = await look();
       if (result) return result;
     } catch (error) {
       if (Date.now() > deadline) throw error;
     }
-    if (Date.now() > deadline) throw new Error(`not within ${limitMs} ms: ${check}`);
+    if (Date.now() > deadline) throw new Error(`not within ${limitMs} ms: ${look}`);
     await sleep(50);
   }
 }

@@ -9,7 +9,7 @@ import type { ResizableResource } from '../../kubernetes/resources/resize.ts';
 export interface Cgroups {
   /**
    * Creates the parents of the pods' cgroups with their limits, and retries setting pod limits that could not be set
-   * before. While pods of other agents are in the tree, shared cgroups are not changed. On failure, rejects with
+   * before. While pods of other agents are in the tree, shared cgroups are not changed. Fails with
    * `FailedNodeAllocatableEnforcement`. Idempotent.
    */
   setUp(): Promise<CgroupSetup>;

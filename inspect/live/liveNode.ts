@@ -28,7 +28,7 @@ interface LiveNodeOptions {
   readonly agent: InspectedAgent;
   readonly view: LiveView;
   readonly followedActors: FollowedActors;
-  /** The recorded past of the node. Undefined if the agent makes no recording. */
+  /** Undefined if the agent does not record. */
   readonly past: Past | undefined;
   readonly now: () => number;
   readonly stately: InspectedNode['acceptStately'];

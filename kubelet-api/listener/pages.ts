@@ -1,7 +1,6 @@
 /** Serves pages about the agent's own process: `/statusz`, `/flagz` and the configuration at `/configz`. */
 import { sendJson, sendText } from '../answers.ts';
 import type { HttpResponse, Route } from '../exchange.ts';
-import { STATUSZ_PATH } from './paths.ts';
 
 interface Status {
   /** Milliseconds since the epoch. */
@@ -11,7 +10,7 @@ interface Status {
   readonly kubeletVersion: string;
   /** The version of Node.js. The kubelet reports the version of Go in this field. */
   readonly runtimeVersion: string;
-  /** The listed paths (`PathTable.statuszPaths`), which are known once all routes exist. */
+  /** All paths that are served. A kubelet lists only those that are not web services (`RegisteredHandlePaths`). */
   readonly paths: () => readonly string[];
 }
 
@@ -24,7 +23,7 @@ const toJsonMediaType = (kind: string) => `application/json;v=v1beta1;g=config.k
  * a delimiter for the text at random, but here it is always the first one.
  */
 export const statuszRoute = (status: Status): Route => ({
-  pathPrefix: STATUSZ_PATH,
+  pathPrefix: '/statusz',
   handle: async ({ request, response }) => {
     const uptimeSeconds = Math.max(0, Math.floor((status.now() - status.startedAt) / 1_000));
     const statusFields = {

@@ -32,8 +32,8 @@ const checkpointSchema = z.object({ Data: z.string(), Checksum: z.number() });
 const dataSchema = z.looseObject({ ClaimInfoStateList: z.optional(z.nullable(z.array(claimSchema))) });
 
 /**
- * Parses a checkpoint. A checkpoint does not record whether the claims are prepared. Throws an error with the kubelet's
- * message if the file is damaged.
+ * Parses a checkpoint. It does not record whether the claims are prepared. Throws an error with the kubelet's message
+ * if the file is damaged.
  */
 export function parseClaimCheckpoint(text: string): ClaimState[] {
   const { Data: data, Checksum: checksum } = checkpointSchema.parse(JSON.parse(text));
@@ -57,7 +57,7 @@ export function parseClaimCheckpoint(text: string): ClaimState[] {
   }));
 }
 
-/** Formats a checkpoint like the kubelet. */
+/** Formats a checkpoint like a kubelet. */
 export function formatClaimCheckpoint(claims: readonly ClaimState[]): string {
   const data = JSON.stringify({
     kind: 'DRACheckpoint',

@@ -1,6 +1,4 @@
-/**
- * Defines the state that the node records for a ResourceClaim that it prepares (`pkg/kubelet/cm/dra/state/state.go`).
- */
+/** Defines what the node records about a ResourceClaim that it prepares (`pkg/kubelet/cm/dra/state/state.go`). */
 
 export type DeviceHealthStatus = 'Healthy' | 'Unhealthy' | 'Unknown';
 
@@ -8,7 +6,7 @@ export type DeviceHealthStatus = 'Healthy' | 'Unhealthy' | 'Unknown';
 export interface ClaimDevice {
   readonly poolName: string;
   readonly deviceName: string;
-  /** ID of this claim's share of a device that several claims share. Undefined if the claim has the whole device. */
+  /** ID of the share of a device that several claims use. Undefined if the claim has the whole device. */
   readonly shareId?: string | undefined;
   /** The requests of the claim that the device fulfils. Empty if it fulfils all of them. */
   readonly requestNames: readonly string[];
@@ -32,7 +30,7 @@ export interface ClaimState {
   /** The pods on the node that use the claim. */
   readonly podUids: readonly string[];
   readonly drivers: readonly ClaimDriver[];
-  /** Whether this agent has prepared the claim. An agent forgets this when it stops, like the kubelet. */
+  /** Whether this agent has prepared the claim. An agent forgets this when it stops, like a kubelet. */
   readonly isPrepared: boolean;
 }
 

@@ -1,5 +1,6 @@
 /**
- * Determines for which images on the node a pod must prove its access (`imagePullCredentialsVerificationPolicy`).
+ * Determines which images on the node a pod may use only if it proves its access
+ * (`imagePullCredentialsVerificationPolicy`).
  */
 
 export const VERIFICATION_POLICIES = [
@@ -11,10 +12,7 @@ export const VERIFICATION_POLICIES = [
 
 export interface ImageVerification {
   readonly policy: (typeof VERIFICATION_POLICIES)[number];
-  /**
-   * Names of images that require no proof of access. The names have no tag or digest. An entry that ends in `/*`
-   * matches by prefix.
-   */
+  /** Images that require no proof of access, without tag or digest. An entry that ends in `/*` matches by prefix. */
   readonly allowlist: readonly string[];
 }
 
@@ -32,7 +30,7 @@ export function needsProof(image: string, isPulledByNode: boolean, { policy, all
   return !allowlist.some((each) => (each.endsWith('/*') ? name.startsWith(each.slice(0, -1)) : name === each));
 }
 
-/** Returns an image name from a spec, without its tag and digest. */
+/** Returns the image name from the spec without tag and digest. */
 export function withoutTagAndDigest(image: string): string {
   const [name = ''] = image.split('@', 1);
   const slashIndex = name.lastIndexOf('/');

@@ -5,7 +5,7 @@
 
 import { lookUp } from '../../base/values/lookUp.ts';
 import { parseJson } from '../../base/values/parseJson.ts';
-import { formatFirstProblem, type Problem } from '../api/problem.ts';
+import { fieldPath, formatFirstProblem, type Problem } from '../api/problem.ts';
 import { type KindRules, readObject, withoutManagedFields } from '../api/readObject.ts';
 import { configMapSchema, secretSchema } from '../api/schema/configObject.ts';
 import { configKeyProblems } from '../api/validation/metadata/nameRules.ts';
@@ -81,14 +81,10 @@ export type ConfigResult =
   | { readonly config: ParsedConfig; readonly warnings: readonly Problem[] }
   | { readonly problems: readonly Problem[] };
 
-/** Rules for reading objects of each kind. All values of a Secret are confidential, even those of the wrong type. */
+/** Rules for reading objects of each kind. All values of a Secret are confidential, even those of a wrong type. */
 const KIND_RULES: Readonly<Record<ConfigKind, KindRules>> = {
   ConfigMap: {},
-  Secret: {
-    isSecret: ([field]) => field === 'data' || field === 'stringData',
-    mismatchHint: ({ type, reason }) =>
-      type.kind === 'bytes' && reason === 'format' ? ': plain text belongs in stringData' : '',
-  },
+  Secret: { isSecret: ([field]) => field === 'data' || field === 'stringData' },
 };
 
 /** Reads an object of this kind. Unknown fields are removed with a warning. Messages never contain data of a Secret. */
@@ -107,7 +103,7 @@ interface ConfigFields {
   readonly metadata: ParsedConfig['metadata'];
   readonly type: string;
   readonly immutable?: boolean;
-  readonly data?: Readonly<Record<string, string>>;
+  readonly data?: readonly (readonly [key: string, text: string])[];
   readonly binaryData?: ConfigFields['data'];
   readonly stringData?: ConfigFields['data'];
 }
@@ -115,14 +111,29 @@ interface ConfigFields {
 function toConfig(kind: ConfigKind, fields: ConfigFields, warnings: readonly Problem[]): ConfigResult {
   const { metadata, type, immutable = false } = fields;
   const entries = DATA_FIELDS[kind].flatMap(([field, encoding]) =>
-    Object.entries(fields[field] ?? {}).map(([key, text]): DataEntry => {
+    (fields[field] ?? []).map(([key, text]): DataEntry => {
       return { field, key, value: encoding === 'text' ? text : { base64: text } };
     }),
   );
+  const problems = entries.flatMap(({ field, key, value }) =>
+    typeof value === 'string' || isBase64(value.base64) ? [] : [base64Problem(kind, field, key)],
+  );
+  if (problems.length > 0) return { problems: [...problems, ...warnings] };
   return { config: { kind, metadata, isImmutable: immutable, type, entries }, warnings };
 }
 
-const bytesOf = (value: ConfigValue): Buffer =>
+/** Whether Go's base64 decoder accepts the text. It requires padding and ignores line breaks. */
+function isBase64(text: string): boolean {
+  const digits = text.replace(/[\r\n]/g, '');
+  return digits.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(digits);
+}
+
+function base64Problem(kind: ConfigKind, field: DataField, key: string): Problem {
+  const hint = kind === 'Secret' ? ': plain text belongs in stringData' : '';
+  return { path: fieldPath([field, key]), message: `Invalid value: illegal base64 data${hint}` };
+}
+
+const decodeValue = (value: ConfigValue): Buffer =>
   typeof value === 'string' ? Buffer.from(value) : Buffer.from(value.base64, 'base64');
 
 /** Maximum total size of an object's values in bytes. A larger object is invalid. */
@@ -152,7 +163,7 @@ export function validateConfig(config: ParsedConfig): Problem[] {
     ];
   });
   const values = kind === 'Secret' ? new Map(entries.map(({ key, value }) => [key, value])).values() : valuesOf(config);
-  const size = Array.from(values, (value) => bytesOf(value).length).reduce((sum, each) => sum + each, 0);
+  const size = Array.from(values, (value) => decodeValue(value).length).reduce((sum, each) => sum + each, 0);
   const sizeProblems = size > MAX_CONFIG_BYTES ? [tooLong(kind === 'Secret' ? 'data' : '', MAX_CONFIG_BYTES)] : [];
   return [...keyProblems, ...sizeProblems, ...(kind === 'Secret' ? secretProblems(config) : [])];
 }
@@ -176,9 +187,9 @@ function secretProblems({ type, entries, metadata }: ParsedConfig): Problem[] {
   const { keys = [], isJson = false } = REQUIRED_KEYS.get(type) ?? {};
   return keys.flatMap((key) => {
     const value = data.get(key);
-    if (value === undefined || (type === 'kubernetes.io/ssh-auth' && bytesOf(value).length === 0))
+    if (value === undefined || (type === 'kubernetes.io/ssh-auth' && decodeValue(value).length === 0))
       return [required(`data[${key}]`)];
-    if (!isJson || isJsonObject(bytesOf(value).toString())) return [];
+    if (!isJson || isJsonObject(decodeValue(value).toString())) return [];
     return [invalid(`data[${key}]`, '<secret contents redacted>', 'it must be a JSON object')];
   });
 }
@@ -190,8 +201,8 @@ function isJsonObject(text: string): boolean {
 }
 
 /**
- * Returns the encoded values with their keys. In a Secret, an entry of `stringData` comes after the entry of `data`
- * with the same key and overrides it.
+ * Returns the encoded values with their keys. In a Secret, an entry of `stringData` comes after one of `data` with the
+ * same key and overrides it.
  */
 export const toEncodedEntries = (entries: readonly DataEntry[]): (readonly [key: string, value: ConfigValue])[] =>
   entries.map(({ key, value }) => [key, value] as const);
@@ -225,7 +236,7 @@ export function toDataMap(
   return new Map(
     entries.map(([key, value]) => {
       const isText = typeof value === 'string' && kind === 'ConfigMap';
-      return [key, isText ? value : bytesOf(value)] as const;
+      return [key, isText ? value : decodeValue(value)] as const;
     }),
   );
 }

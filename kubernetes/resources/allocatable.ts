@@ -24,12 +24,12 @@ export interface ReservedResources {
    * percentage. Undefined if there is none.
    */
   readonly evictionHardMemory?: string;
-  /** Eviction threshold of the disk that pods write to, in the same format as `evictionHardMemory`. */
+  /** Eviction threshold of the disk to which pods write, in the same format as `evictionHardMemory`. */
   readonly evictionHardDisk?: string;
 }
 
 /**
- * Returns the resource limits of the cgroup that contains all pods. They are the capacity minus the amounts that are
+ * Returns the resource limits of the cgroup that contains all pods, i.e. the capacity minus the amounts that are
  * reserved for the agent and the system.
  */
 export function subtractReserved(capacity: Capacity, reserved: ReservedResources): Capacity {
@@ -70,7 +70,7 @@ export function allocatableResources(capacity: Capacity, reserved: ReservedResou
 /**
  * Returns the kubelet's message if more of a resource is reserved than the node has, or undefined if the reservations
  * fit (`validateNodeAllocatable` in `pkg/kubelet/cm/node_container_manager_linux.go`). Processes are not checked,
- * because they are not part of the capacity that the kubelet reports.
+ * because they are not part of the capacity that a kubelet reports.
  */
 export function describeExcessiveReservation(capacity: Capacity, reserved: ReservedResources): string | undefined {
   const diskBytes = capacity.extra?.[EPHEMERAL_STORAGE];

@@ -1,6 +1,6 @@
 /**
- * Computes the cgroup v2 settings that protect requested memory from reclaim, and that throttle containers before they
- * reach their memory limits (feature gate MemoryQoS; `setMemoryQoS` in `pkg/kubelet/cm/qos_container_manager_linux.go`,
+ * Computes how cgroup v2 protects memory that pods request and throttles containers before they reach their limits
+ * (feature gate MemoryQoS; `setMemoryQoS` in `pkg/kubelet/cm/qos_container_manager_linux.go`,
  * `generateLinuxContainerResources` in `pkg/kubelet/kuberuntime/kuberuntime_container_linux.go`).
  */
 import type { Container } from '../api/schema/container.ts';
@@ -8,19 +8,13 @@ import type { PodSpec } from '../api/schema/pod.ts';
 import { qosClass } from './qos.ts';
 import { amountOf, podRequest } from './resources.ts';
 
-/** Node settings and properties that memory QoS depends on. */
+/** Settings and properties of the node on which memory QoS depends. */
 export interface MemoryQos {
   /** Fraction of the memory between request and limit above which a container is throttled. */
   readonly throttlingFactor: number;
-  /**
-   * Whether requested memory is protected, with hard protection for Guaranteed pods and soft protection for Burstable
-   * pods.
-   */
+  /** Whether requested memory is protected: hard for Guaranteed pods, soft for Burstable pods. */
   readonly isTiered: boolean;
-  /**
-   * Memory limit in bytes that is assumed for a container without a limit, i.e. the node's memory minus the reserved
-   * memory.
-   */
+  /** The limit of a container without one: the memory of the node in bytes without the reserved memory. */
   readonly unreservedBytes: number;
   /** The kernel's page size in bytes. */
   readonly pageBytes: number;
@@ -77,8 +71,8 @@ export function protectedMemory(pods: Iterable<PodSpec>, { memoryQos }: TierRule
 }
 
 /**
- * Returns the protection of the cgroup of all pods. It includes Burstable pods, because the effective protection of a
- * cgroup is limited by that of its parent.
+ * Returns the protection of the cgroup of all pods. It includes Burstable pods, because the protection of a cgroup is
+ * effective only as far as its parent is protected.
  */
 export function allPodsMemoryProtection(pods: Iterable<PodSpec>, rules: TierRules): MemoryProtection {
   const memory = protectedMemory(pods, rules);
@@ -88,7 +82,7 @@ export function allPodsMemoryProtection(pods: Iterable<PodSpec>, rules: TierRule
 const sumOfRequests = (pods: readonly PodSpec[]): number =>
   pods.reduce((sum, spec) => sum + podRequest(spec, 'memory'), 0);
 
-/** Returns the values to write to the memory files of a container's cgroup, keyed by file name. */
+/** Returns the files of a container's cgroup, by name. */
 export function containerMemoryFiles(
   spec: PodSpec,
   { resources }: Container,
@@ -105,8 +99,8 @@ export function containerMemoryFiles(
 }
 
 /**
- * Returns the usage in bytes above which a container is throttled. Undefined if the container's request equals its
- * limit, or if the threshold would not exceed the request.
+ * Returns the usage in bytes above which a container is throttled. Undefined if its request equals its limit, or if the
+ * threshold would not exceed the request.
  */
 function throttlingThreshold(
   request: number,

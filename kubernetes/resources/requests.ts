@@ -63,7 +63,7 @@ const requestsInSpec = memoize((spec: PodSpec) => ({
   qos: qosClass(spec),
 }));
 
-/** Whether the node tracks a resource in `extra`. A request for any other resource has no effect. */
+/** Whether the node tracks a resource in `extra`. A request of any other resource has no effect. */
 const isTrackedResource = (resource: string): boolean =>
   resource === EPHEMERAL_STORAGE || isHugePages(resource) || resource.includes('/');
 
@@ -118,7 +118,7 @@ export function resourceConflict(
 
 /**
  * Returns the resources that are not sufficient for a pod in addition to the other pods. Includes an extended resource
- * that the node does not have at all, although the kubelet ignores it (`removeMissingExtendedResources` in
+ * that the node does not have at all, although a kubelet ignores it (`removeMissingExtendedResources` in
  * `pkg/kubelet/lifecycle/predicate.go`) and runs the pod without its devices.
  */
 export function shortages(
@@ -146,7 +146,7 @@ export function shortages(
   });
 }
 
-/** Returns the pods that use a resource, each with the amount that it uses, in descending order of amount. */
+/** Returns the pods that use a resource with their amounts, sorted by amount in descending order. */
 function holdersOf(resource: string, pods: readonly PodRequests[]): Shortage['holders'] {
   return pods
     .map((each) => ({ pod: each.pod, amount: amountRequested(each, resource) }))

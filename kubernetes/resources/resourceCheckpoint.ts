@@ -3,7 +3,6 @@
  * other's files (`pkg/kubelet/allocation/state`).
  */
 import * as z from 'zod/mini';
-import { lookUp } from '../../base/values/lookUp.ts';
 import { parseJson } from '../../base/values/parseJson.ts';
 import { fnv1a } from '../api/pods/containerHash.ts';
 import { resourceRequirementsSchema } from '../api/schema/container.ts';
@@ -12,14 +11,14 @@ import type { PodResources } from './resize.ts';
 /** The resources of pods, by UID. */
 export type ResourceCheckpoint = ReadonlyMap<string, PodResources>;
 
-/** Name of the file that contains the resources with which pods were admitted. */
+/** The name of the file with the resources that pods were admitted with. */
 export const ALLOCATED_CHECKPOINT = 'allocated_pods_state';
-/** Name of the file that contains the resources actually applied to containers and to pod cgroups. */
+/** The name of the file with the resources that containers and the cgroups of pods have. */
 export const ACTUATED_CHECKPOINT = 'actuated_pods_state';
 
 const checkpointSchema = z.object({ data: z.string(), checksum: z.number() });
 
-/** Entries by pod UID. Go encodes a nil map or pointer as null. */
+/** Entries by pod UID. Go writes an absent map or pointer as null. */
 const entriesSchema = z.record(
   z.string(),
   z.object({
@@ -45,21 +44,20 @@ export function parseResourceCheckpoint(text: string): ResourceCheckpoint {
   );
 }
 
-/** Formats a checkpoint as the kubelet does, with sorted names and without whitespace. */
+/** Formats a checkpoint like a kubelet, with sorted names and without white space. */
 export function formatResourceCheckpoint(podResources: ResourceCheckpoint): string {
   const entries = Object.fromEntries(
-    [...podResources.keys()].sort().map((uid) => [uid, checkpointEntry(podResources.get(uid))]),
+    [...podResources].sort(compareByName).map(([uid, { pod = null, containers }]) => {
+      const sortedContainers = Object.fromEntries(Object.entries(containers).sort(compareByName));
+      return [uid, { ContainerResources: sortedContainers, PodLevelResources: pod }];
+    }),
   );
   const data = JSON.stringify(podResources.size === 0 ? {} : { entries });
   return JSON.stringify({ data, checksum: checksumOf(data) });
 }
 
-/** Returns the hash of a string, computed over its representation in the format of `k8s.io/utils/dump`. */
+/** Returns the hash of a string in the text form of `k8s.io/utils/dump`. */
 const checksumOf = (data: string): number => fnv1a(`(string)${data}`);
 
-function checkpointEntry(resources: PodResources | undefined) {
-  const { pod, containers = {} } = resources ?? {};
-  const names = Object.keys(containers).sort();
-  const sortedContainers = Object.fromEntries(names.map((name) => [name, lookUp(containers, name)]));
-  return { ContainerResources: sortedContainers, PodLevelResources: pod ?? null };
-}
+const compareByName = ([first]: readonly [string, unknown], [second]: readonly [string, unknown]): number =>
+  first < second ? -1 : 1;

@@ -1,5 +1,4 @@
 /** Resolves scalars to values as goyaml.v2 does (`resolve.go`) for sigs.k8s.io/yaml. */
-import { base64Digits } from '../api/values/base64.ts';
 
 /** The value of a scalar. An integer is a bigint, and a float is a number. */
 export type ScalarValue = string | number | bigint | boolean | null;
@@ -48,7 +47,7 @@ export function resolvePlain(text: string): ScalarValue {
   );
 }
 
-/** Whether Kubernetes would interpret an unquoted string as something other than a string. */
+/** Whether Kubernetes would interpret a string without quotes as something else. */
 export const needsQuotes = (text: string): boolean => text === '<<' || typeof resolvePlain(text) !== 'string';
 
 /**
@@ -152,9 +151,11 @@ function isTime(text: string): boolean {
 }
 
 function decodeBase64(text: string): string {
-  const digits = base64Digits(text);
-  if (digits === undefined) throw new ScalarTypeError('the value of !!binary is not base64');
-  return decodeUtf8(Buffer.from(digits, 'base64'));
+  const base64 = text.replace(/[\r\n]/g, '');
+  if (!/^(?:[\w+/]{4})*(?:[\w+/]{2}==|[\w+/]{3}=)?$/.test(base64) || base64.includes('_')) {
+    throw new ScalarTypeError('the value of !!binary is not base64');
+  }
+  return decodeUtf8(Buffer.from(base64, 'base64'));
 }
 
 /** Matches one UTF-8 character in a string of bytes (`unicode/utf8`), or else one invalid byte. */

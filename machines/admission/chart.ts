@@ -2,14 +2,14 @@
  * Admits pods to the node, one at a time and in order of arrival. Records the resources that were admitted (allocated)
  * for each pod. The resources in a request are the desired ones.
  */
-import { type AnyActorRef, assertEvent, assign, enqueueActions, setup } from 'xstate';
+import { assertEvent, assign, enqueueActions, setup } from 'xstate';
 import type { Decision } from '../../kubernetes/admission/decide.ts';
 import { deviceRefusal } from '../../kubernetes/devices/reserveDevices.ts';
 import type { PodRequests } from '../../kubernetes/resources/requests.ts';
 import { namespacedName } from '../../kubernetes/shownName.ts';
 import { NO_LOST_DEVICES, NODE_NEVER_DELETED } from '../shared/coverageGaps.ts';
 import type { DeviceStatusReport, ReallocationResult } from '../shared/events/deviceEvents.ts';
-import type { AdmissionEvent, AdmissionFact, AdmissionResult, Ref } from '../shared/events/events.ts';
+import type { AdmissionEvent, AdmissionFact, AdmissionResult } from '../shared/events/events.ts';
 import type { MachineDecision, ResizeTrigger } from '../shared/events/machineDecision.ts';
 import { type PortTypes, port } from '../shared/ports.ts';
 import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
@@ -28,7 +28,6 @@ import {
   needsNodeRead,
   nextDecision,
   type Request,
-  reserveAgainAligned,
   withCompletedResize,
   withEntry,
   withNameCheck,
@@ -63,8 +62,6 @@ const facts = ({ snapshot: { context } }: ActorInfo<AdmissionContext>) => ({
   lists: { queued: podNames(context.waitingRequests), 'updates without room': podNames(context.refusedUpdates) },
 });
 
-type Result = AdmissionResult | ReallocationResult;
-
 function admissionResult(decision: Exclude<Decision, { kind: 'preempting' }>, { pod }: Request): AdmissionResult {
   if (decision.kind === 'admitted') return { type: 'admission.admitted', pod };
   const { kind: _, isByLabels: _labels, ...refusal } = decision;
@@ -82,31 +79,6 @@ const devicesRefusedEvent = (message: string, at: number): ReallocationResult =>
   error: { reason: 'CreateContainerConfigError', message, at },
 });
 
-type SentEvent = Result | DeviceStatusReport;
-
-interface Message {
-  readonly target: Ref<SentEvent>;
-  readonly event: SentEvent;
-}
-
-/**
- * Returns the message that sends the result of a request to the actor that waits for it. Unless the pod is refused, its
- * devices are also reported to the node.
- */
-function resultMessages(
-  self: AnyActorRef,
-  context: AdmissionContext,
-  { uid, holder }: Pick<Request, 'uid' | 'holder'>,
-  result: Result,
-): Message[] {
-  const report = result.type === 'admission.refused' ? undefined : deviceReport(context, uid);
-  const holderActor = actorAt<SentEvent>(self, holder);
-  return [
-    ...(report === undefined ? [] : [{ target: parent<SentEvent>()({ self }), event: report }]),
-    ...(holderActor === undefined ? [] : [{ target: holderActor, event: result }]),
-  ];
-}
-
 /** Releases the CPUs, the memory and the devices of a pod whose containers have stopped. */
 const withoutResourcesOf = (context: AdmissionContext, uid: string): AdmissionContext =>
   withoutResources(context, (podUid) => podUid === uid);
@@ -121,7 +93,7 @@ function nodeFromOutput(event: object): Request['observedNode'] {
 
 /**
  * Returns the kubelet's metric label for the cause of the decision. A change to the node is labeled as a periodic
- * retry, because the kubelet notices such a change only at its periodic retry.
+ * retry, because a kubelet notices such a change only at its periodic retry.
  */
 function resizeTrigger(event: AdmissionEvent, { uid }: Request): ResizeTrigger {
   switch (event.type) {
@@ -181,8 +153,7 @@ export const admissionMachine = setup({
         deferralNumber: existingEntry?.deferralNumber,
       };
       const nextContext = withEntry(withoutRequests(context, uid), entry);
-      // The pod requests admission of its latest version again once the resource assignments of the earlier version are
-      // on disk.
+      // The pod requests admission of its latest version again once the earlier version is confirmed.
       if (isUnconfirmed(nextContext, uid)) return nextContext;
       const wasAdmitted = allocated !== undefined;
       const request = {
@@ -236,9 +207,10 @@ export const admissionMachine = setup({
         if (decision.kind === 'admitted' && awaitsSave(previousContext, nextContext))
           nextContext = withUnconfirmed(previousContext, nextContext, request);
         if (isUnconfirmed(nextContext, request.uid)) continue;
-        const result = admissionResult(decision, request);
-        for (const message of resultMessages(self, nextContext, request, result))
-          enqueue.sendTo(message.target, message.event);
+        const report = decision.kind === 'admitted' ? deviceReport(nextContext, request.uid) : undefined;
+        if (report !== undefined) enqueue.sendTo(parent<DeviceStatusReport>(), report);
+        const holder = actorAt<AdmissionResult>(self, request.holder);
+        if (holder !== undefined) enqueue.sendTo(holder, admissionResult(decision, request));
       }
       const { cpus, memory } = nextContext;
       if (cpus !== undefined && cpus.revision > cpus.reportedRevision) {
@@ -298,7 +270,7 @@ export const admissionMachine = setup({
     }),
     reallocateDevices: enqueueActions(({ context, event, enqueue, self }) => {
       assertEvent(event, 'admission.reallocateDevices');
-      const result = withReallocation(context, event, reserveAgainAligned);
+      const result = withReallocation(context, event);
       const container = actorAt<ReallocationResult>(self, event.holder);
       if ('problem' in result) {
         if (container !== undefined) enqueue.sendTo(container, devicesRefusedEvent(result.problem, event.at));
@@ -328,31 +300,36 @@ export const admissionMachine = setup({
       const holder = actorAt<AdmissionResult>(self, pending.holder);
       if (holder !== undefined) enqueue.sendTo(holder, { type: 'admission.refused', ...deviceRefusal(problem) });
     }),
-    /** Admits the pods whose device allocations are now durable. */
+    /** Admits the pods whose devices are durable now. */
     confirmDevices: enqueueActions(({ context, event, enqueue, self }) => {
       assertEvent(event, 'admission.devicesSaved');
       const nextContext = withoutConfirmed(context, event.revision);
       enqueue.assign(nextContext);
-      for (const request of context.devices?.pending ?? []) {
-        const { uid, pod, reallocation } = request;
+      for (const { uid, pod, holder, reallocation } of context.devices?.pending ?? []) {
         if (nextContext.devices?.pending.some((each) => each.uid === uid)) continue;
         if (reallocation === undefined && isUnconfirmed(nextContext, uid)) continue;
-        const result: Result =
-          reallocation === undefined ? { type: 'admission.admitted', pod } : { type: 'container.devicesAllocated' };
-        for (const message of resultMessages(self, nextContext, request, result))
-          enqueue.sendTo(message.target, message.event);
+        const report = deviceReport(nextContext, uid);
+        if (report !== undefined) enqueue.sendTo(parent<DeviceStatusReport>(), report);
+        if (reallocation !== undefined) {
+          const container = actorAt<ReallocationResult>(self, holder);
+          if (container !== undefined) enqueue.sendTo(container, { type: 'container.devicesAllocated' });
+          continue;
+        }
+        const podActor = actorAt<AdmissionResult>(self, holder);
+        if (podActor !== undefined) enqueue.sendTo(podActor, { type: 'admission.admitted', pod });
       }
     }),
-    /** Admits the pods whose CPU and memory assignments are now durable. */
+    /** Admits the pods whose CPUs and memory are durable now. */
     confirm: enqueueActions(({ context, event, enqueue, self }) => {
       assertEvent(event, ['admission.cpusSaved', 'admission.memorySaved']);
       const resource = event.type === 'admission.cpusSaved' ? 'cpus' : 'memory';
       const { context: nextContext, admitted } = withSaved(context, resource, event.revision);
-      for (const request of admitted) {
-        if (isUnconfirmed(nextContext, request.uid)) continue;
-        const result: Result = { type: 'admission.admitted', pod: request.pod };
-        for (const message of resultMessages(self, nextContext, request, result))
-          enqueue.sendTo(message.target, message.event);
+      for (const { uid, pod, holder } of admitted) {
+        if (isUnconfirmed(nextContext, uid)) continue;
+        const report = deviceReport(nextContext, uid);
+        if (report !== undefined) enqueue.sendTo(parent<DeviceStatusReport>(), report);
+        const podActor = actorAt<AdmissionResult>(self, holder);
+        if (podActor !== undefined) enqueue.sendTo(podActor, { type: 'admission.admitted', pod });
       }
       enqueue.assign(nextContext);
     }),

@@ -2,11 +2,9 @@
 import { type Decision, decideAdmission, decideUpdate, type NodeUsage } from '../../kubernetes/admission/decide.ts';
 import type { AdmissionNode } from '../../kubernetes/admission/node.ts';
 import { isPreemptable, type Occupant } from '../../kubernetes/admission/preemption.ts';
-import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import {
   allocatePod,
-  numaNodesOfAdmitted,
   type PodAllocation,
   type ResourceAssignments,
   type ResourceManagers,
@@ -19,7 +17,6 @@ import {
   PodDeviceAllocator,
   type PodReservation,
   releaseDevices,
-  reserveAgain,
   reserveDevices,
 } from '../../kubernetes/devices/reserveDevices.ts';
 import type { MemoryAssignments, MemoryPolicy } from '../../kubernetes/numaMemory/memoryAssignments.ts';
@@ -34,15 +31,15 @@ export interface AdmissionInput {
   readonly capacity: Capacity;
   readonly node: AdmissionNode;
   /**
-   * Whether the node belongs to a cluster. In a cluster, other clients can change the node's labels, so the labels that
-   * the node has observed may be outdated. The API server can then be queried for the current ones.
+   * Whether the node belongs to a cluster. In a cluster, other clients can change the node's labels before the node
+   * observes the change, but the API server can be queried.
    */
   readonly hasCluster?: boolean;
   /** Undefined if the topology policy is `none`. */
   readonly topologyManager?: TopologyManager;
   /** Undefined if the node does not assign exclusive CPUs. */
   readonly cpus?: CpuAllocation | undefined;
-  /** Undefined if the node does not assign memory on specific NUMA nodes to containers. */
+  /** Undefined if the node does not assign memory of NUMA nodes. */
   readonly memory?: MemoryAllocation | undefined;
   /** Undefined if the node has no device plugins. */
   readonly devices?: DeviceBook;
@@ -53,7 +50,7 @@ export interface CpuAllocation extends DurableAssignments<CpuAssignments> {
   readonly cpuPolicy: CpuPolicy;
 }
 
-/** The memory on each NUMA node that is assigned to containers, and the policy by which it is assigned. */
+/** The memory that is assigned to containers on each NUMA node, and the policy by which it is assigned. */
 export interface MemoryAllocation extends DurableAssignments<MemoryAssignments> {
   readonly memoryPolicy: MemoryPolicy;
 }
@@ -80,7 +77,7 @@ interface UnconfirmedPod {
 export interface AdmissionEntry {
   readonly uid: string;
   readonly fullName: string;
-  /** Null if the pod is leaving, because no source contains it any longer or none of its containers will run again. */
+  /** Null if the pod is leaving, because no source contains it any more or none of its containers will run again. */
   readonly desired: PodRequests | null;
   readonly allocated: PodRequests | null;
   /**
@@ -110,7 +107,7 @@ export interface Request {
   readonly wasAdmitted: boolean;
   /** Whether the request changes the resources of an admitted pod. */
   readonly isResize?: boolean | undefined;
-  /** The resources for which the update changes the request of at least one container. */
+  /** The resources for which the update changes the request of any container. */
   readonly changedRequests?: readonly ResizableResource[] | undefined;
   /** Whether another pod holds the full name. The request is not decided until that pod is gone (C24). */
   readonly awaitsName: boolean;
@@ -215,7 +212,7 @@ function withUpdatedRequests(
   };
 }
 
-/** Updates `awaitsName` of a request, i.e. whether another pod currently holds the full name. */
+/** Updates the flag of a request that tells whether another pod currently holds the request's full name. */
 export function withNameCheck({ entries }: Pick<AdmissionContext, 'entries'>, request: Request): Request {
   const otherEntries = findByName(entries, request.fullName).filter(({ uid }) => uid !== request.uid);
   return { ...request, awaitsName: otherEntries.some(({ holdsName }) => holdsName) };
@@ -353,22 +350,6 @@ function deviceAllocator(
 }
 
 /**
- * Reserves devices again for a container of an admitted pod, on the NUMA nodes that the topology manager chooses for it.
- * Returns undefined if the node has no device plugins.
- */
-export function reserveAgainAligned(
-  context: AdmissionContext,
-  pod: Pod,
-  container: Container,
-): PodReservation | undefined {
-  const allocator = deviceAllocator(context, pod);
-  if (allocator === undefined) return undefined;
-  return reserveAgain(allocator, pod, container, () =>
-    numaNodesOfAdmitted(managersOf(context), assignmentsOf(context), { pod, container }, allocator),
-  );
-}
-
-/**
  * Decides on a request, and reserves devices for a new pod. Like missing CPUs, missing devices are the reason for the
  * refusal even if other resources are missing too. A pod that is already running retains the devices that it has.
  */
@@ -400,7 +381,7 @@ function decideOnDevices(
 
 /**
  * Decides on a request, and allocates CPUs and memory to a new pod. If these are not available, the pod is refused for
- * that reason even if other resources are missing too, as in the kubelet, unless it may preempt other pods. If
+ * that reason even if other resources are missing too, as in a kubelet, unless it may preempt other pods. If
  * terminating pods will release enough of them, the pod waits. A pod that is already running is admitted in any case,
  * and uses the shared CPUs if no exclusive ones are left for it.
  */
@@ -597,7 +578,7 @@ function postponeDoubtfulRefusal(
 }
 
 /**
- * Decides on a request, or returns undefined if it has to wait. Waiting requests of pods that this pod may preempt are
+ * Decides on a request, or returns undefined if it has to wait. Waiting requests that this request may preempt are
  * ignored, because they do not hold any resources yet.
  */
 function decideRequest(
@@ -654,7 +635,7 @@ export function afterDecision(context: AdmissionContext, requestDecision: Reques
     occupied: occupiedAfter(requestDecision, entry, allocated),
     holdsName: allocated !== null,
   };
-  // An infeasible resize is final. As in the kubelet, only a different resize is decided again.
+  // An infeasible resize is final. As in a kubelet, only a different resize is decided again.
   if (isUpdate && decision.kind === 'refused' && decision.reason === 'Infeasible')
     return withEntry({ ...context, waitingRequests }, { ...nextEntry, deferralNumber: undefined });
   if (isUpdate && decision.kind !== 'admitted') {
@@ -724,9 +705,9 @@ const requestsOf = (holders: readonly { readonly requests: PodRequests }[]): Pod
   holders.map(({ requests }) => requests);
 
 /**
- * Decides on an update of an admitted pod. A resize is subject to all checks of a new pod, even to those that are
- * skipped after a restart of the agent (`handlePodResourcesResize` in `pkg/kubelet/allocation/allocation_manager.go`).
- * A refused update may remain pending, in which case it is retried.
+ * Decides on an update of an admitted pod. A resize is subject to all checks of a new pod, even to those that a restart
+ * of the agent skips (`handlePodResourcesResize` in `pkg/kubelet/allocation/allocation_manager.go`). A refused update
+ * may remain pending, in which case it is retried.
  */
 function decideOnUpdate(request: Request, nodeUsage: NodeUsage): Decision {
   const { isResize = false, requests } = request;

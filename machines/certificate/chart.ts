@@ -12,8 +12,7 @@ import { failureOf } from '../shared/waiting/failure.ts';
 import { after, retryState } from '../shared/waiting/waits.ts';
 import { type CertificateName, isNodeSubject, type PersistedCertificate, renewalTime } from './certificate.ts';
 
-// A type alias rather than an interface, because generated declaration files can inline an alias but can refer to an
-// interface only by name.
+// A type alias, because generated declaration files can expand an alias but can refer to an interface only by name.
 export type CertificateInput = {
   readonly nodeName: string;
   readonly name: CertificateName;
@@ -34,7 +33,7 @@ const MAX_RETRY_MS = 32_000;
 /**
  * Time limit for the approval and signing of a certificate request, in milliseconds. When it is exceeded, a new request
  * is created (`util/certificate/certificate_manager.go` of client-go), or the same request is awaited again
- * (`pkg/kubelet/certificate/bootstrap/bootstrap.go` of the kubelet).
+ * (`pkg/kubelet/certificate/bootstrap/bootstrap.go` of a kubelet).
  */
 const APPROVAL_TIMEOUT_MS = 15 * 60_000;
 const RESUMED_APPROVAL_TIMEOUT_MS = 60 * 60_000;
@@ -69,7 +68,7 @@ type PortOutput = Partial<PortTypes['readCertificate']['output'] & PortTypes['re
 const portOutput = (event: object): PortOutput => ('output' in event ? (event.output as PortOutput) : {});
 
 /**
- * Whether an existing request is resumed. As in the kubelet, the bootstrap request has a fixed name and is resumed,
+ * Whether an existing request is resumed. As in a kubelet, the bootstrap request has a fixed name and is resumed,
  * whereas each renewal creates a new request.
  */
 const resumesRequest = ({ rotates }: CertificateInput): boolean => !rotates;
@@ -101,7 +100,7 @@ const certificateSetup = setup({
   },
   guards: {
     /**
-     * Whether a serving certificate would have no IP address. Like the kubelet, the node does not request such a
+     * Whether a serving certificate would have no IP address. Like a kubelet, the node does not request such a
      * certificate.
      */
     hasNoIpAddress: ({ context: { name, names } }) => name === 'serving' && names.ips.length === 0,

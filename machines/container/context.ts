@@ -122,10 +122,10 @@ export interface ContainerContext
   readonly oldestRun?: TerminatedRun | undefined;
   /**
    * The reaction to the exit of the process. The restart rules decide (`byPolicy`), unless a command or a new spec
-   * requires a different reaction. `ended.choosing` selects the next state for each reaction. The reaction is not
-   * modeled as a state, because it can change while calls and hooks are in flight, and a transition between sibling
-   * states would abort them. In a parallel region, the state would change too late, because XState takes the eventless
-   * transitions of `stopping` and `ended` before it processes raised events.
+   * requires a different reaction. `ended.choosing` selects the next state for each reaction. The reaction is not a
+   * state, because it changes during calls and hooks, which a transition between sibling states would abort. In a
+   * parallel region, the state would change too late, because XState takes the eventless transitions of `stopping` and
+   * `ended` before raised events.
    */
   readonly exitReaction: 'byPolicy' | 'recreate' | 'restartWithPod' | 'stop';
   /** Output of the probe that caused the current run to be stopped. The run is then treated as failed. */
@@ -148,7 +148,7 @@ export interface ContainerContext
    */
   readonly stopGraceSeconds?: number | undefined;
   /**
-   * Whether the node kills the current run in order to restart the container. The kubelet does both within one sync
+   * Whether the node kills the current run in order to restart the container, which a kubelet does within one sync
    * (C7).
    */
   readonly isKilledToRestart?: boolean | undefined;
@@ -212,9 +212,9 @@ export const sizeOf = (context: { readonly pod: Pod; readonly name: string }): C
 const NO_SIZE: ContainerSize = { cpuRequest: 0, cpuLimit: 0, memoryLimit: 0, memoryRequest: 0 };
 
 /**
- * Returns the assumed resources of a container for which none were persisted. Like the kubelet, the node assumes no
+ * Returns the assumed resources of a container for which none were persisted. Like a kubelet, the node assumes no
  * resources, so that it sends those in the spec to the runtime again. This has no effect if the container already has
- * them (`computePodResizeAction` in `pkg/kubelet/kuberuntime/kuberuntime_manager.go`). The kubelet also restarts a
+ * them (`computePodResizeAction` in `pkg/kubelet/kuberuntime/kuberuntime_manager.go`). A kubelet also restarts a
  * container whose resize policy requires it. This agent instead assumes that such a container has the resources in the
  * spec.
  */

@@ -26,16 +26,6 @@ export interface ContainerArgs {
   readonly event: ContainerEvent;
 }
 
-/** Returns the container in the runtime's response, which guards and actions receive as their parameter. */
-export const queriedContainer = ({
-  event,
-}: {
-  readonly event: { readonly output: ObservedContainer | null };
-}): ObservedContainer | null => event.output;
-
-/** Variant of `assign` for actions that receive the container in the runtime's response as their parameter. */
-export const assignQueried = assign<ContainerContext, ContainerEvent, ObservedContainer | null, ContainerEvent, never>;
-
 /** Tags of the container's states. */
 export type ContainerTag =
   | StateTag
@@ -118,7 +108,7 @@ export const containerSetup = setup({
     }),
     /**
      * Records an event about the container. The container's ID is replaced by its name in messages, because messages
-     * that differ only in the ID would not be aggregated.
+     * that differ in the ID would not be aggregated.
      */
     recordEvent: enqueueActions(({ context, enqueue }, messages: EventMessages) => {
       const { pod, id, name } = context;
@@ -188,8 +178,6 @@ export const containerSetup = setup({
       const failure = failureOf(event);
       return { ...retryFields(failure), waitingReason: createFailedReason(context, failure) };
     }),
-    /** Records that the container has to be stopped because its state is unknown. */
-    recordUnknownState: assign({ wasStateUnknown: true }),
     recordAttemptedPod: assign(({ context }) => ({ attemptedPod: context.pod })),
     recordCallFailure: assign(({ event }) => retryFields(failureOf(event))),
   },

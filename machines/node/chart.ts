@@ -17,7 +17,7 @@ import type { FeedName } from '../shared/events/events.ts';
 import { childrenOf } from '../shared/views/actorTree.ts';
 import { activePods, type PodRef } from '../shared/views/views.ts';
 import { after } from '../shared/waiting/waits.ts';
-import { admissionLabels, clusterChanges, podCapacity } from './cluster/cluster.ts';
+import { admissionLabels, clusterChanges, isClusterFact, podCapacity } from './cluster/cluster.ts';
 import {
   admissionNode,
   initialCpuAllocation,
@@ -42,13 +42,13 @@ import { activeImplementations, partial, running } from './states/active.ts';
 import { draining, drainingImplementations } from './states/draining.ts';
 
 /**
- * Time limit in milliseconds for the first list of the runtime's pods if the node is requested to stop before the list
+ * Time limit in milliseconds for the first list of the runtime's pods if the node has been told to stop before the list
  * has arrived.
  */
 const RUNTIME_LIST_TIMEOUT_MS = 5_000;
 /** Number of renewals per lease duration. */
 const RENEWALS_PER_LEASE = 4;
-/** Interval in milliseconds between two checks of log sizes, as in the kubelet. */
+/** Interval in milliseconds between two checks of log sizes, as in a kubelet. */
 const LOG_CHECK_INTERVAL_MS = 10_000;
 /**
  * Maximum time in milliseconds for which a start that hangs, e.g. on an unresponsive volume, blocks the starts of other
@@ -89,9 +89,7 @@ const initialContext = (
   health: { since: 0, ready: false, name: '', version: '', message: 'it has not responded yet' },
 });
 
-/**
- * The machine's setup, including the guards and actions of all regions and those for events that every state handles.
- */
+/** The machine's setup with the guards and actions of all regions and of the events that every state handles. */
 const chartSetup = nodeSetup
   .extend(activeImplementations)
   .extend(mirrorImplementations)
@@ -187,7 +185,7 @@ const chartSetup = nodeSetup
           if (Object.hasOwn(context.pods, uid)) enqueue.sendTo(podId(uid), { type: 'pod.objectsChanged' });
       }),
       recordClusterFact: enqueueActions(({ context, event, enqueue }) => {
-        assertEvent(event, ['cluster.watchChanged', 'cluster.eventsChanged', 'cluster.nodeSeen']);
+        if (!isClusterFact(event)) return;
         enqueue.assign(clusterChanges(context, event));
         if (event.type !== 'cluster.nodeSeen') return;
         const clusterState = { ownNode: event.node };
@@ -204,13 +202,12 @@ const chartSetup = nodeSetup
         if (event.node?.isUnreachable) enqueue.sendTo('nodeStatus', { type: 'node.changed', isReady });
       }),
       recordRegistration: enqueueActions(({ context: { registration }, event, enqueue }) => {
-        assertEvent(event, ['node.registered', 'node.csiInitialized']);
         if (event.type === 'node.registered') {
           enqueue.assign({ registration: { uid: event.uid, isInitialized: false } });
           for (const id of ['nodeStatus', 'lease'] as const) enqueue.sendTo(id, { type: 'node.registered' });
-        } else if (registration !== undefined) {
-          enqueue.assign({ registration: { ...registration, isInitialized: true } });
         }
+        if (event.type !== 'node.csiInitialized' || registration === undefined) return;
+        enqueue.assign({ registration: { ...registration, isInitialized: true } });
       }),
       /**
        * Starts the registration once the runtime has responded, so that the new Node object already contains the
@@ -250,7 +247,7 @@ const chartSetup = nodeSetup
         }
       }),
       forwardTermination: enqueueActions(({ context, event, enqueue }) => {
-        assertEvent(event, ['pod.stopped', 'pod.cleanedUp']);
+        if (event.type !== 'pod.stopped' && event.type !== 'pod.cleanedUp') return;
         if (context.eviction !== undefined) enqueue.sendTo('eviction', event);
         if (context.shutdown !== undefined) enqueue.sendTo('shutdown', event);
       }),

@@ -72,10 +72,7 @@ export type MemoryInput = Pick<MemoryAllocation, 'memoryPolicy' | 'assignments'>
 
 export interface NodeInput {
   readonly nodeName: string;
-  /**
-   * The mark by which this agent recognizes its sandboxes. It consists of the root directory and the node name of the
-   * agent.
-   */
+  /** The mark by which this agent recognizes its sandboxes, which consists of its root directory and node name. */
   readonly owner: string;
   /** The sources that must have listed their pods before any pod is started or stopped. */
   readonly sources: readonly string[];

@@ -3,7 +3,6 @@
 import type { Failure } from '../../base/failure.ts';
 import { lookUp } from '../../base/values/lookUp.ts';
 import { memoize } from '../../base/values/memoize.ts';
-import { VersionedIndex } from '../../base/values/versionedIndex.ts';
 import type { Refusal } from '../../kubernetes/admission/refusal.ts';
 import { containersOf } from '../../kubernetes/api/pods/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
@@ -109,8 +108,8 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
   /** The version of the pod whose limits have been applied to its cgroup. Undefined if unknown. */
   readonly appliedPod?: Pod | undefined;
   /**
-   * The resize that was last attempted. Until an attempt succeeds, it is unknown which containers it has changed, and
-   * whether it has changed the pod's cgroup. Undefined if the last attempt succeeded.
+   * The resize that was last attempted. Until it succeeds, it is unknown which of these containers it has changed, and
+   * whether it has changed the pod's cgroup. Undefined if it has succeeded.
    */
   readonly attemptedResize?: AttemptedResize | undefined;
   readonly sandbox?: ObservedSandbox | undefined;
@@ -277,8 +276,8 @@ function reportedStartTime({ status }: Pod): number | undefined {
 }
 
 /**
- * Returns the containers whose latest run may be missing from the runtime, either because they have no runs there or
- * because all of their runs are in sandboxes that are not ready.
+ * Returns the containers whose latest run may be missing from the runtime, because all of their runs are in sandboxes
+ * that are not ready or because there are none.
  */
 export function containersWithLostRuns(pod: Pod, observed: ObservedPod): string[] {
   const readySandboxIds = new Set(observed.sandboxes.flatMap(({ id, state }) => (state === 'ready' ? [id] : [])));
@@ -325,12 +324,12 @@ export function mergedRestarts(
  * mount it (C16), and a failed remount after a restart of the agent blocks no running container.
  */
 export const areVolumesSettled = ({ volumes }: PodContext): boolean => {
-  const counts = volumeCounts.of(volumes);
+  const counts = volumeCounts(volumes);
   return counts.mounted + counts.delayed === counts.all;
 };
 
 export const areVolumesUnmounted = ({ volumes }: PodContext): boolean => {
-  const counts = volumeCounts.of(volumes);
+  const counts = volumeCounts(volumes);
   return counts.unmounted === counts.all;
 };
 
@@ -338,14 +337,20 @@ type Volumes = PodContext['volumes'];
 type VolumeCounts = Record<VolumeLifecycle | 'all', number>;
 
 /**
- * The number of volumes, in total and by lifecycle. Guards need them after every event, and a pod may have a thousand
- * volumes.
+ * The number of volumes, in total and by lifecycle, keyed by the latest `volumes` object of each pod. The counts are
+ * updated in place when a volume changes, because guards need them after every event, and a pod may have a thousand
+ * volumes. The counts for an earlier object, which only tests inspect, are computed on demand.
  */
-const volumeCounts = new VersionedIndex((volumes: Volumes): VolumeCounts => {
+const countsByVolumes = new WeakMap<Volumes, VolumeCounts>();
+
+function volumeCounts(volumes: Volumes): VolumeCounts {
+  const existing = countsByVolumes.get(volumes);
+  if (existing !== undefined) return existing;
   const counts = { all: 0, pending: 0, mounted: 0, delayed: 0, unmounted: 0 };
   for (const { lifecycle } of Object.values(volumes)) countVolume(counts, lifecycle, 1);
+  countsByVolumes.set(volumes, counts);
   return counts;
-});
+}
 
 function countVolume(counts: VolumeCounts, lifecycle: VolumeLifecycle, change: 1 | -1): void {
   counts.all += change;
@@ -353,12 +358,16 @@ function countVolume(counts: VolumeCounts, lifecycle: VolumeLifecycle, change: 1
 }
 
 /** Returns the volumes with one of them added or replaced. */
-export const withVolume = (volumes: Volumes, name: string, volume: Volumes[string]): Volumes =>
-  volumeCounts.advance(volumes, { ...volumes, [name]: volume }, (counts) => {
-    const previousLifecycle = lookUp(volumes, name)?.lifecycle;
-    if (previousLifecycle !== undefined) countVolume(counts, previousLifecycle, -1);
-    countVolume(counts, volume.lifecycle, 1);
-  });
+export function withVolume(volumes: Volumes, name: string, volume: Volumes[string]): Volumes {
+  const counts = volumeCounts(volumes);
+  countsByVolumes.delete(volumes);
+  const nextVolumes = { ...volumes, [name]: volume };
+  const previousLifecycle = lookUp(volumes, name)?.lifecycle;
+  if (previousLifecycle !== undefined) countVolume(counts, previousLifecycle, -1);
+  countVolume(counts, volume.lifecycle, 1);
+  countsByVolumes.set(nextVolumes, counts);
+  return nextVolumes;
+}
 
 /** Returns the mounted volumes of a pod. Memoized, because each container of the pod receives them. */
 export const mountedVolumes = ({ volumes }: PodContext): MountedVolumes => mountedIn(volumes);

@@ -10,7 +10,7 @@ import type { PodContext } from './context.ts';
 export const deadlineOf = ({ at, graceSeconds }: Termination): number => at + graceSeconds * 1_000;
 
 /**
- * Whether the terminated pod remains until no source contains it any longer, because it completed or the node itself
+ * Whether the terminated pod remains until no source contains it any more, because it completed or the node itself
  * initiated the termination.
  */
 export const remainsAfterTermination = (termination: Termination | undefined): boolean =>
@@ -76,10 +76,10 @@ export const killLimitMs = ({ graceSeconds }: Termination): number =>
  * any other pod.
  */
 export const computeKillDeadline = ({ termination }: PodContext): number | undefined =>
-  termination !== undefined && isInitiatedByNode(termination) ? termination.at + killLimitMs(termination) : undefined;
+  termination !== undefined && isByNode(termination) ? termination.at + killLimitMs(termination) : undefined;
 
 /** Whether the node itself initiated the termination. */
-const isInitiatedByNode = ({ reason }: Termination): boolean =>
+const isByNode = ({ reason }: Termination): boolean =>
   reason === 'Preempting' || reason === 'Evicted' || reason === 'Terminated';
 
 /**

@@ -12,13 +12,7 @@ import { type NodeResources, nodeResources } from './compile/nodeResources.ts';
 import { compileResourceManagers, type ResourceManagerSettings } from './compile/resourceManagers.ts';
 import { compileServedEndpoints, type ServedEndpoints } from './compile/serving.ts';
 import { shutdownPeriods } from './compile/shutdown.ts';
-import {
-  type FeatureGate,
-  listKnownGates,
-  listsOnlyActivePods,
-  reportsDeviceHealth,
-  reportsHealthMessages,
-} from './featureGates.ts';
+import { type FeatureGate, listKnownGates, listsOnlyActivePods, reportsDeviceHealth } from './featureGates.ts';
 import { sortByFamily } from './fields/nodeIp.ts';
 import type { ConfigFile } from './files/readFile.ts';
 import type { Flags } from './settings/allSettings.ts';
@@ -49,7 +43,7 @@ export interface NodeConfig extends HousekeepingConfig, ServedEndpoints {
   readonly manifestUrl?: ManifestUrlConfig;
   /** Settings of the node's cluster. Undefined if the node does not belong to a cluster. */
   readonly cluster?: ClusterConfig;
-  /** Whether manifests may contain optional references to API objects. The pods then run without those objects. */
+  /** Whether manifests may refer to optional API objects. The pods then run without those objects. */
   readonly lenientManifests: boolean;
   /** Whether to start the pods once and then exit. */
   readonly runOnce: boolean;
@@ -67,7 +61,7 @@ export interface NodeConfig extends HousekeepingConfig, ServedEndpoints {
   /** Shutdown grace periods by pod priority. Empty if the node does not delay the shutdown. */
   readonly shutdownPeriods: readonly ShutdownPeriod[];
   readonly fileCheckFrequencyMs: number;
-  /** Interval in milliseconds of the kubelet's sync loop, from which the health check derives its time limit. */
+  /** Interval in milliseconds of a kubelet's sync loop, from which the health check derives its time limit. */
   readonly syncFrequencyMs: number;
   /** Minimum interval in milliseconds between two measurements of a volume's usage. */
   readonly volumeStatsMs: number;
@@ -103,8 +97,6 @@ export interface NodeConfig extends HousekeepingConfig, ServedEndpoints {
   readonly podResources: { readonly listsOnlyActivePods: boolean };
   /** Whether the statuses of containers contain the health of their devices. */
   readonly reportsDeviceHealth: boolean;
-  /** Whether the statuses of containers contain the messages of drivers about the health of devices. */
-  readonly reportsHealthMessages: boolean;
   readonly logging: { readonly format: 'text' | 'json'; readonly verbosity: number };
   /** The feature gates that have an effect on the node. */
   readonly featureGates: readonly FeatureGate[];
@@ -115,11 +107,11 @@ export interface NodeConfig extends HousekeepingConfig, ServedEndpoints {
 /** Changes to the host outside of the node's own directories, cgroups and pods. */
 export interface HostSetup {
   /**
-   * `required` checks that kernel parameters have the values that the kubelet needs, `set` sets them, and `unchanged`
+   * `required` checks that kernel parameters have the values that a kubelet needs, `set` sets them, and `unchanged`
    * leaves them alone.
    */
   readonly kernelParameters: 'required' | 'set' | 'unchanged';
-  /** Whether the iptables chains of the kubelet are created. */
+  /** Whether the iptables chains of a kubelet are created. */
   readonly createsUtilChains: boolean;
   /** Maximum number of open files of the agent (RLIMIT_NOFILE). */
   readonly maxOpenFiles: number;
@@ -276,7 +268,6 @@ export function compileValues(
     failSwapOn: values.failSwapOn,
     hostSetup: compileHostSetup(values, givenInput.file, defaults.isHostDedicated ?? false),
     reportsDeviceHealth: reportsDeviceHealth(values),
-    reportsHealthMessages: reportsHealthMessages(values),
     podResources: Object.freeze({ listsOnlyActivePods: listsOnlyActivePods(values) }),
     userInput: givenInput,
     logging: Object.freeze({ format: values.logging.format, verbosity: values.logging.verbosity }),

@@ -23,7 +23,7 @@ import {
   sectionSchema,
   stringSchema,
 } from '../config/fields/fields.ts';
-import { decodeConfig } from '../config/files/decodeConfig.ts';
+import { withoutNulls } from '../config/files/withoutNulls.ts';
 
 export interface ProviderPaths {
   /** Path of the configuration, which is a file or a directory of files. */
@@ -75,7 +75,7 @@ type ProviderFields = z.output<typeof provider>;
 interface ProviderConfig {
   readonly providers: readonly CredentialProvider[];
   /**
-   * `sha256:` followed by a hash of the files and their lengths, in the form that the kubelet reports
+   * `sha256:` followed by the hash of the files with their lengths, in the form that a kubelet reports
    * (`plugin/config.go`).
    */
   readonly hash: string;
@@ -135,7 +135,7 @@ async function readProviders(
   if (!('values' in parsedFile))
     throw new ConfigError(`${file}: ${'problem' in parsedFile ? parsedFile.problem : parsedFile.beyond}`);
   const [source] = parsedFile.values;
-  const input = decodeConfig(schema, source);
+  const input = withoutNulls(schema, source);
   const parseResult = schema.safeParse(input);
   const errorLines = parseResult.success
     ? parseResult.data.providers.flatMap((each, index) =>

@@ -1,15 +1,11 @@
 /** Reads facts about the host for /metrics/cadvisor: hardware, disks and the sandbox image. */
 import { readFile } from 'node:fs/promises';
-import * as z from 'zod/mini';
 import type { Clock } from '../../base/time/clock.ts';
 import { lookUp } from '../../base/values/lookUp.ts';
-import { parseJson } from '../../base/values/parseJson.ts';
 import type { Cri } from '../../cri/client/calls.ts';
-import { runtimeConfig } from '../../cri/images/runtimeConfig.ts';
 import { type Disk, type LocalFileSystem, parseDiskStats, parseFileSystems } from '../../host/usage/disks.ts';
 import { readFileSystemUsage } from '../../host/usage/fileSystemUsage.ts';
 import { parseBootTime, parseMemoryTotals } from '../../host/usage/hostFacts.ts';
-import { readMemoryModules } from '../../host/usage/memoryModules.ts';
 import { parseProcessors } from '../../host/usage/processors.ts';
 import type { CadvisorHost } from '../../kubelet-api/metrics/cadvisor/cadvisor.ts';
 import type { DiskUsage } from '../../kubelet-api/metrics/cadvisor/row.ts';
@@ -17,7 +13,7 @@ import { ownVersion } from '../start/ownVersion.ts';
 import { readHostIdentity } from './hostIdentity.ts';
 
 interface CadvisorHostDependencies {
-  readonly cri: Pick<Cri, 'status' | 'listPodSandbox' | 'podSandboxStatus'>;
+  readonly cri: Pick<Cri, 'status'>;
   readonly clock: Pick<Clock, 'monotonic'>;
 }
 
@@ -25,7 +21,7 @@ interface CadvisorHostDependencies {
  * Minimum interval in milliseconds between two reads of the hardware, as in cAdvisor (`update_machine_info_interval`).
  */
 const HARDWARE_INTERVAL_MS = 300_000;
-/** Timeout in milliseconds for requesting the name of the sandbox image from the runtime. */
+/** Timeout in milliseconds of the call to the runtime for the name of the sandbox image. */
 const CALL_TIMEOUT_MS = 2_000;
 
 const readProc = (file: string): Promise<string> => readFile(`/proc/${file}`, 'utf8').catch(() => '');
@@ -62,15 +58,14 @@ export function createCadvisorHostReader({
 }
 
 async function readHardware() {
-  const [identity, memoryModules, cpuinfo, mountinfo] = await Promise.all([
+  const [identity, cpuinfo, mountinfo] = await Promise.all([
     readHostIdentity(),
-    readMemoryModules(),
     readProc('cpuinfo'),
     readProc('self/mountinfo'),
   ]);
   const { machineID: machineId, systemUUID: systemUuid, bootID: bootId, kernelVersion, osImage } = identity;
   const versionFields = { kernelVersion, osVersion: osImage, version: ownVersion().gitVersion };
-  const machineFields = { machineId, systemUuid, bootId, ...versionFields, ...parseProcessors(cpuinfo), memoryModules };
+  const machineFields = { machineId, systemUuid, bootId, ...versionFields, ...parseProcessors(cpuinfo) };
   return { machine: machineFields, fileSystems: parseFileSystems(mountinfo) };
 }
 
@@ -86,22 +81,15 @@ async function readDiskUsage(
   return (await Promise.all(usageReads)).flat();
 }
 
-const sandboxInfoSchema = z.object({ image: z.string() });
-
 /**
- * Reads the sandbox image from containerd's verbose status. containerd 2 does not report the image there, so the
- * verbose status of any sandbox is used instead. Returns an empty string if neither contains the image.
+ * Reads the sandbox image from containerd's verbose status. Returns an empty string if the runtime does not report it.
  */
-async function readPauseImage(cri: CadvisorHostDependencies['cri'], signal: AbortSignal): Promise<string> {
-  const options = { signal, timeoutMs: CALL_TIMEOUT_MS };
+async function readPauseImage(cri: Pick<Cri, 'status'>, signal: AbortSignal): Promise<string> {
   try {
-    const { sandboxImage } = await runtimeConfig(cri, options);
-    if (sandboxImage) return sandboxImage;
-    const [sandbox] = (await cri.listPodSandbox({ filter: undefined }, options)).items;
-    if (sandbox === undefined) return '';
-    const { info } = await cri.podSandboxStatus({ podSandboxId: sandbox.id, verbose: true }, options);
-    const result = z.safeParse(sandboxInfoSchema, parseJson(lookUp(info, 'info') ?? ''));
-    return result.success ? result.data.image : '';
+    const { info } = await cri.status({ verbose: true }, { signal, timeoutMs: CALL_TIMEOUT_MS });
+    const config: unknown = JSON.parse(lookUp(info, 'config') ?? '{}');
+    if (typeof config !== 'object' || config === null || !('sandboxImage' in config)) return '';
+    return typeof config.sandboxImage === 'string' ? config.sandboxImage : '';
   } catch {
     return '';
   }

@@ -5,25 +5,18 @@ import { assertDirectoryOrMissing } from '../../host/files/assertDirectoryOrMiss
 import { errorCode } from '../../host/files/fileErrors.ts';
 import { createLayout } from '../../host/pods/layout.ts';
 
-const DIRECTORY_MODE = 0o750;
 /**
- * Mode of the parent of the root directory. If containerd is private, the root file systems of containers are below
- * that parent, and the users of a pod with its own user namespace must be able to reach them.
+ * Creates a directory and its parents one by one, because the recursive `mkdir` of Node.js never returns below `/proc`,
+ * where each attempt fails with ENOENT although the parent exists.
  */
-const PARENT_MODE = 0o711;
-
-/**
- * Creates a directory and its parents one by one. The recursive `mkdir` of Node.js would never return for a path below
- * `/proc`, because each attempt fails with ENOENT although the parent exists.
- */
-async function createWithParents(directory: string, mode = DIRECTORY_MODE): Promise<void> {
+async function createWithParents(directory: string): Promise<void> {
   const create = () =>
-    mkdir(directory, { mode }).catch((error) => {
+    mkdir(directory, { mode: 0o750 }).catch((error) => {
       if (errorCode(error) !== 'EEXIST') throw error;
     });
   await create().catch(async (error) => {
     if (errorCode(error) !== 'ENOENT' || dirname(directory) === directory) throw error;
-    await createWithParents(dirname(directory), PARENT_MODE);
+    await createWithParents(dirname(directory));
     await create();
   });
 }

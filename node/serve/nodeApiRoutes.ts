@@ -37,13 +37,13 @@ interface RouteDependencies {
   readonly stats: NodeStats;
   /** The open streams to containers, and the logs that clients follow. */
   readonly sessions: StreamSessions;
-  /** Sets the log level that corresponds to the kubelet's verbosity. Undefined if the level is fixed. */
+  /** Sets the log level that corresponds to a kubelet's verbosity. Undefined if the level is fixed. */
   readonly setVerbosity?: ((verbosity: number) => void) | undefined;
   readonly files?: FileSystem;
   readonly metrics?: NodeMetrics | undefined;
 }
 
-/** Creates the routes. `paths` returns the paths that `/statusz` lists. */
+/** Creates the routes. `paths` returns the paths of all routes, for `/statusz`. */
 export async function nodeApiRoutes(
   dependencies: RouteDependencies,
   paths: () => readonly string[],

@@ -18,7 +18,6 @@ import type { FindTokenOwner } from '../../kubelet-api/access/authentication.ts'
 import type { Caller, Route } from '../../kubelet-api/exchange.ts';
 import { healthRoutes, PING_CHECK } from '../../kubelet-api/listener/health.ts';
 import { type Listener, listen, listenPlain } from '../../kubelet-api/listener/listener.ts';
-import { PathTable } from '../../kubelet-api/listener/paths.ts';
 import {
   ensureSelfSignedPair,
   issuedPair,
@@ -48,7 +47,7 @@ export interface NodeApiDependencies {
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
   readonly files?: FileSystem;
-  /** Sets the log level that corresponds to the kubelet's verbosity. Undefined if the level is fixed. */
+  /** Sets the log level that corresponds to a kubelet's verbosity. Undefined if the level is fixed. */
   readonly setVerbosity?: (verbosity: number) => void;
   /** The parent of the pods' cgroups. Undefined if pods have no cgroups. */
   readonly cgroupLocation?: CgroupLocation | undefined;
@@ -71,8 +70,8 @@ export interface NodeApiServer {
 }
 
 /**
- * Serves the API. If that fails, rejects on a node that belongs to a cluster, because a kubelet would exit as well, and
- * retries on a node without a cluster, because nothing depends on the API there.
+ * Serves the API. If that fails on a node that belongs to a cluster, rejects, because a kubelet exits too. On a node
+ * without a cluster, retries, because nothing depends on the API.
  */
 export async function serveNodeApi(dependencies: NodeApiDependencies): Promise<NodeApiServer> {
   const { config, clock } = dependencies;
@@ -175,7 +174,7 @@ async function listenReadOnly(dependencies: ListenerDependencies, port: number) 
   return listenPlain({ address, routes, clock, onError: errorLogger(dependencies), onRequest });
 }
 
-/** Returns the routes of the API, wrapped so that scrapes are counted. `paths` returns the paths that `/statusz` lists. */
+/** Returns the routes of the API, wrapped so that scrapes are counted. `paths` returns the paths of all routes. */
 async function createCountedRoutes(
   { use, ...parts }: ListenerDependencies,
   paths: () => readonly string[],
@@ -194,9 +193,9 @@ async function listenOnce(dependencies: ListenerDependencies): Promise<Listener>
     configuredPair ?? (await ensureSelfSignedPair({ directory, names, files, now: clock.now(), onProblem }));
   const ownTokens = cluster ? undefined : await readOrCreateOwnToken(dependencies);
   const apiAccess = accessFactory(dependencies, ownTokens);
-  let listedPaths: readonly string[] = [];
-  const routes: readonly Route[] = await createCountedRoutes(dependencies, () => listedPaths);
-  listedPaths = new PathTable(routes, serving.enabledFeatures).statuszPaths;
+  let routePaths: readonly string[] = [];
+  const routes: readonly Route[] = await createCountedRoutes(dependencies, () => routePaths);
+  routePaths = routes.map(({ pathPrefix }) => pathPrefix).toSorted();
   const listener = await listen({
     address: { host, port },
     routes,
@@ -244,8 +243,8 @@ const accessFactory =
   };
 
 /**
- * Returns a function that logs a warning about a source, unless the warning repeats the previous one. This prevents an
- * unreachable API server from causing a warning for every request.
+ * Returns a function that logs a warning about a source, unless the warning repeats the previous one. Otherwise an
+ * unreachable API server would cause a warning for every request.
  */
 function oncePerReason(warn: (source: string, why: string) => void) {
   const lastReasonByKey = new Map<string, string>();

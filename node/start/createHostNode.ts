@@ -47,7 +47,7 @@ export interface HostNode {
   readonly cgroupLocation: CgroupLocation | undefined;
   /** The cgroups of the pods. Undefined if the agent does not manage them. */
   readonly cgroups: Cgroups | undefined;
-  /** Called when the node stops. Kills the credential plugins that are still running. */
+  /** Kills the credential plugins that are still running when the node stops. */
   readonly stopCredentialPlugins: () => void;
 }
 
@@ -90,12 +90,10 @@ export async function createHostNode(
     directory: join(config.rootDirectory, 'plugins_registry'),
     files: hostFiles,
     clock: systemClock,
-    // ResourceClaims come from the API server, so a node without a cluster does not register DRA plugins. A kubelet
-    // registers them but cannot use them (`NewManager` in `cm/dra/manager.go`).
+    // Claims come from the API server, so a node without a cluster registers no plugins of DRA drivers.
     types: cluster === undefined ? ['DevicePlugin'] : ['DevicePlugin', 'DRAPlugin'],
     onError: (error) => errorLog.onError('plugins', error),
   });
-  if (!isSimulated) metering?.metrics.addPlugins(() => pluginRegistry.socketStates());
   const credentialPluginsController = new AbortController();
   const nodeParts: NodeParts = {
     cluster: cluster && { ...cluster, servedPort: apiPort },
@@ -105,6 +103,7 @@ export async function createHostNode(
     restartRuntime,
     ...observers,
     onError: errorLog.onError,
+    onRelisted: metering?.metrics.observers.onRelisted,
     ...logCallbacks(logger, errorLog),
     objectCachePrefix: objectsDirectory(config.rootDirectory),
     ...(config.runtimeClassPath ? { readClasses: runtimeClassReader(config.runtimeClassPath, logger) } : {}),

@@ -34,7 +34,7 @@ const MAX_RERUNS = 10;
 const OPTIONS_WITH_VALUE = ['-w', '--maxWorkers', '--testTimeout', '-c', '--config', '--seed', '--maxConcurrency'];
 /** Options of jest that select suites or tests. They do not apply when a suite is rerun alone. */
 const SELECTION_OPTION =
-  /^(--shard|-o$|--onlyChanged|--changed|--findRelatedTests|--testPath|--lastCommit|-f$|--onlyFailures|--(select|ignore)Projects)/;
+  /^(--shard|-o$|--onlyChanged|--changed|--findRelatedTests|--testPath|--lastCommit|-f$|--onlyFailures)/;
 
 /** Returns the arguments that control how tests run, without those that select tests. */
 function selectRunOptions(args) {
@@ -44,7 +44,7 @@ function selectRunOptions(args) {
   });
 }
 
-/** Runs the tests, and then reruns each failed suite on its own. Returns the numbers of passed and failed tests. */
+/** Runs the tests, and then reruns each suite that failed, alone. Returns the numbers of passed and failed tests. */
 async function runJest(args) {
   printProgress('running the tests');
   const directory = mkdtempSync(join(tmpdir(), 'statelet-test-'));
@@ -66,16 +66,14 @@ async function runJest(args) {
   };
   const { code, results } = await run('results', args);
   if (results === undefined) return { passed: 0, failed: 1 };
-  const suites = withProjects(results);
-  if (suites.length > SLOWEST_FILE_COUNT) reportDurations(suites);
+  if (results.testResults?.length > SLOWEST_FILE_COUNT) reportDurations(results.testResults);
   const counts = countResults(results, code, isSelectedByName);
-  const failedSuites = suites.filter(({ status }) => status === 'failed');
+  const failedSuites = (results.testResults ?? []).filter(({ status }) => status === 'failed');
   if (isSelectedByName || failedSuites.length > MAX_RERUNS) return counts;
   const flakySuites = [];
   for (const [index, failure] of failedSuites.entries()) {
-    printProgress(`running ${describeSuite(failure)} again, alone`);
-    const selection = [`--selectProjects=${failure.project}`, '--runTestsByPath', failure.name];
-    const rerunResult = await run(`rerun-${index}`, [...selectRunOptions(args), ...selection]);
+    printProgress(`running ${relative(root, failure.name)} again, alone`);
+    const rerunResult = await run(`rerun-${index}`, [...selectRunOptions(args), '--runTestsByPath', failure.name]);
     if (rerunResult.code !== 0 || rerunResult.results === undefined) continue;
     const rerunCounts = countResults(rerunResult.results, rerunResult.code, false);
     if (rerunCounts.failed > 0) continue;
@@ -87,22 +85,13 @@ async function runJest(args) {
   return counts;
 }
 
-/**
- * Returns the suites, each with the name of the project in which it ran. jest identifies a suite only by its path, and
- * several projects can run the same path (test/support/projectNames.ts).
- */
-const withProjects = ({ testResults = [], projectNames = [] }) =>
-  testResults.map((suite, index) => ({ ...suite, project: projectNames[index] }));
-
-const describeSuite = ({ project, name }) => `${project} ${relative(root, name)}`;
-
 const countTests = ({ assertionResults = [] }, wantedStatus) =>
   assertionResults.filter(({ status }) => status === wantedStatus).length;
 
-/** Reports a suite that failed in the full run but passed when it was rerun alone. Each such suite is a bug. */
-function reportFlakySuite(suite, { passed }) {
-  process.stderr.write(`FLAKY: ${describeSuite(suite)}\n`);
-  process.stderr.write(`the first run failed:\n${suite.message.trimEnd()}\n`);
+/** Reports a suite that failed in the full run and passed alone. Each such suite is a bug. */
+function reportFlakySuite({ name, message }, { passed }) {
+  process.stderr.write(`FLAKY: ${relative(root, name)}\n`);
+  process.stderr.write(`the first run failed:\n${message.trimEnd()}\n`);
   process.stderr.write(`the second run, alone, passed ${passed} tests\n`);
 }
 
@@ -129,8 +118,11 @@ export function countResults(results, code, isSelectedByName) {
 const SLOWEST_FILE_COUNT = 20;
 
 /** Reports the total duration of the tests, and the files that took longest. */
-function reportDurations(suites) {
-  const durations = suites.map((suite) => ({ name: describeSuite(suite), ms: suite.endTime - suite.startTime }));
+function reportDurations(files) {
+  const durations = files.map(({ name, startTime, endTime }) => ({
+    name: relative(root, name),
+    ms: endTime - startTime,
+  }));
   const formatSeconds = (ms) => `${Math.round(ms / 1_000)} s`;
   const totalMs = durations.reduce((sum, { ms }) => sum + ms, 0);
   const slowestFiles = durations.sort((a, b) => b.ms - a.ms).slice(0, SLOWEST_FILE_COUNT);

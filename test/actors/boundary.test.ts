@@ -12,7 +12,7 @@ import { containerWith, IMAGE, podRunning, podWith } from '../fakes/pods.ts';
 const START = Date.UTC(2026, 0, 1);
 const REMOTE = 'registry.local/app:2';
 
-/** Runs a node for a busy quarter of an hour in which something of everything happens. */
+/** A busy quarter of an hour, with something of everything in it. */
 async function eventfulNode(events?: EventSink): Promise<SimulatedNode> {
   const node = await simulatedNode({
     ...(events ? { parts: { events } } : {}),
@@ -49,14 +49,11 @@ const shown = ({ agent }: Pick<SimulatedNode, 'agent'>) => ({
   why: ['web', 'bad', 'job', 'more'].map((name) => agent.explain(name)?.pod),
 });
 
-/**
- * Returns the time in milliseconds after which a timer fires, if the clock is set by `setBy` milliseconds after two
- * seconds.
- */
+/** After how many milliseconds a timer elapses, from when the clock is set by so much after two seconds. */
 async function elapsesAfter(input: TimerInput, setBy = 0): Promise<number | undefined> {
   const schedule = new Schedule(START);
   let elapsed: number | undefined;
-  const world = { ports: {}, feeds: {} } as unknown as NodeEnvironment; // a timer needs neither
+  const world = { ports: {}, feeds: {} } as unknown as NodeEnvironment; // a timer has nothing to do with either
   const clock = schedule.stoppableClock();
   const record = () => {
     elapsed ??= schedule.elapsed;
@@ -96,7 +93,7 @@ describe('a timer', () => {
     expect(await elapsesAfter({ due: START + 3_600_000 }, 1_800_000)).toBe(1_800_000);
     expect(await elapsesAfter({ due: START + 3_600_000 }, 7_200_000)).toBe(10_000);
     expect(await elapsesAfter({ due: START + 3_600_000 }, -7_200_000)).toBe(10_000);
-    // Synchronized clocks are corrected by amounts like this one.
+    // So much happens to clocks that are kept right.
     expect(await elapsesAfter({ due: START + 3_600_000 }, -60_000)).toBe(3_600_000);
   });
 });
@@ -105,9 +102,9 @@ describe('the recording boundary', () => {
   test('assigns the same timestamp to all inputs of one turn, and a new one to later inputs', async () => {
     const entries: RecordedInput[] = [];
     let now = START;
-    // Each reading of the clock returns a later time.
+    // Each look at it shows another time.
     const clock = { ...new Schedule(START).stoppableClock(), now: () => (now += 1_000) };
-    const world = { ports: {}, feeds: {} } as unknown as NodeEnvironment; // the delivery of events needs neither
+    const world = { ports: {}, feeds: {} } as unknown as NodeEnvironment; // what is told needs neither
     const boundary = createBoundary(world, { clock, onError: () => {}, onInput: (entry) => void entries.push(entry) });
     const to = createActor(fromCallback(() => {})).start() as unknown as Parameters<typeof boundary.deliver>[0];
     const tell = () => boundary.deliver(to, { type: 'node.drain', at: START });
@@ -157,13 +154,13 @@ describe('the recording boundary', () => {
   });
 
   test('produces a recording from which a fresh agent emits the same events at the same times', async () => {
-    const observed: unknown[] = [];
-    const { agent: live, entries } = await eventfulNode((event) => void observed.push(event));
+    const told: unknown[] = [];
+    const { agent: live, entries } = await eventfulNode((event) => void told.push(event));
     const again: unknown[] = [];
     const { agent, playEntries } = createReplay(live.input, entries, { events: (event) => void again.push(event) });
     await playEntries();
-    expect(observed.length).toBeGreaterThan(30);
-    expect(again).toEqual(observed);
+    expect(told.length).toBeGreaterThan(30);
+    expect(again).toEqual(told);
     agent.stop();
   });
 
@@ -183,15 +180,15 @@ describe('the recording boundary', () => {
 });
 
 test('the port observer receives the input, output and duration of each call, and its own exceptions affect no call', async () => {
-  const observed: PortOutcome[] = [];
+  const told: PortOutcome[] = [];
   const answers = (answer: PortOutcome) => {
-    observed.push(answer);
+    told.push(answer);
     throw new Error('miscounted');
   };
   const node = await simulatedNode({ pods: [podWith('web')], parts: { onPortOutcome: answers } });
   node.runtime.faults.add({ call: 'createContainer', times: 1, error: { message: 'no space left' } });
   await node.advance('20s');
-  const of = (port: PortOutcome['port']) => observed.filter((answer) => answer.port === port);
+  const of = (port: PortOutcome['port']) => told.filter((answer) => answer.port === port);
   expect(of('runSandbox')).toMatchObject([
     { input: { attempt: 0 }, output: { state: 'ready' }, ms: expect.any(Number) },
   ]);

@@ -8,7 +8,7 @@ const config = { capacity: { cpuMillis: 2_000, memoryBytes: 2 ** 30, pods: 3 } }
 const asking = (name: string, cpu: string, spec: Partial<Pod['spec']> = {}): Pod =>
   podWith(name, { containers: [containerWith('main', { resources: { requests: { cpu } } })], ...spec });
 
-/** Returns a critical static pod, as a source yields it. */
+/** As a source of static pods gives it. */
 const critical = (name: string, cpu: string): Pod => {
   const pod = asking(name, cpu);
   return { ...pod, metadata: { ...pod.metadata, annotations: { 'kubernetes.io/config.source': 'file' } } };
@@ -43,27 +43,6 @@ describe('C24: a critical pod that does not fit', () => {
       reason: 'TerminationByKubelet',
       message: 'Pod was preempted by Kubelet to accommodate a critical pod.',
     });
-  });
-
-  test('preempts pods by the resources of the pods themselves, and no BestEffort pod', async () => {
-    const withResources = (pod: Pod, cpu: string): Pod => ({
-      ...pod,
-      spec: { ...pod.spec, containers: [containerWith('main')], resources: { requests: { cpu } } },
-    });
-    const node = await simulatedNode({
-      pods: [withResources(asking('burstable', '0'), '1'), podWith('best-effort')],
-      config,
-    });
-    await node.advance('3s');
-    node.apply(withResources(critical('important', '0'), '2'));
-    await node.advance('5s');
-    expect(
-      ['important', 'burstable', 'best-effort'].map((name) => [node.pod(name).phase, node.pod(name).reason]),
-    ).toEqual([
-      ['Running', undefined],
-      ['Failed', 'Preempting'],
-      ['Running', undefined],
-    ]);
   });
 
   test('leaves the preempted pod Failed, and the pod never runs again while it is wanted', async () => {

@@ -19,10 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
-/**
- * Writes a bundle of one build, with a function that is compiled when it is called. The process exits after the compile
- * cache is saved.
- */
+/** A bundle of one build, with a function that is compiled when it is called. It ends after it was kept. */
 const write = (answer: number) =>
   writeFile(
     bundle,
@@ -33,7 +30,7 @@ const write = (answer: number) =>
      })`,
   );
 
-/** Runs the bundle in a process. `hasCompiled` tells whether the cache spared the compilation. */
+/** Runs the bundle in a process; `hasCompiled` when what was kept spared it the work. */
 async function run(
   ...args: string[]
 ): Promise<{ out: string; hasCompiled: boolean; isTold: boolean; isSerialized: boolean }> {

@@ -15,8 +15,8 @@ const version = (_: unknown, send: sendUnaryData<wire.VersionResponse>) =>
 let server: RuntimeServer;
 let cri: Cri;
 let aborter: AbortController;
-/** Events and openings of the stream, in order of arrival. */
-let arrivals: ('open' | RuntimeEvent)[];
+/** Hints and the opening of the stream, in the order in which they came. */
+let heard: ('open' | RuntimeEvent)[];
 let wake: () => void;
 
 async function serve(served: Served, requestTimeoutMs = 20_000): Promise<void> {
@@ -26,15 +26,15 @@ async function serve(served: Served, requestTimeoutMs = 20_000): Promise<void> {
 
 function listen(): Promise<void> {
   const hear = (what: 'open' | RuntimeEvent) => {
-    arrivals.push(what);
+    heard.push(what);
     wake();
   };
   return cri.containerEvents(hear, { signal: aborter.signal, onOpen: () => hear('open') });
 }
 
-/** Waits until this number of events has arrived. */
+/** Until so many things were heard. */
 async function until(count: number): Promise<void> {
-  while (arrivals.length < count) {
+  while (heard.length < count) {
     await new Promise<void>((resolve) => {
       wake = resolve;
     });
@@ -43,7 +43,7 @@ async function until(count: number): Promise<void> {
 
 beforeEach(() => {
   aborter = new AbortController();
-  arrivals = [];
+  heard = [];
   wake = () => undefined;
 });
 
@@ -83,7 +83,7 @@ describe('the event stream of the CRI', () => {
     stream.write(criEvent('c1', wire.ContainerEventType.CONTAINER_STOPPED_EVENT, 'u1'));
     stream.write(criEvent('c2', wire.ContainerEventType.CONTAINER_STOPPED_EVENT));
     await until(3);
-    expect(arrivals).toEqual(['open', { containerId: 'c1' }, { containerId: 'c2' }]);
+    expect(heard).toEqual(['open', { containerId: 'c1' }, { containerId: 'c2' }]);
     aborter.abort();
     await expect(done).resolves.toBeUndefined();
   });
@@ -91,7 +91,7 @@ describe('the event stream of the CRI', () => {
   test('opens although the runtime sends nothing before its first event', async () => {
     listen();
     await until(1);
-    expect(arrivals).toEqual(['open']);
+    expect(heard).toEqual(['open']);
     expect(stream.request).toEqual({});
     aborter.abort();
   });
@@ -128,14 +128,14 @@ describe('the event stream of the CRI', () => {
         new Promise<false>((r) => setTimeout(() => r(false), 100)),
       ]);
     }
-    expect(arrivals.slice(0, 2)).toEqual(['open', 'open']);
+    expect(heard.slice(0, 2)).toEqual(['open', 'open']);
     aborter.abort();
   });
 
   test('an aborted signal subscribes to nothing', async () => {
     aborter.abort();
     await expect(listen()).resolves.toBeUndefined();
-    expect(arrivals).toEqual([]);
+    expect(heard).toEqual([]);
   });
 
   test('a closed connection rejects', async () => {
@@ -151,7 +151,7 @@ test('a hanging runtime never opens the stream, and the subscription fails after
     reason: 'RuntimeUnavailable',
     message: expect.stringContaining('200'),
   });
-  expect(arrivals).toEqual([]);
+  expect(heard).toEqual([]);
 });
 
 describe("containerd's event service, used if the CRI has no stream", () => {
@@ -189,7 +189,7 @@ describe("containerd's event service, used if the CRI has no stream", () => {
     stream.write(events.Envelope.fromPartial({ topic: '/tasks/exit' }));
     stream.write(exit('c2', 'c2'));
     await until(2);
-    expect(arrivals).toEqual(['open', { containerId: 'c2' }]);
+    expect(heard).toEqual(['open', { containerId: 'c2' }]);
     aborter.abort();
     await done;
   });

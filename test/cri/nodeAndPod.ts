@@ -5,7 +5,7 @@ import { cgroupFacts } from '../fakes/cgroups.ts';
 
 const CAPACITY = { cpuMillis: 2_000, memoryBytes: 4 * 1024 ** 3, pods: 110 };
 
-/** Returns a node with default values. */
+/** A node as tests need it. */
 export function node(facts: Partial<NodeDescription> = {}): NodeDescription {
   return {
     nodeName: 'node-1',
@@ -29,7 +29,7 @@ export function node(facts: Partial<NodeDescription> = {}): NodeDescription {
   };
 }
 
-/** Returns the pod `shop/web` with one container and these changes. */
+/** The pod `shop/web` with one container, and what a test adds to its spec. */
 export function pod(spec: Partial<PodSpec> = {}, metadata: Partial<Pod['metadata']> = {}): Pod {
   return {
     apiVersion: 'v1',
@@ -39,7 +39,7 @@ export function pod(spec: Partial<PodSpec> = {}, metadata: Partial<Pod['metadata
   };
 }
 
-/** Returns the container `main` with these changes. */
+/** The container `main`, and what a test adds to it. */
 export function container(more: Partial<Container> = {}): Container {
   return { name: 'main', image: 'busybox:1', ...more };
 }

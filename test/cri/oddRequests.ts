@@ -1,7 +1,4 @@
-/**
- * Requests that a well-behaved agent does not send, and the outcome of each on a CRI runtime: `OK`, the name of the
- * status code, or the observed state.
- */
+/** Requests that a sensible agent does not send, and what a CRI runtime answers to each: `OK`, the code's name, or what it shows. */
 import {
   ContainerConfig,
   ContainerFilter,
@@ -18,19 +15,17 @@ import { outcomeOf, type RawCalls } from './rawCalls.ts';
 type Outcomes = Record<string, string>;
 
 const SLEEPER = ['sh', '-c', "trap 'exit 0' TERM; sleep 1000 & wait"];
-/** An ID that no runtime uses. */
+/** An id that no runtime has. */
 const NOBODY = 'f'.repeat(64);
 const SHORT = 20;
-/**
- * Streams of a command without any, and of one with a terminal, which has no separate stderr even if it is requested.
- */
+/** Of a command that nobody sees, and of one whose terminal has no separate stderr, although it is asked for. */
 const NO_STREAM = { tty: false, stdin: false, stdout: false, stderr: false };
 const BOTH = { tty: true, stdin: true, stdout: true, stderr: true };
 
 const sandboxConfig = (name: string) =>
   PodSandboxConfig.fromPartial({ metadata: { name, namespace: 'odd', uid: `uid-${name}` }, labels: { pod: name } });
 
-/** Sends all requests. `image` contains a busybox shell and is removed at the end. */
+/** Sends all of them; `image` has a busybox shell and is removed in the end. */
 export async function playOddRequests(
   { call }: Pick<RawCalls, 'call'>,
   image: string,
@@ -187,7 +182,7 @@ class OddRequests {
     };
   }
 
-  /** Removes the image while one of its containers runs. */
+  /** The image goes while a container of it runs. */
   async images(): Promise<Outcomes> {
     const sandbox = await this.#sandbox('images');
     const container = await this.#container(sandbox, 'images');
@@ -237,7 +232,7 @@ class OddRequests {
     return seen;
   }
 
-  /** Sends the request with a prefix of the ID, the whole ID, an unknown ID, and an empty one. */
+  /** Asks with the beginning of the id, the whole id, one that nobody has, and none. */
   async #eachId(id: string, ask: (id: string) => Promise<string>): Promise<string> {
     const seen: string[] = [];
     for (const each of [id.slice(0, SHORT), id, NOBODY, '']) seen.push(await ask(each));

@@ -1,7 +1,4 @@
-/**
- * Expected outcomes of the odd requests. Requests with an ID are sent with a prefix, the whole ID, an unknown ID, and
- * an empty one.
- */
+/** What odd requests come to: where an id is asked with, by its beginning, whole, one that nobody has, and none. */
 export const oddRequestsExpected: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   sandboxes: {
     afterUnknownHandler: 'OK',

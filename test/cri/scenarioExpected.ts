@@ -1,6 +1,6 @@
 import type { Observations } from './scenario.ts';
 
-/** Returns the observations of the scenario on every runtime, in the words of containerd. */
+/** What the scenario sees on every runtime, in containerd's own words. */
 export function expectedOf(image: string): Observations {
   return {
     images: {

@@ -1,7 +1,4 @@
-/**
- * The causes that a node reports for failing pods on a real containerd: first the cause itself, then the message of the
- * component that observed it.
- */
+/** What a node tells its users of pods that fail, on a real containerd: the cause first, then the words of who knows it. */
 import { describe, expect, test } from '@jest/globals';
 import { eventually } from './support/eventually.ts';
 import { nodeForAllTests } from './support/forAllTests.ts';
@@ -12,7 +9,7 @@ import { statelet } from './support/statelet.ts';
 const node = await nodeForAllTests(upNode);
 
 const ask = async (...args: string[]) => (await statelet(...args, '--state-dir', node.directory)).out;
-/** Joins wrapped text into one line. */
+/** The text on one line, as it stood before it was wrapped. */
 const joined = (text: string) => text.replace(/\s+/g, ' ');
 const inBackOff = (name: string) =>
   node.until('is in back-off', name, (pod) => {

@@ -8,8 +8,7 @@ import { forAllTests, nodeForAllTests } from './support/forAllTests.ts';
 import { podManifest, shell, steadily } from './support/manifests.ts';
 import { runNode } from './support/node.ts';
 
-// The volume is created before the node so that it is also cleaned up before the node. Then nothing of the node hangs
-// any longer.
+// Before the node, for it ends before it: then nothing of the node hangs any more.
 const hanging = await forAllTests(async () => {
   const folder = await mkdtemp(join(tmpdir(), 'statelet-hanging-'));
   const { directory, end } = await hangingVolume(join(folder, 'volume'));
@@ -17,7 +16,7 @@ const hanging = await forAllTests(async () => {
 });
 const node = await nodeForAllTests(runNode);
 
-/** More pods than Node.js has threads for file system calls, and more than there are slots for pod starts. */
+/** More than Node.js has threads for the calls of files, and more than there are slots for starts. */
 const MANY = 6;
 
 interface Mount {
@@ -34,10 +33,7 @@ function podOver(name: string, { path, type, subPath }: Mount) {
 
 const explained = async (name: string) => JSON.stringify(await node.ask(`/explain/pods/${name}-node`));
 
-/**
- * Pods with an unresponsive volume wait in a state that matches `waits`, while a different pod starts and terminates.
- * Returns the names of the waiting pods.
- */
+/** Pods at a volume that does not answer wait, each in a state of its own, while another one starts and ends. */
 async function story(kind: Omit<Mount, 'path'>, waits: RegExp): Promise<string[]> {
   const name = (at: number | string) => `${kind.type ?? kind.subPath ?? 'any'}-${at}`.toLowerCase();
   const stuck = Array.from({ length: MANY }, (_, at) => name(at));

@@ -1,4 +1,4 @@
-/** Control characters from containers and manifests, on a real containerd. None of them reaches a terminal. */
+/** Control characters that containers and manifests bring along, on a real containerd: no terminal gets one of them. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
@@ -14,29 +14,24 @@ import { type Manifest, podManifest, shell, steadily } from './support/manifests
 import { containerOf, upNode } from './support/node.ts';
 import { packageNode } from './support/statelet.ts';
 
-/**
- * Clears the scrollback, sets the title, rings the bell, sets a color by an 8-bit CSI, and reverses the text direction.
- */
+/** Clears what has scrolled away, sets the title, rings, colours by 8 bits, turns the direction of the text. */
 const HOSTILE = '\x1b[3J\x1b]0;title\x07\x9b31m\u202egpj.exe\x7f';
 const SHOWN = printableText(HOSTILE);
-/** The same text as an argument of `printf` in a container. */
+/** The same as a container's `printf` writes it. */
 const PRINTED = String.raw`\033[3J\033]0;title\007\302\23331m\342\200\256gpj.exe\177`;
 
-/** The control sequences of the live table itself, without colors. */
+/** What the live table itself writes to steer a terminal, without colours. */
 const OWN_SEQUENCES = new RegExp(`${ESC}\\[(?:\\?(?:1049|2026|25|7)[hl]|2[JK]|\\d+;1H)`, 'g');
 
-/**
- * A minimal environment for commands on a terminal. Besides TERM, no variable describes the capabilities of the
- * terminal.
- */
+/** What a command on a terminal finds in its environment: nothing that says what the terminal can do. */
 const env = { PATH: process.env.PATH, TERM: 'xterm-256color', NO_COLOR: '1' };
 
 const commandLine = (words: readonly string[]) => [...packageNode, ...words].join(' ');
 
-/** Removes the carriage returns that the terminal adds to line ends. */
+/** What a terminal has got, without its own line ends. */
 const withoutReturns = (text: string) => text.replaceAll('\r\n', '\n');
 
-/** Runs a command on a new terminal, and returns its output once it has exited. */
+/** Runs a command on a terminal of its own, to its end. */
 async function onTerminal(...words: string[]): Promise<string> {
   const args = ['-qec', `stty cols 400; ${commandLine(words)}`, '/dev/null'];
   const running = promisify(execFile)('script', args, { env, maxBuffer: 2 ** 26 });
@@ -44,7 +39,7 @@ async function onTerminal(...words: string[]): Promise<string> {
   return withoutReturns((await running).stdout);
 }
 
-/** Starts a node whose live table is on a terminal. */
+/** A node whose live table is on a terminal. */
 async function nodeOnTerminal() {
   const node = await upNode();
   const own = ['--pod-manifest-path', node.manifests, '--hostname-override', 'node'];
@@ -82,7 +77,7 @@ const screen = () => (seenOn(node.written()).other ?? []).join('\n');
 
 const ask = (...words: string[]) => onTerminal(...words, '--state-dir', node.directory);
 
-/** Returns a pod with such characters in every field that accepts arbitrary text. */
+/** A pod that has such characters wherever its author may write what they like. */
 function hostilePod(name: string, container: ReturnType<typeof shell>): Manifest {
   const manifest = podManifest(name, [
     { ...container, env: [{ name: 'SAID', value: `set: ${HOSTILE}` }], args: [HOSTILE] },
@@ -91,15 +86,15 @@ function hostilePod(name: string, container: ReturnType<typeof shell>): Manifest
 }
 
 const PODS = {
-  /** The text is in the termination message. */
+  /** Its last words. */
   ended: hostilePod('ended', shell('main', `printf '${PRINTED}' > /dev/termination-log; exit 3`)),
-  /** The text is in the last lines of the log. */
+  /** The last lines of its log. */
   logged: hostilePod('logged', shell('main', `printf '${PRINTED}\\n${PRINTED}\\n' >&2; exit 3`)),
-  /** The text is in the command, which the runtime's error quotes. */
+  /** What it asks for: the runtime's words name it. */
   started: hostilePod('started', shell('main', '', { command: [`/no/${HOSTILE}`] })),
-  /** The text is in the image name, which the node's error quotes. */
+  /** Its image: the words of the node name it. */
   pulled: hostilePod('pulled', { ...shell('main', ''), image: HOSTILE }),
-  /** The text is in the output of the probe. */
+  /** What its probe says. */
   probed: hostilePod(
     'probed',
     shell('main', steadily(), {
@@ -108,7 +103,7 @@ const PODS = {
   ),
 };
 
-/** Writes the manifests, and waits until everything that they cause is reported. */
+/** They are written, and have come so far that all that they say is told. */
 async function withHostilePods(): Promise<void> {
   for (const [name, manifest] of Object.entries(PODS)) await node.write(name, manifest);
   await node.write('refused', { ...PODS.ended, spec: { ...PODS.ended.spec, hostname: HOSTILE } });

@@ -1,4 +1,4 @@
-/** Unused images are removed when their file system fills up, on a real containerd whose disk is a small tmpfs. */
+/** Unused images go as their file system fills up, on a real containerd whose disk is a small one in memory. */
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,6 @@ import { noAbort } from './support/containerd.ts';
 import { nodeForAllTests } from './support/forAllTests.ts';
 import { podManifest } from './support/manifests.ts';
 import { type RunNode, runNodeIn } from './support/node.ts';
-import { isContainerd2 } from './support/runtimes.ts';
 import { statelet } from './support/statelet.ts';
 
 const DISK_BYTES = 64 * 2 ** 20;
@@ -33,7 +32,7 @@ const imageWith = (name: string, words: string) => {
   return buildImage({ name, files, config: { Cmd: ['/bin/sh', '-c', 'exec sleep 3600'] } });
 };
 
-/** Starts a node whose files, including those of its containerd, are all on a small disk. */
+/** A node all of whose files, and those of its containerd, are on a small disk. */
 async function nodeOnSmallDisk(): Promise<RunNode & { readonly disk: string }> {
   const disk = await mkdtemp(join(tmpdir(), 'statelet-disk-'));
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_BYTES}`, 'tmpfs', disk]);
@@ -72,16 +71,10 @@ test('C47: only an image that no container uses is removed', async () => {
   const listed = (await statelet('image', 'list', ...at)).out;
   expect(listed).toMatch(/library\/web +1 .* not while in use +container main of pod default\/web-node\n/);
   expect(listed).toMatch(/library\/spare +1 .* at 85% disk usage \(place \d\) +<none>\n/);
-  // containerd 2 pins the image of the sandboxes.
-  expect(listed).toMatch(
-    isContainerd2 ? /pause.* never \(pinned\) +<none>\n/ : /pause.* not while in use +the sandboxes of all pods\n/,
-  );
+  expect(listed).toMatch(/pause.* not while in use +the sandboxes of all pods\n/);
 
   const collector = new ImageCollector({
-    cri: {
-      ...node.runtime.cri,
-      containerStatus: () => Promise.reject(new Error('containerd lists the images that a container mounts')),
-    },
+    cri: node.runtime.cri,
     clock: systemClock,
     policy: { ...defaultImageGarbagePolicy, minAgeMs: 0 },
     claims: new ImageClaims(),
@@ -102,7 +95,7 @@ test('C47: only an image that no container uses is removed', async () => {
   expect(left).toContain('docker.io/library/web:1');
   expect(left).not.toContain('docker.io/library/spare:1');
   expect(left.filter((name) => name.includes('pause'))).toHaveLength(1);
-  // containerd frees the space only after the call.
+  // containerd frees the space after the call.
   await rm(filler);
   expect((await node.running('web')).status?.containerStatuses?.[0]?.restartCount).toBe(0);
 });

@@ -1,4 +1,4 @@
-/** Detection of a kubelet that really runs, from its command line and its mounts. */
+/** A kubelet that really runs, as far as its command line and its mounts tell. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
@@ -25,9 +25,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/**
- * Starts a process named kubelet with this root directory in a new mount namespace, in which it first runs `prepare`.
- */
+/** Starts what calls itself a kubelet over a root directory, in a mount namespace of its own, once `prepare` is done there. */
 async function kubeletOver(directory: string, prepare: string): Promise<number | undefined> {
   const waits = 'echo ready; read _';
   const script = `${prepare} && exec -a kubelet bash -c '${waits}' kubelet "--root-dir=$0"`;

@@ -6,7 +6,6 @@ import { networkStoryExpected, playNetworkStory } from '../cri/networkStory.ts';
 import { rawCalls } from '../cri/rawCalls.ts';
 import { withContainerd } from './support/containerd.ts';
 import { eventually } from './support/eventually.ts';
-import { isContainerd2 } from './support/runtimes.ts';
 
 test('a real containerd without a ready network responds like the simulated runtime', async () => {
   const seen = await withContainerd(async ({ containerd, directory }) => {
@@ -27,7 +26,5 @@ test('a real containerd without a ready network responds like the simulated runt
       close();
     }
   });
-  // containerd 2 releases the name of a failed sandbox.
-  const expected = isContainerd2 ? { ...networkStoryExpected, shown: '', runAfter: 'OK' } : networkStoryExpected;
-  expect(seen).toEqual(expected);
+  expect(seen).toEqual(networkStoryExpected);
 }, 60_000);

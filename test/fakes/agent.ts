@@ -11,14 +11,14 @@ import type { AgentPort, NodeSummary, PodPaths, StreamEndpoint, StreamRequest } 
 import { aNode } from '../kubernetes/nodes.ts';
 import { nodeView, type ShownPod, seenPod } from '../kubernetes/views.ts';
 
-/** A fake node agent whose pods are set by the test. */
+/** A node agent whose pods are what a test says they are. */
 export interface FakeAgent extends AgentPort {
-  /** Adds or updates a pod, and notifies all subscribers. */
+  /** Brings a pod, or changes it, and tells all subscribers. */
   show(view: ShownPod): void;
   remove(view: ShownPod): void;
-  /** Records an event, as the machines of the node do. */
+  /** What the node's machines tell now. */
   readonly record: EventRecorder['record'];
-  /** Updates the summary of the node. */
+  /** Changes what the node says of itself. */
   become(node: Partial<NodeSummary>): void;
   readonly subscribers: () => number;
 }
@@ -26,7 +26,7 @@ export interface FakeAgent extends AgentPort {
 const SOCKET = 'unix:///run/containerd/containerd.sock';
 const runtime = { name: 'containerd', version: 'v1.6.20', state: 'ready', since: 0 };
 
-/** The tags of each state in the state chart of the node. */
+/** As the chart of the node has them. */
 const TAGS: Readonly<Record<string, readonly string[]>> = {
   starting: ['working', 'beginning'],
   awaitingSources: ['waiting', 'beginning'],
@@ -35,9 +35,7 @@ const TAGS: Readonly<Record<string, readonly string[]>> = {
   draining: ['working', 'ending'],
 };
 
-/**
- * Creates an agent with the pods of the views. The status of a pod is computed as the node does it, at the time `now`.
- */
+/** An agent with the views' pods; a pod's status is computed as the node would, at the time `now`. */
 export function fakeAgent(options: {
   now: number;
   views?: readonly ShownPod[];
@@ -45,13 +43,13 @@ export function fakeAgent(options: {
   stream?: (request: StreamRequest) => StreamEndpoint | Promise<StreamEndpoint>;
   podLogs?: string;
   places?: Partial<PodPaths>;
-  /** The tail of the log of every container. */
+  /** How the log of any container ends. */
   latestLog?: LogTail;
-  /** Called when a list of the runtime is requested. */
+  /** Called when the runtime is listed on request. */
   onConfirm?: () => void;
   readonly images?: readonly ImageUse[];
   readonly evictionFigures?: EvictionFigures;
-  /** Returns the stats summary. Undefined if the node does not measure its usage. */
+  /** The summary of what is used; undefined if it is not measured. */
   usage?: () => object;
 }): FakeAgent {
   const views = new Map((options.views ?? []).map((view) => [view.pod.metadata.uid, view]));

@@ -14,16 +14,13 @@ import { connectionRefused } from './toldTransport.ts';
 const ADMIN: User = { name: 'admin', groups: ['system:masters'] };
 const nodeUser = (name: string): User => ({ name: `system:node:${name}`, groups: ['system:nodes'] });
 
-/** A transport that sends requests to an API server in memory. */
+/** Carries requests to an API in memory. */
 export class MemoryTransport implements KubeTransport {
-  /** All requests, in order. */
+  /** What was asked, in order. */
   readonly requests: KubeRequest[] = [];
-  /**
-   * Whether the server is unreachable, so that every request is refused. Open watches remain open until `cut` is
-   * called.
-   */
+  /** While it is away no request reaches the server, and no watch goes on. */
   isAway = false;
-  /** Number of times that the client has reset its connections. */
+  /** How often its connections were given up. */
   resets = 0;
   readonly #api: Pick<Api, 'respond'>;
   readonly #user: User;
@@ -38,9 +35,9 @@ export class MemoryTransport implements KubeTransport {
     this.requests.push(request);
     if (this.isAway) throw connectionRefused();
     const { method, path: url, headers, body = '' } = request;
-    const apiRequest = { method, url, headers: new Map(Object.entries(headers)), body, user: this.#user };
-    const response = await unlessAborted(this.#api.respond(apiRequest), signal);
-    return { code: response.code, headers: response.headers, body: this.#bodyOf(response, signal) };
+    const asked = { method, url, headers: new Map(Object.entries(headers)), body, user: this.#user };
+    const answer = await unlessAborted(this.#api.respond(asked), signal);
+    return { code: answer.code, headers: answer.headers, body: this.#bodyOf(answer, signal) };
   }
 
   reset(): void {
@@ -52,14 +49,14 @@ export class MemoryTransport implements KubeTransport {
     this.cut();
   }
 
-  /** Breaks all watches. */
+  /** Every watch breaks. */
   cut(): void {
     for (const cut of [...this.#cuts]) cut();
   }
 
-  async *#bodyOf(response: ApiResponse, signal: AbortSignal): AsyncGenerator<string> {
-    if ('body' in response) {
-      yield String(response.body);
+  async *#bodyOf(answer: ApiResponse, signal: AbortSignal): AsyncGenerator<string> {
+    if ('body' in answer) {
+      yield String(answer.body);
       return;
     }
     const lines: string[] = [];
@@ -73,7 +70,7 @@ export class MemoryTransport implements KubeTransport {
     this.#cuts.add(cut);
     const onAbort = () => ended(new Error('aborted'));
     signal.addEventListener('abort', onAbort, { once: true });
-    const stop = response.start(
+    const stop = answer.start(
       (line) => {
         lines.push(line);
         wake();
@@ -101,7 +98,7 @@ export class MemoryTransport implements KubeTransport {
 export interface Cluster {
   readonly api: Api;
   readonly transport: MemoryTransport;
-  /** The client of the node. */
+  /** The node's client. */
   readonly client: KubeClient;
   readonly pods: PodCache;
   readonly leaseClient: KubeClient;
@@ -114,7 +111,7 @@ export interface Cluster {
   readonly providerId: string;
   readonly createsNode: boolean;
   readonly attachesByController: boolean;
-  /** Sends a request as an administrator. Returns the object of the response, or throws its message. */
+  /** Asks as an administrator; gives the object of the answer, or throws what it says. */
   ask(method: string, path: string, body?: object, contentType?: string): Promise<Record<string, unknown>>;
 }
 
@@ -124,9 +121,9 @@ export function cluster(clock: Clock, nodeName = 'node-1'): Cluster {
   const client = new KubeClient({ transport, clock, userAgent: 'statelet/test' });
   const ask: Cluster['ask'] = async (method, url, body, contentType = 'application/json') => {
     const headers = new Map([['content-type', contentType]]);
-    const response = await api.respond({ method, url, headers, body: body ? JSON.stringify(body) : '', user: ADMIN });
-    const object = JSON.parse('body' in response ? String(response.body) : '{}');
-    if (response.code >= 400) throw new Error(`${response.code}: ${object.message}`);
+    const answer = await api.respond({ method, url, headers, body: body ? JSON.stringify(body) : '', user: ADMIN });
+    const object = JSON.parse('body' in answer ? String(answer.body) : '{}');
+    if (answer.code >= 400) throw new Error(`${answer.code}: ${object.message}`);
     return object;
   };
   const host = {

@@ -1,4 +1,4 @@
-/** Files in memory on which individual calls hang until they are released, or fail. */
+/** Files in memory of which single calls hang until they are let go, or fail. */
 import type { OpenFile } from '../../host/files/fileSystem.ts';
 import { fileError } from '../../host/simulated/fileError.ts';
 import type { MemoryDisk } from '../../host/simulated/memoryDisk.ts';
@@ -6,21 +6,21 @@ import { MemoryFiles } from '../../host/simulated/memoryFiles.ts';
 
 type Call = 'open' | 'writeFile' | 'sync' | 'close' | 'rename' | 'rm';
 
-interface Rule {
+interface Held {
   readonly call: Call;
   readonly path: RegExp;
   times: number;
-  /** Undefined if the call fails instead of hanging. */
-  readonly released: Promise<void> | undefined;
+  /** Without one it fails. */
+  readonly goOn: Promise<void> | undefined;
 }
 
 export class HangingFiles extends MemoryFiles {
   override readonly threadCount = 4;
-  /** Number of calls that currently hang. */
+  /** How many calls hang now. */
   hanging = 0;
-  /** The target paths of all renames, in order. */
+  /** What was put in its place, in that order. */
   readonly renamed: string[] = [];
-  readonly #rules: Rule[] = [];
+  readonly #held: Held[] = [];
 
   constructor(disk: MemoryDisk) {
     super(disk);
@@ -36,16 +36,16 @@ export class HangingFiles extends MemoryFiles {
     };
   }
 
-  /** Makes the next `times` matching calls hang before they take effect. The returned function releases them. */
+  /** Lets so many of these calls hang, before they do anything; what it gives lets them go on. */
   hold(call: Call, path: RegExp, times = 1): () => void {
-    const { promise: released, resolve } = Promise.withResolvers<void>();
-    this.#rules.push({ call, path, times, released });
+    const { promise: goOn, resolve } = Promise.withResolvers<void>();
+    this.#held.push({ call, path, times, goOn });
     return resolve;
   }
 
-  /** Makes the next matching call fail before it takes effect. */
+  /** Lets one of these calls fail, before it does anything. */
   failOnce(call: Call, path: RegExp): void {
-    this.#rules.push({ call, path, times: 1, released: undefined });
+    this.#held.push({ call, path, times: 1, goOn: undefined });
   }
 
   override async open(path: string, flags: string | number, mode?: number): Promise<OpenFile> {
@@ -66,12 +66,12 @@ export class HangingFiles extends MemoryFiles {
   }
 
   async #pass(call: Call, path: string): Promise<void> {
-    const rule = this.#rules.find((each) => each.call === call && each.times > 0 && each.path.test(path));
-    if (rule === undefined) return;
-    rule.times -= 1;
-    if (rule.released === undefined) throw fileError('EIO', call, path);
+    const held = this.#held.find((each) => each.call === call && each.times > 0 && each.path.test(path));
+    if (held === undefined) return;
+    held.times -= 1;
+    if (held.goOn === undefined) throw fileError('EIO', call, path);
     this.hanging += 1;
-    await rule.released;
+    await held.goOn;
     this.hanging -= 1;
   }
 }

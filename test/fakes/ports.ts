@@ -1,13 +1,10 @@
-/**
- * Ports whose calls the test answers itself, synchronously and in any order. No promise stands between a call and its
- * result.
- */
+/** Ports that a test answers itself, at once and in its own order: no promise stands between a question and its answer. */
 import { type ActorLogic, type AnyActorRef, type AnyEventObject, fromCallback, type Snapshot } from 'xstate';
 import { type Failure, type FailureReason, toFailure } from '../../base/failure.ts';
 import type { FeedLogic, Port, PortName, PortTypes, Provider, TimerLogic } from '../../machines/shared/ports.ts';
 import type { TimerInput } from '../../machines/shared/waiting/timerInput.ts';
 
-/** Computes the result of a call of each port. Without it, all calls wait for the test. */
+/** What a world answers by itself; a port without an answer waits for the test. */
 export type Answers = { readonly [K in PortName]: (input: PortTypes[K]['input']) => PortTypes[K]['output'] };
 
 interface Call {
@@ -15,15 +12,15 @@ interface Call {
   readonly input: unknown;
   readonly ref: AnyActorRef;
   open: boolean;
-  /** The result of the call, while the response is in flight. */
+  /** What it has led to, while the answer is on its way. */
   outcome?: AnyEventObject;
 }
 
 interface Wait {
   due: number;
-  /** Whether the wait ends at a wall-clock time, so that setting the clock changes its duration. */
+  /** Whether it is over when the clock shows that, however it is set. */
   readonly byClock: boolean;
-  /** Whether the wait ends when the clock is set back. */
+  /** Whether it is over when the clock is set back. */
   readonly isOverBack?: boolean;
   readonly elapse: () => void;
 }
@@ -35,7 +32,7 @@ function dueOf(input: TimerInput, now: number): Omit<Wait, 'elapse'> {
   return { due: Math.min(Math.max(now, input.until), now + (input.within ?? Infinity)), byClock: false };
 }
 
-/** Fake ports of some machines, and the clock of their timers. */
+/** The ports of some machines, and the time that their timers count. */
 export class FakePorts implements Provider {
   now: number;
   readonly calls: Call[] = [];
@@ -50,45 +47,45 @@ export class FakePorts implements Provider {
     this.#answers = answers;
   }
 
-  /** Leaves the calls of these ports to the test from now on. */
+  /** From now on the test answers these itself. */
   hold(...names: PortName[]): void {
     for (const name of names) this.#held.add(name);
   }
 
-  /** Makes the next call of a port fail with this reason, even if the test does not answer that port. */
+  /** The next call of a port fails with this reason, whoever would answer it. */
   failNext(name: PortName, reason: FailureReason): void {
     this.#failing.set(name, [...(this.#failing.get(name) ?? []), reason]);
   }
 
-  /** Returns the ports of the calls that wait for a response, oldest first. */
+  /** The calls that wait for their answer, the oldest first. */
   pending(name?: PortName): PortName[] {
     return this.calls.filter(({ open, port }) => open && (name ?? port) === port).map(({ port }) => port);
   }
 
-  /** Returns the inputs of all calls of a port so far, oldest first. */
+  /** What a port was asked so far, the oldest first. */
   asked<K extends PortName>(name: K): PortTypes[K]['input'][] {
-    // The input of each call has the type of its port.
+    // Each call's input is of its own port.
     return this.calls.filter(({ port }) => port === name).map(({ input }) => input as PortTypes[K]['input']);
   }
 
-  /** Answers the oldest waiting call of a port, with the computed result unless an output is given. */
+  /** Answers the oldest call of a port that waits; without an output, as the world would. */
   answer<K extends PortName>(name: K, ...output: [] | [PortTypes[K]['output']]): void {
     const call = this.#take(name);
     call.ref.send(output.length > 0 ? { type: 'fake.answer', output: output[0] } : this.#outcome(call));
   }
 
-  /** Performs the oldest waiting call of a port. The response stays in flight. */
+  /** The world does now what the oldest call of a port asks for; the answer is still on its way. */
   perform(name: PortName): void {
     const call = this.#oldest(name);
     call.outcome = this.#outcome(call);
   }
 
-  /** Whether the oldest waiting call of a port has been performed. */
+  /** Whether the world has done what the oldest call of a port asks for. */
   isPerformed(name: PortName): boolean {
     return this.#oldest(name).outcome !== undefined;
   }
 
-  /** Performs the oldest waiting call of a port and loses the response, so that the runtime seems to be unavailable. */
+  /** What the oldest call of a port asks for is done, but the answer is lost: the runtime seems to be away. */
   lose(name: PortName): void {
     this.perform(name);
     this.fail(name, 'RuntimeUnavailable', 'the answer was lost');
@@ -98,7 +95,7 @@ export class FakePorts implements Provider {
     this.#take(name).ref.send({ type: 'fake.failure', failure: { ...this.#failure(reason, message), ...over } });
   }
 
-  /** Advances time by `ms` milliseconds. Each wait ends at its own time. */
+  /** Moves time on by `ms` milliseconds, each wait ending at its own moment. */
   advance(ms: number): void {
     const target = this.now + ms;
     for (let next = this.#next(); next !== undefined && next.due <= target; next = this.#next()) {
@@ -109,7 +106,7 @@ export class FakePorts implements Provider {
     this.now = target;
   }
 
-  /** Advances time to the end of the next wait, and ends only that wait. */
+  /** Moves time on to the end of the next wait, and ends that one alone. */
   endNextWait(): void {
     const next = this.#next();
     if (next === undefined) throw new Error('there is no wait');
@@ -118,10 +115,7 @@ export class FakePorts implements Provider {
     next.elapse();
   }
 
-  /**
-   * Sets the clock forward by `by` milliseconds, or back if `by` is negative. Waits for a duration are unaffected, but
-   * those for a wall-clock time are not.
-   */
+  /** Sets the clock so many milliseconds forward, or back: what waits already goes on, but for what the clock is to show. */
   setClock(by: number): void {
     this.now += by;
     for (const wait of this.#waits) {
@@ -130,7 +124,7 @@ export class FakePorts implements Provider {
     }
   }
 
-  /** Time in milliseconds until the next wait ends. */
+  /** When the next wait ends, in milliseconds from now. */
   get untilNext(): number | undefined {
     const next = this.#next();
     return next && next.due - this.now;
@@ -149,11 +143,11 @@ export class FakePorts implements Provider {
       inputs.set(scope.self, input);
       return initial(scope, input);
     };
-    // The machine treats this logic like a promise, because it ends with an output or an error.
+    // To the machine it is a promise's logic: it ends with an output or an error.
     return logic as unknown as Port<K>;
   }
 
-  /** Returns a feed that reports nothing, because the test sends the facts itself. */
+  /** The test tells itself what a feed would. */
   feed(): FeedLogic {
     return fromCallback<{ type: 'feed.never' }>(() => {});
   }
@@ -197,11 +191,11 @@ export class FakePorts implements Provider {
     return call;
   }
 
-  /** Performs a call once, and returns its result. */
+  /** What a call leads to in the world, which happens once. */
   #outcome({ port, input, outcome }: Call): AnyEventObject {
     if (outcome !== undefined) return outcome;
     try {
-      // The input of the call has the type of this port.
+      // The call's input is of this port.
       return { type: 'fake.answer', output: this.#answers?.[port](input as never) };
     } catch (error) {
       return { type: 'fake.failure', failure: toFailure(error, this.now) };

@@ -1,4 +1,4 @@
-/** The streaming server of a runtime. The test defines the behaviour of its commands. */
+/** The streaming server of a runtime, whose commands are what a test says they are. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,25 +7,22 @@ import type { SpdyConnection } from '../../cri/streaming/spdyConnection.ts';
 import type { SpdyStream } from '../../cri/streaming/spdyStream.ts';
 import { acceptSpdy } from '../../cri/streaming/upgrade.ts';
 
-/** The streams of a command by type: `error`, `stdin`, `stdout`, `stderr`, `resize`. */
+/** The streams of a command, by what they are: `error`, `stdin`, `stdout`, `stderr`, `resize`. */
 type CommandStreams = ReadonlyMap<string, SpdyStream>;
 
 interface StreamingServer {
   readonly url: string;
-  /** The method and path of each request. */
+  /** Every request to it, as its method and path. */
   readonly asked: readonly string[];
   close(): Promise<void>;
 }
 
 interface Behaviour {
-  /**
-   * The number of streams of a command, and the function that runs once they are open. The connection is closed
-   * afterwards.
-   */
+  /** How many streams a command has, and what it does once they are open; it is closed when that is done. */
   readonly count?: number;
   readonly run?: (streams: CommandStreams, connection: SpdyConnection) => unknown;
   readonly protocols?: readonly string[];
-  /** Sends a response instead of upgrading the connection. */
+  /** Answers instead of upgrading. */
   readonly refuse?: (request: IncomingMessage, response: ServerResponse) => unknown;
 }
 
@@ -58,7 +55,7 @@ export async function streamingServer({
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
-    // A server that listens on a port has an address of this type.
+    // A server that listens at a port has such an address.
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/exec/token`,
     asked,
     close: async () => {
@@ -70,7 +67,7 @@ export async function streamingServer({
   };
 }
 
-/** Returns the final status of a command, as the kubelet writes it. */
+/** How a command has ended, as a kubelet writes it. */
 export const endedWith = (exitCode: number): string =>
   JSON.stringify(
     exitCode === 0

@@ -5,9 +5,9 @@ import { checkAccess, tokenCookie } from '../../inspect/access.ts';
 
 type Guarded = Parameters<typeof checkAccess>[1];
 
-/** Returns the status code with which a request is rejected; 0 if it is accepted. */
+/** The code under which a request is refused; 0 where it may be answered. */
 function codeOf(guarded: Guarded, headers: Readonly<Record<string, string>>, url = '/'): number {
-  // `checkAccess` reads only these fields.
+  // It looks at nothing else.
   return checkAccess({ method: 'GET', url, headers } as unknown as IncomingMessage, guarded)?.code ?? 0;
 }
 

@@ -1,4 +1,4 @@
-/** Metrics of clients about their requests, counted as in client-go. */
+/** What clients report of their requests, as client-go counts it. */
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { KubeClient } from '../../kubeclient/client.ts';

@@ -1,18 +1,16 @@
 import { FIRST_FURTHER, furtherTitles } from '../../testing/simulation/soak/playNumbered.ts';
 
-/** A deliberate fault in the node, which a simulation must find: `npm run soak -- --faulty`. */
+/** A fault put into the node on purpose: `npm run soak -- --faulty` shows that a simulation finds it. */
 export interface SeededFault {
-  /** Selects the fault on the command line. */
+  /** By which it is picked. */
   readonly name: string;
-  /** The resulting misbehavior. */
+  /** What is wrong then. */
   readonly breaks: string;
-  /** The product file to change. It contains `find` exactly once. */
+  /** The file of the product, and the text that stands in it exactly once. */
   readonly file: string;
   readonly find: string;
   readonly put: string;
-  /**
-   * The number of the story that finds the fault. It runs first, because otherwise many stories would run before it.
-   */
+  /** The number of the story that has found it, which is told first: many have to be told before it otherwise. */
   readonly story?: number;
 }
 

@@ -1,4 +1,4 @@
-/** Deliberate faults in the node. `npm run soak -- --faulty` checks that a simulation finds each of them. */
+/** Faults put into the node on purpose: `npm run soak -- --faulty` shows that a simulation finds each of them. */
 
 import { numberOfStory, type SeededFault } from './seededFault.ts';
 import { faultsOfClaims } from './simulatedClaims.ts';
@@ -6,7 +6,7 @@ import { faultsOfEvictions } from './simulatedEvictions.ts';
 import { faultsOfMachines } from './simulatedMachines.ts';
 import { faultsOfObjects } from './simulatedObjects.ts';
 
-/** Faults in effects, reads and notifications. */
+/** Faults in what is done, read and told. */
 const others: readonly SeededFault[] = [
   {
     name: 'image-in-use',
@@ -63,14 +63,6 @@ const others: readonly SeededFault[] = [
     find: "cpusetMems: memoryNodes.join(','),",
     put: "cpusetMems: memoryNodes.slice(0, 0).join(','),",
     story: 113,
-  },
-  {
-    name: 'device-elsewhere',
-    breaks: 'devices are chosen regardless of the NUMA nodes of the topology manager',
-    file: 'kubernetes/cpus/allocatePod.ts',
-    find: 'devices?.reserve(container, hint.nodes);',
-    put: 'devices?.reserve(container);',
-    story: 261,
   },
   {
     name: 'shared-device',
@@ -142,8 +134,8 @@ const others: readonly SeededFault[] = [
     name: 'no-mounts-given',
     breaks: 'containers are made without what they mount',
     file: 'cri/config/containerConfig.ts',
-    find: '...volumeMounts].map((mount) =>',
-    put: '...volumeMounts].slice(Infinity).map((mount) =>',
+    find: '...containerMounts(input)].map((mount) =>',
+    put: '...containerMounts(input)].slice(Infinity).map((mount) =>',
   },
   {
     name: 'mounts-of-nowhere',

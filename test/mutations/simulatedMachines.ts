@@ -1,7 +1,7 @@
-/** Faults in the decisions of machines. */
+/** Faults in what machines decide. */
 import { numberOfStory, type SeededFault } from './seededFault.ts';
 
-/** Returns code that makes the back-off after a crash ten hours if the condition holds. */
+/** The back-off of a crash, which is ten hours under a condition. */
 const afterTenHours = (condition: string): string =>
   [
     'const counted = waitAfterRun(context);',
@@ -62,8 +62,8 @@ export const faultsOfMachines: readonly SeededFault[] = [
     name: 'slot',
     breaks: 'a slot of a limiter that is given back stays held',
     file: 'machines/limiter/chart.ts',
-    find: 'slotIndex.withKey(event.key)',
-    put: '[]',
+    find: "event.type === 'slot.release' ? key === event.key : key.startsWith(",
+    put: "event.type === 'slot.forget' && key.startsWith(",
     story: 6,
   },
   {

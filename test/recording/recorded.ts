@@ -1,4 +1,4 @@
-/** A simulated node whose agents are each recorded as one run, in the same ring. */
+/** A simulated node whose agents are recorded, each in a life of its own, in one ring. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,31 +26,29 @@ afterEach(async () => {
 export interface RecordedOptions extends Pick<SimulatedNodeOptions, 'pods' | 'runtime' | 'config' | 'store'> {
   readonly sizeBytes?: number;
   readonly files?: FileSystem;
-  /** Digest of the machines that the recording states. */
+  /** The digest of the machines that it says it is of. */
   readonly machines?: string;
-  /** Whether the time limits of calls count down, 100 times as fast. */
+  /** Whether the limits of its calls count down, at once. */
   readonly limits?: boolean;
   readonly findCredentials?: FindCredentials;
-  /** Returns the observers of each new agent, in addition to the recorder. */
+  /** Who looks on besides the recorder, at each agent anew. */
   readonly watch?: (redaction: Redaction) => Parameters<typeof combineObservers>[0];
 }
 
 export interface Recorded {
   readonly node: SimulatedNode;
   readonly directory: string;
-  /** Errors that the recorders reported. */
+  /** What the recorders said that they could not do. */
   readonly errors: readonly unknown[];
-  /** Recorder of the current agent. */
+  /** That of the present agent. */
   readonly recorder: FlightRecorder;
-  /** Advances the clock by this number of minutes. The recorder is flushed after each minute. */
+  /** Lets time go by, a minute at a time, all that happens in which is written at its end. */
   readonly live: (minutes: number) => Promise<void>;
-  /** Kills the agent, and starts a new one. */
+  /** Kills the agent, and starts another one. */
   readonly restart: () => Promise<void>;
 }
 
-/**
- * Returns a clock on which only time limits elapse, or no timer at all. The recorder writes when the test flushes it.
- */
+/** Timers of the recorder never elapse, or those of limits alone: what waits is written when a test asks for it. */
 const clockOf = (now: () => number, limits: boolean): Clock => ({
   now,
   monotonic: now,
@@ -76,7 +74,7 @@ export async function recordedNode({
     lives += 1;
     return `life ${lives}`;
   };
-  // Each agent has its own redaction, as a separate process would.
+  // As of a process of its own.
   let redaction = createRedaction();
   const another = () =>
     createFlightRecorder({
@@ -118,7 +116,7 @@ export async function recordedNode({
   };
 }
 
-/** Replays each stretch of a recording and compares it with the recorded statuses. Returns the results. */
+/** What came of playing each stretch of a recording beside what was written down. */
 export async function checkedStretches(path: string): Promise<CheckResult[]> {
   const file = await RecordingFile.open(path);
   const checked: CheckResult[] = [];

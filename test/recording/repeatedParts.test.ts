@@ -6,11 +6,11 @@ import { isWithinLimits, replaceRepeatedObjects, restoreRepeatedObjects } from '
 import { containerWith, podWith } from '../fakes/pods.ts';
 import { recordedNode } from './recorded.ts';
 
-/** Returns a value after it was written and read. */
+/** A value after it was written and read. */
 const readBack = (value: unknown): unknown =>
   restoreRepeatedObjects(JSON.parse(JSON.stringify(runAllSteps(replaceRepeatedObjects(value)))));
 
-/** Returns the serialized length of the keyframe of a node with one pod of this number of containers. */
+/** The length of the keyframe of a node that runs one pod of so many containers, as it is written. */
 async function keyframeLength(count: number): Promise<number> {
   const containers = Array.from({ length: count }, (_, index) => containerWith(`c${index}`));
   const { node } = await recordedNode({ pods: [podWith('large', { containers })] });

@@ -1,4 +1,4 @@
-/** Flushing a recorder for readers of the recording. */
+/** What a recorder writes for those that are about to read it. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,10 +11,10 @@ import { RecordingFile } from '../../recording/recordingFile.ts';
 let directory: string;
 let recorder: FlightRecorder;
 let now = 0;
-/** Called by each write. It may delay the write or let it fail. */
+/** What a write waits for, or fails with. */
 let disk: () => Promise<void>;
 let attempts = 0;
-/** State of the agent's actors. */
+/** What the agent has come to. */
 let actors = '';
 
 beforeEach(async () => {
@@ -26,7 +26,7 @@ beforeEach(async () => {
 
 const keyframe = () => ({ at: now, actors, since: {}, statuses: {} });
 const agent: Parameters<FlightRecorder['start']>[0] = {
-  input: {} as never, // the recorder does not read it
+  input: {} as never, // no recorder looks into it
   draftKeyframe: () => ({ at: now, steps: { next: () => ({ done: true, value: keyframe() }) } }),
   now: () => now,
   subscribe: () => () => {},
@@ -47,7 +47,7 @@ function recorderOf(): FlightRecorder {
         return hostFiles.open(...given);
       },
     },
-    // No timer of the recorder elapses.
+    // Its own timers never elapse.
     clock: { now: () => now, monotonic: () => now, setTimeout: () => 0, clearTimeout: () => {} },
     program: { machines: '', versions: { statelet: '', node: '' }, life: '' },
     onError: () => {},
@@ -160,7 +160,7 @@ test('a keyframe of many actors is written over several turns of the event loop'
   isOver = true;
   expect(steps).toBe(actorCount + 1);
   expect(Math.max(...counts.map((count, index) => count - (counts[index - 1] ?? 0)))).toBeLessThanOrEqual(200);
-  // Lines that were added during the write follow it.
+  // What was added while it was written comes after it.
   await recorder.flush();
   const kinds = (await lines()).map(({ kind }) => kind).filter((kind) => kind !== 'fact');
   expect(kinds.slice(kinds.indexOf('ended') + 1)).toEqual(['began', 'began', 'state']);

@@ -1,4 +1,4 @@
-/** Setup and runs of `npm start` and `npm test`, in a copy of the package with stand-ins for the programs. */
+/** What `npm start` and `npm test` set up and run, in a copy of the package with stand-ins for the programs. */
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,12 +54,12 @@ async function program(path: string, script: string): Promise<void> {
 
 const note = (name: string) => `await (await import('node:fs/promises')).appendFile('${calls}', '${name}\\n');\n`;
 
-/** Puts stand-ins that are not static binaries before the programs of the host on the PATH. */
+/** Programs that are no static ones, found before those of the host. */
 async function withoutStaticPrograms(): Promise<void> {
   for (const name of ['busybox', 'catatonit']) await program(`bin/${name}`, '');
 }
 
-/** Starts the script as npm does, with the host's own Node.js. */
+/** Starts the script as npm does, by the host's own Node. */
 function setup(...args: string[]): Statelet {
   const host = (process.env.PATH ?? '').split(':').filter((each) => !each.includes('node_modules'));
   const env = { PATH: [join(directory, 'bin'), ...host].join(':'), INIT_CWD: tmpdir() };
@@ -180,7 +180,7 @@ describe('npm test', () => {
     expect(err).toContain('statelet: 2 tests were left out; they count as failed\n');
   });
 
-  /** Writes a stand-in for Jest whose successive runs produce these results. */
+  /** Writes a jest whose runs end with these results, one after the other. */
   const jestRuns = async (...runs: readonly { readonly numbers: object; readonly code: number }[]) => {
     const script = ['echo "$*" >> jest-calls', 'run=$(wc -l < jest-calls)', 'case $run in'];
     for (const [index, { numbers, code }] of runs.entries()) {
@@ -190,35 +190,24 @@ describe('npm test', () => {
   };
   const suite = { name: 'web.test.ts', status: 'failed', message: 'the port is taken' };
   const failedSuite = { ...suite, assertionResults: [{ status: 'passed' }, { status: 'failed' }] };
-  const passedSuite = { ...suite, status: 'passed', assertionResults: [{ status: 'passed' }] };
-  const firstRun = {
-    numbers: {
-      numFailedTests: 1,
-      testResults: [passedSuite, failedSuite],
-      projectNames: ['containerd-1', 'containerd-2'],
-    },
-    code: 1,
-  };
+  const firstRun = { numbers: { numFailedTests: 1, testResults: [failedSuite] }, code: 1 };
 
   test('reruns a failed suite alone, and reports it as flaky if it passes', async () => {
     await jestRuns(firstRun, { numbers: { numPassedTests: 2 }, code: 0 });
     const { code, out, err } = await finished(setup('test'));
     expect([code, out]).toEqual([1, '7 passed, 1 failed\n']);
     expect(err).toMatch(
-      /FLAKY: containerd-2 \S*web\.test\.ts\nthe first run failed:\nthe port is taken\nthe second run, alone, passed 2 /,
+      /FLAKY: \S*web\.test\.ts\nthe first run failed:\nthe port is taken\nthe second run, alone, passed 2 /,
     );
-    const jestCalls = await readFile(join(directory, 'jest-calls'), 'utf8');
-    expect(jestCalls).toMatch(/^[^\n]*\n[^\n]* --selectProjects=containerd-2 --runTestsByPath web\.test\.ts\n$/);
+    expect(await readFile(join(directory, 'jest-calls'), 'utf8')).toMatch(/--runTestsByPath web\.test\.ts\n$/);
   });
 
   test('reruns a suite with the same options, except for those that select suites', async () => {
     await jestRuns(firstRun, { numbers: { numPassedTests: 2 }, code: 0 });
-    const selections = ['--shard=1/2', '--testPathIgnorePatterns=e2e', 'test/web', '--ignoreProjects', 'unit'];
+    const selections = ['--shard=1/2', '--testPathIgnorePatterns=e2e', 'test/web'];
     await finished(setup('test', '-w', '1', ...selections, '--testTimeout=9000', '--silent'));
     const [, rerun = ''] = (await readFile(join(directory, 'jest-calls'), 'utf8')).split('\n');
-    expect(rerun).toMatch(
-      / -w 1 --testTimeout=9000 --silent --selectProjects=containerd-2 --runTestsByPath web\.test\.ts$/,
-    );
+    expect(rerun).toMatch(/ -w 1 --testTimeout=9000 --silent --runTestsByPath web\.test\.ts$/);
   });
 
   test.each([
@@ -251,7 +240,7 @@ describe('npm test', () => {
     expect((await finished(setup('test', '-t', 'one'))).out).toBe('6 passed, 1 failed\n');
   });
 
-  describe('downloads the programs that tests use', () => {
+  describe('downloads Prometheus and the kubectls that tests use', () => {
     const apt = (more = '') =>
       program(
         'bin/apt-get',
@@ -267,37 +256,22 @@ describe('npm test', () => {
 
     beforeEach(async () => {
       await jest({});
-      const scripts = {
-        kubectl: 'echo Client Version: v1.99.0',
-        prometheus: '',
-        promtool: '',
-        containerd: 'echo containerd github.com/containerd/containerd/v2 2.99.1+unknown',
-        runc: 'echo runc version 1.98.0+ds1',
-        patchelf: `echo patchelf $* >> ${calls}`,
-      };
-      const commands = Object.entries(scripts).map(
-        ([name, script]) => `printf '#!/bin/sh\\n${script}\\n' > ${name} && chmod +x ${name}`,
-      );
-      const libraries = '../lib/x86_64-linux-gnu';
-      const unpack = ['mkdir -p unpacked/usr/bin', 'cd unpacked/usr/bin', ...commands, `mkdir -p ${libraries}`];
-      await program('bin/dpkg', [...unpack, `touch ${libraries}/ld-linux-x86-64.so.2`].join(' && '));
+      const kubectl = `#!/bin/sh\\necho Client Version: v1.99.0\\n`;
+      const unpacked = 'unpacked/usr/bin';
+      const make = `printf '${kubectl}' > ${unpacked}/kubectl && chmod +x ${unpacked}/kubectl && touch ${unpacked}/prometheus ${unpacked}/promtool`;
+      await program('bin/dpkg', `mkdir -p ${unpacked} && ${make}`);
     });
 
     test('once from the package mirror of the host, and reports their versions', async () => {
       await apt();
       const { err } = await finished(setup('test'));
       expect(err).toContain('statelet: kubectl v1.99.0 (bookworm), v1.99.0 (sid)\n');
-      expect(err).toContain('statelet: containerd 2.99.1, runc 1.98.0 (sid)\n');
       const fetched = [
         source('bookworm'),
         source('bookworm'),
-        source('bookworm'),
         source('sid'),
-        source('sid'),
-        'download containerd runc libc6 libseccomp2',
         'download kubectl',
         'download kubernetes-client',
-        'download patchelf',
         'download prometheus',
       ];
       expect(await packages()).toEqual(fetched);
@@ -321,26 +295,7 @@ describe('npm test', () => {
       const { err, out } = await finished(setup('test'));
       expect(err).toMatch(/statelet: prometheus could not be fetched: .*apt-get prometheus exited with 100\n/);
       expect(out).toBe('6 passed, 1 failed\n');
-      expect(await readdir(join(directory, '.cache'))).toEqual(['containerd', 'kubectl', 'patchelf']);
-    });
-
-    test('and has runc use the loader and the libraries that are downloaded with it', async () => {
-      await apt();
-      await finished(setup('test'));
-      const libraries = join(directory, '.cache/containerd/lib/x86_64-linux-gnu');
-      const options = `--set-interpreter ${libraries}/ld-linux-x86-64.so.2 --set-rpath ${libraries}`;
-      expect(await called()).toContainEqual(expect.stringMatching(`^patchelf ${options} .*/usr/bin/runc$`));
-    });
-
-    test('and reports that containerd could not be downloaded, while the tests run nevertheless', async () => {
-      await apt('case "$*" in *"download containerd "*) exit 100 ;; esac;');
-      const { err, out } = await finished(setup('test'));
-      expect(err).toMatch(
-        /statelet: containerd and runc of sid could not be fetched: .*apt-get libseccomp2 exited with 100\n/,
-      );
-      expect(err).toContain('statelet: containerd and runc are missing or do not run (sid)\n');
-      expect(out).toBe('6 passed, 1 failed\n');
-      expect(await readdir(join(directory, '.cache'))).toEqual(['kubectl', 'patchelf', 'prometheus']);
+      expect(await readdir(join(directory, '.cache'))).toEqual(['kubectl']);
     });
   });
 });

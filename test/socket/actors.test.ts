@@ -1,4 +1,4 @@
-/** Single actors over the socket. */
+/** What the socket tells of single actors. */
 import { expect, test } from '@jest/globals';
 import { readActors } from '../../cli/commands/get/readActors.ts';
 import { agentClient } from '../../socket/client.ts';

@@ -1,4 +1,4 @@
-/** Timeouts of stats collection while the runtime hangs. */
+/** How long whoever collects what is used waits for a runtime that hangs. */
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { withReducedTimeouts } from '../../stats/withReducedTimeouts.ts';
 import { StatsWorld } from './support.ts';
@@ -14,7 +14,7 @@ afterEach(() => world.close());
 
 const { signal } = new AbortController();
 
-/** Creates a collector whose calls may hang. Returns the milliseconds that a sample takes. */
+/** A collector, and how long a sample of it takes, in milliseconds, while calls hang or not. */
 function collecting() {
   const { simulation } = world;
   const { clock, runtime, cri } = simulation;

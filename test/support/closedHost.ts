@@ -1,11 +1,10 @@
 /**
- * Closes everything of the host that a program can reach without receiving it as input: time, randomness, files,
- * processes and sockets. Load this module before the program, because the program may store references to the functions
- * that it finds.
+ * Takes away whatever of the host a program can reach without being given it: time, chance, files, processes, sockets.
+ * It has to be loaded before the program, which may keep what it finds.
  */
 import { syncBuiltinESMExports } from 'node:module';
 
-/** Modules of Node.js whose functions and classes are all closed. */
+/** Modules of Node.js, all functions and classes of which are closed. */
 const MODULES = [
   'fs',
   'fs/promises',
@@ -23,7 +22,7 @@ const MODULES = [
   'timers',
   'timers/promises',
 ];
-/** Modules of which only these functions are closed. Their other functions are deterministic. */
+/** Of these only the functions that are named: the rest gives the same for the same. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
   crypto: ['randomBytes', 'randomFill', 'randomFillSync', 'randomInt', 'randomUUID', 'generateKey'],
   process: [
@@ -43,7 +42,7 @@ const FUNCTIONS = ['setTimeout', 'setInterval', 'setImmediate', 'fetch'] as cons
 
 type AnyFunction = (...args: unknown[]) => unknown;
 
-/** Resolves after one turn of the event loop, even while the host is closed. */
+/** A turn of the event loop, which is never closed. */
 export const openTurn = (
   (turn) => () =>
     new Promise<void>((resolve) => turn(resolve))
@@ -52,25 +51,25 @@ export const openTurn = (
 const calls: string[] = [];
 let isClosed = false;
 
-/** Records a call and throws while the host is closed. */
-function refuseIfClosed(name: string): void {
+/** Notes each call while the host is closed, and refuses it. */
+function look(name: string): void {
   if (!isClosed) return;
   const error = new Error(`${name} is closed`);
   calls.push(error.stack ?? name);
   throw error;
 }
 
-/** Returns a proxy of a function or a class that cannot be called, constructed or extended while the host is closed. */
+/** Functions, and classes to be made or extended. */
 const guarded = (name: string, original: AnyFunction): AnyFunction =>
   new Proxy(original, {
     apply: (target, self, args) => {
-      refuseIfClosed(name);
+      look(name);
       return Reflect.apply(target, self, args);
     },
-    construct: (target, args, newTarget) => {
-      refuseIfClosed(name);
-      // A constructor always returns an object.
-      return Reflect.construct(target, args, newTarget) as object;
+    construct: (target, args, made) => {
+      look(name);
+      // What is constructed is an object.
+      return Reflect.construct(target, args, made) as object;
     },
   });
 
@@ -78,26 +77,24 @@ function guard(target: object, keys: readonly string[], of: string): void {
   for (const key of keys) {
     const original: unknown = Reflect.get(target, key);
     if (typeof original !== 'function') continue;
-    // The proxy passes on any arguments, so the cast is safe.
+    // Whatever it takes, it is given the same.
     const value = guarded(`${of}${key}`, original as AnyFunction);
     Object.defineProperty(target, key, { value, writable: true, configurable: true });
   }
 }
 
-/**
- * Hides the environment variables while the host is closed, so that a package that reads its switches there finds none.
- */
+/** While the host is closed there is no environment: a package that looks for its switches there finds none. */
 function hideEnvironment(): void {
   const { env } = process;
   Object.defineProperty(process, 'env', { get: () => (isClosed ? {} : env), configurable: true });
 }
 
-/** Refuses `new Date()`, but not the creation of a date from a given time. */
+/** Dates of given times are made as ever. */
 const guardedDate = new Proxy(Date, {
-  construct: (target, args: number[], newTarget) => {
-    if (args.length === 0) refuseIfClosed('new Date()');
-    // A constructor always returns an object.
-    return Reflect.construct(target, args, newTarget) as object;
+  construct: (target, args: number[], made) => {
+    if (args.length === 0) look('new Date()');
+    // What is constructed is an object.
+    return Reflect.construct(target, args, made) as object;
   },
 });
 
@@ -114,9 +111,7 @@ hideEnvironment();
 Object.defineProperty(globalThis, 'Date', { value: guardedDate, writable: true, configurable: true });
 syncBuiltinESMExports();
 
-/**
- * Closes the host for this process. The returned function opens it again, and returns the stack of each refused call.
- */
+/** Closes the host for this process; gives the way to open it, which tells what was called all the same, with where. */
 export function closeHost(): () => readonly string[] {
   isClosed = true;
   return () => {

@@ -1,6 +1,4 @@
-/**
- * Returns the CPU time in milliseconds that this process needs for synchronous work. Other processes do not affect it.
- */
+/** The processor time that this process needs for synchronous work, in milliseconds. Other processes do not lengthen it. */
 export function cpuTimeOf(work: () => void): number {
   const before = process.cpuUsage();
   work();

@@ -1,2 +1,2 @@
-/** The first character of every terminal control sequence. */
+/** How each control sequence of a terminal begins. */
 export const ESC = '\x1b';

@@ -6,36 +6,33 @@ import { mapProcesses, readCommandLine } from '../../host/runningProcess.ts';
 
 const { signal } = new AbortController();
 
-/** A FUSE file system that never responds. A process that accesses it waits in the kernel until `end` is called. */
+/** A file system (FUSE) that answers nothing: whoever looks into it waits in the kernel until it ends. */
 export interface HangingVolume {
   readonly directory: string;
-  /**
-   * Reads the next request to the file system without responding. Its process waits, and no signal can kill it any
-   * more.
-   */
+  /** Takes what the next look into it asks for: who looks waits for the answer, and no signal ends it any more. */
   swallow(): Promise<void>;
-  /** Number of processes that have the path of the volume on their command line. */
+  /** How many processes have its path on their command line. */
   lookers(): Promise<number>;
-  /** Fails all waiting requests, and unmounts the volume. */
+  /** Whoever waits for it fails, and it is mounted no more. */
   end(): Promise<void>;
 }
 
-/** Mounts a hanging volume on a new directory. Requires root. */
+/** Mounts it on a new directory. Only root may. */
 export async function hangingVolume(directory: string): Promise<HangingVolume> {
   await mkdir(directory);
   const device = await open('/dev/fuse', 'r+');
   const options = 'fd=3,rootmode=40000,user_id=0,group_id=0,allow_other';
   const args = ['-t', 'fuse', '-o', options, 'hanging', directory];
   await runProgram('mount', args, { signal, timeoutMs: 10_000, passedFd: device.fd });
-  let isInitialized = false;
+  let hasBegun = false;
   return {
     directory,
     swallow: async () => {
       const request = Buffer.alloc(256 * 1024);
-      if (!isInitialized) {
+      if (!hasBegun) {
         await device.read(request);
-        await device.write(initResponse(request.readBigUInt64LE(8)));
-        isInitialized = true;
+        await device.write(welcome(request.readBigUInt64LE(8)));
+        hasBegun = true;
       }
       await device.read(request);
     },
@@ -52,15 +49,15 @@ export async function hangingVolume(directory: string): Promise<HangingVolume> {
   };
 }
 
-/** Returns the response to the kernel's first request (FUSE_INIT), without which the kernel sends no others. */
-function initResponse(unique: bigint): Buffer {
+/** The answer to the kernel's first request, after which it sends others. */
+function welcome(unique: bigint): Buffer {
   const [header, body] = [16, 64];
-  const response = Buffer.alloc(header + body);
-  response.writeUInt32LE(response.length, 0);
-  response.writeBigUInt64LE(unique, 8);
+  const answer = Buffer.alloc(header + body);
+  answer.writeUInt32LE(answer.length, 0);
+  answer.writeBigUInt64LE(unique, 8);
   const [major, minor, largestWrite] = [7, 31, 4096];
-  response.writeUInt32LE(major, header);
-  response.writeUInt32LE(minor, header + 4);
-  response.writeUInt32LE(largestWrite, header + 20);
-  return response;
+  answer.writeUInt32LE(major, header);
+  answer.writeUInt32LE(minor, header + 4);
+  answer.writeUInt32LE(largestWrite, header + 20);
+  return answer;
 }

@@ -1,7 +1,4 @@
-/**
- * Program that runs a pod from its manifest to phase Running, and prints the files of the product with the functions
- * that ran on the way, as JSON.
- */
+/** A program: prints which files of the product have run when a pod has come from its manifest to phase Running, as JSON. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { Session } from 'node:inspector/promises';
 import { tmpdir } from 'node:os';
@@ -43,7 +40,7 @@ const node = await createNode(
   { cri, sinks: [{ name: 'way', mustAcknowledge: false, put }] },
 );
 
-// Start the profiler only now, because loading the modules runs functions as well.
+// What has run so far made the modules, not the way.
 const session = new Session();
 session.connect();
 await session.post('Profiler.enable');

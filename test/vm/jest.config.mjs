@@ -1,12 +1,12 @@
-/** The tests on a virtual machine. They share one machine, so the files run sequentially. */
-import { projectConfig } from '../../jest.config.mjs';
+/** The tests in a virtual machine, which share one machine and so run one file after the other. */
+import config from '../../jest.config.mjs';
 
 export default {
-  ...projectConfig,
+  ...config,
   rootDir: '../..',
   testMatch: ['<rootDir>/test/vm/**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
-  // Milliseconds. Rebooting an emulated machine takes minutes.
+  // An emulated machine takes minutes for a reboot.
   testTimeout: 900_000,
   maxWorkers: 1,
 };

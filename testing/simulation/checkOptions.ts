@@ -7,7 +7,7 @@ import { DISK_LAYOUTS } from './host/hostResources.ts';
 import type { SimulationOptions } from './options.ts';
 import { checkSeed } from './random.ts';
 
-const optionalBoolean = z.optional(z.boolean());
+const yesOrNo = z.optional(z.boolean());
 
 type Config = NonNullable<SimulationOptions['config']>;
 
@@ -43,7 +43,6 @@ const CONFIG: { readonly [Key in keyof Config]-?: true } = {
   readResolvConf: true,
   reportsProcessOomKills: true,
   reportsDeviceHealth: true,
-  reportsHealthMessages: true,
   reservedCgroups: true,
   resolvConf: true,
   seccompDefault: true,
@@ -65,10 +64,10 @@ const FIELDS: { readonly [Key in keyof SimulationOptions]-?: z.ZodMiniType } = {
     z.array(z.looseObject({ number: z.optional(z.int()), description: z.string(), follow: functionSchema })),
   ),
   config: z.optional(z.looseObject({})),
-  records: optionalBoolean,
-  replays: optionalBoolean,
-  traces: optionalBoolean,
-  overtakes: optionalBoolean,
+  records: yesOrNo,
+  replays: yesOrNo,
+  traces: yesOrNo,
+  overtakes: yesOrNo,
   inspect: z.optional(functionSchema),
   cluster: z.optional(functionSchema),
   cgroups: z.optional(z.enum(['writable', 'readOnly', 'unused'])),
@@ -82,9 +81,8 @@ const schema = z.looseObject(FIELDS);
 export function checkOptions(options: SimulationOptions): void {
   checkShape(schema, options, 'simulateNode', 'its options');
   checkSeed(options.seed);
-  const unknownOption =
+  const strange =
     Object.keys(options).find((key) => lookUp(FIELDS, key) === undefined) ??
     Object.keys(options.config ?? {}).find((key) => lookUp(CONFIG, key) === undefined);
-  if (unknownOption !== undefined)
-    throw new TypeError(printableText(`simulateNode: there is no such option: ${unknownOption}`));
+  if (strange !== undefined) throw new TypeError(printableText(`simulateNode: there is no such option: ${strange}`));
 }

@@ -24,7 +24,7 @@ const SPKI_EXPORT = { format: 'der', type: 'spki' } as const;
 const DELIMITER = '|';
 
 /**
- * Returns the name that the kubelet would give to this request (`digestedName` in
+ * Returns the name that a kubelet would give to this request (`digestedName` in
  * `pkg/kubelet/certificate/bootstrap/bootstrap.go`).
  */
 export function digestedName({ certificate, publicKey, usages }: Omit<NamedRequest, 'signerName'>): string {
@@ -76,8 +76,8 @@ function parseRequest(base64: string): CertificationRequestInfo {
 }
 
 /**
- * Formats a subject for comparison. Only the text of the names is comparable, because Go may encode the same text as a
- * different ASN.1 string type.
+ * Formats a subject for comparison. Only the text of the names is comparable, because Go encodes the text as different
+ * ASN.1 string types.
  */
 const formatSubject = (subject: Name): string =>
   [...subject].flatMap((part) => [...part].map(({ type, value }) => `${type}=${value}`)).join('\n');

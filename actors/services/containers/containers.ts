@@ -184,7 +184,7 @@ function claimedDevices(claimManager: Pick<ClaimManager, 'cdiIds'>, pod: Pod, co
 /**
  * Adopts a running container from an earlier call whose response was lost, or from another agent. Removes any other
  * container of the attempt. A container that was created but not started may predate a resize or another change of the
- * pod. The kubelet also creates a new container in this case (ShouldContainerBeRestarted in
+ * pod. A kubelet also creates a new container in this case (ShouldContainerBeRestarted in
  * pkg/kubelet/container/helpers.go).
  */
 async function adoptEarlierRun(
@@ -340,7 +340,7 @@ const REFUSAL_REASONS: ReadonlySet<FailureReason> = new Set(['RuntimeError', 'Na
 
 function toCreateFailure(cause: unknown): unknown {
   if (!(cause instanceof NodeFailure)) return cause;
-  // The image or sandbox is gone, but can be pulled or created again.
+  // The image or sandbox is gone and can be recreated.
   if (cause.reason === 'NotFound') return new NodeFailure('NotFound', runtimeMessage(cause), { cause });
   if (!REFUSAL_REASONS.has(cause.reason)) return cause;
   return new NodeFailure('CreateContainerError', runtimeMessage(cause), { cause });

@@ -1,4 +1,4 @@
-/** Lists the values of `get -o` for the command line and for shell completion. */
+/** Lists the values of `get -o`, for the command line and its completion. */
 
 export const FORMATS = ['wide', 'json', 'yaml', 'name'] as const;
 

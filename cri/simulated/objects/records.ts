@@ -137,10 +137,7 @@ export class ContainerRecord implements SimulatedContainer {
     this.createdAt = fields.createdAt;
   }
 
-  /**
-   * Recovers the container when the runtime starts at the time `now`, or marks its state as unknown if the recovery
-   * fails.
-   */
+  /** Recovers the container when the runtime starts at the time `now`, or marks it as unknown if that fails. */
   recover(
     now: number,
     { unknown, unread }: { readonly [kind in 'unknown' | 'unread']?: (container: ContainerRecord) => boolean },

@@ -87,7 +87,7 @@ function createLocator(
     const directoryPath = join(root, path);
     const readCached = settingsCache.forCgroup(path);
     if (!readCached(directoryPath, () => cgroupfs.exists(directoryPath))) {
-      // Do not cache the absence of the cgroup, because it may be created soon.
+      // Do not cache that the cgroup is missing, because it may be created soon.
       settingsCache.forget(path);
       return { version };
     }
@@ -128,7 +128,7 @@ function readIo(locateController: LocateController): readonly DeviceUsage[] | un
 }
 
 /**
- * Reads the pressure only on hosts that have no v1 hierarchies, like the kubelet (`IsPsiEnabled` in
+ * Reads the pressure only on hosts that have no v1 hierarchies, like a kubelet (`IsPsiEnabled` in
  * `pkg/kubelet/cadvisor/cadvisor_linux.go`).
  */
 function readPressure(locateController: LocateController): CgroupPressure | undefined {

@@ -162,19 +162,16 @@ function detectFormat(line: Buffer, header: CriHeader): 'cri' | 'docker' {
   throw new Error(`failed to get parse function: unsupported log format: ${lineExcerpt}`);
 }
 
-/** Copies bytes to a separate allocation, because a small pooled buffer would keep its whole pool in memory. */
+/** Copies bytes to a separate allocation, because a small pooled buffer would retain its whole pool. */
 function copyBytes(bytes: Buffer): Buffer {
   const copiedBytes = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(copiedBytes);
   return copiedBytes;
 }
 
-/** Size of a block plus the longest incomplete CRI line that can precede it. */
+/** Size of a block together with the longest remainder of a CRI line. */
 const JOIN_BUFFER_BYTES = 36 * 1_024;
-/**
- * Shared buffer for joining a block with the incomplete line before it. No reference to it remains after `convertBlock`
- * has returned.
- */
+/** Shared buffer for joining a block with the previous remainder. No references to it remain after the call. */
 const joinBuffer = Buffer.allocUnsafeSlow(JOIN_BUFFER_BYTES);
 
 /** Joins the bytes. The next call may overwrite the result. */

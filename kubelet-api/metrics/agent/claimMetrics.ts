@@ -1,4 +1,4 @@
-/** Registers the metrics of dynamic resource allocation (`pkg/kubelet/metrics/metrics.go`). */
+/** Measures dynamic resource allocation (`pkg/kubelet/metrics/metrics.go`). */
 import type { PortOutcome } from '../../../actors/portOutcome.ts';
 import type { NodeCounts } from '../../../machines/node/counts.ts';
 import { CLAIM_BUCKETS } from '../buckets.ts';

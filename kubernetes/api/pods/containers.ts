@@ -25,7 +25,7 @@ const mountedVolumeNames = ({ volumeMounts = [] }: Container): string[] => volum
 
 /**
  * Returns the waiting reason of the volumes that a container mounts. If several of these volumes have a waiting reason,
- * the reason of the last volume applies, as in the kubelet (C16).
+ * that of the last one applies, as in the kubelet (C16).
  */
 export function volumeWaitingReason(volumes: readonly VolumeView[], container: Container): VolumeView['waitingReason'] {
   const mountedNames = new Set(mountedVolumeNames(container));
@@ -48,7 +48,7 @@ export const hasUnmountedVolume = (spec: PodSpec, container: Container, mountedV
   mountedVolumeNames(container).some((name) => volumesByName(spec).has(name) && !Object.hasOwn(mountedVolumes, name));
 
 /**
- * Returns the containers that wait for one of these volumes and that the kubelet would already have tried to start. If
+ * Returns the containers that wait for one of these volumes and that a kubelet would already have tried to start. If
  * init containers wait, returns only the first of them, because the pod has not reached the containers after it.
  */
 export function containersMounting(spec: PodSpec, volumes: readonly string[]): readonly PlacedContainer[] {

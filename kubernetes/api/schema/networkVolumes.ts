@@ -129,7 +129,7 @@ export const networkVolumeSources = {
     z.strictObject({
       gateway: z.string(),
       system: z.string(),
-      secretRef: secretRefSchema,
+      secretRef: localObjectReferenceSchema,
       sslEnabled: optionalFlagSchema,
       protectionDomain: optionalTextSchema,
       storagePool: optionalTextSchema,

@@ -3,7 +3,6 @@ import { assign } from 'xstate';
 import { lookUp } from '../../../base/values/lookUp.ts';
 import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.ts';
 import { SERVICE_NEVER_FAILS } from '../../shared/coverageGaps.ts';
-import type { ContainerEvent } from '../../shared/events/events.ts';
 import { statusUnknownEvents } from '../../shared/events/failureEvents.ts';
 import { failureOf } from '../../shared/waiting/failure.ts';
 import { FINAL_COUNT_LIMIT_MS } from '../../shared/waiting/finalCountLimit.ts';
@@ -11,7 +10,7 @@ import { retryStateOnReturn } from '../../shared/waiting/waits.ts';
 import { type ContainerContext, knownContainer } from '../context.ts';
 import { withNewId } from '../otherId.ts';
 import { recordStopEvent, recordUnknownStateEvent } from '../recordedEvents.ts';
-import { assignQueried, type ContainerArgs, containerSetup, queriedContainer } from '../setup.ts';
+import { type ContainerArgs, containerSetup } from '../setup.ts';
 import { lostRun, terminatedRun } from '../terminatedRun.ts';
 
 const createdFields = (observed: ObservedContainer | null) =>
@@ -54,37 +53,12 @@ function lostRunFields(context: ContainerContext, restartsFromLogs = 0): Partial
   };
 }
 
-interface LostRun {
-  /** Number of restarts according to the log files. Undefined if it is unknown. */
-  readonly restartsFromLogs: number | undefined;
-}
-
-const assignLostRun = assign<ContainerContext, ContainerEvent, LostRun, ContainerEvent, never>;
-
 const guards = {
   hasLostSandbox: ({ context }: ContainerArgs) => context.lostSandbox !== undefined,
   isRunning: (_: ContainerArgs, container: ObservedContainer | null) => container?.state === 'running',
 };
 
-const actions = {
-  recordRunningContainer: assignQueried(({ context }, container: ObservedContainer | null) =>
-    runningFields(context, container),
-  ),
-  recordExitBeforeAdoption: assignQueried(({ context }, container: ObservedContainer | null) =>
-    container === null
-      ? {}
-      : { ...withNewId(context, container.id), ...createdFields(container), run: terminatedRun(container) },
-  ),
-  recordUnstartedContainer: assignQueried(({ context: { id } }, container: ObservedContainer | null) => ({
-    ...createdFields(container),
-    ...neverStartedFields(container?.id ?? id),
-  })),
-  recordLostRun: assignLostRun(({ context }, { restartsFromLogs }: LostRun) =>
-    lostRunFields(context, restartsFromLogs),
-  ),
-};
-
-export const adoptingImplementations = { guards, actions };
+export const adoptingImplementations = { guards };
 
 export const adopting = containerSetup.extend(adoptingImplementations).createStateConfig({
   description:
@@ -102,32 +76,39 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
         input: ({ context }) => knownContainer(context),
         onDone: [
           {
-            guard: { type: 'isRunning', params: queriedContainer },
+            guard: { type: 'isRunning', params: ({ event }) => event.output },
             target: 'deciding',
-            actions: { type: 'recordRunningContainer', params: queriedContainer },
+            actions: assign(({ context, event: { output } }) => runningFields(context, output)),
           },
           // A container in an unknown state is stopped first, because it must not run alongside its successor.
           {
-            guard: { type: 'isStateUnknown', params: queriedContainer },
+            guard: { type: 'isStateUnknown', params: ({ event }) => event.output },
             target: '#container.stopping',
             actions: [
-              { type: 'recordRunningContainer', params: queriedContainer },
-              'recordUnknownState',
+              assign(({ context, event: { output } }) => ({
+                ...runningFields(context, output),
+                wasStateUnknown: true,
+              })),
               recordUnknownStateEvent,
             ],
           },
           {
-            guard: { type: 'hasExited', params: queriedContainer },
+            guard: { type: 'hasExited', params: ({ event }) => event.output },
             target: '#container.pending',
-            actions: { type: 'recordExitBeforeAdoption', params: queriedContainer },
+            actions: assign(({ context, event: { output } }) =>
+              output ? { ...withNewId(context, output.id), ...createdFields(output), run: terminatedRun(output) } : {},
+            ),
           },
           // The container has exited in the meantime.
           { guard: 'wasExitObserved', target: '#container.pending' },
-          { guard: { type: 'isAbsent', params: queriedContainer }, target: 'countingRestarts' },
-          // The container was created but not started. As in the kubelet, the attempt is counted nevertheless.
+          { guard: { type: 'isAbsent', params: ({ event }) => event.output }, target: 'countingRestarts' },
+          // The container was created but not started. As in a kubelet, the attempt is counted nevertheless.
           {
             target: '#container.pending',
-            actions: { type: 'recordUnstartedContainer', params: queriedContainer },
+            actions: assign(({ context: { id }, event: { output } }) => ({
+              ...createdFields(output),
+              ...neverStartedFields(output?.id ?? id),
+            })),
           },
         ],
         onError: {
@@ -157,15 +138,14 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
         }),
         onDone: {
           target: '#container.pending',
-          actions: {
-            type: 'recordLostRun',
-            params: ({ context: { name }, event }) => ({ restartsFromLogs: lookUp(event.output.restarts, name) }),
-          },
+          actions: assign(({ context, event: { output } }) =>
+            lostRunFields(context, lookUp(output.restarts, context.name)),
+          ),
         },
         // Unreadable logs do not prevent the container from running, as in the kubelet.
         onError: {
           target: '#container.pending',
-          actions: { type: 'recordLostRun', params: { restartsFromLogs: undefined } },
+          actions: assign(({ context }) => lostRunFields(context)),
           meta: { coverageGap: SERVICE_NEVER_FAILS },
         },
       },

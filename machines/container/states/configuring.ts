@@ -6,9 +6,9 @@
 import { stateIn } from 'xstate';
 import { NO_LARGE_VARIABLES, RARELY_TAKEN } from '../../shared/coverageGaps.ts';
 import type { ContainerEvent } from '../../shared/events/events.ts';
-import { retryAtAfterChange } from '../../shared/waiting/failure.ts';
+import { failureOf, retryAtAfterChange } from '../../shared/waiting/failure.ts';
 import type { ContainerContext } from '../context.ts';
-import { recordLaunchFailedEvent } from '../recordedEvents.ts';
+import { launchFailedEvents } from '../recordedEvents.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
 
 const guards = {
@@ -53,17 +53,27 @@ export const configuring = containerSetup.extend(configuringImplementations).cre
         guard: 'areObjectsOutdated',
         target: 'awaitingRetry',
         meta: { coverageGap: RARELY_TAKEN },
-        actions: ['recordCreateFailure', 'shortenWait', recordLaunchFailedEvent],
+        actions: [
+          'recordCreateFailure',
+          'shortenWait',
+          { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
+        ],
       },
       {
         guard: 'needsChange',
         target: 'awaitingChange',
         meta: { coverageGap: NO_LARGE_VARIABLES },
-        actions: ['recordCreateFailure', recordLaunchFailedEvent],
+        actions: [
+          'recordCreateFailure',
+          { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
+        ],
       },
       {
         target: 'awaitingRetry',
-        actions: ['recordCreateFailure', recordLaunchFailedEvent],
+        actions: [
+          'recordCreateFailure',
+          { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
+        ],
       },
     ],
   },

@@ -14,7 +14,6 @@ import { withNewId } from '../otherId.ts';
 import {
   launchFailedEvents,
   recordCreationEvent,
-  recordLaunchFailedEvent,
   recordStartEvent,
   recordStopEvent,
   recordUnknownStateEvent,
@@ -90,6 +89,7 @@ const actions = {
     startedAt: context.startedAt,
   })),
   recordExit: assignResult((_, result: StartResult) => ({ run: terminatedRun(result) })),
+  recordUnknownState: containerSetup.assign({ wasStateUnknown: true }),
   /** Records a refused start. As for any other exit, the image, user and times are those that the runtime reports. */
   recordStartRefusal: assignResult((_, result: StartResult) => {
     const failure = startRefusal(result);
@@ -177,11 +177,18 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
             guard: and([not('mustReadVariables'), 'needsChange']),
             target: '#container.launching.awaitingChange',
             meta: { coverageGap: NO_LARGE_VARIABLES },
-            actions: ['recordCreateFailure', recordLaunchFailedEvent],
+            actions: [
+              'recordCreateFailure',
+              { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
+            ],
           },
           {
             target: '#container.launching.awaitingRetry',
-            actions: ['recordCreateFailure', recordLaunchFailedEvent, 'reportNotFound'],
+            actions: [
+              'recordCreateFailure',
+              { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
+              'reportNotFound',
+            ],
           },
         ],
       },
@@ -257,7 +264,10 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
           {
             guard: 'isStartRefused',
             target: '#container.ended',
-            actions: ['recordFailedStart', recordLaunchFailedEvent],
+            actions: [
+              'recordFailedStart',
+              { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
+            ],
             meta: { coverageGap: RARELY_TAKEN },
           },
           // The container may be running, and has to stop before its pod restarts.
@@ -266,14 +276,22 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
           {
             guard: 'wasContainerNotFound',
             target: '#container.launching.awaitingRetry',
-            actions: ['recordNotStarted', recordLaunchFailedEvent, 'forgetContainer', 'reportNotFound'],
+            actions: [
+              'recordNotStarted',
+              { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
+              'forgetContainer',
+              'reportNotFound',
+            ],
           },
           // No run has terminated, and the container still exists, so it is launched again with the same attempt
           // number.
           {
             guard: 'isStillUnstarted',
             target: '#container.launching.awaitingRetry',
-            actions: ['recordNotStarted', recordLaunchFailedEvent],
+            actions: [
+              'recordNotStarted',
+              { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
+            ],
           },
           // The container may be running. Launching the same attempt again detects that.
           { target: '#container.launching.awaitingRetry', actions: 'recordCallFailure' },

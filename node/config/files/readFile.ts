@@ -9,8 +9,8 @@ import { listIgnoredGates } from '../featureGates.ts';
 import { allSettings } from '../settings/allSettings.ts';
 import { isGroup, type Settings } from '../settings/setting.ts';
 import { asFields } from '../settings/settingValues.ts';
-import { decodeConfig } from './decodeConfig.ts';
 import { type KubeletConfiguration, kubeletConfiguration } from './kubeletConfiguration.ts';
+import { withoutNulls } from './withoutNulls.ts';
 
 /** A parsed KubeletConfiguration, and the names of its fields that have no effect in this version. */
 export interface ConfigFile {
@@ -21,7 +21,7 @@ export interface ConfigFile {
   readonly writtenFields?: Readonly<Record<string, unknown>>;
 }
 
-/** Resolves relative paths against the directory of the file, as the kubelet does. */
+/** Resolves relative paths against the directory of the file, as a kubelet does. */
 function resolvePaths(directory: string, fields: object, settings: Settings): object {
   const resolvedEntries = Object.entries(fields).map(([name, value]): readonly [string, unknown] => {
     const settingEntry = lookUp(settings, name);
@@ -47,7 +47,7 @@ export function parseConfigFile(path: string, text: string): ConfigFile {
   if (parsedFile.values.length > 1)
     throw new ConfigError(`${path}: expected one KubeletConfiguration, got several documents`);
   const schema = kubeletConfiguration();
-  const input = decodeConfig(schema, parsedFile.values[0] ?? {});
+  const input = withoutNulls(schema, parsedFile.values[0] ?? {});
   const parseResult = schema.safeParse(input);
   if (!parseResult.success) {
     const errorLines = describeIssues(parseResult.error.issues, input, parsedFile.values[0]).map(

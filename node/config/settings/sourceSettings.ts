@@ -83,7 +83,7 @@ export const sourceSettings = () =>
     },
   });
 
-/** Settings for what a command does in addition to running the node. */
+/** Settings of tasks that a command performs besides running the node. */
 export const commandSettings = () =>
   declareSettings({
     runOnce: {

@@ -17,7 +17,7 @@ import type { NodeObservers } from './nodeObservers.ts';
 export interface NodeMetering {
   readonly metrics: NodeMetrics;
   /** Observers that update the metrics. The type allows only kinds of observers that `combineObservers` supports. */
-  readonly observers: Pick<NodeObservers, keyof NodeMetrics['observers']>;
+  readonly observers: Pick<NodeObservers, 'onPortOutcome' | 'onStateChange' | 'onDecision' | 'onServiceAction'>;
   /** Wraps a runtime so that its calls are counted. */
   withCallMetrics(cri: Cri): Cri;
   /** Starts to observe an agent. Must be called before the agent starts. */
@@ -50,9 +50,10 @@ export async function createNodeMetering(
   });
   const { memoryQos } = config.resources;
   const cgroupVersion = toCgroupVersion(await readHierarchies());
+  const { onPortOutcome, onStateChange, onDecision, onServiceAction } = metrics.observers;
   return {
     metrics,
-    observers: metrics.observers,
+    observers: { onPortOutcome, onStateChange, onDecision, onServiceAction },
     withCallMetrics: (cri) => withCallTiming(cri, () => systemClock.monotonic(), metrics.onRuntimeCall),
     start: (agent, { flightRecorder, api }) => {
       const { kubeletVersion: kubelet = '', platform } = ownVersion();
@@ -70,7 +71,7 @@ export async function createNodeMetering(
 }
 
 /**
- * Returns 1 if any controller uses cgroup v1, and 2 otherwise. The kubelet determines the version in the same way
+ * Returns 1 if any controller uses cgroup v1, and 2 otherwise. A kubelet determines the version in the same way
  * (`IsCgroup2UnifiedMode`).
  */
 const toCgroupVersion = (hierarchies: readonly Hierarchy[]): 1 | 2 =>

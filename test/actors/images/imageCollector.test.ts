@@ -20,10 +20,9 @@ interface FakeContainer {
   readonly id?: string;
   readonly imageRef: string;
   readonly mounts?: readonly string[];
-  readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** Returns a runtime with images and containers, and the collector of its images. */
+/** A runtime with images and containers, and a collector of its images. */
 function host({ policy, sandboxImage }: { policy?: Partial<ImageGarbagePolicy>; sandboxImage?: string } = {}) {
   const clock = new SettableClock();
   const state = {
@@ -50,11 +49,10 @@ function host({ policy, sandboxImage }: { policy?: Partial<ImageGarbagePolicy>; 
         return { images: [...state.images] };
       },
       listContainers: async () => ({
-        containers: state.containers.map(({ id = 'c', imageRef, annotations = {} }) =>
+        containers: state.containers.map(({ id = 'c', imageRef }) =>
           wire.Container.fromPartial({
             id,
             imageRef,
-            annotations,
             labels: {
               'io.kubernetes.pod.name': 'web',
               'io.kubernetes.pod.namespace': 'default',
@@ -95,7 +93,7 @@ function host({ policy, sandboxImage }: { policy?: Partial<ImageGarbagePolicy>; 
   return { clock, state, claims, collector, add, left, collect, free, forgotten, counted };
 }
 
-/** The result of an image detection: the existing images, and the images that containers use. */
+/** A detection: which images exist, and which containers use. */
 interface Detection {
   readonly images?: Readonly<Record<string, number>>;
   readonly used: readonly string[];
@@ -114,7 +112,7 @@ interface Vector {
   readonly left: readonly string[];
 }
 
-/** The test vectors of `pkg/kubelet/images/image_gc_manager_test.go`. */
+/** The vectors of `pkg/kubelet/images/image_gc_manager_test.go`. */
 const VECTORS: readonly Vector[] = [
   { title: 'pinned images remain', images: { a: 1024, b: 1024 }, pinned: ['a'], bytes: 4096, freed: 1024, left: ['a'] },
   { title: 'unpinned images go', images: { a: 1024, b: 1024 }, bytes: 2048, freed: 2048, left: [] },
@@ -230,17 +228,6 @@ describe('the users of an image', () => {
     expect([await free(Infinity), await free(Infinity), left(), state.statusCalls]).toEqual([0, 0, ['a', 'b'], 1]);
     state.containers = [];
     expect(await free(Infinity)).toBe(200);
-  });
-
-  test.each([
-    ['two images', 'b,c', ['a', 'b', 'c']],
-    ['no image', '', ['a']],
-  ])('C47: the annotation of a container that mounts %s saves the call for its status', async (_, images, retained) => {
-    const { state, add, left, free } = host();
-    for (const id of ['a', 'b', 'c']) add(id, 100);
-    state.containers = [{ imageRef: 'a', annotations: { 'statelet.io/mounted-images': images } }];
-    await free(Infinity);
-    expect([left(), state.statusCalls]).toEqual([retained, 0]);
   });
 
   test('C47: a starting pod uses the image that it has found, until the pod is over', async () => {

@@ -17,16 +17,16 @@ const objects: PodObjects = {
 };
 
 test('C16: the pull Secrets of a pod are tried before the credentials of the node, those with longer paths first', async () => {
-  const queries: CredentialQuery[] = [];
+  const asked: CredentialQuery[] = [];
   const findCredentials = async (query: CredentialQuery) => {
-    queries.push(query);
+    asked.push(query);
     return [{ username: 'node', password: 'x' }];
   };
   const tokens: PodTokens = { get: () => Promise.reject(new Error('nobody asks')) };
   const credentials = podCredentials({ findCredentials, objects, tokens });
   const found = await credentials.findCredentials(pod, 'r.example/two/app', { signal });
   expect(found.map(({ username }) => username)).toEqual(['two of the team', 'one', 'two', 'node']);
-  expect(queries).toEqual([{ repository: 'r.example/two/app', pod, signal, tokens }]);
+  expect(asked).toEqual([{ repository: 'r.example/two/app', pod, signal, tokens }]);
 });
 
 test('missing and currently unavailable pull Secrets are listed by name', async () => {

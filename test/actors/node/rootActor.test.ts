@@ -19,32 +19,32 @@ const input = {
   crashLoop: { baseMs: 10_000, maxMs: 300_000 },
 };
 
-/** Returns a provider whose ports never respond, and which records the names of its ports and feeds. */
+/** Answers nothing, and keeps what it was asked for. */
 function silent() {
-  const startedNames: string[] = [];
+  const asked: string[] = [];
   const provider: Provider = {
     port: <K extends PortName>(name: K) => {
       const logic = fromPromise(() => {
-        startedNames.push(name);
+        asked.push(name);
         return new Promise<never>(() => {});
       });
-      // The port has no output, so its type does not matter.
+      // It has no answer that could be of another type.
       return logic as unknown as Port<K>;
     },
-    feed: (name): FeedLogic => fromCallback(() => void startedNames.push(name)),
+    feed: (name): FeedLogic => fromCallback(() => void asked.push(name)),
     timer: fromCallback(() => {}),
   };
-  return { startedNames, provider };
+  return { asked, provider };
 }
 
 test('two agents in one process each use only their own actor implementations', () => {
   const [one, other] = [silent(), silent()];
   const [first, second] = [createRootActor(one.provider, { input }), createRootActor(other.provider, { input })];
   first.start();
-  expect(one.startedNames).toContain('setUpCgroups');
-  expect(one.startedNames).toContain('ticker');
-  expect(other.startedNames).toEqual([]);
+  expect(one.asked).toContain('setUpCgroups');
+  expect(one.asked).toContain('ticker');
+  expect(other.asked).toEqual([]);
   second.start();
-  expect(other.startedNames).toEqual(one.startedNames);
+  expect(other.asked).toEqual(one.asked);
   for (const each of [first, second]) each.stop();
 });

@@ -15,13 +15,11 @@ let plugin: FakeDevicePlugin;
 let following: Promise<void>[];
 let calls: string[];
 let scanCount: number;
-/** The next scan waits for this promise. */
-let heldUntil: Promise<void> | undefined;
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'statelet-registry-'));
   controller = new AbortController();
-  [following, calls, scanCount, heldUntil] = [[], [], 0, undefined];
+  [following, calls, scanCount] = [[], [], 0];
   plugin = await startDevicePlugin(directory, { resource: 'example.com/gpu', devices: [] });
 });
 
@@ -38,11 +36,8 @@ const createRegistry = (types: readonly string[]) =>
     types,
     files: {
       ...hostFiles,
-      mkdir: async (...args) => {
+      mkdir: (...args) => {
         scanCount += 1;
-        const held = heldUntil;
-        heldUntil = undefined;
-        await held;
         return hostFiles.mkdir(...args);
       },
     },
@@ -50,12 +45,7 @@ const createRegistry = (types: readonly string[]) =>
     onError: () => {},
   });
 
-const follow = (
-  registry: PluginRegistry,
-  type: string,
-  register: () => void | Promise<void> = () => {},
-  { signal } = controller,
-) => {
+const follow = (registry: PluginRegistry, type: string, register: () => void | Promise<void> = () => {}) => {
   const handler = {
     validate: () => {},
     register: async ({ name }: PluginInfo) => {
@@ -64,7 +54,7 @@ const follow = (
     },
     deregister: ({ name }: Pick<PluginInfo, 'name'>) => void calls.push(`deregistered ${name}`),
   };
-  following.push(registry.follow(type, handler, signal));
+  following.push(registry.follow(type, handler, controller.signal));
 };
 
 const notification = () => eventually('the notification', () => plugin.notifications.at(-1));
@@ -76,70 +66,6 @@ test('registers no plugin until each type has a handler, because a refused plugi
   follow(registry, 'DevicePlugin');
   expect(await notification()).toEqual({ isRegistered: true, error: '' });
   expect(calls).toEqual(['registered example.com/gpu']);
-});
-
-test('registers a plugin again after the handling of its type has been stopped and resumed', async () => {
-  const registry = createRegistry(['DevicePlugin', 'DRAPlugin']);
-  const first = new AbortController();
-  follow(registry, 'DRAPlugin');
-  follow(registry, 'DevicePlugin', () => {}, first);
-  await notification();
-  const { promise, resolve: release } = Promise.withResolvers<void>();
-  heldUntil = promise;
-  await eventually('a scan that is held', () => (heldUntil === undefined ? true : undefined));
-  const scansBefore = scanCount;
-  first.abort();
-  follow(registry, 'DevicePlugin');
-  await new Promise((resolve) => setImmediate(resolve));
-  // The plugins of the first handler are deregistered at the end of its last scan.
-  expect(scanCount).toBe(scansBefore);
-  release();
-  await eventually('the second notification', () => plugin.notifications.at(1));
-  // The first call ends although the plugins are followed again.
-  await following[1];
-  expect(calls).toEqual(['registered example.com/gpu', 'deregistered example.com/gpu', 'registered example.com/gpu']);
-});
-
-test('deregisters a plugin if the scans stop during its notification', async () => {
-  plugin.close();
-  const { promise: notified, resolve: answer } = Promise.withResolvers<void>();
-  plugin = await startDevicePlugin(directory, { resource: 'example.com/gpu', devices: [], notified });
-  follow(createRegistry(['DevicePlugin']), 'DevicePlugin');
-  await notification();
-  const { promise, resolve: release } = Promise.withResolvers<void>();
-  heldUntil = promise;
-  await eventually('a scan that is held', () => (heldUntil === undefined ? true : undefined));
-  controller.abort();
-  // The canceled notification fails before the scans stop.
-  await new Promise((resolve) => setImmediate(resolve));
-  release();
-  await Promise.all(following);
-  answer();
-  expect(calls).toEqual(['registered example.com/gpu', 'deregistered example.com/gpu']);
-});
-
-test('stops handling a type once its own scans have stopped, even if the type is followed again', async () => {
-  const registry = createRegistry(['DevicePlugin']);
-  const first = new AbortController();
-  follow(registry, 'DevicePlugin', () => {}, first);
-  await notification();
-  first.abort();
-  follow(registry, 'DevicePlugin');
-  await following[0];
-  await eventually('the second notification', () => plugin.notifications.at(1));
-  expect(controller.signal.aborted).toBe(false);
-});
-
-test('registers no plugin while a type has no handler any more', async () => {
-  const registry = createRegistry(['DevicePlugin', 'DRAPlugin']);
-  const first = new AbortController();
-  follow(registry, 'DRAPlugin', () => {}, first);
-  first.abort();
-  await following[0];
-  follow(registry, 'DevicePlugin');
-  expect(scanCount).toBe(0);
-  follow(registry, 'DRAPlugin');
-  expect(await notification()).toEqual({ isRegistered: true, error: '' });
 });
 
 test('notifies a plugin once its handler has connected to it, or of the reason if the connection fails', async () => {
@@ -154,27 +80,6 @@ test('notifies a plugin once its handler has connected to it, or of the reason i
   expect(await notification()).toEqual({ isRegistered: false, error });
   await eventually('another attempt', () => plugin.notifications.length === 2 || undefined);
   expect(plugin.notifications.at(-1)).toEqual({ isRegistered: true, error: '' });
-});
-
-test('shows each socket, and whether its plugin is valid and no failed registration followed', async () => {
-  const registry = createRegistry(['DevicePlugin']);
-  const { promise, reject } = Promise.withResolvers<void>();
-  const socketPath = join(directory, 'plugin.sock');
-  let attempts = 0;
-  expect(registry.socketStates()).toEqual([]);
-  follow(registry, 'DevicePlugin', async () => {
-    attempts += 1;
-    if (attempts === 1) await promise;
-  });
-  await eventually('the registration', () => attempts === 1 || undefined);
-  expect(registry.socketStates()).toEqual([{ socketPath, isAccepted: true }]);
-  reject(new Error('out of order'));
-  expect(await notification()).toMatchObject({ isRegistered: false });
-  expect(registry.socketStates()).toEqual([{ socketPath, isAccepted: false }]);
-  await eventually('another attempt', () => plugin.notifications.length === 2 || undefined);
-  expect(registry.socketStates()).toEqual([{ socketPath, isAccepted: true }]);
-  await rm(socketPath);
-  await eventually('the removal', () => registry.socketStates().length === 0 || undefined);
 });
 
 test('deregisters a plugin whose socket is removed while its handler connects to it', async () => {

@@ -25,19 +25,19 @@ const probed = containerWith('main', { livenessProbe: { exec: { command: ['check
 
 interface Cut {
   readonly keyframe: Keyframe;
-  /** Number of entries that had been recorded. */
+  /** How many entries had been recorded. */
   readonly entries: number;
-  /** The machines with at least one active actor. */
+  /** The machines of which one was at work. */
   readonly machines: readonly string[];
 }
 
-/** Inspects each snapshot of each machine: what JSON loses of its context, and which machines are active. */
+/** Looks at each snapshot of each machine: what JSON loses of its context, and which machines are at work. */
 class Walk {
   readonly lossy = new Set<string>();
   readonly #refs = new Set<AnyActorRef>();
 
   readonly inspect = ({ type, actorRef }: InspectionEvent): void => {
-    // All actors here are XState actors, which have a logic.
+    // Every actor here is one of xstate's own, which has its logic.
     const ref = actorRef as AnyActorRef & { readonly logic: unknown };
     if (type !== '@xstate.snapshot' || !(ref.logic instanceof StateMachine)) return;
     this.#refs.add(ref);
@@ -50,7 +50,7 @@ class Walk {
   }
 }
 
-/** A sink that accepts every other status. */
+/** A place for statuses that takes half of them. */
 function choosySink(): StatusSink {
   let calls = 0;
   const put = async () => {
@@ -60,10 +60,7 @@ function choosySink(): StatusSink {
   return { name: 'far', mustAcknowledge: false, put };
 }
 
-/**
- * Runs a node with pods that start, wait for slots, back off, probe, are resized and stop. Takes keyframes at
- * intervals.
- */
+/** A node with pods that start, wait for slots, back off, probe, are resized and stop; written down every so often. */
 async function busyNode(): Promise<{ node: SimulatedNode; cuts: readonly Cut[]; walk: Walk }> {
   const cuts: Cut[] = [];
   const walk = new Walk();
@@ -104,7 +101,7 @@ const shown = ({ agent }: Pick<SimulatedNode, 'agent'>) => ({
   node: agent.explainNode().node,
 });
 
-/** The directory for the certificates of a cluster's node. */
+/** Of the certificates that a node of a cluster keeps. */
 const directory = await mkdtemp(join(tmpdir(), 'statelet-pki-'));
 afterAll(() => rm(directory, { recursive: true }));
 
@@ -125,7 +122,7 @@ const idleMeter: ResourceMeter = {
   measurePods: async () => ({}),
 };
 
-/** Runs a node of a cluster without pods, and takes keyframes at intervals. */
+/** A node of a cluster, without pods; written down every so often. */
 async function clusterNode(): Promise<{ node: SimulatedNode; cuts: readonly Cut[]; walk: Walk }> {
   const [cuts, walk]: [Cut[], Walk] = [[], new Walk()];
   const certificates = [{ name: 'client', rotates: true }] as const;
@@ -158,10 +155,7 @@ async function clusterNode(): Promise<{ node: SimulatedNode; cuts: readonly Cut[
   return { node, cuts, walk };
 }
 
-/**
- * Runs a node with a pod of so many containers that its status is not computed after each change. Takes keyframes at
- * intervals.
- */
+/** A node with a pod of so many containers that its status is not computed after each change. Cut every so often. */
 async function largePodNode(): Promise<{ node: SimulatedNode; cuts: readonly Cut[]; walk: Walk }> {
   const [cuts, walk]: [Cut[], Walk] = [[], new Walk()];
   const containers = Array.from({ length: 30 }, (_, index) =>
@@ -176,10 +170,7 @@ async function largePodNode(): Promise<{ node: SimulatedNode; cuts: readonly Cut
   return { node, cuts, walk };
 }
 
-/**
- * Runs a node with a pod of more containers than the node sends commands to in one step. Takes keyframes between such
- * steps.
- */
+/** A node with a pod of more containers than it sends commands to in one step. Cut between such steps. */
 async function pacedNode(): Promise<{ node: SimulatedNode; cuts: readonly Cut[]; walk: Walk }> {
   const [cuts, walk]: [Cut[], Walk] = [[], new Walk()];
   const node = await simulatedNode({ parts: { inspect: walk.inspect } });
@@ -199,7 +190,7 @@ async function pacedNode(): Promise<{ node: SimulatedNode; cuts: readonly Cut[];
   return { node, cuts, walk };
 }
 
-/** Returns a plugin with one device, which it does not allocate before `allocated` resolves. */
+/** A plugin of one device, which it does not allocate before `allocated`. */
 const devicePluginsUntil = (allocated: Promise<void>): DevicePlugins => ({
   follow: async (listener, { signal }) => {
     listener.onProblem(undefined);
@@ -215,7 +206,7 @@ const devicePluginsUntil = (allocated: Promise<void>): DevicePlugins => ({
   preStart: async () => {},
 });
 
-/** Runs a node with a device plugin and with memory by NUMA node, whose host shuts down. */
+/** A node with a device plugin and memory by NUMA node, whose host shuts down. */
 async function resourceNode(): Promise<{ node: SimulatedNode; cuts: readonly Cut[]; walk: Walk }> {
   const [cuts, walk]: [Cut[], Walk] = [[], new Walk()];
   const logind = new SimulatedLogind();
@@ -246,7 +237,7 @@ async function resourceNode(): Promise<{ node: SimulatedNode; cuts: readonly Cut
   return { node, cuts, walk };
 }
 
-/** Returns the paths of all parts of a value that JSON does not preserve. */
+/** Everything in a value that JSON does not give back as it was; the paths. */
 function lossy(value: unknown, path: string): string[] {
   if (value === undefined || value === null || ['string', 'boolean'].includes(typeof value)) return [];
   if (typeof value === 'number') return Number.isFinite(value) ? [] : [path];

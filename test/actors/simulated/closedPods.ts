@@ -1,6 +1,6 @@
-/** Pods that use everything for which a node accesses the host or the network. */
+/** Pods that use all that a node reaches the outside for. */
 
-/** Returns a pod with one container that runs until it is stopped. */
+/** A pod of one container that runs until it is stopped. */
 export const small = (name: string) => ({
   apiVersion: 'v1',
   kind: 'Pod',
@@ -8,10 +8,10 @@ export const small = (name: string) => ({
   spec: { containers: [{ name: 'main', image: 'busybox' }] },
 });
 
-/** Returns a pod with its own user namespace. */
+/** One with users of its own. */
 export const apart = (name: string) => ({ ...small(name), spec: { ...small(name).spec, hostUsers: false } });
 
-/** Returns a pod whose container fails again and again. */
+/** One that fails again and again. */
 export const crashing = (name: string) => ({
   ...small(name),
   spec: {
@@ -21,7 +21,7 @@ export const crashing = (name: string) => ({
   },
 });
 
-/** Returns a pod with every kind of probe, hook and volume, which is too large to be read on the event loop. */
+/** One with every kind of probe, hook and volume, too large to be read on the event loop. */
 export const everything = (cpu = '200m') => ({
   ...small('everything'),
   metadata: { name: 'everything', annotations: { long: 'x'.repeat(10_000) } },

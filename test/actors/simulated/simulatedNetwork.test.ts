@@ -28,11 +28,11 @@ const network = () =>
   });
 
 const { signal } = new AbortController();
-// The test makes no call to the runtime.
+// None of its calls is made.
 const cri = {} as Cri;
 const node = () => ({ hostIps: ['192.0.2.1'] });
 
-/** Returns the result of a probe of a container at 10.0.0.1, and how long it took. */
+/** What a probe of a container at 10.0.0.1 comes to, and how long it took. */
 async function probed(probe: Probe) {
   const { runProbe } = probeServices({ cri, clock, network: network(), node, jitter: () => 0 });
   const pod = aPod({ containers: [aContainer({ livenessProbe: probe })] });
@@ -107,9 +107,9 @@ describe('a probe of a simulated server', () => {
 
 test('an HTTPS hook that gets a plain-text response is sent once more over HTTP', async () => {
   listen({ respond: (path) => (path === '/end' ? {} : undefined) });
-  const gatedCalls: string[] = [];
+  const asked: string[] = [];
   gate = (call, act) => {
-    gatedCalls.push(`${call.name} ${call.about}`);
+    asked.push(`${call.name} ${call.about}`);
     return openGate(call, act);
   };
   const httpGet = { port: 80, path: '/end', scheme: 'HTTPS' as const };
@@ -123,7 +123,7 @@ test('an HTTPS hook that gets a plain-text response is sent once more over HTTP'
     failure: null,
     warnings: [{ reason: 'LifecycleHTTPFallback' }],
   });
-  expect(gatedCalls).toEqual(['connect 10.0.0.1:80', 'connect 10.0.0.1:80']);
+  expect(asked).toEqual(['connect 10.0.0.1:80', 'connect 10.0.0.1:80']);
 });
 
 describe('fetching a URL from a simulated server', () => {

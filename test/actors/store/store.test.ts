@@ -124,18 +124,13 @@ describe('a damaged file is reported once and renamed, and does not stop the sto
     ['half-written JSON', 'u2.json', '{"key":"u2","value":{"cp', 'expected one JSON object'],
     ['an empty file', 'u2.json', '', 'expected one JSON object'],
     [
-      'a value with the wrong type',
+      'a value of another shape',
       'u2.json',
       '{"key":"u2","value":{"cpu":"many"}}',
       'value.cpu: expected number, got string',
     ],
-    ['JSON that is not an object', 'u2.json', '[]', 'expected object, got array'],
-    [
-      'a file with an unexpected name',
-      'other.json',
-      '{"key":"u2","value":{"cpu":1}}',
-      'expected the file name u2.json',
-    ],
+    ['JSON that is no object', 'u2.json', '[]', 'expected object, got array'],
+    ['a file under a strange name', 'other.json', '{"key":"u2","value":{"cpu":1}}', 'expected the file name u2.json'],
   ])('%s', async (_what, name, text, expected) => {
     await inFolder(async (folder) => {
       const store = await openStore(folder, schemas);
@@ -172,11 +167,8 @@ test('a failed write rejects with its reason, while other writes and a later att
 test('a value that could not be written is retried, and reported until it is durable', async () => {
   await inFolder(async (folder) => {
     const clock = new SimulatedClock();
-    const reported: (number | undefined)[] = [];
-    const store = await openStore(folder, schemas, {
-      clock,
-      onFailure: (trouble) => reported.push(trouble?.factCount),
-    });
+    const told: (number | undefined)[] = [];
+    const store = await openStore(folder, schemas, { clock, onFailure: (trouble) => told.push(trouble?.factCount) });
     const inTheWay = ['u1', 'u2'].map((key) => path.join(folder, 'allocations', `${key}.json.tmp`));
     await Promise.all(inTheWay.map((directory) => mkdir(directory)));
     await Promise.allSettled(['u1', 'u2'].map((key) => store.write('allocations', key, { cpu: 1 })));
@@ -184,10 +176,10 @@ test('a value that could not be written is retried, and reported until it is dur
     expect(store.failure()).toMatchObject({ factCount: 2, lastFailure: { reason: 'StoreFailed' } });
     await expect(store.write('allocations', 'u1', { cpu: 2 })).rejects.toMatchObject({ reason: 'StoreFailed' });
     await clock.advance(60_000);
-    expect(reported).toEqual([2]);
+    expect(told).toEqual([2]);
     await Promise.all(inTheWay.map((directory) => rm(directory, { recursive: true })));
     await clock.advance(10_000);
-    expect([reported, store.failure(), clock.pending]).toEqual([[2, undefined], undefined, 0]);
+    expect([told, store.failure(), clock.pending]).toEqual([[2, undefined], undefined, 0]);
     const { facts } = await (await openStore(folder, schemas)).read();
     expect(Object.fromEntries(facts.allocations)).toEqual({ u1: { cpu: 2 }, u2: { cpu: 1 } });
   });
@@ -218,26 +210,23 @@ test('a failed write is not retried while a later removal of its key is in progr
 
 test('a newer value that replaces a failed one does not count as a recovery', async () => {
   await inFolder(async (folder) => {
-    const reported: (number | undefined)[] = [];
+    const told: (number | undefined)[] = [];
     const clock = new SimulatedClock();
-    const store = await openStore(folder, schemas, {
-      clock,
-      onFailure: (trouble) => reported.push(trouble?.factCount),
-    });
+    const store = await openStore(folder, schemas, { clock, onFailure: (trouble) => told.push(trouble?.factCount) });
     const inTheWay = path.join(folder, 'allocations', 'u1.json.tmp');
     await mkdir(inTheWay);
     await store.write('allocations', 'u1', { cpu: 1 }).catch(() => {});
     const writes: Promise<void>[] = [];
     for (let cpu = 2; cpu < 6; cpu += 1) {
       writes.push(store.write('allocations', 'u1', { cpu }));
-      // The previous write has started by now.
+      // The one before is on its way to disk by now.
       await Promise.resolve();
     }
     await Promise.allSettled(writes);
-    expect(reported).toEqual([1]);
+    expect(told).toEqual([1]);
     await rm(inTheWay, { recursive: true });
     await clock.advance(10_000);
-    expect(reported).toEqual([1, undefined]);
+    expect(told).toEqual([1, undefined]);
   });
 });
 
@@ -283,18 +272,15 @@ test('a writer that is killed at any moment leaves complete files, none older th
   });
 }, 120_000);
 
-/**
- * Runs the writer, kills it `delayMs` milliseconds after it has reported its first turn, and returns the last reported
- * turn.
- */
+/** Runs the writer, kills it so long after it told of its first turn, and says the last turn that it told of. */
 async function killedWriter(folder: string, delayMs: number): Promise<number> {
   const script = path.join(import.meta.dirname, 'storeWriter.ts');
   const writer = spawn(process.execPath, [script, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
-  let reported = '';
+  let told = '';
   writer.stdout.setEncoding('utf8').on('data', (text: string) => {
-    if (reported === '') setTimeout(() => writer.kill('SIGKILL'), delayMs);
-    reported += text;
+    if (told === '') setTimeout(() => writer.kill('SIGKILL'), delayMs);
+    told += text;
   });
   await new Promise((closed) => writer.once('close', closed));
-  return Number(reported.split('\n').at(-2));
+  return Number(told.split('\n').at(-2));
 }

@@ -6,12 +6,10 @@ import { Schedule } from '../../../testing/simulation/run/schedule.ts';
 
 const MANY = 200;
 
-/**
- * Simulates an event loop in which each caller takes 1 ms after it starts, unless the test sets a different duration.
- */
+/** The event loop of a process in which each caller takes 1 ms after its start, unless it takes longer. */
 class Loop {
   ms = 0;
-  /** Numbers of the callers that were admitted, one list per turn. */
+  /** Numbers of what was let in, one list for each turn. */
   readonly turns: number[][] = [[]];
   readonly #next: (() => void)[] = [];
   readonly shares: TurnLimiter;
@@ -29,12 +27,12 @@ class Loop {
     this.turns.at(-1)?.push(number);
   }
 
-  /** Runs turns until nothing waits for one. */
+  /** Begins turns until nothing waits for one. */
   async run(): Promise<void> {
     while (this.#next.length > 0) {
       this.turns.push([]);
       for (const begin of this.#next.splice(0)) begin();
-      // Run the microtasks of the turn.
+      // Everything that follows from the turn.
       for (let step = 0; step < 10; step += 1) await Promise.resolve();
     }
   }
@@ -114,7 +112,7 @@ describe('timers that expire together', () => {
   async function elapsed(stop?: { readonly after: number }): Promise<Loop> {
     const loop = new Loop();
     const schedule = new Schedule(0);
-    const world = { ports: {}, feeds: {} } as unknown as NodeEnvironment; // a timer uses neither
+    const world = { ports: {}, feeds: {} } as unknown as NodeEnvironment; // a timer has nothing to do with either
     const { timer } = createBoundary(world, {
       clock: { ...schedule.stoppableClock(), turns: loop.shares },
       onError: () => {},
@@ -146,7 +144,7 @@ test('a burst of facts from a feed takes effect over several turns, in order', a
   const feed: FactFeed = (send) => {
     for (const at of numbers) send({ type: 'node.drain', at });
   };
-  const world = { ports: {}, feeds: { sources: feed } } as unknown as NodeEnvironment; // the feed uses nothing else
+  const world = { ports: {}, feeds: { sources: feed } } as unknown as NodeEnvironment; // this feed needs no other parts
   const boundary = createBoundary(world, {
     clock: { ...new Schedule(0).stoppableClock(), turns: loop.shares },
     onError: () => {},

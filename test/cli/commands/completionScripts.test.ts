@@ -1,7 +1,4 @@
-/**
- * Completion with Tab in each shell: the shell's line editor with the completion script, the installed command and a
- * running agent.
- */
+/** Tab in each shell: its own line editor with our script, the installed command and a running agent. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -15,7 +12,7 @@ import { root } from '../../support/root.ts';
 
 jest.setTimeout(120_000);
 
-/** Home directory of a user who has the command in ~/bin. It is also the root directory of the agent. */
+/** The home of a user who has the command in ~/bin; it is the root directory of the agent as well. */
 let home: string;
 let agent: ChildProcess;
 let shell: ChildProcess;
@@ -37,22 +34,22 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await waitForExit(agent);
+  await ended(agent);
   await rm(home, { recursive: true });
 });
 
-async function waitForExit(process: ChildProcess): Promise<void> {
+async function ended(process: ChildProcess): Promise<void> {
   const over = once(process, 'close');
   process.kill('SIGKILL');
   await over;
 }
 
 interface Way {
-  /** Command line of the shell, without the user's startup files. */
+  /** The shell without the user's own files. */
   readonly command: string;
-  /** Command that loads the completion script. */
+  /** How the script gets into it. */
   readonly set: string;
-  /** Returns the command that binds Ctrl-X b to writing the line being edited to this file. */
+  /** Has Ctrl-X b write the line that is being edited into this file. */
   readonly tell: (file: string) => string;
 }
 
@@ -66,7 +63,7 @@ const ZSH = {
 };
 const FISH = { command: 'fish -i', tell: (file: string) => `bind \\cxb 'commandline >${file}'` };
 
-/** Pairs of the text typed before Tab and the expected line. `HOME` stands for the home directory. */
+/** What is typed before Tab, and the line after it; `HOME` is where the user's files are. */
 type Lines = readonly (readonly [string, string])[];
 
 const FIRST: Lines = [
@@ -105,7 +102,7 @@ const WAYS: readonly (readonly [string, Way, Lines])[] = [
   ],
 ];
 
-/** Starts a shell on its own terminal, and waits until it has loaded the completion script. */
+/** Starts a shell on a terminal of its own, and waits until it has the script. */
 async function start({ command, set, tell }: Way): Promise<void> {
   const [name = ''] = command.split(' ');
   if ((await findProgram(name)) === undefined) {
@@ -128,7 +125,7 @@ async function start({ command, set, tell }: Way): Promise<void> {
   });
 }
 
-/** Types the text and Tab at a new prompt, and returns the resulting line. */
+/** The line of a fresh prompt after this was typed, and Tab. */
 async function tab(typed: string): Promise<string> {
   const file = join(home, 'line');
   await rm(file, { force: true });
@@ -142,10 +139,10 @@ async function tab(typed: string): Promise<string> {
 
 describe.each(WAYS)('%s', (_name, way, lines) => {
   beforeAll(() => start(way));
-  afterAll(() => waitForExit(shell));
+  afterAll(() => ended(shell));
 
   test.each(lines)('Tab completes "%s" to "%s"', async (typed, line) => {
-    const withHome = (text: string) => text.replaceAll('HOME', home);
-    expect(await tab(withHome(typed))).toBe(withHome(line));
+    const placed = (text: string) => text.replaceAll('HOME', home);
+    expect(await tab(placed(typed))).toBe(placed(line));
   });
 });

@@ -34,11 +34,11 @@ function killIfThere(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // The process had already exited, and was killed before it could release its claim.
+    // It has ended, and was killed before it could take back its claim.
   }
 }
 
-/** A pod whose process ignores SIGTERM, so that it runs until its grace period has passed. */
+/** A pod whose process does not end before its grace is over. */
 const stubborn = {
   apiVersion: 'v1',
   kind: 'Pod',
@@ -49,12 +49,11 @@ const stubborn = {
   },
 };
 
-/** Runs the program on its own terminal, in a shell that prints the terminal settings afterwards. */
+/** Runs the program on a terminal of its own, from a shell that says afterwards how it finds the terminal. */
 function onTerminal({ env = {}, size = 'cols 80 rows 24', afterwards: next = '' } = {}): void {
   const words = `stty ${size}; set -m; ${program} ${directory} ${directory}/pods; echo "code $?"; stty -a; echo ALL-OVER; ${next}`;
   const terminal = spawn('script', ['-qfec', `sh -c '${words}'`, '/dev/null'], {
-    // Pass no other variables, because Node.js derives the capabilities of the terminal from some of them (`CI`,
-    // `COLORTERM`).
+    // Nothing else of the environment: Node.js looks there (`CI`, `COLORTERM`) for what a terminal can do.
     env: { PATH: process.env.PATH, TERM: 'xterm-256color', NO_COLOR: '1', ...env },
     stdio: ['pipe', 'pipe', 'ignore'],
   });
@@ -82,7 +81,7 @@ async function send(signal: NodeJS.Signals): Promise<void> {
   for (const pid of await agents()) process.kill(pid, signal);
 }
 
-/** Returns the state of the terminal after the program has exited. */
+/** What a user finds when the program has ended. */
 async function afterwards() {
   await says('ALL-OVER');
   const { other, cursorShown, wraps } = seenOn(out);

@@ -1,4 +1,4 @@
-/** Durations of calls to a runtime. */
+/** Calls of a runtime, timed. */
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { type TimedCall, withCallTiming } from '../../../cri/client/timedCri.ts';
@@ -11,11 +11,11 @@ const signal = new AbortController().signal;
 test('reports each call with its request, duration and outcome', async () => {
   const clock = new SimulatedClock();
   const real = inProcessCri(createSimulatedRuntime({ clock }));
-  const timedCalls: TimedCall[] = [];
+  const told: TimedCall[] = [];
   const cri = withCallTiming(
     real,
     () => clock.monotonic(),
-    (call) => void timedCalls.push(call),
+    (call) => void told.push(call),
   );
   const asked = cri.version({ version: 'v1' }, { signal });
   await clock.advance(1_000);
@@ -27,7 +27,7 @@ test('reports each call with its request, duration and outcome', async () => {
   );
   await clock.advance(1_000);
   expect(await why).toContain('nobody');
-  expect(timedCalls).toEqual([
+  expect(told).toEqual([
     { operation: 'version', request: { version: 'v1' }, ms: expect.any(Number), hasFailed: false },
     { operation: 'containerStatus', request: expect.anything(), ms: expect.any(Number), hasFailed: true },
   ]);

@@ -10,17 +10,17 @@ import type { Statelet } from './statelet.ts';
 export interface TestCluster<N extends TestNode = UpNode> {
   readonly server: ApiServer;
   readonly node: N;
-  /** The first agent of the node. */
+  /** Its first agent. */
   readonly agent: Statelet;
-  /** Kubeconfig of an administrator. */
+  /** That of an administrator. */
   readonly kubeconfig: string;
-  /** Starts the node's agent without waiting for it. */
+  /** Starts the node's agent and waits for nothing. */
   launch(): Statelet;
-  /** Stops the API server. Its objects remain. */
+  /** Has the API server die: what it knows stays. */
   stopServing(): Promise<void>;
-  /** Starts the API server again on the same port. */
+  /** Serves it again, at the port that it had. */
   serveAgain(): Promise<void>;
-  /** Creates a namespace whose pods get no token. */
+  /** Makes a namespace whose pods get no token. */
   addNamespace(name: string): Promise<void>;
   end(): Promise<void>;
 }
@@ -82,7 +82,7 @@ export async function clusterOf<N extends TestNode>(
   };
 }
 
-/** Returns the CA certificate of the API server and its clients as PEM. */
+/** Who vouches for the API server and its clients, in PEM. */
 function authorityIn(kubeconfig: string): string {
   const [{ cluster }] = JSON.parse(kubeconfig).clusters;
   return Buffer.from(cluster['certificate-authority-data'], 'base64').toString();

@@ -3,7 +3,7 @@ import { withDefaults } from '../../../kubernetes/api/defaults/defaults.ts';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { Pod, PodSpec } from '../../../kubernetes/api/schema/pod.ts';
 
-/** A pod manifest as written by a user. */
+/** A manifest as a user writes it. */
 export interface Manifest {
   readonly apiVersion: 'v1';
   readonly kind: 'Pod';
@@ -17,7 +17,7 @@ export interface Manifest {
   readonly spec: PodSpec;
 }
 
-/** Returns the manifest of a pod with these containers. */
+/** A pod of these containers. */
 export function podManifest(
   name: string,
   containers: readonly Container[],
@@ -27,33 +27,30 @@ export function podManifest(
   return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [...containers], ...spec } };
 }
 
-/** Returns a pod as an API server would deliver it: with defaults, and with the UID `uid-<name>`. */
+/** A pod as an API server hands it on: with its defaults, and the uid `uid-<name>`. */
 export function apiPod(name: string, containers: readonly Container[], spec: Partial<PodSpec> = {}): Pod {
   const metadata = { name, namespace: 'default', uid: `uid-${name}` };
   return withDefaults({ apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [...containers], ...spec } });
 }
 
-/** Returns a container that runs a shell script. */
+/** A container that runs a shell script. */
 export function shell(name: string, script: string, more: Partial<Container> = {}): Container {
   return { name, image: BUSYBOX_IMAGE, command: ['sh', '-c', script], ...more };
 }
 
-/**
- * Waits in a way that lets a trap for SIGTERM run at once. Without a trap, the first process of a container ignores the
- * signal.
- */
+/** Ends at once on SIGTERM; without a trap the first process of a container ignores it. */
 const patiently = 'sleep 1000 & wait';
 
-/** Returns a script that runs `first`, waits for SIGTERM, runs `last` and exits with 0. */
+/** A script that does something and then goes on until SIGTERM, and ends after `last`. */
 export function steadily(first = ':', last = ':'): string {
   return `trap '${last}; exit 0' TERM; ${first}; ${patiently}`;
 }
 
-/** Returns a container that runs until SIGTERM. Its postStart hook waits until it handles the signal. */
+/** A container that goes on until SIGTERM, and counts as running only when it hears that. */
 export function hearing(name: string, more: Partial<Container> = {}): Container {
   const exec = { command: ['sh', '-c', 'until [ -e /tmp/hears ]; do sleep 0.1; done'] };
   return shell(name, steadily('mkdir -p /tmp; touch /tmp/hears'), { lifecycle: { postStart: { exec } }, ...more });
 }
 
-/** Ignores SIGTERM. */
+/** Goes on through SIGTERM. */
 export const stubbornly = `trap '' TERM; ${patiently}`;

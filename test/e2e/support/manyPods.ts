@@ -1,13 +1,13 @@
-/** Enough pods at once from an API server that some must wait to be started, on any number of CPUs. */
+/** So many pods of an API server at once that some stand in line to be started, on any number of processors. */
 import { availableParallelism } from 'node:os';
 import type { ApiServer } from '../../../testing/apiserver/apiServer.ts';
 import { accountIsThere } from './account.ts';
 
 const [PODS, EVENTS] = ['/api/v1/namespaces/default/pods', '/api/v1/namespaces/default/events'];
-/** Less than the default `maxPods` of 110. */
+/** A node takes 110. */
 const MOST = 100;
 
-/** The names of the pods in the order in which they are created and started. */
+/** The pods in the order in which they are made, which is that of their starts. */
 export const manyNames: readonly string[] = Array.from(
   { length: Math.min(MOST, 8 * availableParallelism()) },
   (_, index) => `many-${index}`,
@@ -33,16 +33,16 @@ const pod = (name: string) => ({
 });
 
 export interface ManyPods {
-  /** Creates all pods, bound to the node. */
+  /** Makes all of them, bound to the node. */
   make(): Promise<void>;
-  /** Returns the names of the running pods at the API server. */
+  /** Those that run, as the API server has them. */
   running(): Promise<readonly string[]>;
-  /** Returns the names of the pods whose container has a Started event at the API server. */
+  /** Those of whose container it has the event that it was started. */
   started(): Promise<readonly (string | undefined)[]>;
 }
 
 export function manyPods(server: ApiServer): ManyPods {
-  // The test API server returns lists in the format of Kubernetes.
+  // The test API server keeps what it gave to the shapes of Kubernetes.
   const listed = async (path: string) => ((await server.request('GET', path)) as unknown as Listed).items;
   return {
     make: async () => {

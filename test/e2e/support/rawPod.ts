@@ -14,24 +14,24 @@ interface RawPodInput {
   readonly name: string;
   readonly command: readonly string[];
   readonly cgroupParent: string;
-  /** The host port that is mapped to port 80 of the pod. */
+  /** Port 80 of the pod on the host. */
   readonly hostPort?: number;
-  /** Default: `uid-<name>`. */
+  /** Absent: one of its own. */
   readonly uid?: string;
-  /** Labels of both the sandbox and the container. */
+  /** On sandbox and container. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** Annotations of the container. */
+  /** On the container. */
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** A pod with one container, created by plain CRI calls. */
+/** A pod of one container, made by the bare CRI calls. */
 interface RawPod {
   readonly sandboxId: string;
   readonly containerId: string;
   readonly ip: string;
 }
 
-/** Runs a pod with one busybox container. */
+/** Runs a pod of one busybox container. */
 export async function runRawPod(cri: Cri, input: RawPodInput): Promise<RawPod> {
   const options = { signal: noAbort };
   const config = sandboxConfig(input);
@@ -54,8 +54,8 @@ export async function runRawPod(cri: Cri, input: RawPodInput): Promise<RawPod> {
 }
 
 /**
- * Runs a sandbox, and retries once if its network could not be set up. With iptables on nftables, a chain can be
- * invisible while other tests change the rules of the host. The kubelet retries as well.
+ * Runs a sandbox, a second time where its network could not be set up: iptables on nftables may not see a chain while
+ * other tests change the host's rules, and a kubelet tries again as well.
  */
 async function runSandbox(cri: Cri, config: PodSandboxConfig): Promise<string> {
   const request = RunPodSandboxRequest.fromPartial({ config });
@@ -67,7 +67,7 @@ async function runSandbox(cri: Cri, config: PodSandboxConfig): Promise<string> {
   return podSandboxId;
 }
 
-/** Runs a command in a container, and returns its exit code and output. */
+/** Runs a command in a container: its exit code and what it wrote. */
 export async function execIn(
   cri: Cri,
   containerId: string,

@@ -3,12 +3,12 @@ import { type BuiltImage, OCI_MANIFEST_TYPE } from '../../../cri/managed/images/
 import { loopbackServer } from './loopbackServer.ts';
 import { registryCertificate as cert, registryKey as key } from './registryCertificate.ts';
 
-/** A registry for a test that only this host can reach. */
+/** A registry of a test, which only this host can reach. */
 export interface Registry {
-  /** The prefix of its image names, e.g. `127.0.0.1:5000`. */
+  /** `127.0.0.1:5000`, as the names of its images begin. */
   readonly host: string;
-  /** The user of each request, in order. Empty for anonymous requests. */
-  readonly requestUsers: readonly string[];
+  /** Who has asked it for something, in order; empty for nobody. */
+  readonly asked: readonly string[];
   end(): Promise<void>;
 }
 
@@ -17,23 +17,21 @@ interface User {
   readonly password: string;
 }
 
-/**
- * Authenticates a request and returns its user. If it rejects the request, it sends the response and returns undefined.
- */
+/** Lets who asks in, and says who that is; else it has answered, and is undefined. */
 type Door = (request: IncomingMessage, response: ServerResponse) => string | undefined;
 
-/** Serves one image under every repository and tag through the registry API. */
+/** Serves one image under every repository and tag by the protocol of registries. */
 export const openRegistry = (image: BuiltImage): Promise<Registry> => serve(image, () => passwordDoor(() => true));
 
-/** Like `openRegistry`, but responds with 401 to everyone except this user. */
+/** As an open one, but 401 for everybody but this user. */
 export const guardedRegistry = (image: BuiltImage, { username, password }: User): Promise<Registry> =>
   serve(image, () => passwordDoor((given) => given === `${username}:${password}`));
 
-/** Like `guardedRegistry`, over TLS and with several users. */
+/** The same over TLS, for these users. */
 export const tlsRegistry = (image: BuiltImage, users: readonly User[]): Promise<Registry> =>
   serve(image, () => passwordDoor(knows(users)), { key, cert });
 
-/** Serves an image over TLS with token authentication for these users. */
+/** One over TLS that gives these users a token, and lets in who has one. */
 export const tokenRegistry = (image: BuiltImage, users: readonly User[]): Promise<Registry> =>
   serve(image, (host) => tokenDoor(`https://${host}/token`, knows(users)), { key, cert });
 
@@ -58,14 +56,14 @@ const passwordDoor =
     return undefined;
   };
 
-/** Issues tokens at a URL to users with the right password, and rejects others. */
+/** Tokens are had at a URL for a user and a password; there is none for others. */
 const tokenDoor =
   (realm: string, isAllowed: (given: string) => boolean): Door =>
   (request, response) => {
     const given = givenBy(request);
     const [, token = ''] = /^Bearer token-of-(.*)$/.exec(request.headers.authorization ?? '') ?? [];
     if (token !== '') return token;
-    // Responds to a token request by POST with 404, so that the client retries with GET.
+    // What asks by POST is told so, and asks by GET then.
     if (!request.url?.startsWith('/token')) {
       const repository = /^\/v2\/(.*)\/(?:manifests|blobs)\//.exec(request.url ?? '')?.[1] ?? '';
       const challenge = `Bearer realm="${realm}",service="test",scope="repository:${repository}:pull"`;
@@ -81,14 +79,14 @@ async function serve(
   doorOf: (host: string) => Door,
   tls?: { readonly key: string; readonly cert: string },
 ): Promise<Registry> {
-  const requestUsers: string[] = [];
+  const asked: string[] = [];
   const { port, end } = await loopbackServer((request, response) => {
-    requestUsers.push(userOf(givenBy(request)));
+    asked.push(userOf(givenBy(request)));
     if (door(request, response) !== undefined) serveImage(image, request, response);
   }, tls);
   const host = `127.0.0.1:${port}`;
   const door = doorOf(host);
-  return { host, requestUsers, end };
+  return { host, asked, end };
 }
 
 function serveImage(

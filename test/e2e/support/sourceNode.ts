@@ -1,7 +1,4 @@
-/**
- * A node agent in this process on a private containerd. Its pods come through the source port in the form that an API
- * server uses.
- */
+/** A node agent in this process over a private containerd: its pods come through the source port, as an API server's do. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -25,30 +22,30 @@ import { allRun } from './node.ts';
 export interface SourceNode {
   readonly runtime: TestContainerd;
   readonly hierarchies: readonly Hierarchy[];
-  /** Directory of the RuntimeClasses. */
+  /** Where its RuntimeClasses are. */
   readonly classes: string;
-  /** Errors thrown by services. */
+  /** What services threw. */
   readonly errors: readonly string[];
-  /** Notifications about the node and its pods, such as `web: NetworkNotReady: …`. */
-  readonly notifications: readonly string[];
-  /** Allocatable CPU of the node in millicores. */
+  /** What was told of it and its pods, as `web: NetworkNotReady: …`. */
+  readonly told: readonly string[];
+  /** What of the processor its pods can ask for, in thousandths of a core. */
   readonly cpuMillis: number;
-  /** Makes the source want exactly these pods in these versions. */
+  /** The source wants exactly these pods now, in these versions. */
   want(...pods: readonly Pod[]): void;
-  /** Waits until `look` accepts the pod, and returns the result of `look`. */
+  /** Waits until the pod is as the look wants it: gives what the look gives. */
   until<T>(what: string, name: string, look: (pod: Pod) => T): Promise<Exclude<T, undefined | false>>;
   /** Waits until all containers of the pod run. */
   running(name: string): Promise<Pod>;
   gone(name: string): Promise<void>;
-  /** Stops all pods, and then containerd and everything else. */
+  /** Ends all pods, then the containerd and whatever is left. */
   end(): Promise<void>;
 }
 
 const nodeName = 'node';
-/** Time limit in milliseconds, well below Jest's limit for the end of a file. */
+/** Well below what jest gives to the end of a file. */
 const DRAIN_MS = 60_000;
 
-/** Starts a node whose runtime has these handlers in addition to `runc`, with the same behavior. */
+/** A node whose runtime has these handlers beside `runc`, which are as that. */
 export async function sourceNode(handlers: readonly string[] = []): Promise<SourceNode> {
   const runtime = await startTestContainerd(handlers);
   try {
@@ -66,7 +63,7 @@ async function nodeOver(runtime: TestContainerd): Promise<SourceNode> {
   await mkdir(classes);
   const config = await configOf(join(directory, 'kubelet'), containerd, hierarchies);
   const errors: string[] = [];
-  const notifications: string[] = [];
+  const told: string[] = [];
   const onError = (source: string, error: unknown) => void errors.push(`${source}: ${String(error)}`);
   const cgroups = new PodCgroups({
     parentCgroup: config,
@@ -85,7 +82,7 @@ async function nodeOver(runtime: TestContainerd): Promise<SourceNode> {
     cgroups,
     onError,
     readClasses: () => readRuntimeClasses(classes),
-    events: ({ involved, reason, message }) => void notifications.push(`${involved.name}: ${reason}: ${message}`),
+    events: ({ involved, reason, message }) => void told.push(`${involved.name}: ${reason}: ${message}`),
     feeds: { sources: (send) => send(wanted([])) },
   });
   agent.start();
@@ -100,7 +97,7 @@ async function nodeOver(runtime: TestContainerd): Promise<SourceNode> {
     hierarchies,
     classes,
     errors,
-    notifications,
+    told,
     cpuMillis: config.capacity.cpuMillis,
     want: (...pods) => agent.send(wanted(pods)),
     until,
@@ -110,7 +107,7 @@ async function nodeOver(runtime: TestContainerd): Promise<SourceNode> {
     },
     end: async () => {
       try {
-        await Promise.race([agent.drain(), rejectAfterLimit()]);
+        await Promise.race([agent.drain(), tooLong()]);
       } finally {
         await agent.stop();
         await runtime.end();
@@ -119,11 +116,8 @@ async function nodeOver(runtime: TestContainerd): Promise<SourceNode> {
   };
 }
 
-/**
- * Rejects after the time limit, because a pod left by a failed test may have a long grace period. Such a pod is stopped
- * with its containerd.
- */
-async function rejectAfterLimit(): Promise<never> {
+/** A pod that a failed test left may have a long grace: whatever runs then ends with its containerd. */
+async function tooLong(): Promise<never> {
   await pause(DRAIN_MS, undefined, { ref: false });
   throw new Error(`the pods did not end in ${DRAIN_MS} ms`);
 }

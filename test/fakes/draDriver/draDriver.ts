@@ -1,4 +1,4 @@
-/** Starts a DRA driver as a process, and controls its behaviour. */
+/** Starts a DRA driver as a process, and says how it behaves. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
@@ -6,14 +6,12 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export interface DriverBehaviour {
-  /** Errors by the name of the claim. */
+  /** Errors of claims, by their names. */
   readonly claimErrors?: Readonly<Record<string, string>>;
-  /** The CDI device names of each prepared device. */
+  /** The CDI names of each prepared device. */
   readonly cdiIds?: readonly string[];
   /** The IDs of the shares of a device that each claim gets. Absent if a claim gets a whole device. */
   readonly shareIds?: readonly string[];
-  /** The error in each response to a request for what the driver is. */
-  readonly infoError?: string;
   /** The error in each response to a notification about the registration. */
   readonly notifyError?: string;
   /** The socket of the service. Default: the usual one. */
@@ -24,17 +22,17 @@ export interface DriverBehaviour {
   readonly isLate?: boolean;
   /** The requests that each prepared device fulfils. */
   readonly requests?: readonly string[];
-  /** Whether the driver never responds to calls. */
+  /** Whether calls are never answered. */
   readonly hangs?: boolean;
-  /** The error of every call. */
+  /** The error of whole calls. */
   readonly fails?: string;
-  /** The claims that are missing from the responses. */
+  /** The claims that are missing in the answers. */
   readonly skips?: readonly string[];
   readonly type?: string;
   readonly versions?: readonly string[];
   readonly health?: readonly {
     readonly device: string;
-    /** The value in the API: 1 is healthy, 2 is unhealthy. */
+    /** The API's value: 1 is healthy, 2 is unhealthy. */
     readonly healthStatus: number;
     readonly message?: string;
     readonly timeoutSeconds?: number;
@@ -87,7 +85,7 @@ export class DraDriver {
     await rename(next, join(this.#directory, 'behaviour.json'));
   }
 
-  /** Returns all calls so far, including those of earlier processes of the driver. */
+  /** All calls so far, also of its earlier processes. */
   calls(): DriverCall[] {
     const path = join(this.#directory, 'calls.jsonl');
     if (!existsSync(path)) return [];
@@ -97,7 +95,7 @@ export class DraDriver {
       .map((line) => JSON.parse(line));
   }
 
-  /** Stops the process, and leaves its sockets. */
+  /** Ends its process, whose sockets stay. */
   async stop(): Promise<void> {
     const running = this.#process;
     this.#process = undefined;

@@ -1,7 +1,7 @@
-/** A fake API server that answers only TokenReviews and SubjectAccessReviews. */
+/** An API server that knows nothing but whose tokens there are, and who may do what. */
 import { connectionRefused } from '../toldTransport.ts';
 
-/** The spec of a SubjectAccessReview. */
+/** What a SubjectAccessReview asks. */
 export interface ReviewedDeed {
   readonly user: string;
   readonly groups: readonly string[];
@@ -19,14 +19,14 @@ interface Review {
 }
 
 export class Reviewer {
-  /** Users by token. */
+  /** Users by their tokens. */
   readonly tokens = new Map<string, { readonly username: string; readonly groups?: readonly string[] }>();
   allowed: (deed: ReviewedDeed) => boolean = () => false;
-  /** All requested reviews, in order. */
+  /** What was asked, in order. */
   readonly asked: Review[] = [];
-  /** While it is set, every request fails with its error. */
+  /** Fails what is asked while it is set. */
   trouble: (() => Error) | undefined;
-  /** Delays all responses until it settles. */
+  /** Holds answers back until it settles. */
   holdBack: Promise<void> | undefined;
 
   get isAway(): boolean {
@@ -42,7 +42,7 @@ export class Reviewer {
   }
 
   create = async (_path: string, object: object): Promise<unknown> => {
-    // The client creates only reviews of these two kinds.
+    // Made by who asks, of these two kinds alone.
     const review = object as Review;
     this.asked.push(review);
     await this.holdBack;

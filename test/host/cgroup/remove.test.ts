@@ -12,7 +12,7 @@ import { signal, withRoot } from '../../volume/onDisk.ts';
 
 const hierarchies = await readHierarchies();
 
-/** Creates the cgroup in each hierarchy in which this process may do so. Returns their directories. */
+/** The hierarchies in which this process may make cgroups. */
 function makeEverywhere(relative: string): string[] {
   return hierarchies.flatMap(({ root }) => {
     try {
@@ -38,7 +38,7 @@ describe('on the cgroup hierarchies of this host', () => {
     expect(hierarchies).not.toEqual([]);
   });
 
-  withRoot('a tree is removed from every hierarchy, its parent stays, and the removal is idempotent', async () => {
+  withRoot('a tree goes from every hierarchy, its parent stays, and it can be asked for twice', async () => {
     const own = `statelet-test-${randomUUID()}`;
     const made = makeEverywhere(`${own}/pod1/a/b`);
     makeEverywhere(`${own}/pod1/c`);

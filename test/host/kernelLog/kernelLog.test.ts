@@ -109,7 +109,7 @@ test('C48: records that the kernel has overwritten are skipped, and every other 
       if (result instanceof Error) throw result;
       return { bytesRead: buffer.write(result ?? ''), buffer };
     };
-    // Only the signature of `read` that the log uses.
+    // Only the form of `read` that the log calls.
     const close = async () => {
       closeCount += 1;
     };

@@ -1,4 +1,4 @@
-/** Processors in the formats of different architectures. */
+/** Processors as different architectures tell of them. */
 import { expect, test } from '@jest/globals';
 import { parseProcessors } from '../../../host/usage/processors.ts';
 

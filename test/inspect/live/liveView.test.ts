@@ -8,7 +8,7 @@ import { type World, withFrame, worldOf } from '../../../web/model/server/world.
 import { podRunning, podWith } from '../../fakes/pods.ts';
 import { type Simulation, simulation } from '../support/simulation.ts';
 
-/** A viewer with the data that it has received. */
+/** A viewer with what it has been told. */
 interface Following {
   world: World;
   readonly frames: Frame[];
@@ -21,7 +21,7 @@ afterEach(() => {
   for (const { leave } of followings.splice(0)) leave();
 });
 
-/** Subscribes to the view as the server does. After each frame, the viewer must have the current state. */
+/** As the server does it. After each frame the viewer knows what is so. */
 function follow(node: Simulation): Following {
   const { view } = node.page();
   const frames: Frame[] = [];
@@ -35,7 +35,7 @@ function follow(node: Simulation): Following {
   return following;
 }
 
-/** Returns a world sorted by key, without its time and the delay of the event loop. */
+/** All of a world but its moment and how late the event loop was, in an order of its own. */
 const inOrder = ({ node: { loop: _, ...node }, pods, actors, children }: World) => ({
   node,
   pods: [...pods].sort(byKey),
@@ -45,20 +45,20 @@ const inOrder = ({ node: { loop: _, ...node }, pods, actors, children }: World) 
 
 const byKey = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]) => (one < other ? -1 : 1);
 
-/** Expects that every viewer has the current state after the next frame. */
+/** What every viewer knows is what is so, once the frame that is due has come. */
 async function expectSameWorlds(node: Simulation, viewers: readonly Following[]): Promise<void> {
   const differs = () => {
     const now = inOrder(worldOf(node.now()));
     return viewers.some(({ world }) => !isDeepStrictEqual(inOrder(world), now));
   };
-  // Two seconds are less than the interval at which the delay of the event loop is sampled.
+  // Less than the time until it is looked how late the event loop is.
   for (let tries = 0; tries < 20 && differs(); tries += 1) await node.node.advance('100ms');
   expect(differs()).toBe(false);
 }
 
-type Action = (node: Simulation) => Promise<unknown>;
+type Deed = (node: Simulation) => Promise<unknown>;
 
-const actions: readonly Action[] = [
+const deeds: readonly Deed[] = [
   ({ node }) => node.advance('30ms'),
   ({ node }) => node.advance('1s'),
   ({ node }) => node.advance('13s'),
@@ -72,7 +72,7 @@ const actions: readonly Action[] = [
 test('a snapshot and the frames after it yield the same state as a new snapshot, whenever a viewer joined', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(fc.record({ deed: fc.constantFrom(...actions), joins: fc.boolean() }), { minLength: 3, maxLength: 8 }),
+      fc.array(fc.record({ deed: fc.constantFrom(...deeds), joins: fc.boolean() }), { minLength: 3, maxLength: 8 }),
       async (steps) => {
         const node = await simulation({ pods: [podWith('first')] });
         const viewers: Following[] = [];
@@ -160,7 +160,7 @@ test('frames with only pod changes explain the node at most once a second', asyn
   const leave = view.follow((frame) => frames.push(frame));
   times = 0;
   const { onStateChange: moves, inspect } = audience.listeners;
-  // An observer reads only the position of an actor.
+  // What is asked of an actor that has moved is only where it is.
   const container = { id: 'container/web', _parent: { id: 'pod/x', _parent: { id: 'nodeAgent' } } };
   for (let count = 0; count < 20; count += 1) {
     moves({ at: node.node.clock.now(), actor: 'pod/x', state: 'running' });
@@ -203,7 +203,7 @@ test('the content of a failed frame is included in the next one', async () => {
   await node.node.advance('5s');
   expect(errors.length).toBeGreaterThan(1);
   isFailing = false;
-  // By then the frame about the latest changes is due.
+  // The frame of what happens at its end is due by then.
   await node.node.advance('10300ms');
   leave();
   expect(inOrder(world)).toEqual(inOrder(worldOf(node.now())));

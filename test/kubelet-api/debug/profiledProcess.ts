@@ -16,13 +16,10 @@ import { LastGood } from '../../../node/credentials/lastGood.ts';
 
 const secret = () => randomBytes(24).toString('hex');
 
-/** Objects that exist as long as the process. */
+/** What lives as long as the process. */
 const stored: unknown[] = [];
 
-/**
- * Returns an object that stores the token of a file. `contents` is popped, because a `read` that always returned the
- * token would store it too.
- */
+/** The token of a file that contains it only once, because a function that returns it always would store it. */
 async function bearerOf(contents: string[]): Promise<unknown> {
   const file = { errorPrefix: 'token', read: async () => contents.pop() ?? '' };
   const bearer = tokenFileSource({ file, lastGoodToken: new LastGood<Secret>(() => {}), monotonic: () => 0 });
@@ -30,7 +27,7 @@ async function bearerOf(contents: string[]): Promise<unknown> {
   return bearer;
 }
 
-/** Returns an inspection page that a browser has opened by its link. */
+/** A page that a browser has opened by its link. */
 async function openedPage(token: string): Promise<unknown> {
   const openInspectedNode = async () => {
     throw new Error('nothing is shown');
@@ -66,7 +63,7 @@ const server = createServer((request, response) => {
   route.handle({ request, response, url, caller, signal }).catch(() => response.destroy());
 });
 let secrets = await storeSecrets();
-// Safe cast: the server listens on a port.
+// It listens on a port.
 server.listen(0, '127.0.0.1', () => {
   process.stdout.write(`${(server.address() as AddressInfo).port} ${secrets}\n`);
   secrets = '';

@@ -1,4 +1,4 @@
-/** Tests the self-signed certificate of the node. */
+/** A certificate that the node makes for itself. */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Tests what Node.js does with the unread bytes of a connection that is closed. */
+/** What Node.js makes of the bytes that are left of a connection that is cut. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
@@ -9,7 +9,7 @@ import { serve } from '../../../kubelet-api/listener/server.ts';
 import { ALL_ON, atEnd, server as pair, route } from './support/listening.ts';
 
 const HOST = '127.0.0.1';
-/** Maximum number of open requests per connection, plus the request that closes it. */
+/** The most that a connection may have open, and the one that it is cut for. */
 const MADE = 9;
 
 test.each([
@@ -36,7 +36,7 @@ test.each([
     };
     await ask(1_000);
     expect(made).toBe(MADE);
-    // Node.js reuses its parsers for other connections.
+    // Parsers are used again.
     await ask(1_000);
     expect(made).toBe(2 * MADE);
   },

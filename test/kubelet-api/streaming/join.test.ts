@@ -5,7 +5,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { joinStreams } from '../../../kubelet-api/streaming/join.ts';
 
-/** Maximum number of bytes that Node.js reads from a socket at a time. */
+/** What Node.js reads of a socket at once, at most. */
 const READ_BYTES = 64 * 1024;
 
 const ends: (() => void)[] = [];
@@ -14,11 +14,11 @@ afterEach(() => {
   for (const end of ends.splice(0)) end();
 });
 
-/** Returns the two ends of a connection over loopback. */
+/** The two ends of a connection over loopback. */
 async function pair(): Promise<readonly [near: Socket, far: Socket]> {
   const server = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  // Safe cast: a server that listens on a port has such an address.
+  // A server that listens at a port has such an address.
   const { port } = server.address() as AddressInfo;
   const far = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   const [near]: Socket[] = await once(server, 'connection');
@@ -61,11 +61,11 @@ test('a runtime that does not close after its client is disconnected after a whi
 
 test('a closed client does not need the response any more', async () => {
   const { client, runtime, over, near } = await joinedPairs();
-  const received = text(runtime);
+  const asked = text(runtime);
   client.end('asked');
   near.end();
   client.resume();
-  expect(await received).toBe('asked');
+  expect(await asked).toBe('asked');
   await over;
 });
 
@@ -100,8 +100,7 @@ test('a reader that is slow blocks its writer', async () => {
   const part = Buffer.alloc(1024 * 1024);
   for (let sent = 0; sent < 64; sent++) client.write(part);
   await new Promise((resolve) => setTimeout(resolve, 500));
-  // At most, the node buffers what a socket may hold and the read that has filled it. The rest remains in the kernel
-  // and the client.
+  // What the kernel keeps; here what a socket may hold, and the one read that has filled it.
   expect(client.writableLength).toBeGreaterThan(0);
   expect(near.readableLength).toBeLessThan(near.readableHighWaterMark + READ_BYTES);
 });

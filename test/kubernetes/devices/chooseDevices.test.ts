@@ -7,7 +7,7 @@ import { hintCases } from './hintVectors.ts';
 
 const device = (id: string, ...numaNodes: number[]): PluginDevice => ({ id, isHealthy: true, numaNodes });
 
-/** Returns the devices from `Dev<first>` to `Dev<last>`, all on the same NUMA node. */
+/** Devices `Dev<first>` up to `Dev<last>` on the same NUMA node. */
 const range = (first: number, last: number, node: number): PluginDevice[] =>
   Array.from({ length: last - first + 1 }, (_, index) => device(`Dev${first + index}`, node));
 
@@ -28,7 +28,7 @@ const requestOf = (devices: readonly PluginDevice[], count: number, more: Partia
   ...more,
 });
 
-/** Returns the number of chosen devices on each NUMA node. */
+/** The number of chosen devices on each NUMA node. */
 function alignmentOf(devices: readonly PluginDevice[], chosen: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const id of chosen)
@@ -102,22 +102,6 @@ test.each(
   expect(choice.devices).toHaveLength(count);
   expect(alignmentOf(devices, choice.devices)).toEqual(alignment);
   expect(choice.devices).toEqual(expect.arrayContaining([...accepted]));
-});
-
-/** The devices of `TestFilterByAffinity` with the NUMA nodes 1 and 2, of which 2 is chosen. */
-const overlapping = [device('dev1', 1), device('dev2', 1, 2), device('dev3', 2), device('dev4', 2), device('dev5')];
-
-test.each<[available: readonly string[], aligned: readonly string[]]>([
-  [['dev1', 'dev2'], ['dev2']],
-  [
-    ['dev1', 'dev2', 'dev3', 'dev4'],
-    ['dev2', 'dev3', 'dev4'],
-  ],
-])('prefers the devices that have the chosen NUMA node among others: of %j those are %j', (available, aligned) => {
-  const inUse = new Set(overlapping.map(({ id }) => id).filter((id) => !available.includes(id)));
-  const choose = (count: number) => chooseDevices(requestOf(overlapping, count, { numaNodes: [2], inUse }));
-  expect(choose(aligned.length)).toEqual({ devices: aligned });
-  expect(choose(available.length)).toEqual({ devices: expect.arrayContaining([...available]) });
 });
 
 const eightOnNode0 = range(0, 7, 0);
@@ -231,7 +215,7 @@ test.each(hintCases)('returns the hints of a kubelet: $title', ({ requests, devi
   expect(actual.map(sorted).sort()).toEqual(hints.map(sorted).sort());
 });
 
-/** Returns the hints for resource `gpu` in the vectors that limit the NUMA nodes to those with devices. */
+/** The hints of resource `gpu` for the vectors that limit the NUMA nodes to those with devices. */
 function gpuHints(
   devices: readonly PluginDevice[],
   hostNodes: readonly number[],

@@ -54,7 +54,7 @@ function podOf(uid: string, spec: Partial<Pod['spec']>): Pod {
 
 const pool: DevicePool = { resources: [resource(GPU, ['g0', 'g1', 'g2', 'g3'])], allocations: [] };
 
-/** Returns the devices of each container, or the problem. */
+/** The devices of each container, or the problem. */
 function reserved(from: DevicePool, pod: Pod): Record<string, readonly string[]> | string {
   const result = reserveDevices(from, pod);
   if ('problem' in result) return result.problem;
@@ -69,8 +69,7 @@ test('containers whose devices are lost reuse those of earlier init containers a
   const main = gpus('main', '1');
   const pod = podOf('a', { initContainers: [first, sidecar], containers: [main, gpus('other', '1')] });
   const again = (ids: readonly string[], container: Container, allocations: readonly DeviceAllocation[]) => {
-    const allocator = new PodDeviceAllocator({ resources: [resource(GPU, ids)], allocations }, pod);
-    const result = reserveAgain(allocator, pod, container, () => undefined);
+    const result = reserveAgain({ resources: [resource(GPU, ids)], allocations }, pod, container);
     return 'problem' in result ? result.problem : result.reservations.map(({ devices }) => devices);
   };
   const initOnly = [allocation('a', 'first', GPU, 'g0')];
@@ -104,42 +103,6 @@ test('a container does not reuse the devices of a sidecar', () => {
   const sidecar = gpus('sidecar', '1', { restartPolicy: 'Always' });
   const pod = podOf('a', { initContainers: [gpus('init', '2'), sidecar], containers: [gpus('main', '2')] });
   expect(reserved(pool, pod)).toEqual({ init: ['g0', 'g1'], sidecar: ['g0'], main: ['g1', 'g2'] });
-});
-
-test('init containers and sidecars of a pod get the devices that a kubelet gives them', () => {
-  // The figures of `TestRestartableInitContainerDeviceAllocation` in `devicemanager/manager_test.go`.
-  const sixDevices = { ...pool, resources: [resource(GPU, ['d1', 'd2', 'd3', 'd4', 'd5', 'd6'])] };
-  const sidecar = { restartPolicy: 'Always' } as const;
-  const pod = podOf('a', {
-    initContainers: [gpus('init', '3'), gpus('first', '1', sidecar), gpus('second', '2', sidecar)],
-    containers: [gpus('main', '1'), gpus('other', '2')],
-  });
-  const devices = reserved(sixDevices, pod);
-  if (typeof devices === 'string') throw new Error(devices);
-  const { init = [], ...others } = devices;
-  expect(init).toHaveLength(3);
-  expect(init).toEqual(expect.arrayContaining([...(others.first ?? []), ...(others.second ?? [])]));
-  expect(Object.values(others).map((ids) => ids.length)).toEqual([1, 2, 1, 2]);
-  expect(new Set(Object.values(others).flat()).size).toBe(6);
-});
-
-test('pods get devices one after the other, as in a kubelet', () => {
-  // The figures of `TestPodContainerDeviceAllocation`: pods with containers that request these devices.
-  const twoResources = { resources: [resource(GPU, ['dev1', 'dev2']), resource(FPGA, ['dev3', 'dev4'])] };
-  let current: DevicePool = { ...twoResources, allocations: [] };
-  const countsAfter = (uid: string, limits: Readonly<Record<string, string>>) => {
-    const result = reserveDevices(current, podOf(uid, { containers: [requesting('main', limits)] }));
-    if ('problem' in result) return result.problem;
-    current = result.pool;
-    const idsOf = (name: string) =>
-      current.allocations.filter((each) => each.resource === name).flatMap((each) => deviceIdsOf(each));
-    return [idsOf(GPU).length, idsOf(FPGA).length];
-  };
-  expect(countsAfter('a', { [GPU]: '2', [FPGA]: '1', cpu: '2' })).toEqual([2, 1]);
-  expect(countsAfter('b', { [GPU]: '1' })).toBe(
-    `requested number of devices unavailable for ${GPU}. Requested: 1, Available: 0`,
-  );
-  expect(countsAfter('c', { [FPGA]: '1' })).toEqual([2, 2]);
 });
 
 test('devices of other pods are not available', () => {
@@ -210,7 +173,7 @@ test('reserved devices are replaced by the preferred ones that are still free', 
   const [reservation] = first.reservations;
   if ('problem' in second || reservation === undefined) throw new Error('nothing was reserved');
   expect(reservation.preferenceRequest).toEqual({ available: ['g0', 'g1', 'g2', 'g3'], mustInclude: [], count: 2 });
-  // The other pod has reserved g2 in the meantime.
+  // The other pod has got g2 meanwhile.
   const { devices, pool: after } = withPreferredDevices(second.pool, 'a', reservation, ['g2', 'g3']);
   expect(devices).toEqual(['g3', 'g0']);
   expect(after.allocations.map((each) => [each.podUid, deviceIdsOf(each)])).toEqual([
@@ -261,24 +224,12 @@ test('a pod with devices is not refused for a capacity that its missing plugin d
   expect(capacityForPod(taken, 'new', capacity)).toBe(capacity);
 });
 
-/** The lists of `TestUpdateCapacityAllocatable` in `devicemanager/manager_test.go`, `-` before an unhealthy device. */
-test.each<[list: string, capacity: number, allocatable: number]>([
-  ['1 2 -3', 3, 2],
-  ['1 2', 2, 2],
-  ['1 -2 -3', 3, 1],
-  ['-2 -3', 2, 0],
-])('all devices count as capacity, and the healthy ones as allocatable: %s', (list, capacity, allocatable) => {
-  const devices = list
-    .split(' ')
-    .map((id) => ({ id: id.replace('-', ''), isHealthy: !id.startsWith('-'), numaNodes: [] }));
-  expect(countDevices(resource(GPU, [], { devices }))).toEqual({ resource: GPU, capacity, allocatable });
-});
-
-test('no device of a lost plugin is allocatable', () => {
+test('all devices count as capacity, and the healthy ones as allocatable', () => {
   const devices = [
     { id: 'g0', isHealthy: true, numaNodes: [] },
     { id: 'g1', isHealthy: false, numaNodes: [] },
   ];
+  expect(countDevices(resource(GPU, [], { devices }))).toEqual({ resource: GPU, capacity: 2, allocatable: 1 });
   const lost = resource(GPU, [], { devices, isConnected: false });
   expect(countDevices(lost)).toEqual({ resource: GPU, capacity: 2, allocatable: 0 });
 });
@@ -360,7 +311,7 @@ test('a lost plugin does not change the health of its devices', () => {
   expect(podsWithChangedHealth({ ...withHealth, resources: pool.resources }, withHealth)).toEqual(['a']);
 });
 
-/** Formats the hints by resource, e.g. `0! 0,1`. A resource without a preference is left out. */
+/** The hints by resource, e.g. `0! 0,1`. A resource without a preference is left out. */
 const formatHints = (hints: readonly ResourceHints[]): readonly string[] =>
   hints.flatMap((each) =>
     each === undefined

@@ -3,10 +3,7 @@ import { type DiskLayout, diskPartsOf, reclaimStepsOf } from '../../../kubernete
 
 const ALL = 'rootfs,logs,volumes';
 
-/**
- * The rankings and reclaim functions of `buildSignalToRankFunc` and `buildSignalToNodeReclaimFuncs`
- * (`TestNodeReclaimFuncs`).
- */
+/** `buildSignalToRankFunc` and `buildSignalToNodeReclaimFuncs`, as `TestNodeReclaimFuncs` expects them. */
 test.each<[DiskLayout, 'nodefs' | 'imagefs' | 'containerfs', string, string]>([
   ['single', 'nodefs', ALL, 'deadContainers,unusedImages'],
   ['single', 'imagefs', ALL, 'deadContainers,unusedImages'],

@@ -33,19 +33,14 @@ import {
 import { podWith } from '../../fakes/pods.ts';
 import {
   allocationVectors,
-  completedInitVector,
   containerHintVectors,
   initContainerVectors,
   type MemoryVector,
-  managerAllocationVectors,
-  managerHintVector,
-  managerRemovalVectors,
   type PodVector,
   podHintVectors,
   podRequestVectors,
   removalVectors,
   sidecarVectors,
-  stalePodVectors,
   startVectors,
   violationVectors,
 } from './memoryVectors.ts';
@@ -55,7 +50,7 @@ const GIB = 2 ** 30;
 
 const parseAmount = (text = ''): number => (text.endsWith('B') ? Number.parseInt(text, 10) : Number(text) * MIB);
 
-/** Splits words into pairs, e.g. `memory 1024 hugepages-1Gi 1024`. */
+/** Returns pairs of words, e.g. of `memory 1024 hugepages-1Gi 1024`. */
 const pairsOf = (words: readonly string[]): (readonly [string, string])[] =>
   words.flatMap((word, index) => (index % 2 === 0 ? [[word, words[index + 1] ?? ''] as const] : []));
 
@@ -222,45 +217,6 @@ test.each(allocationVectors.filter(hasPod))('allocates memory like a kubelet: $t
   else expectState(allocate(), vector);
 });
 
-test.each(managerAllocationVectors.filter(hasPod))('allocates memory for a pod like a kubelet: $title', (vector) => {
-  const pod = podOf(vector.pod);
-  const allocate = () => assignAll(vector, pod, pod.spec.containers);
-  if (vector.error === undefined) expectState(allocate(), vector);
-  else expect(allocate).toThrow(`Allocate failed due to ${vector.error}, which is unexpected`);
-});
-
-test(`releases memory like a kubelet: ${completedInitVector.title}`, () => {
-  const pod = podOf(completedInitVector.pod);
-  const { initContainers = [], containers } = pod.spec;
-  const assignments = assignAll(completedInitVector, pod, [...initContainers, ...containers]);
-  expectState(
-    releaseMemory(assignments, ({ container }) => container === 'initContainer1'),
-    completedInitVector,
-  );
-});
-
-test.each(managerRemovalVectors)('releases the memory of a container like a kubelet: $title', (vector) => {
-  expectState(
-    releaseMemory(stateOf(vector), ({ container }) => container === 'container2'),
-    vector,
-  );
-});
-
-test.each(stalePodVectors)('releases the memory of a pod that is gone like a kubelet: $title', (vector) => {
-  expectState(
-    releaseMemory(stateOf(vector), ({ podUid }) => podUid === 'pod1'),
-    vector,
-  );
-});
-
-test(`gives the hints of a kubelet: ${managerHintVector.title}`, () => {
-  const pod = podOf(managerHintVector.pod);
-  const [container] = pod.spec.containers;
-  if (container === undefined) throw new Error('the pod has no container');
-  const released = releaseMemory(stateOf(managerHintVector), ({ podUid }) => podUid === pod.metadata.uid);
-  expectHints(containerMemoryHints(released, { pod, container }, []), managerHintVector);
-});
-
 test.each([...initContainerVectors, ...sidecarVectors].filter(hasPod))(
   'reuses the memory of init containers like a kubelet: $title',
   (vector) => {
@@ -277,7 +233,7 @@ test.each(removalVectors)('releases memory like a kubelet: $title', (vector) => 
 const formatHints = (hints: ResourceHints = []): string =>
   hints.map(({ nodes = [], isPreferred }) => `${nodes.join(',')}${isPreferred ? '!' : ''}`).join(' ');
 
-/** Ignores the kinds of memory, because the kubelet returns the same hints for all of them. */
+/** The hints of a kubelet are the same for all kinds of memory. */
 const expectHints = (actual: MemoryHints, { hints = {} }: MemoryVector) =>
   expect(actual.map(formatHints)).toEqual(Object.values(hints));
 
@@ -310,13 +266,13 @@ test('the policy needs memory that is reserved for the system, but not on every 
   createMemoryPolicy([], [{ numaNode: 1, resource: 'memory', bytes: GIB }]);
 });
 
-/** Returns a host with these amounts of GiB per NUMA node, 1 GiB of which is reserved on the first node. */
+/** A host with these amounts of GiB per NUMA node, of which the first reserves 1 GiB. */
 function hostWith(...gib: readonly number[]) {
   const nodes = gib.map((each, id) => ({ id, memoryBytes: each * GIB, hugePages: [] }));
   return createMemoryPolicy(nodes, [{ numaNode: 0, resource: 'memory', bytes: GIB }]);
 }
 
-/** Returns a Guaranteed pod whose containers request these amounts of GiB. */
+/** A Guaranteed pod with containers of these GiB. */
 const podWithGib = (uid: string, ...gib: readonly (number | `init ${number}`)[]) => {
   const containers = gib.map((each, index) => {
     const [kind, amount] = typeof each === 'number' ? ['', each] : ['init ', Number(each.slice('init '.length))];

@@ -17,7 +17,7 @@ interface Asking {
   readonly fullName?: string;
 }
 
-/** Requests the admission of a pod and records the responses. */
+/** Asks for a pod and tells the answers that it got. */
 function ask(of: ReturnType<typeof admission>, uid: string, asking: Asking = {}) {
   const { holder, heard } = asker<AdmissionResult>(of);
   const fullName = asking.fullName ?? `default/${uid}`;

@@ -28,9 +28,7 @@ interface Heard {
   readonly revision?: number;
 }
 
-/**
- * Creates the admission of a laptop with eight CPUs, with a fake CPU manager and fake pods that record their events.
- */
+/** Admission on a laptop with eight CPUs, between a CPU manager and pods that record what they hear. */
 function admissionStory(exclusive: readonly CpuAssignment[] = []) {
   const heard: { by: string; event: Heard }[] = [];
   const ear = fromCallback<Heard, string>(({ receive, input: by }) =>

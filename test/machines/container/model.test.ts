@@ -1,6 +1,4 @@
-/**
- * Tests a container under any interleaving of commands from its pod, observations of the runtime, and results of calls.
- */
+/** Any interleaving of what its pod tells a container, what the runtime does and shows, and how calls end. */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { FailureReason } from '../../../base/failure.ts';
@@ -18,11 +16,11 @@ const PORTS: readonly PortName[] = [
   ...(['inspectContainer', 'runHook'] as const),
 ];
 
-/** What the pod wants of the container, regardless of the container's actual state. */
+/** What its pod wants of it, whatever has become of it. */
 interface Model {
   stopped: boolean;
   image: string;
-  /** Attempt of the current sandbox. Undefined if there is none. */
+  /** The number of the present sandbox, if there is one. */
   sandbox: number | undefined;
   sandboxes: number;
   hasTurn: boolean;
@@ -30,7 +28,7 @@ interface Model {
 
 type Command = fc.Command<Model, ContainerStory>;
 
-/** A kind of command. `of` binds it to the story of the current run. */
+/** What may happen next, made for the story that is told at the time. */
 interface Kind {
   readonly name: string;
   readonly of: (story: () => ContainerStory) => Command;
@@ -44,7 +42,7 @@ function command(
   const of = (story: () => ContainerStory): Command => ({
     check: (model) => check(model, story()),
     run: (model, real) => {
-      const before = createAndStartCalls(real);
+      const before = makes(real);
       act(model, real);
       expectSound(model, real, before);
     },
@@ -53,14 +51,14 @@ function command(
   return { name, of };
 }
 
-const createAndStartCalls = ({ ports }: ContainerStory) =>
+const makes = ({ ports }: ContainerStory) =>
   ports.asked('createContainer').length + ports.asked('startContainer').length;
 const processes = ({ world }: ContainerStory) =>
   [...world.containers.values()].filter(({ state }) => state === 'running');
 const isQuiet = (story: ContainerStory) => !['launching', 'live', 'running'].includes(story.lifecycles().at(-1) ?? '');
 
-/** Checks the invariants that hold after every step. */
-function expectSound(model: Model, story: ContainerStory, callsBefore: number): void {
+/** What holds after every step. */
+function expectSound(model: Model, story: ContainerStory, madeBefore: number): void {
   expect(story.status()).toBe('active');
   expect(processes(story).length).toBeLessThanOrEqual(1);
   expect(queueOf(story.startLimiter).held).toHaveLength(
@@ -68,7 +66,7 @@ function expectSound(model: Model, story: ContainerStory, callsBefore: number): 
   );
   expect(queueOf(story.pullLimiter).held).toEqual([]);
   if (isQuiet(story)) expect(processes(story)).toEqual([]);
-  if (model.stopped) expect(createAndStartCalls(story)).toBe(callsBefore);
+  if (model.stopped) expect(makes(story)).toBe(madeBefore);
 }
 
 const commands = [
@@ -160,7 +158,7 @@ const commands = [
   ),
 ];
 
-/** Commands that are generated more often than others. */
+/** What happens most of the time. */
 const OFTEN = commands
   .filter(({ name }) => name === 'answer')
   .flatMap((make) => Array.from({ length: 10 }, () => make));
@@ -169,7 +167,7 @@ function end(story: ContainerStory, how: 'answer' | 'perform' | 'lose' | 'refuse
   const { ports } = story;
   const [oldest] = ports.pending();
   if (oldest === undefined) return;
-  // The runtime does not fail a call that it has already carried out.
+  // A runtime does not refuse what it has done.
   const isDone = ports.isPerformed(oldest) || (oldest === 'startContainer' && processes(story).length > 0);
   if (how === 'perform') ports.perform(oldest);
   else if (how === 'lose') ports.lose(oldest);
@@ -183,7 +181,7 @@ const REFUSALS: Partial<Record<PortName, FailureReason>> = {
   startContainer: 'RunContainerError',
 };
 
-/** Completes all calls and timers until nothing more happens. */
+/** Lets everything answer and every wait end, until nothing more happens. */
 function settle(story: ContainerStory): void {
   const { ports, world } = story;
   for (let steps = 0; steps < 200; steps++) {

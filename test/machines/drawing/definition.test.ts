@@ -4,7 +4,7 @@ import { machines } from '../../../machines/drawing/charts.ts';
 import { definitionOf } from '../../../machines/drawing/definition.ts';
 import { describeTransitions, dottedPath, nodesOf } from '../../../machines/drawing/ways.ts';
 
-/** Returns the properties of each state that an exported definition preserves. */
+/** What an importer sees of a state. */
 const stateSummaries = (machine: AnyStateMachine) =>
   nodesOf(machine.root).map((node) => ({
     path: dottedPath(node),
@@ -36,7 +36,7 @@ describe.each(machines.map((machine) => [machine.id, machine] as const))('the de
   });
 
   test('contains names instead of functions', () => {
-    // The only permitted events of XState are the completion and the failure of any child.
+    // The completion and the failure of any child are events of XState.
     expect(text).not.toMatch(/=>|"xstate\.(?!(?:done|error)\.actor\.\*")/);
   });
 });

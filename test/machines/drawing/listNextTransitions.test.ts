@@ -5,13 +5,10 @@ import { listNextTransitions } from '../../../machines/drawing/listNextTransitio
 import { transitionId, transitionsOf } from '../../../machines/drawing/ways.ts';
 import { atomicStates } from '../support/reach.ts';
 
-/**
- * Transitions that are listed but cannot be taken, because their guards fail whenever the guards of the inner state do.
- * The names of the guards do not reveal this.
- */
+/** What the guards of an inner state leave to it and those of its own state exclude: no names of guards tell that. */
 const EXCLUDED = ['active admission.admitted 1'];
 
-/** Returns the value of a machine that is in this atomic state. */
+/** The value of being in one atomic state. */
 const stateValueOf = ({ path }: AnyStateNode): StateValue =>
   path
     .toReversed()
@@ -19,22 +16,20 @@ const stateValueOf = ({ path }: AnyStateNode): StateValue =>
 
 const around = (node: AnyStateNode): AnyStateNode[] => [node, ...(node.parent ? around(node.parent) : [])];
 
-/**
- * Returns a function that lists the transitions that a machine takes on an event if its guards have the given results.
- */
-function withGuardResults(machine: AnyStateMachine) {
+/** A machine whose guards answer as they are told. */
+function told(machine: AnyStateMachine) {
   let hold: (guard: string) => boolean = () => false;
   const names = Object.keys(machine.implementations.guards);
   const guards = Object.fromEntries(names.map((name) => [name, () => hold(name)]));
   const provided = machine.provide({ guards });
-  return (state: StateValue, event: string, results: (guard: string) => boolean) => {
-    hold = results;
+  return (state: StateValue, event: string, answer: (guard: string) => boolean) => {
+    hold = answer;
     const snapshot = provided.resolveState({ value: state, context: {} as never });
     return provided.getTransitionData(snapshot, { type: event }).map(transitionId);
   };
 }
 
-/** Returns the names of the guards that a guard consists of. */
+/** The names that a guard asks. */
 function namesIn(guard: unknown): string[] {
   if (typeof guard === 'string') return [guard];
   if (typeof guard === 'object' && guard !== null && 'type' in guard) return [String(guard.type)];
@@ -43,15 +38,15 @@ function namesIn(guard: unknown): string[] {
     : [];
 }
 
-/** Yields every combination of results of these guards. */
-function* guardResultsOf(names: readonly string[]) {
+/** Every way in which these guards can hold or not. */
+function* answersOf(names: readonly string[]) {
   for (let turn = 0; turn < 2 ** names.length; turn += 1)
     yield (name: string) => (turn >> names.indexOf(name)) % 2 === 1;
 }
 
 describe.each(machines.map((machine) => [machine.id, machine] as const))('the next transitions of %s', (_, machine) => {
   const states = atomicStates(machine).map((node) => [node.path.join('.'), node] as const);
-  const takenOf = withGuardResults(machine);
+  const takenOf = told(machine);
 
   test.each(states)(
     'include every possible transition from %s, and none that an inner state handles first',
@@ -63,8 +58,8 @@ describe.each(machines.map((machine) => [machine.id, machine] as const))('the ne
       const taken = new Set<string | undefined>();
       for (const event of new Set(all.map(({ eventType }) => eventType).filter(isOfEvent))) {
         const names = all.filter(({ eventType }) => eventType === event).flatMap(({ guard }) => namesIn(guard));
-        for (const results of guardResultsOf([...new Set(names)]))
-          for (const way of takenOf(stateValueOf(node), event, results)) taken.add(way);
+        for (const answer of answersOf([...new Set(names)]))
+          for (const way of takenOf(stateValueOf(node), event, answer)) taken.add(way);
       }
       expect([...taken].filter((way) => !shown.includes(String(way)) && !silent.includes(way))).toEqual([]);
       const isAtOnce = (way: string) => / always \d+$/.test(way) || way.includes('*');
@@ -73,7 +68,7 @@ describe.each(machines.map((machine) => [machine.id, machine] as const))('the ne
   );
 });
 
-/** Whether an event has a type of its own. Eventless transitions have none, and a wildcard stands for many. */
+/** What is taken at once has no event; one with a wildcard stands for many. */
 const isOfEvent = (event: string): boolean => event !== '' && !event.includes('*');
 
 const container = machines.find(({ id }) => id === 'container');

@@ -11,7 +11,7 @@ const volumes = [
 ];
 const portsOf = (story: ReturnType<typeof podStory>) => story.ports.calls.map(({ port }) => port);
 
-/** Creates a running pod. */
+/** A pod that runs. */
 function runningPod(pod: Pod = aPod()) {
   const story = podStory({ pod });
   expect(story.state()).toBe('active.running.steady');

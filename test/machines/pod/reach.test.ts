@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type AnyEventObject, type AnyMachineSnapshot, type AnyStateNode, fromTransition } from 'xstate';
+import { describe, expect, test } from '@jest/globals';
+import { type AnyEventObject, type AnyMachineSnapshot, fromTransition } from 'xstate';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { ObservedPod } from '../../../kubernetes/lifecycle/observed.ts';
 import { podMachine } from '../../../machines/pod/chart.ts';
@@ -15,22 +15,20 @@ import {
   failedEvent,
   invokedBy,
   isPassing,
+  leadTo,
   leavesOf,
-  memoizedLeadTo,
   type Outputs,
   type Reach,
-  type Step,
   stepsOf,
-  type World,
 } from '../support/reach.ts';
 
-/** A pod whose reachable states are explored, with the events that can occur. */
+/** A pod whose life is walked, and what may happen in it. */
 interface Walked {
   readonly pod: Pod;
   readonly edits: readonly Pod[];
-  /** Lifecycles that its containers can report, by container name. */
+  /** What its containers may tell. */
   readonly lifecycles: Readonly<Record<string, readonly ContainerLifecycle[]>>;
-  /** Whether the network of the runtime can fail and recover. */
+  /** Whether the runtime's network comes and goes. */
   readonly losesNetwork?: boolean;
 }
 
@@ -107,12 +105,12 @@ const networkGoes: PodEvent = { ...networkReturns, networkNotReady: { message: '
 const termination = (graceSeconds: number) => ({ reason: 'Removed' as const, graceSeconds, at: 1_000 });
 const fault = { type: 'xstate.error.actor.container/main', error: new Error('a mistake'), actorId: 'container/main' };
 
-/** Returns the events that can come from outside or from the children that the pod currently has. */
+/** Whatever may come in from outside; what its children tell comes only from those that there are. */
 const eventsOf =
   ({ edits, lifecycles, losesNetwork = false }: Walked) =>
   (snapshot: AnyMachineSnapshot): AnyEventObject[] => {
     const { context, value } = snapshot;
-    const external: PodEvent[] = [
+    const told: PodEvent[] = [
       { type: 'admission.admitted', pod: context.requestedPod },
       { type: 'admission.refused', reason: 'OutOfcpu', message: '' },
       { type: 'pod.terminate', termination: termination(30) },
@@ -143,13 +141,10 @@ const eventsOf =
     });
     const removal = invokedBy(snapshot).filter(({ src }) => src === 'removeSandboxes');
     const lostTasks = removal.map(({ id }) => failedEvent(id, 'TaskLost'));
-    return [...external, fault, ...containers, ...mounts, ...lostTasks];
+    return [...told, fault, ...containers, ...mounts, ...lostTasks];
   };
 
-/**
- * Returns the parts of the context that affect later steps. In an early phase this includes the runtime's observations,
- * and in a late one only what remains to be removed.
- */
+/** What matters later on: in an early phase what the runtime shows, in a late one what is left. */
 const distinguisherOf =
   ({ edits }: Walked) =>
   ({ context, status, value }: AnyMachineSnapshot) => {
@@ -166,9 +161,9 @@ const distinguisherOf =
     return [...early, isAway, containers, present !== undefined, launchRound, end?.graceSeconds, pods];
   };
 
-/** Stands in for the children. The walks generate the events of children themselves. */
+/** The pod alone: its children are told of only. */
 const silent = fromTransition(() => null, null);
-// Safe cast: any logic can stand in, because no event of it is used.
+// No word of theirs is listened to: any logic can stand in.
 const walkedMachine = podMachine.provide({ actors: { container: silent as never, volume: silent as never } });
 
 function reachOf(walked: Walked, observed: ObservedPod, hasLogs = false): Reach {
@@ -181,13 +176,10 @@ function reachOf(walked: Walked, observed: ObservedPod, hasLogs = false): Reach 
   };
 }
 
-/**
- * Returns a function that picks the next event of a world in which everything works. If `failing`, each port fails once
- * before it succeeds.
- */
-function obliging(failing: boolean): World {
+/** What a world in which all works says next; with `failing`, each port fails once before it answers. */
+function obliging(failing: boolean): (snapshot: AnyMachineSnapshot) => AnyEventObject {
   const failed = new Set<string>();
-  const next = (snapshot: AnyMachineSnapshot): AnyEventObject => {
+  return (snapshot) => {
     const [invoked] = invokedBy(snapshot);
     if (invoked === undefined) return childrenSay(snapshot);
     if (snapshot.context.networkNotReady) return networkReturns;
@@ -196,10 +188,9 @@ function obliging(failing: boolean): World {
     failed.add(invoked.src);
     return failedEvent(invoked.id, 'RuntimeUnavailable');
   };
-  return { next, memory: () => [...failed].sort().join() };
 }
 
-/** Returns the next event of the limiter, of admission or of a child while no port is invoked. */
+/** What the limiter, admission or a child says where no port is asked. */
 function childrenSay({ context, value }: AnyMachineSnapshot): AnyEventObject {
   const where = statePath(value);
   if (where === 'awaitingOtherAgent') return { type: 'runtime.podObserved', pod: nothing };
@@ -208,16 +199,16 @@ function childrenSay({ context, value }: AnyMachineSnapshot): AnyEventObject {
   const lifecycle = where === 'terminating.unmountingVolumes' ? 'unmounted' : 'mounted';
   if (where.endsWith('Volumes'))
     return { type: 'volume.changed', name: 'data', mountedVolume: { kind: 'path', hostPath: '/data' }, lifecycle };
-  const lifecycleByState = {
+  const told = {
     'active.initializing.steady': 'succeeded',
     'active.restartingAll': 'pending',
     'resetting.draining': 'pending',
     'terminating.stoppingContainers.graceful': 'stopped',
     'terminating.stoppingContainers.overdue': 'stopped',
   };
-  const nextLifecycle = lifecycleByState[where as keyof typeof lifecycleByState] ?? 'succeeded';
-  const silent = Object.keys(context.containers).find((name) => context.containers[name] !== nextLifecycle);
-  return { type: 'container.changed', name: silent, lifecycle: nextLifecycle };
+  const said = told[where as keyof typeof told] ?? 'succeeded';
+  const silent = Object.keys(context.containers).find((name) => context.containers[name] !== said);
+  return { type: 'container.changed', name: silent, lifecycle: said };
 }
 
 const kinds = {
@@ -225,38 +216,20 @@ const kinds = {
   'a pod that is edited': reachOf(edited, nothing),
   'a pod of two containers': reachOf(several, nothing),
   'a pod that is resized': reachOf(resized, nothing),
-  'a pod whose network fails and recovers': reachOf(online, nothing),
+  'a pod whose network comes and goes': reachOf(online, nothing),
   'a pod with resource claims': reachOf(claiming, nothing),
-  'a pod that had terminated': reachOf(once, { ...lost, containers: [{ ...main, state: 'exited', exitCode: 0 }] }),
+  'a pod that had ended': reachOf(once, { ...lost, containers: [{ ...main, state: 'exited', exitCode: 0 }] }),
   'a pod of which only logs are left': reachOf(once, nothing, true),
   'a pod that another agent runs': reachOf(once, {
     ...nothing,
     foreignSandboxes: [{ ...sandbox, owner: '/other@node' }],
   }),
 };
+const walks = Object.entries(kinds).map(([kind, reach]) => [kind, stepsOf(reach)] as const);
 const { ask } = asking(walkedMachine, kinds['a pod with an init container'].input);
 
-/** The innermost states that each kind has reached. */
-const reachedBy = new Map<Reach, ReadonlySet<AnyStateNode>>();
-
-function walk(reach: Reach): readonly Step[] {
-  const steps = stepsOf(reach);
-  reachedBy.set(reach, new Set(steps.flatMap(({ nextState }) => leavesOf(nextState))));
-  return steps;
-}
-
-describe.each(Object.entries(kinds))('%s, in any order of events', (_, reach) => {
-  // Holds the steps of one kind at a time, because those of all kinds would fill the heap.
-  let steps: readonly Step[] = [];
-  let states: readonly AnyMachineSnapshot[] = [];
-  beforeAll(() => {
-    steps = walk(reach);
-    states = [...new Set(steps.map(({ state }) => state))];
-  });
-  afterAll(() => {
-    steps = [];
-    states = [];
-  });
+describe.each(walks)('%s, in any order of events', (_, steps) => {
+  const states = [...new Set(steps.map(({ state }) => state))];
 
   test('never fails, and accepts every event in every state', () => {
     expect(states.length).toBeGreaterThan(100);
@@ -264,10 +237,9 @@ describe.each(Object.entries(kinds))('%s, in any order of events', (_, reach) =>
   });
 
   test.each([false, true])('can be terminated in every state (each port failing once: %s)', (failing) => {
-    const lead = memoizedLeadTo(ask, { goals: ['terminated'], world: () => obliging(failing) });
     const stuck = states.flatMap((state) => {
       const ending = ask(state, { type: 'pod.terminate', termination: termination(30) });
-      const path = lead(ending);
+      const path = leadTo(ask, ending, { goals: ['terminated'], next: obliging(failing) });
       return path.at(-1) === 'terminated' ? [] : [[statePath(state.value), ...path]];
     });
     expect(stuck).toEqual([]);
@@ -275,10 +247,9 @@ describe.each(Object.entries(kinds))('%s, in any order of events', (_, reach) =>
 
   test('reaches a run, or the rest that its policy requires, from every other state', () => {
     const rests = ['active.running.steady', 'finished'];
-    const lead = memoizedLeadTo(ask, { goals: rests, world: () => obliging(true) });
     const stuck = states.flatMap((state) => {
       if (state.matches('refused') || (state.context.termination && !state.matches('finished'))) return [];
-      const path = lead(state);
+      const path = leadTo(ask, state, { goals: rests, next: obliging(true) });
       return rests.includes(path.at(-1) ?? '') ? [] : [[statePath(state.value), ...path]];
     });
     expect(stuck).toEqual([]);
@@ -309,9 +280,8 @@ describe.each(Object.entries(kinds))('%s, in any order of events', (_, reach) =>
 });
 
 test('every state of the chart is reached', () => {
-  for (const reach of Object.values(kinds)) if (!reachedBy.has(reach)) walk(reach);
-  const reached = new Set([...reachedBy.values()].flatMap((leaves) => [...leaves]));
+  const reached = new Set(walks.flatMap(([, steps]) => steps.flatMap(({ nextState }) => leavesOf(nextState))));
   const missed = atomicStates(walkedMachine).filter((node) => !reached.has(node) && !isPassing(node));
-  // Only a pod with more containers and volumes than those of the walks stays in it (commands.test.ts).
+  // Only a pod with more containers and volumes than the walks have rests in it (commands.test.ts).
   expect(missed.map(({ path }) => path.join('.'))).toEqual(['terminating.stoppingActors']);
 });

@@ -1,7 +1,4 @@
-/**
- * Tests what happens to a starting or terminating pod when the runtime returns. Only calls that failed because the
- * runtime was unavailable are retried immediately.
- */
+/** What a pod that begins or ends makes of the runtime's return: what had failed for its absence is tried again at once, nothing else. */
 import { expect, test } from '@jest/globals';
 import type { PortName } from '../../../machines/shared/ports.ts';
 import { podStory } from '../support/podStory.ts';

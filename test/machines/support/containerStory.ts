@@ -1,4 +1,4 @@
-/** Runs the machine of one container over fake ports, event by event. */
+/** One container's machine over fake ports, told event by event. */
 import type { ActorRefFrom } from 'xstate';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { containerMachine } from '../../../machines/container/chart.ts';
@@ -21,24 +21,24 @@ import { childOf, ear, eventEar, limiter, START } from './stand.ts';
 
 type Options = Partial<Pick<ContainerInput, 'role' | 'crashLoop' | 'name'>> & {
   readonly pod?: Pod;
-  /** Sets up the fake world before the actor starts. */
+  /** Puts into the world what is there before the actor. */
   readonly before?: (world: FakeWorld, pod: Pod) => unknown;
-  /** Ports whose first call fails because the runtime is unavailable. */
+  /** Ports whose first call finds the runtime away. */
   readonly failing?: readonly PortName[];
-  /** Ports to which the test responds itself from the start. */
+  /** Ports that are held from the beginning. */
   readonly hold?: readonly PortName[];
-  /** Whether the pod does not launch the container, so that the test has to. */
+  /** Its pod does not let it start by itself: the test says when. */
   readonly heldBack?: boolean;
 };
 
-/** Returns the state of an actor, followed by that of its image, if any. */
+/** The state of an actor, with that of the image which it waits for. */
 export function shownState(ref: { getSnapshot(): { value: unknown; children: object } }): string {
   const { value, children } = ref.getSnapshot();
   const image = 'image' in children ? (children.image as ActorRefFrom<typeof imageMachine> | undefined) : undefined;
   return [statePath(value), ...(image ? [statePath(image.getSnapshot().value)] : [])].join('.');
 }
 
-/** Creates the container `main` of the pod `web`, which has not received any event yet. */
+/** A container `main` of the pod `web`, not yet told anything. */
 export function containerStory(options: Options = {}) {
   const { pod = aPod(), name = 'main', role = 'regular', before, crashLoop } = options;
   const world = new FakeWorld(() => ports.now);
@@ -65,7 +65,7 @@ export function containerStory(options: Options = {}) {
       observed: world.observed(pod).containers,
     },
   });
-  // The pod has no other container, so it launches this one as soon as it is ready.
+  // Its pod has no other container: as soon as it could be launched it may be.
   actor.subscribe((snapshot) => {
     const { hasTurn, sandbox } = snapshot.context;
     if (!options.heldBack && snapshot.hasTag('readyToCreate') && hasTurn && sandbox)
@@ -82,30 +82,30 @@ export function containerStory(options: Options = {}) {
     context: () => actor.getSnapshot().context,
     state: () => shownState(actor),
     status: () => actor.getSnapshot().status,
-    /** Returns the view from which the pod's status is computed. */
+    /** What its pod's status is computed from. */
     view: () => containerView(actor.getSnapshot(), { isPodTerminating: false }),
-    /** Returns the actor as the actor tree shows it. */
+    /** What the tree of actors shows of it. */
     node: () => actorTree(actor, { getStateSince: () => 0 }),
-    /** Returns the events recorded since the last call, e.g. `Normal Started: Container started`. */
+    /** What it emitted since it was last asked, as `Normal Started: Container started`. */
     told,
-    /** Returns the lifecycles that were reported to the pod, without repetitions. */
+    /** The lifecycles that the pod was told, without repetitions. */
     lifecycles: (): ContainerLifecycle[] =>
       parent
         .heard()
         .flatMap((event) => (event.type === 'container.changed' ? [event.lifecycle] : []))
         .filter((lifecycle, index, all) => lifecycle !== all[index - 1]),
-    /** Returns the sizes that were reported to the pod. */
+    /** The sizes that the pod was told. */
     sizes: () => parent.heard().flatMap((event) => (event.type === 'container.sized' ? [event.size] : [])),
     admissionRequests: () => admission.heard(),
-    /** Provides a sandbox and lets the container start. */
+    /** Gives it a sandbox and its turn. */
     begin: (attempt = 0) => {
       send({ type: 'sandbox.ready', sandbox: world.sandbox(pod, attempt) });
       send({ type: 'container.start' });
     },
-    /** Reports what the runtime has under this ID: the container, or nothing. */
+    /** Shows it what the runtime has of it: the container under this id, or nothing. */
     observe: (id = actor.getSnapshot().context.id ?? '') =>
       send({ type: 'runtime.containerObserved', id, container: world.containers.get(id) ?? null }),
-    /** Terminates the container's process and reports it. */
+    /** Its process ends, and the runtime shows it. */
     die(exitCode: number) {
       const id = actor.getSnapshot().context.id ?? '';
       world.end(id, exitCode);
@@ -119,4 +119,5 @@ export function containerStory(options: Options = {}) {
   };
 }
 
+/** A container whose story is told. */
 export type ContainerStory = ReturnType<typeof containerStory>;

@@ -1,7 +1,4 @@
-/**
- * Sets up the environment of an actor under test: real limiters, a real admission, and an actor that records its
- * reports.
- */
+/** What stands around an actor under test: the real limiters and the real admission, and somebody who hears its reports. */
 import {
   type Actor,
   type ActorLogic,
@@ -29,25 +26,22 @@ import { actorPath } from '../../../machines/shared/views/actorRefs.ts';
 
 export const START = Date.UTC(2026, 0, 1);
 
-/** Records every event that it receives. */
+/** Keeps every event that it is sent. */
 interface Ear<E extends EventObject> {
   readonly ref: Ref<E>;
   heard(): readonly E[];
 }
 
-/** Contains the children of an ear by ID, because actors are looked up by their paths. */
+/** The children of an ear, by id: as those of a machine they are found by their paths. */
 type EarSnapshot = Snapshot<undefined> & { readonly children: Record<string, AnyActorRef> };
 
-/**
- * Creates an actor that records every event it receives. It is the root of a system, or a child of another ear under
- * this ID.
- */
+/** An actor that keeps every event that it is sent: the root of a system, or a child of another ear under this id. */
 export function ear<E extends EventObject>(parent?: AnyActorRef, id?: string): Ear<E> {
   const heard: E[] = [];
   const snapshot: EarSnapshot = { status: 'active', output: undefined, error: undefined, children: {} };
   const logic: ActorLogic<EarSnapshot, E> = {
     transition: (same, event) => {
-      // Completions and failures of children are not recorded.
+      // How its children end it does not mind.
       if (!event.type.startsWith('xstate.')) heard.push(event);
       return same;
     },
@@ -56,11 +50,11 @@ export function ear<E extends EventObject>(parent?: AnyActorRef, id?: string): E
   };
   const actor = parent && id ? childOf(parent, logic, { id, systemId: id }) : createActor(logic);
   actor.start();
-  // Safe cast: the actor accepts every event.
+  // It takes whatever it is sent.
   return { ref: actor as unknown as Ref<E>, heard: () => [...heard] };
 }
 
-/** Creates a sibling of an actor that can send requests to it and records the responses. */
+/** Somebody beside an actor who asks it for something, and the answers. */
 export function asker<E extends EventObject>(
   beside: AnyActorRef,
 ): { readonly holder: ActorPath; heard(): readonly E[] } {
@@ -71,7 +65,7 @@ export function asker<E extends EventObject>(
   return { holder: actorPath(ref), heard };
 }
 
-/** Creates an actor as the child of an ear. The actor reports to the ear and is found by its path. */
+/** Makes an actor as the child of an ear: it reports to that one, and is found by its path. */
 export function childOf<L extends AnyActorLogic>(
   parent: AnyActorRef,
   logic: L,
@@ -79,13 +73,13 @@ export function childOf<L extends AnyActorLogic>(
 ): Actor<L> {
   const { children }: EarSnapshot = parent.getSnapshot();
   if (options.inspect) parent.system.inspect(options.inspect);
-  // Safe cast: the options of the caller have the required fields.
+  // What is required of the options was required of the caller's.
   const actor = createActor(logic, { ...options, parent } as ActorOptions<L> & Record<string, never>) as Actor<L>;
   children[options.id] = actor;
   return actor;
 }
 
-/** Records the events of an actor and of all actors below it. `told` returns those since the last call. */
+/** Hears what an actor and all below it emit; `told` gives what came since it was last asked. */
 export function eventEar(): {
   readonly inspect: (event: InspectionEvent) => void;
   told(): string[];
@@ -98,21 +92,21 @@ export function eventEar(): {
       if (event.type === '@xstate.actor') listen(event.actorRef as AnyActorRef);
     },
     told: () => events.splice(0).map(sentence),
-    /** Like `told`, but each text starts with the container that it concerns, or with `pod`. */
+    /** With whom it is about before it. */
     toldOf: () => events.splice(0).map((event) => `${event.involved.fieldPath ?? 'pod'} ${sentence(event)}`),
   };
 }
 
 const sentence = ({ eventType, reason, message }: RecordedEvent): string => `${eventType} ${reason}: ${message}`;
 
-/** Creates a limiter that the actors of a system look up under this ID. */
+/** A limiter that the actors of a system know by this name. */
 export function limiter(capacity: number, system: AnyActorRef = ear().ref, id = 'limiter') {
   return childOf(system, limiterMachine, { id, systemId: id, input: { capacity } }).start();
 }
 
 const ROOMY = { cpuMillis: 4_000, memoryBytes: 8 * 2 ** 30, pods: 110 };
 
-/** Creates the admission of a node with this capacity. `parent` receives the pods to preempt for others. */
+/** Admission to a node of this capacity; `parent` hears which pods are to end for others. */
 export function admission(
   capacity: Capacity = ROOMY,
   parent: AnyActorRef = ear().ref,
@@ -129,7 +123,7 @@ export function admission(
   return childOf(parent, admissionMachine, { id, systemId: id, input }).start();
 }
 
-/** Returns the keys that hold a slot of a limiter, and those that wait for one. */
+/** Who holds a slot of a limiter, and who waits for one. */
 export function queueOf(ref: ActorRefFrom<typeof limiterMachine>): { held: string[]; queue: string[] } {
   const { heldSlots, queue } = ref.getSnapshot().context;
   return { held: heldSlots.map(({ key }) => key), queue: queue.map(({ key }) => key) };

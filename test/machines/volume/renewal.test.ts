@@ -1,4 +1,4 @@
-/** Tests a volume with a service account token, which expires. */
+/** A volume that shows a token, which does not hold forever. */
 import { expect, test } from '@jest/globals';
 import type { Volume } from '../../../kubernetes/api/schema/volume.ts';
 import type { PodEvent } from '../../../machines/shared/events/events.ts';
@@ -20,7 +20,7 @@ const podOf = (version: string) => {
   return aPod({ volumes: [volume], containers: [main] }, { labels: { version } });
 };
 
-/** Creates a mounted volume whose token is due for renewal in 48 minutes. */
+/** Mounted, with a token that is to be renewed 48 minutes from now. */
 function tokenStory() {
   const ports: FakePorts = new FakePorts(START, new FakeWorld(() => ports.now).answers);
   ports.hold('mountVolume');

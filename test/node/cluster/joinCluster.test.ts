@@ -1,4 +1,4 @@
-/** The clients of a node created from a kubeconfig, against the test API server. */
+/** A node's clients as they are made of a kubeconfig, at the test API server. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,13 +7,11 @@ import { messageOf } from '../../../base/failure.ts';
 import { systemClock } from '../../../base/time/clock.ts';
 import { findProcess, isRunning } from '../../../host/runningProcess.ts';
 import { LEASE_TYPE, toListType } from '../../../kubeclient/paths.ts';
-import { nodeMetrics } from '../../../kubelet-api/metrics/agent/nodeMetrics.ts';
 import { joinCluster } from '../../../node/cluster/joinCluster.ts';
 import { Api } from '../../../testing/apiserver/api.ts';
 import type { ApiRequest } from '../../../testing/apiserver/requests/request.ts';
 import { type RunningServer, serve } from '../../../testing/apiserver/serving/server.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
-import { samplesOf } from '../../kubelet-api/metrics/support/scraped.ts';
 import { Authority } from '../../testing/apiserver/serving/certificates.ts';
 
 const signal = new AbortController().signal;
@@ -107,14 +105,6 @@ test('a node authenticates with its certificate, and sends its version as the us
   await expect(joined.leaseClient.get(LEASE_PATH, { type: LEASE_TYPE, signal })).rejects.toThrow(
     'the connection was closed',
   );
-});
-
-test('C42: each transport to the API server is counted, one of them for the lease alone', async () => {
-  const { cluster: observer, registries } = nodeMetrics({ clock: systemClock, isInCluster: true, onError: () => {} });
-  const joined = await joinCluster({ ...config, kubeconfig: await kubeconfig() }, host, { observer });
-  joined.close();
-  const samples = await samplesOf(registries.all);
-  expect(samples.get('rest_client_transport_create_calls_total{result="uncacheable"}')).toBe(2);
 });
 
 test('an exec plugin provides the certificate, runs for the first request, and the requests contain the impersonated user', async () => {

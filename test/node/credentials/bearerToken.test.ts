@@ -5,7 +5,7 @@ import { LastGood } from '../../../node/credentials/lastGood.ts';
 
 const PLACE = 'users: "node": tokenFile: /run/token';
 
-/** Returns a token file whose content the test sets. An error makes its reads fail. */
+/** A token file whose text a test sets; an error is what its read fails with. */
 function tokenFile(first: string | Error) {
   const file = { text: first, now: 0, reads: 0 };
   const problems: string[] = [];

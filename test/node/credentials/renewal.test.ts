@@ -1,7 +1,4 @@
-/**
- * A node that starts without a certificate, against a test API server over TLS, in real time and with short-lived
- * certificates.
- */
+/** A node that begins without a certificate, at a test API server over TLS: all of it, in real time and short lives. */
 import { X509Certificate } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -91,10 +88,10 @@ interface Request {
   readonly spec: { readonly username: string; readonly signerName: string; readonly extra?: Record<string, string[]> };
 }
 
-/** Returns the certificate signing requests in the order of their creation. */
+/** In their order. */
 async function requests(): Promise<Request[]> {
   const { items } = await server.request('GET', REQUESTS);
-  // Each item is a signing request.
+  // Each is a request.
   const found = items as unknown as Request[];
   const at = ({ metadata }: Request) => Date.parse(metadata.creationTimestamp);
   return found.toSorted((a, b) => at(a) - at(b));
@@ -102,13 +99,13 @@ async function requests(): Promise<Request[]> {
 
 const isReady = async (): Promise<boolean> => {
   const found = await server.request('GET', NODE).catch(() => undefined);
-  // A Node has this status.
+  // A Node has it.
   const status = found?.status as { conditions?: { type: string; status: string }[] } | undefined;
   return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false;
 };
 
 test('a node starts with its bootstrap kubeconfig, and renews its certificate while it runs', async () => {
-  // A certificate is renewed at the latest when a tenth of its lifetime is left, i.e. one second.
+  // A tenth of it is all the time that the last renewal in time may take.
   server.signing.lifeMs = 10_000;
   const { problems, stop, part } = await joined();
   await until(isReady);
@@ -118,7 +115,7 @@ test('a node starts with its bootstrap kubeconfig, and renews its certificate wh
   const [first, ...others] = await requests();
   expect(first?.spec.username).toBe(BOOTSTRAPPER.name);
   expect(others.every(({ spec }) => spec.username === 'system:node:node-1')).toBe(true);
-  // Each request was sent over a connection with the previous certificate.
+  // Each was asked for over a connection that showed the one before.
   const shown = others.map(({ spec }) => spec.extra?.['authentication.kubernetes.io/credential-id']?.[0]);
   expect(new Set(shown).size).toBe(others.length);
   expect(problems).toEqual([]);
@@ -142,7 +139,7 @@ test('a node whose certificate has expired continues, and bootstraps again', asy
   const before = (await requests()).length;
   server.signing.lifeMs = 60_000;
   server.signing.decide = () => 'approve';
-  // Change a label of the pending request, as an administrator might.
+  // Somebody looks at what waits.
   const [last] = (await requests()).slice(-1);
   await server.request(
     'PATCH',

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 let count = 0;
-/** Writes a shell script as an executable program. */
+/** A shell script as a program. */
 async function program(script: string): Promise<string> {
   count += 1;
   const path = join(folder, `program-${count}`);

@@ -17,7 +17,7 @@ afterAll(async () => {
   rmSync(root, { recursive: true });
 });
 
-/** Exceeds the number of CPUs that this process may use, so that the number can only come from sysfs. */
+/** More CPUs than this process may use, so that they can only come from sysfs. */
 const CPU_COUNT = availableParallelism() + 3;
 
 /** Reads the configuration of an agent on the simulated runtime. */
@@ -47,8 +47,7 @@ test('the capacity of the node is that of the machine, not that of this process'
 test.each([true, false])(
   'whether statuses contain the health of devices depends on the feature gate: %s',
   async (gate) => {
-    const gates = `{ResourceHealthStatus: ${gate}, ResourceHealthStatusMessage: ${gate}}`;
-    const { reportsDeviceHealth, reportsHealthMessages } = await readConfig(`featureGates: ${gates}`);
-    expect([reportsDeviceHealth, reportsHealthMessages]).toEqual([gate, gate]);
+    const { reportsDeviceHealth } = await readConfig(`featureGates: {ResourceHealthStatus: ${gate}}`);
+    expect(reportsDeviceHealth).toBe(gate);
   },
 );

@@ -1,19 +1,18 @@
-/** Access to every path that a node serves, by the trees of its path table, for authorized and for all other users. */
+/** Every path that a whole node serves, by the trees that it says it has, to those who may and to all others. */
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, type RequestOptions } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { KubeClient } from '../../../kubeclient/client.ts';
-import { PathTable } from '../../../kubelet-api/listener/paths.ts';
 import { Authority, type KeyPair } from '../../../testing/apiserver/serving/authority.ts';
 import { Reviewer } from '../../fakes/serving/reviewer.ts';
 import { asked, atEnd, servedNode } from '../../fakes/serving/servedNode.ts';
 
 const authority = new Authority();
 
-/** Returns a certificate that expired in 2001. */
+/** A certificate that was good in 2001. */
 function expired(): KeyPair {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const subject = {
@@ -38,7 +37,7 @@ const STRANGERS: Readonly<Record<string, RequestOptions>> = {
 const visitor = authority.issue({ name: 'mallory', groups: ['visitors'] });
 const operator = authority.issue({ name: 'alice', groups: ['operators'] });
 
-/** Path and query below a tree that a request needs, for trees that cannot be requested alone. */
+/** What a tree is asked for, where that is not the tree alone. */
 const BELOW: ReadonlyMap<string, string> = new Map([
   ['/containerLogs', '/default/web-node-1/main'],
   ['/exec', '/default/web-node-1/main?output=1&command=true'],
@@ -48,7 +47,7 @@ const BELOW: ReadonlyMap<string, string> = new Map([
   ['/checkpoint', '/default/web-node-1/main'],
   ['/stats', '/summary'],
 ]);
-/** Trees with subresource permissions of their own. All others require the permission `proxy`. */
+/** Trees that a right of their own opens; all others are for those who may do anything there. */
 const RIGHTS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ['/pods', ['pods', 'proxy']],
   ['/runningpods', ['pods', 'proxy']],
@@ -82,13 +81,13 @@ interface Row {
   readonly verb: string;
 }
 
-/** Creates a cluster node, and a row for each method of each of its trees. */
-async function serveWholeNode() {
+/** A node of a cluster, and a row for each method of each of its trees. */
+async function whole() {
   const place = mkdtempSync(join(tmpdir(), 'ca-'));
   atEnd(() => rmSync(place, { recursive: true, force: true }));
   writeFileSync(join(place, 'ca.crt'), authority.cert);
   const reviewer = new Reviewer();
-  // The node sends it only reviews.
+  // What it is asked are reviews alone.
   const reviewClient = reviewer as unknown as KubeClient;
   const { served } = await servedNode({
     cluster: { reviewClient, followServing: () => {} },
@@ -96,23 +95,19 @@ async function serveWholeNode() {
   });
   const agents = new Map<unknown, Agent>();
   const ask = (path: string, method: string, who: RequestOptions, headers: Readonly<Record<string, string>> = {}) => {
-    // Clients without a certificate share a connection, because each request is authenticated separately.
+    // Whoever has no certificate is known by each request alone.
     const agent = agents.get(who.cert) ?? new Agent({ keepAlive: true, maxSockets: 4 });
     if (!agents.has(who.cert)) atEnd(() => agent.destroy());
     agents.set(who.cert, agent);
     return asked(served.port(), path, { ...who, method, agent, headers: { ...Object(who.headers), ...headers } });
   };
   reviewer.allowed = () => true;
-  const find = jest.spyOn(PathTable.prototype, 'find');
-  await ask('/healthz', 'GET', operator);
-  const [table] = find.mock.contexts;
-  find.mockRestore();
-  if (!(table instanceof PathTable)) throw new Error('no path table has been used');
-  const trees = table.servedPaths;
+  const { body } = await ask('/statusz', 'GET', operator);
+  const trees = (/^Paths: (.*)$/m.exec(body)?.[1] ?? '').split(' ').map((tree) => tree.replace(/\/$/, ''));
   const rows = await Promise.all(
     trees.map(async (tree) => {
       const path = `${tree}${BELOW.get(tree) ?? ''}`;
-      // A directory redirects to its path with a trailing slash.
+      // A directory has a slash behind it.
       const { headers } = await ask(path, 'GET', operator);
       return VERBS.map(([method, verb]): Row => ({ tree, path: headers.location ?? path, method, verb }));
     }),
@@ -121,8 +116,8 @@ async function serveWholeNode() {
 }
 
 test('C38: requests without credentials or with unverified ones are rejected', async () => {
-  const { rows, trees, reviewer, ask } = await serveWholeNode();
-  // The trees that must not be lost. New ones are added to the rows automatically.
+  const { rows, trees, reviewer, ask } = await whole();
+  // Those of today, so that none is lost; each that is new is in the rows by itself.
   for (const tree of ['/pods', '/logs', '/containerLogs', '/exec', '/attach', '/portForward', '/run', '/configz'])
     expect(trees).toContain(tree);
   const before = reviewer.count('SubjectAccessReview');
@@ -142,7 +137,7 @@ test('C38: requests without credentials or with unverified ones are rejected', a
 }, 120_000);
 
 test('C38: the error for a user without permissions names the required ones', async () => {
-  const { rows, reviewer, ask } = await serveWholeNode();
+  const { rows, reviewer, ask } = await whole();
   reviewer.allowed = ({ groups }) => groups.includes('operators');
   for (const { tree, path, method, verb } of rows) {
     const rights = rightsOf(tree).join(' ');
@@ -152,9 +147,9 @@ test('C38: the error for a user without permissions names the required ones', as
 }, 120_000);
 
 test('C38: each permission grants access to its own paths with its own verb, and no other permission or verb does', async () => {
-  const { rows, reviewer, ask } = await serveWholeNode();
+  const { rows, reviewer, ask } = await whole();
   let users = 0;
-  /** Returns a user for whom nothing is cached yet. */
+  /** Somebody of whom nothing is known yet. */
   const somebody = (): RequestOptions => {
     users += 1;
     reviewer.tokens.set(`token-${users}`, { username: `user-${users}` });
@@ -193,7 +188,7 @@ const ODD: readonly (readonly [path: string, code: number])[] = [
 ];
 
 test('an odd path exposes nothing, however a file system or a header would interpret it', async () => {
-  const { ask } = await serveWholeNode();
+  const { ask } = await whole();
   for (const [path, code] of ODD) {
     const answer = await ask(path, 'GET', operator);
     expect([path, answer.code]).toEqual([path, code]);

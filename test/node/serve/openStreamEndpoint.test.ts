@@ -15,7 +15,7 @@ const { pod } = seenPod(
       shell: running({ containerId: 'c-shell' }),
       slow: waiting(),
       over: exited(1),
-      // The postStart hook of this container is running.
+      // Its postStart hook runs.
       hooked: waiting(),
     },
     meta: { name: 'web-host', namespace: 'shop', uid: 'u' },
@@ -41,7 +41,7 @@ const request: StreamRequest = {
   tty: false,
 };
 
-/** Returns the calls to the runtime, and the outcome. */
+/** What the runtime is asked, and what comes of it. */
 async function place(asked: Partial<StreamRequest>, failure?: Error) {
   const calls: unknown[] = [];
   const answer = (call: string) => async (given: object) => {

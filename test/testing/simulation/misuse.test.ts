@@ -1,7 +1,4 @@
-/**
- * Invalid use of a simulation throws an error with a clear message immediately, instead of hanging or appearing to
- * pass.
- */
+/** What a program asks of a simulation that cannot be is said at once, and in words: nothing hangs, or seems to hold. */
 import { describe, expect, test } from '@jest/globals';
 import type { Hooks, Invariant } from '../../../testing/simulation/invariants/invariant.ts';
 import { invariants } from '../../../testing/simulation/invariants/invariants.ts';
@@ -11,7 +8,7 @@ import { simulateNode } from '../../../testing/simulation/simulateNode.ts';
 import { manifest } from '../../../testing/simulation/stories/manifests.ts';
 import type { Action } from '../../../testing/simulation/stories/story.ts';
 
-/** Runs one pod for ten seconds. */
+/** Lets one pod run for a while. */
 async function run(options: Partial<SimulationOptions>) {
   const node = await simulateNode({ seed: 1, ...options });
   node.apply(manifest('web'));
@@ -19,7 +16,7 @@ async function run(options: Partial<SimulationOptions>) {
   return node;
 }
 
-/** Stands for a value that a caller without type checking may pass. */
+/** What a program without types may give. */
 const untyped = <T>(value: unknown): T => value as T;
 
 test.each([-1, 1.5, 2 ** 32, Number.NaN, '7', undefined])('%s is not a valid seed', async (seed) => {
@@ -131,8 +128,8 @@ test.each([
 });
 
 test.each([
-  [undefined, 'its hooks: Required value'],
-  [7, 'its hooks: expected object, got number'],
+  [undefined, 'what it follows: Required value'],
+  [7, 'what it follows: expected object, got number'],
   [{ afterStep: 5 }, 'afterStep: Invalid value: 5: expected a function'],
 ])('an invariant with the invalid hooks %j is rejected', async (following, message) => {
   const follow = () => untyped<Hooks>(following);

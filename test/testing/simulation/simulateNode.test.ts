@@ -24,7 +24,7 @@ test('a seed always gives the same trace, byte for byte, and a different seed a 
   expect(await digestOf(8)).not.toBe(first);
 });
 
-/** Collects the recorded events of containers, and the events that are due for what happens in the runtime. */
+/** The events of containers, as they are told and as what happens calls for. */
 function toldAndDue() {
   const [told, due]: [string[], string[]] = [[], []];
   const reasons = new Map([
@@ -35,7 +35,7 @@ function toldAndDue() {
   const isMeant = (reason: string) => [...reasons.values()].includes(reason);
   const follow: Invariant['follow'] = ({ host }) => {
     const owe = (what: string, { podName, podUid, containerName }: SimulatedContainer) => {
-      // Pods of other agents have different name suffixes.
+      // Other agents have pods of other names.
       if (!reasons.has(what) || !podName.endsWith('-node-1')) return;
       due.push(`${reasons.get(what)} ${podUid} spec.containers{${containerName}}`);
     };
@@ -58,7 +58,7 @@ describe('every invariant holds without faults', () => {
     const { violation, steps } = await play(story, { invariants: [...invariants, counting] });
     expect(violation).toBeUndefined();
     expect(steps).toBeGreaterThan(20);
-    // An invariant checks that none is recorded twice. This test checks that none is missing.
+    // That none is told twice is an invariant; here none may be missing either.
     expect(due.length).toBeGreaterThan(2);
     expect(told.toSorted()).toEqual(due.toSorted());
   });
@@ -143,5 +143,5 @@ test('a change of a foreign object violates an invariant, but a read does not', 
   onCall?.({ ...call, name: 'readdir', writes: false });
   expect(broken).toEqual([]);
   onCall?.({ ...call, name: 'removeTree', writes: true });
-  expect(broken).toEqual(['disk removeTree of /simulated/lib/pods/foreign/volumes, which is foreign']);
+  expect(broken).toEqual(["disk removeTree of /simulated/lib/pods/foreign/volumes, which is somebody else's"]);
 });

@@ -47,7 +47,7 @@ const taken: TakenTransitions = {
   ],
 };
 
-/** The container while it is in back-off. */
+/** The container in its back-off. */
 export const crashLooping: ChartActor = {
   state: 'ended.backingOff',
   tags: ['retrying'],

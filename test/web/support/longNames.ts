@@ -92,7 +92,7 @@ export const longDetail = (path: string): ActorDetail => ({
   log: { lines: longLines },
 });
 
-/** Returns a history in which the actor has been in every state of every machine. */
+/** Stays in every state of every machine. */
 export const longHistory = (path: string, drawings: Iterable<Drawing>): ActorHistory => ({
   ...apiHistory,
   path,
@@ -146,7 +146,7 @@ export const longObject: ShownObject = {
   },
 };
 
-/** Returns the story of the failing container's runs. */
+/** The runs of the failing container. */
 export const longStory = (uid: string, from: number, to: number): Story => {
   const pod = `pod/${uid}`;
   const api = `${pod}/container/${CONTAINER}`;

@@ -1,6 +1,5 @@
 /**
- * Adds tolerations of five minutes for nodes that are not ready or unreachable
- * (`plugin/pkg/admission/defaulttolerationseconds`).
+ * Tolerates nodes that are not ready or unreachable for five minutes (`plugin/pkg/admission/defaulttolerationseconds`).
  */
 import { lookUp } from '../../../base/values/lookUp.ts';
 import { isList, isObject, type Json, objectAt, textAt } from '../json.ts';
@@ -9,13 +8,13 @@ import type { Plugin } from './plugin.ts';
 const KEYS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'] as const;
 const SECONDS = 300;
 
-export const defaultTolerations: Plugin = (request) => {
-  const { object, target } = request;
+export const defaultTolerations: Plugin = (asked) => {
+  const { object, target } = asked;
   const { resource, subresource } = target;
   if (object === undefined || resource.name !== 'pods' || subresource !== undefined) return undefined;
   const spec = objectAt(object, 'spec');
-  const existing = lookUp(spec, 'tolerations');
-  const tolerations = isList(existing) ? existing : [];
+  const given = lookUp(spec, 'tolerations');
+  const tolerations = isList(given) ? given : [];
   const added = KEYS.filter((key) => !tolerations.some((each) => tolerates(each, key))).map((key) => ({
     key,
     operator: 'Exists',

@@ -13,35 +13,31 @@ import type { AdmissionRequest, Plugin } from './plugin.ts';
 
 type Problem = string | undefined;
 
-export const nodeRestriction: Plugin = (request) => {
-  const node = nodeOf(request.user);
+export const nodeRestriction: Plugin = (asked) => {
+  const node = nodeOf(asked.user);
   if (node === undefined) return undefined;
-  const { resource, name } = request.target;
-  const problem = problemOf(node, request);
-  const called = name ?? metadataOf(request.object ?? request.before ?? {}).name ?? '';
+  const { resource, name } = asked.target;
+  const problem = problemOf(node, asked);
+  const called = name ?? metadataOf(asked.object ?? asked.before ?? {}).name ?? '';
   if (problem !== undefined) throw forbidden(resource, called, problem);
   return undefined;
 };
 
-function problemOf(node: string, request: AdmissionRequest): Problem {
-  const { resource, subresource } = request.target;
+function problemOf(node: string, asked: AdmissionRequest): Problem {
+  const { resource, subresource } = asked.target;
   switch (resource.name) {
     case 'pods':
-      return subresource === undefined
-        ? podProblem(node, request)
-        : podSubresourceProblem(node, request, subresource.name);
+      return subresource === undefined ? podProblem(node, asked) : podSubresourceProblem(node, asked, subresource.name);
     case 'nodes':
-      return nodeProblem(node, request);
+      return nodeProblem(node, asked);
     case 'leases':
-      return hasNodeName(node, request)
+      return hasNodeName(node, asked)
         ? undefined
         : 'can only access node lease with the same name as the requesting node';
     case 'csinodes':
-      return hasNodeName(node, request)
-        ? undefined
-        : 'can only access CSINode with the same name as the requesting node';
+      return hasNodeName(node, asked) ? undefined : 'can only access CSINode with the same name as the requesting node';
     case 'serviceaccounts':
-      return subresource?.name === 'token' ? tokenProblem(node, request) : undefined;
+      return subresource?.name === 'token' ? tokenProblem(node, asked) : undefined;
     default:
       return undefined;
   }
@@ -63,11 +59,11 @@ function podProblem(node: string, { object, before, registry }: AdmissionRequest
     : `node ${quoted} can only delete pods with spec.nodeName set to itself`;
 }
 
-function podSubresourceProblem(node: string, request: AdmissionRequest, part: string): Problem {
-  if (part === 'eviction') return evictionProblem(node, request);
+function podSubresourceProblem(node: string, asked: AdmissionRequest, part: string): Problem {
+  if (part === 'eviction') return evictionProblem(node, asked);
   if (part !== 'status')
     return `unexpected pod subresource ${JSON.stringify(part)}, only 'status' and 'eviction' are allowed`;
-  const { object = {}, before = {} } = request;
+  const { object = {}, before = {} } = asked;
   const quoted = JSON.stringify(node);
   if (nodeNameOf(before) !== node)
     return `node ${quoted} can only update pod status for pods with spec.nodeName set to itself`;
@@ -80,10 +76,7 @@ function evictionProblem(node: string, { target: { namespace, name = '' }, regis
   return nodeNameOf(pod) === node ? undefined : `node ${node} can only evict pods with spec.nodeName set to itself`;
 }
 
-/**
- * Returns the pod. If it does not exist, throws a `Failure` with the message of the plugin's lister, which uses the
- * singular `pod`.
- */
+/** Throws the error of the plugin's own lister, which uses the singular. */
 function requirePod(pod: JsonObject | undefined, name: string): JsonObject {
   if (pod !== undefined) return pod;
   throw new Failure(404, 'NotFound', `pod ${JSON.stringify(name)} not found`, { name, kind: 'pod' });
@@ -107,10 +100,7 @@ function nodeProblem(node: string, { target, object, before }: AdmissionRequest)
   return labels.length > 0 ? `is not allowed to modify labels: ${labels.join(', ')}` : undefined;
 }
 
-/**
- * Returns the reason why a node's token request is invalid. The token must be bound to a pod of the node, and its
- * audience must be one that the pod uses.
- */
+/** Checks the token request of a node, which must be for one of its pods and an audience of that pod. */
 function tokenProblem(node: string, { target: { namespace }, object = {}, user, registry }: AdmissionRequest): Problem {
   const spec = specOf(object);
   const bound = objectAt(spec, 'boundObjectRef');
@@ -125,8 +115,8 @@ function tokenProblem(node: string, { target: { namespace }, object = {}, user, 
   return audienceProblem(pod, lookUp(spec, 'audiences'), user.name);
 }
 
-function audienceProblem(pod: JsonObject, requested: unknown, user: string): Problem {
-  const audiences: readonly unknown[] = Array.isArray(requested) ? requested : [];
+function audienceProblem(pod: JsonObject, asked: unknown, user: string): Problem {
+  const audiences: readonly unknown[] = Array.isArray(asked) ? asked : [];
   if (audiences.length > 1) return 'node may only request 0 or 1 audiences';
   const audience = String(audiences[0] ?? '');
   const sources = objectsAt(specOf(pod), 'volumes').flatMap((volume) =>
@@ -136,6 +126,6 @@ function audienceProblem(pod: JsonObject, requested: unknown, user: string): Pro
     const token = lookUp(source, 'serviceAccountToken');
     return token !== undefined && textAt(objectAt(source, 'serviceAccountToken'), 'audience') === audience;
   });
-  const problem = `audience ${JSON.stringify(audience)} not found in pod spec volume`;
-  return isNamed ? undefined : `${problem}, ${user} is not authorized to request tokens for this audience`;
+  const told = `audience ${JSON.stringify(audience)} not found in pod spec volume`;
+  return isNamed ? undefined : `${told}, ${user} is not authorized to request tokens for this audience`;
 }

@@ -10,7 +10,7 @@ export interface NodeAddress {
   readonly speaksWebSockets: boolean;
 }
 
-/** The streams that a command requests. */
+/** The requested streams of a command. */
 export interface ForwardedStreams {
   readonly stdin: boolean;
   readonly stdout: boolean;

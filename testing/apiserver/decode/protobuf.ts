@@ -16,9 +16,7 @@ const DELETE_OPTIONS = 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions';
 /** The value of a field: a number, or the bytes of a string or message. A repeated field has several. */
 type WireValue = bigint | Uint8Array;
 
-/**
- * Reads an object. An object of an unknown kind has only its type metadata. Throws an error if the body is malformed.
- */
+/** Reads an object. One of an unknown kind has only its type metadata. Throws an error for a malformed body. */
 export function readProtobuf(body: Uint8Array, types: Types): JsonObject {
   if (!PREFIX.equals(body.subarray(0, PREFIX.length))) {
     const expected = [...PREFIX].join(' ');
@@ -45,7 +43,7 @@ function typeOf(object: JsonObject, types: Types): ObjectType | undefined {
   return types.kind(apiVersion.slice(0, Math.max(0, at)), apiVersion.slice(at + 1), kind);
 }
 
-/** Reads a message. `path` is the path of a nested message that is inlined in JSON, e.g. the source of a volume. */
+/** `path` is the path of a nested message that is inlined in JSON, e.g. the source of a volume. */
 function readMessage(bytes: Uint8Array, type: ObjectType, path = ''): JsonObject {
   return objectOf(
     [...fieldsIn(bytes)].flatMap(([number, values]) => {
@@ -90,14 +88,12 @@ function singleValueOf(value: WireValue | undefined, type: Type): Json {
       return Buffer.from(bytesOf(value)).toString('base64');
     case 'boolean':
       return numberOf(value) !== 0;
-    case 'int32':
-    case 'int64':
+    case 'integer':
     case 'number':
       return numberOf(value);
     case 'quantity':
       return textOf(lastValue(fieldsIn(bytesOf(value)), 1));
     case 'time':
-    case 'microTime':
       return timeOf(fieldsIn(bytesOf(value)));
     case 'intOrString':
       return intOrString(fieldsIn(bytesOf(value)));

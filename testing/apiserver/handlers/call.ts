@@ -23,7 +23,7 @@ export interface Call {
   readonly query: URLSearchParams;
   readonly body: Body;
   readonly user: User;
-  /** Number of latest writes that a read ignores because of a fault. */
+  /** The number of writes that a read ignores, because of a fault. */
   readonly staleBy: number;
   /** Issues a service account token. */
   readonly issueToken: (claims: Claims) => string;
@@ -31,7 +31,7 @@ export interface Call {
   readonly reviewToken: (token: string, audiences: readonly string[]) => Verdict;
   /** Decides whether a user may make a request. */
   readonly decide: (user: User, attributes: Attributes) => Decision;
-  /** The scraped resource usage of nodes and pods. */
+  /** The resource usage of nodes and pods, as far as they have been scraped. */
   readonly usages: UsageHistory;
 }
 
@@ -42,7 +42,7 @@ export const locationOf = ({ target: { resource, namespace, name = '' } }: Call)
   name,
 });
 
-/** Returns the options for a write by this call. */
+/** The options of a write by a call. */
 export function writeOptionsOf(call: Call, isDryRun: boolean): WriteInput {
   const { admission, strategy, target, user } = call;
   return {
@@ -55,10 +55,10 @@ export function writeOptionsOf(call: Call, isDryRun: boolean): WriteInput {
 /** Returns an object with the namespace of the path. Throws a `Failure` if it has a different one. */
 export function inNamespace(object: JsonObject, { target: { resource, namespace } }: Call): JsonObject {
   const own = metadataOf(object).namespace ?? '';
-  const expected = resource.isNamespaced ? (namespace ?? '') : '';
-  if (own !== '' && own !== expected)
+  const asked = resource.isNamespaced ? (namespace ?? '') : '';
+  if (own !== '' && own !== asked)
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
-  return expected === '' ? object : withMetadata(object, { namespace: expected });
+  return asked === '' ? object : withMetadata(object, { namespace: asked });
 }
 
 /** Throws a `Failure` if the name of an object differs from that in the path. */

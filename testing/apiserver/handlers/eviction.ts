@@ -20,22 +20,21 @@ const BUDGETS = 'policy/poddisruptionbudgets';
 export function evict(call: Call): Outcome {
   const options = writeOptions(call.query, 'CreateOptions');
   const { object: eviction, warnings } = readObject(call.body, bodyKind(call), call.types, options.fieldValidation);
-  const location = locationOf(call);
-  if (metadataOf(eviction).name !== location.name)
-    throw badRequest('name in URL does not match name in Eviction object');
-  const deleteOptions = objectAt(eviction, 'deleteOptions');
+  const place = locationOf(call);
+  if (metadataOf(eviction).name !== place.name) throw badRequest('name in URL does not match name in Eviction object');
+  const asked = objectAt(eviction, 'deleteOptions');
   const { target, user, registry } = call;
   call.admission({ target, user, object: eviction, before: undefined, registry });
-  const pod = registry.get(location);
-  const isDryRun = options.isDryRun || lookUp(deleteOptions, 'dryRun') !== undefined;
+  const pod = registry.get(place);
+  const isDryRun = options.isDryRun || lookUp(asked, 'dryRun') !== undefined;
   if (!isOutOfService(pod)) spendBudget(call, pod, isDryRun);
-  if (!isDryRun) registry.store.put('/pods', withDisruption(registry.get(location), registry.clock.now()));
-  deleteObject(registry, location, {
+  if (!isDryRun) registry.store.put('/pods', withDisruption(registry.get(place), registry.clock.now()));
+  deleteObject(registry, place, {
     strategy: call.strategy,
     isDryRun,
-    gracePeriodSeconds: numberAt(deleteOptions, 'gracePeriodSeconds'),
+    gracePeriodSeconds: numberAt(asked, 'gracePeriodSeconds'),
     propagationPolicy: undefined,
-    preconditions: preconditionsOf(objectAt(deleteOptions, 'preconditions')),
+    preconditions: preconditionsOf(objectAt(asked, 'preconditions')),
   });
   return { code: 201, object: successStatus, warnings };
 }

@@ -32,27 +32,27 @@ const OBJECT_HANDLERS: ReadonlyMap<Verb, (call: Call) => Outcome | Promise<Outco
   ['list', list],
 ]);
 
-/** The handlers of subresources that can only be created. */
+/** Subresources that are only created. */
 const CREATE_HANDLERS: ReadonlyMap<string, (call: Call) => Outcome> = new Map([
   ['binding', bind],
   ['eviction', evict],
   ['token', requestToken],
 ]);
 
-/** Returns the handler of a request. Undefined if the target does not support the method. */
+/** Undefined if the target does not support the method. */
 export function handlerOf(method: string, target: Target, query: URLSearchParams): Handler | undefined {
   const verb = verbOf(method, target, query);
   const verbs = target.subresource?.verbs ?? target.resource.verbs;
   if (verb === undefined || !verbs.includes(verb)) return undefined;
   if (verb === 'watch') return { kind: 'watch', handle: watch };
-  const metricsHandler = target.resource.group === METRICS_GROUP ? metricsHandlers.get(verb) : undefined;
-  const specialHandler =
+  const measured = target.resource.group === METRICS_GROUP ? metricsHandlers.get(verb) : undefined;
+  const made =
     target.subresource === undefined ? reviews.get(target.resource.name) : CREATE_HANDLERS.get(target.subresource.name);
-  const handle = metricsHandler ?? specialHandler ?? OBJECT_HANDLERS.get(verb);
+  const handle = measured ?? made ?? OBJECT_HANDLERS.get(verb);
   return handle && { kind: 'whole', handle };
 }
 
-/** Returns the verb of a method on a target (`endpoints/request/requestinfo.go` of apiserver). */
+/** The verb of a method on a target (`endpoints/request/requestinfo.go` of apiserver). */
 function verbOf(method: string, { name, subresource }: Target, query: URLSearchParams): Verb | undefined {
   const isNamed = name !== undefined;
   switch (method) {

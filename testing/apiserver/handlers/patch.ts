@@ -1,6 +1,6 @@
 /** Patches objects (`endpoints/handlers/patch.go` of apiserver). */
 
-import { DecodeError, kindOf } from '../decode/decodeError.ts';
+import { DecodeError } from '../decode/decodeError.ts';
 import { invalidValue } from '../failures/causes.ts';
 import { badRequest, Failure, invalid } from '../failures/failures.ts';
 import { goText } from '../failures/goText.ts';
@@ -43,16 +43,16 @@ export function patch(call: Call): Outcome {
       const patched = applyOrFail(() => apply(before, change, type));
       const read = readPatched(patched, call, change, fieldValidation);
       ({ warnings } = read);
-      const requested = inNamespace(call.strategy.defaulted(read.object), call);
-      checkName(requested, call);
-      return requested;
+      const given = inNamespace(call.strategy.defaulted(read.object), call);
+      checkName(given, call);
+      return given;
     },
     { ...writeOptionsOf(call, isDryRun), strategy: { ...call.strategy, createsOnUpdate: false } },
   );
   return { code: 200, object, warnings };
 }
 
-/** Reads the result of a patch. Throws a `Failure` if it is not an object of the target's kind. */
+/** Reads the result of a patch. Throws a `Failure` if it is not an object of the kind. */
 function readPatched(
   patched: Json,
   { target: { resource }, types, body }: Call,
@@ -78,8 +78,9 @@ function parsePatch(text: string, isJsonPatch: boolean): Json {
   try {
     const change = parseBody(text);
     if (isJsonPatch ? isList(change) : isObject(change)) return change;
+    const kind = isList(change) ? 'array' : isObject(change) ? 'object' : typeof change;
     throw refused(
-      `json: cannot unmarshal ${kindOf(change)} into Go value of type ${isJsonPatch ? '[]handlers.jsonPatchOp' : 'map[string]interface {}'}`,
+      `json: cannot unmarshal ${kind} into Go value of type ${isJsonPatch ? '[]handlers.jsonPatchOp' : 'map[string]interface {}'}`,
     );
   } catch (error) {
     throw error instanceof SyntaxFailure ? refused(error.message) : error;

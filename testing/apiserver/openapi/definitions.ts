@@ -21,19 +21,19 @@ export function kindsOf(version?: string): Kind[] {
 
 /** Returns the schemas of the kinds and of all types in them, by name. */
 export function definitions(kinds: readonly Kind[], types: Types, refersTo: Reference): JsonObject {
-  const schemas = new Map<string, JsonObject>();
+  const made = new Map<string, JsonObject>();
   const queue = kinds.flatMap((kind) => {
     const type = types.kind(kind.group, kind.version, kind.kind);
     return type === undefined ? [] : [{ type, kind }];
   });
   const wanted: { type: ObjectType; kind?: Kind }[] = [...queue];
   for (const { type, kind } of wanted) {
-    if (schemas.has(type.name)) continue;
-    const extensions = kind === undefined ? {} : { 'x-kubernetes-group-version-kind': [{ ...kind }] };
-    schemas.set(type.name, { type: 'object', properties: propertiesOf(type, refersTo), ...extensions });
+    if (made.has(type.name)) continue;
+    const told = kind === undefined ? {} : { 'x-kubernetes-group-version-kind': [{ ...kind }] };
+    made.set(type.name, { type: 'object', properties: propertiesOf(type, refersTo), ...told });
     for (const name of type.fields) wanted.push(...typesIn(type.field(name)?.type).map((each) => ({ type: each })));
   }
-  return objectOf(schemas);
+  return objectOf(made);
 }
 
 function typesIn(type: Type | undefined): ObjectType[] {
@@ -71,10 +71,8 @@ const SCALARS = {
   any: { type: 'object' },
   boolean: { type: 'boolean' },
   bytes: { type: 'string', format: 'byte' },
-  int32: { type: 'integer', format: 'int32' },
-  int64: { type: 'integer', format: 'int64' },
+  integer: { type: 'integer' },
   intOrString: { type: 'string', format: 'int-or-string' },
-  microTime: { type: 'string', format: 'date-time' },
   number: { type: 'number' },
   quantity: { type: 'string' },
   string: { type: 'string' },

@@ -1,15 +1,14 @@
 /**
- * JSON patches (RFC 6902) as the kube-apiserver applies them (evanphx/json-patch). Replacing a missing field adds it,
- * and negative indexes count from the end.
+ * JSON patches (RFC 6902) as a kube-apiserver applies them (evanphx/json-patch). Replacing a missing field adds it, and
+ * negative indexes count from the end.
  */
 
 import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
 import { lookUp } from '../../../base/values/lookUp.ts';
-import { kindOf } from '../decode/decodeError.ts';
 import { isList, isObject, type Json, type JsonList, objectOf } from '../json.ts';
 import { PatchError } from './patchError.ts';
 
-/** The kube-apiserver's message for every patch that cannot be applied. */
+/** A kube-apiserver's message for every patch that cannot be applied. */
 const REJECTED = 'the server rejected our request due to an error in our request';
 const MAX_OPERATIONS = 10_000;
 
@@ -18,7 +17,8 @@ const rejected = (): PatchError => new PatchError(REJECTED, 422);
 /** Returns the value with all operations applied. Throws a `PatchError` if one of them cannot be applied. */
 export function jsonPatch(value: Json, patch: Json): Json {
   if (!isList(patch)) {
-    const message = `json: cannot unmarshal ${kindOf(patch)} into Go value of type []handlers.jsonPatchOp`;
+    const type = isObject(patch) ? 'object' : typeof patch;
+    const message = `json: cannot unmarshal ${type} into Go value of type []handlers.jsonPatchOp`;
     throw new PatchError(`error decoding patch: ${message}`, 400);
   }
   if (patch.length > MAX_OPERATIONS) {
@@ -34,17 +34,17 @@ function applyOperation(value: Json, operation: Json): Json {
     if (typeof found !== 'string') throw rejected();
     return found;
   };
-  const operand = (isObject(operation) ? lookUp(operation, 'value') : undefined) ?? null;
+  const given = (isObject(operation) ? lookUp(operation, 'value') : undefined) ?? null;
   const to = tokensOf(text('path'));
   switch (text('op')) {
     case 'add':
-      return changeAt(value, to, (within, key) => addAt(within, key, operand));
+      return changeAt(value, to, (within, key) => addAt(within, key, given));
     case 'replace':
-      return changeAt(value, to, (within, key) => replaceAt(within, key, operand));
+      return changeAt(value, to, (within, key) => replaceAt(within, key, given));
     case 'remove':
       return changeAt(value, to, removeAt);
     case 'test':
-      return testAt(value, to, operand);
+      return testAt(value, to, given);
     case 'copy': {
       const copy = valueAt(value, tokensOf(text('from')));
       return changeAt(value, to, (within, key) => addAt(within, key, copy));

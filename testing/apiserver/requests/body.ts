@@ -1,11 +1,11 @@
-/** Reads the object in a request body, with the error messages of the kube-apiserver (`endpoints/handlers`). */
+/** Reads the object in a request body, with the error messages of a kube-apiserver (`endpoints/handlers`). */
 import { messageOf } from '../../../base/failure.ts';
 import { decode } from '../decode/decode.ts';
-import { DecodeError, kindOf } from '../decode/decodeError.ts';
+import { DecodeError } from '../decode/decodeError.ts';
 import { duplicateFields } from '../decode/duplicates.ts';
 import { readProtobuf } from '../decode/protobuf.ts';
 import { badRequest, type Failure } from '../failures/failures.ts';
-import { isObject, type Json, type JsonObject, objectOf, textAt } from '../json.ts';
+import { isList, isObject, type Json, type JsonObject, objectOf, textAt } from '../json.ts';
 import { groupVersion, type Resource } from '../resources/resource.ts';
 import type { Types } from '../schema/types.ts';
 import { parseBody, SyntaxFailure } from './mediaTypes.ts';
@@ -30,7 +30,7 @@ export function bodyOf({ body, headers }: ApiRequest, { kind }: Pick<Resource, '
   }
 }
 
-/** The treatment of unknown fields. The kube-apiserver warns by default. */
+/** The treatment of unknown fields. A kube-apiserver warns by default. */
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
 export interface ReadObject {
@@ -44,16 +44,16 @@ type Expected = Pick<Resource, 'group' | 'version' | 'kind'>;
 /** Reads an object of a kind. A missing kind or version defaults to the expected one. Throws a `Failure`. */
 export function readObject(body: Body, expected: Expected, types: Types, validation: FieldValidation): ReadObject {
   const value = parseObject(body, expected);
-  const typeMeta = { kind: textAt(value, 'kind') || expected.kind, version: textAt(value, 'apiVersion') };
+  const given = { kind: textAt(value, 'kind') || expected.kind, version: textAt(value, 'apiVersion') };
   const apiVersion = groupVersion(expected);
-  const version = typeMeta.version || apiVersion;
+  const version = given.version || apiVersion;
   const refused = (why: string): Failure =>
     badRequest(
-      `${typeMeta.kind} in version "${version.slice(version.indexOf('/') + 1)}" cannot be handled as a ${expected.kind}: ${why}`,
+      `${given.kind} in version "${version.slice(version.indexOf('/') + 1)}" cannot be handled as a ${expected.kind}: ${why}`,
     );
-  if (typeMeta.kind !== expected.kind || version !== apiVersion)
+  if (given.kind !== expected.kind || version !== apiVersion)
     throw refused(
-      `no kind "${typeMeta.kind}" is registered for version "${version}" in scheme "pkg/api/legacyscheme/scheme.go:30"`,
+      `no kind "${given.kind}" is registered for version "${version}" in scheme "pkg/api/legacyscheme/scheme.go:30"`,
     );
   try {
     const twice = isYaml(body) ? [] : duplicateFields(body.text, value);
@@ -99,12 +99,17 @@ function parseObject({ text, contentType }: Body, { kind }: Expected): JsonObjec
   try {
     const value = parseBody(text, contentType);
     if (isObject(value)) return value;
-    throw new SyntaxFailure(`json: cannot unmarshal ${kindOf(value)} into Go value of type ${KIND_STRUCT}`);
+    throw new SyntaxFailure(`json: cannot unmarshal ${jsonKind(value)} into Go value of type ${KIND_STRUCT}`);
   } catch (error) {
     if (!(error instanceof SyntaxFailure)) throw error;
     const why = `couldn't get version/kind; json parse error: ${error.message} (${summary(Buffer.from(text))})`;
     throw badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why}`);
   }
+}
+
+function jsonKind(value: Json): string {
+  if (isList(value)) return 'array';
+  return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
 const SUMMARY_BYTES = 30;

@@ -5,7 +5,7 @@ import type { Json } from '../json.ts';
 
 const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 
-/** Whether the content type is that of protobuf. */
+/** Whether a body is binary. */
 export const isProtobuf = (contentType = ''): boolean => mediaTypeOf(contentType) === PROTOBUF;
 
 const mediaTypeOf = (contentType: string): string => (contentType.split(';')[0] ?? '').trim().toLowerCase();

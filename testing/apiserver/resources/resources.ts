@@ -5,25 +5,25 @@ const STATUS_VERBS: readonly Verb[] = ['get', 'patch', 'update'];
 
 type ResourceInput = Pick<Resource, 'name' | 'kind'> & Partial<Resource>;
 
-const resource = (group: string, version: string, input: ResourceInput): Resource => ({
+const resource = (group: string, version: string, given: ResourceInput): Resource => ({
   group,
   version,
-  singular: input.kind.toLowerCase(),
+  singular: given.kind.toLowerCase(),
   isNamespaced: false,
   verbs: STORED_VERBS,
   shortNames: [],
   categories: [],
   subresources: [],
-  ...input,
+  ...given,
 });
 
 const status = (kind: string): Subresource => ({ name: 'status', kind, verbs: STATUS_VERBS });
-/** The verbs of subresources that connect to a node. */
+/** The verbs of connections to a node. */
 const CONNECTED_VERBS: readonly Verb[] = ['create', 'get'];
 const PROXIED_VERBS: readonly Verb[] = ['create', 'delete', 'get', 'patch', 'update'];
 const POLICY = { group: 'policy', version: 'v1' };
 const AUTHENTICATION = { group: 'authentication.k8s.io', version: 'v1' };
-/** Returns a review resource, whose objects are never stored. */
+/** A resource that is answered and never stored. */
 const review = (group: string, name: string, kind: string): Resource =>
   resource(group, 'v1', { name, kind, verbs: ['create'] });
 
@@ -31,7 +31,7 @@ const core = [
   { name: 'bindings', kind: 'Binding', isNamespaced: true, verbs: ['create'] },
   { name: 'configmaps', kind: 'ConfigMap', isNamespaced: true, shortNames: ['cm'] },
   { name: 'events', kind: 'Event', isNamespaced: true, shortNames: ['ev'] },
-  // Namespaces do not support `deletecollection`.
+  // A collection of namespaces cannot be deleted.
   {
     name: 'namespaces',
     kind: 'Namespace',

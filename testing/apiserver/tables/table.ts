@@ -17,14 +17,14 @@ export interface TableInput {
 }
 
 /** Returns a table of an object, or of the entries of a list. */
-export function tableOf(object: JsonObject, input: TableInput): JsonObject {
+export function tableOf(object: JsonObject, asked: TableInput): JsonObject {
   const items = lookUp(object, 'items');
   const isWhole = isList(items) && textAt(object, 'kind').endsWith('List');
   const objects = isWhole ? items.filter(isObject) : [object];
   const metadata = isWhole
     ? objectAt(object, 'metadata')
     : { resourceVersion: metadataOf(object).resourceVersion ?? '' };
-  return { ...headOf(input), metadata, rows: objects.map((each) => rowOf(each, input)) };
+  return { ...headOf(asked), metadata, rows: objects.map((each) => rowOf(each, asked)) };
 }
 
 const headOf = ({ kind, version }: TableInput): JsonObject => ({
@@ -42,7 +42,7 @@ const headOf = ({ kind, version }: TableInput): JsonObject => ({
 function rowOf(object: JsonObject, { kind, version, include, now, shown }: TableInput): JsonObject {
   const conditions = kind === 'Pod' ? completion(object) : [];
   const apiVersion = `meta.k8s.io/${version}`;
-  const rowObject = {
+  const told = {
     None: undefined,
     Metadata: { kind: 'PartialObjectMetadata', apiVersion, metadata: objectAt(object, 'metadata') },
     Object: shown(object),
@@ -50,7 +50,7 @@ function rowOf(object: JsonObject, { kind, version, include, now, shown }: Table
   return {
     cells: columnsOf(kind).map(({ cell }) => cell(object, now)),
     ...(conditions.length > 0 ? { conditions } : {}),
-    ...(rowObject === undefined ? {} : { object: rowObject }),
+    ...(told === undefined ? {} : { object: told }),
   };
 }
 
@@ -59,7 +59,7 @@ const COMPLETED: ReadonlyMap<string, string> = new Map([
   ['Failed', 'The pod failed.'],
 ]);
 
-/** Returns the condition that lets clients filter completed pods. */
+/** The condition that lets clients filter completed pods. */
 function completion(pod: JsonObject): JsonObject[] {
   const reason = textAt(objectAt(pod, 'status'), 'phase');
   const message = COMPLETED.get(reason);

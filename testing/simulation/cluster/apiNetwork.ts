@@ -28,7 +28,7 @@ export class ApiNetwork {
   /** Called with each status patch that has changed nothing. */
   onIdlePatch: (path: string, patch: string) => void = () => {};
   /** Called with each token request that the server has answered. */
-  onToken: (request: TokenRequest) => void = () => {};
+  onToken: (asked: TokenRequest) => void = () => {};
 
   /** `server` handles the requests. */
   constructor(api: Api, server: Pick<Api, 'respond'> = api) {
@@ -37,21 +37,21 @@ export class ApiNetwork {
     this.#outageEnd.promise.catch(() => {});
   }
 
-  /** Sends a request and returns the response. Throws a network error during an outage. */
+  /** Sends a request and returns the response. */
   async send(request: ApiRequest, signal: AbortSignal): Promise<KubeResponse> {
     if (this.#outage === 'refused') throw networkError('refused', ADDRESS);
     if (this.#outage === 'hanging') return await unlessAborted(this.#outageEnd.promise, signal);
     await this.parts.before(request, signal);
-    const response = await this.#respond(request);
+    const answer = await this.#respond(request);
     this.parts.after(request);
-    return { code: response.code, headers: response.headers, body: this.#bodyOf(request, response, signal) };
+    return { code: answer.code, headers: answer.headers, body: this.#bodyOf(request, answer, signal) };
   }
 
   get hasFault(): boolean {
     return this.#outage !== undefined || this.#isSilent || this.parts.hasFault;
   }
 
-  /** Whether this request is in progress, in which case it is the cause of the current write. */
+  /** Whether this request is in progress, so that a write is due to it. */
   isInProgress(method: string, path: string): boolean {
     return this.#inProgress.has(`${method} ${path}`);
   }
@@ -72,13 +72,13 @@ export class ApiNetwork {
     this.cut();
   }
 
-  /** Makes open and future watches deliver nothing until `endSilence`. */
+  /** Makes open and future watches deliver nothing. */
   silence(): void {
     this.#isSilent = true;
     this.#silenceAll();
   }
 
-  /** Ends the silence and breaks all watches, because they have missed events. */
+  /** Breaks the silent watches. */
   endSilence(): void {
     this.#isSilent = false;
     this.cut();
@@ -97,20 +97,20 @@ export class ApiNetwork {
     const { method, url, body } = request;
     const { store } = this.#api.registry;
     const { revision } = store;
-    const requestLine = `${method} ${url}`;
-    this.#inProgress.add(requestLine);
-    const response = await this.#server.respond(request);
-    this.#inProgress.delete(requestLine);
-    const isStatusPatch = method === 'PATCH' && url.endsWith('/status') && typeof body === 'string';
-    if (isStatusPatch && response.code === 200 && store.revision === revision) this.onIdlePatch(url, body);
-    const token = tokenRequestOf(request, response);
+    const asked = `${method} ${url}`;
+    this.#inProgress.add(asked);
+    const answer = await this.#server.respond(request);
+    this.#inProgress.delete(asked);
+    const isOfStatus = method === 'PATCH' && url.endsWith('/status') && typeof body === 'string';
+    if (isOfStatus && answer.code === 200 && store.revision === revision) this.onIdlePatch(url, body);
+    const token = tokenRequestOf(request, answer);
     if (token) this.onToken(token);
-    return response;
+    return answer;
   }
 
-  async *#bodyOf(request: ApiRequest, response: ApiResponse, signal: AbortSignal): AsyncGenerator<string> {
-    if ('body' in response) {
-      yield String(response.body);
+  async *#bodyOf(request: ApiRequest, answer: ApiResponse, signal: AbortSignal): AsyncGenerator<string> {
+    if ('body' in answer) {
+      yield String(answer.body);
       return;
     }
     const stream = new WatchStream();
@@ -119,7 +119,7 @@ export class ApiNetwork {
     this.parts.opened(request, stream);
     const abort = () => stream.cut(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
-    const stop = response.start(
+    const stop = answer.start(
       (line) => stream.push(line),
       () => stream.end(),
       () => stream.cut(reset()),

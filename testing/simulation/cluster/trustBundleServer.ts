@@ -1,6 +1,6 @@
 /**
  * An API server with the beta feature ClusterTrustBundle. It serves discovery, list and watch of ClusterTrustBundles,
- * which are in the store of the wrapped server.
+ * which are in the common store.
  */
 import type { Api } from '../../apiserver/api.ts';
 import type { Json, JsonObject } from '../../apiserver/json.ts';
@@ -19,13 +19,9 @@ const SECOND_MS = 1_000;
 const HEADERS = new Map([['content-type', 'application/json']]);
 const INITIAL_EVENTS_END = { annotations: { 'k8s.io/initial-events-end': 'true' } };
 
-const completeResponse = (code: number, body: Json): CompleteResponse => ({
-  code,
-  headers: HEADERS,
-  body: JSON.stringify(body),
-});
+const whole = (code: number, body: Json): CompleteResponse => ({ code, headers: HEADERS, body: JSON.stringify(body) });
 
-const EXPIRED = completeResponse(410, {
+const EXPIRED = whole(410, {
   kind: 'Status',
   apiVersion: 'v1',
   metadata: {},
@@ -49,11 +45,7 @@ export class TrustBundleServer {
     const { pathname, searchParams } = new URL(request.url, 'https://localhost');
     if (request.method !== 'GET') return await this.#server.respond(request);
     if (pathname === GROUP)
-      return completeResponse(200, {
-        ...RESOURCE_LIST,
-        groupVersion: KIND.apiVersion,
-        resources: [{ name: RESOURCE }],
-      });
+      return whole(200, { ...RESOURCE_LIST, groupVersion: KIND.apiVersion, resources: [{ name: RESOURCE }] });
     if (pathname !== PATH) return await this.#server.respond(request);
     return searchParams.get('watch') === 'true' ? this.#watch(searchParams) : this.#list();
   }
@@ -68,29 +60,29 @@ export class TrustBundleServer {
 
   #list(): ApiResponse {
     const metadata = { resourceVersion: String(this.#store.revision) };
-    return completeResponse(200, { ...KIND, kind: 'ClusterTrustBundleList', metadata, items: this.#objects() });
+    return whole(200, { ...KIND, kind: 'ClusterTrustBundleList', metadata, items: this.#objects() });
   }
 
-  #watch(query: URLSearchParams): ApiResponse {
-    const sendsInitialEvents = query.get('sendInitialEvents') === 'true';
-    const missed = sendsInitialEvents ? [] : this.#store.changesSince(STORED, Number(query.get('resourceVersion')));
+  #watch(asked: URLSearchParams): ApiResponse {
+    const isFromAll = asked.get('sendInitialEvents') === 'true';
+    const missed = isFromAll ? [] : this.#store.changesSince(STORED, Number(asked.get('resourceVersion')));
     if (missed === undefined) return EXPIRED;
-    const lastsMs = Number(query.get('timeoutSeconds')) * SECOND_MS;
+    const lastsMs = Number(asked.get('timeoutSeconds')) * SECOND_MS;
     return {
       code: 200,
       headers: HEADERS,
       start: (send, end) => {
-        const sendEvent = (type: string, object: JsonObject) =>
+        const tell = (type: string, object: JsonObject) =>
           send(`${JSON.stringify({ type, object: { ...object, ...KIND } })}\n`);
-        if (sendsInitialEvents) {
-          for (const each of this.#objects()) sendEvent('ADDED', each);
-          sendEvent(
+        if (isFromAll) {
+          for (const each of this.#objects()) tell('ADDED', each);
+          tell(
             'BOOKMARK',
             withMetadata({ metadata: INITIAL_EVENTS_END }, { resourceVersion: String(this.#store.revision) }),
           );
         }
-        for (const { type, object } of missed) sendEvent(type, object);
-        const unwatch = this.#store.watch(STORED, ({ type, object }) => sendEvent(type, object));
+        for (const { type, object } of missed) tell(type, object);
+        const unwatch = this.#store.watch(STORED, ({ type, object }) => tell(type, object));
         const { clock } = this.#api.registry;
         const timer = clock.setTimeout(end, lastsMs);
         return () => {

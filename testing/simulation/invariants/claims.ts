@@ -1,15 +1,13 @@
-/** Invariants for resource claims that DRA drivers have prepared. */
+/** Invariants of the resource claims that drivers have prepared. */
 
 import type { SimulatedHost } from '../host/host.ts';
 import { fullName } from '../host/host.ts';
 import type { Invariant } from './invariant.ts';
 
-/** Terminal pod phases. The claims of pods in these phases must be unprepared. */
+/** The phases of pods that have ended, whose claims must be unprepared. */
 const ENDED: readonly string[] = ['Succeeded', 'Failed'];
 
-/**
- * Returns the devices of running containers, e.g. `gpu.example.com/device=gpu-1`, each with the container that uses it.
- */
+/** Returns the devices of running containers, e.g. `gpu.example.com/device=gpu-1`, with the containers that use them. */
 function devicesInUse(host: SimulatedHost): [device: string, user: string][] {
   return host
     .running()
@@ -45,7 +43,7 @@ const claimsReleased: Invariant = {
       const claimedNames = new Set(pods.flatMap(({ phase, claims }) => (ENDED.includes(phase) ? [] : claims)));
       for (const driver of host.drivers.names)
         for (const name of host.drivers.preparedNames(driver))
-          if (!claimedNames.has(name)) violated(`the claim ${name} is still prepared by ${driver}, but no pod uses it`);
+          if (!claimedNames.has(name)) violated(`the claim ${name} of no pod is still prepared by ${driver}`);
     },
   }),
 };

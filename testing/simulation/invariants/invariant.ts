@@ -3,7 +3,6 @@ import type { AnyActorRef } from 'xstate';
 import type { RecordedInput } from '../../../actors/boundary.ts';
 import type { EventSink } from '../../../actors/events/eventSink.ts';
 import type { NodeAgent } from '../../../actors/node/nodeAgent.ts';
-import type { NodeAgentConfig } from '../../../actors/node/nodeAgentConfig.ts';
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { StatusReport } from '../../../actors/status/statusReports.ts';
 import type { RuntimeEffect } from '../../../cri/simulated/objects/views.ts';
@@ -14,64 +13,62 @@ import type { SimulatedHost } from '../host/host.ts';
 import type { CallFault, OutsideCall } from '../run/gate.ts';
 import type { ActionLog } from '../users/actionLog.ts';
 
-/** The view of a simulation that its invariants can access. */
+/** The simulation as its invariants see it. */
 export interface Watched {
   readonly host: SimulatedHost;
   /** Undefined if the node belongs to no cluster. */
   readonly cluster: SimulatedCluster | undefined;
-  /** Log of the actions of users and the faults of the host so far. */
+  /** The actions of users and faults of the host so far. */
   readonly actionLog: ActionLog;
-  /** The running agent. Undefined if none is running. */
+  /** The running agent, if there is one. */
   readonly agent: NodeAgent | undefined;
-  /** Returns the last published state of a pod by its UID. */
+  /** The last published state of a pod. */
   readonly podOf: (uid: string) => Pod | undefined;
-  /** Root actor of the running agent. */
+  /** The root of the agent's actors. */
   readonly root: AnyActorRef | undefined;
-  /** Number of agents that have been started so far. */
+  /** The number of agents so far. */
   readonly agentNumber: number;
   readonly capacity: Capacity;
-  readonly managers: Pick<NodeAgentConfig, 'cpuManager' | 'topologyManager'>;
   /** Maximum restart back-off, in milliseconds. */
   readonly longestBackOffMs: number;
-  /** Number of pending timers of the running agent. */
+  /** The number of pending timers of the running agent. */
   readonly timers: number;
 }
 
-/** Hooks of an invariant, each called when its event happens. */
+/** The hooks of an invariant, each called when the event happens. */
 export interface Hooks {
-  /** Called before a call to the outside takes effect. `fault` is the injected fault, if any. */
+  /** Called before a call to the outside takes effect. With a fault, the call meets a fault. */
   readonly onCall?: (call: OutsideCall, fault?: CallFault) => void;
-  /** Called when a status, or the actors of its pod, have changed. */
+  /** A status, or the actors of its pod, have changed. */
   readonly onStatus?: (change: PodChange) => void;
-  /** Called when the API server has accepted a status. */
+  /** The API server has accepted a status. */
   readonly onReport?: (report: StatusReport) => void;
   readonly onEvent?: EventSink;
-  /** Called when an input entry has been delivered to the agent's actors. */
+  /** An entry has entered the agent's actors. */
   readonly onEntry?: (entry: RecordedInput) => void;
-  /** Called when an actor of the agent has processed an event. */
+  /** An actor of the agent has processed an event. */
   readonly onTransition?: () => void;
   readonly onAgentStarted?: () => void;
-  /** Called when a container or sandbox has changed at the runtime. */
+  /** A container or sandbox has changed at the runtime. */
   readonly onEffect?: (effect: RuntimeEffect) => void;
-  /** Called before the wall clock is set. */
+  /** The wall clock is about to be set. */
   readonly beforeJump?: () => void;
-  /** Called when everything that follows from the last event has happened. */
+  /** Everything that follows from the last event has happened. */
   readonly afterStep?: () => void;
-  /** Called for checks of the whole node, at least every hundred steps, more often after the start, and at the end. */
+  /** Called for checks of the whole node, at least every hundred steps, more often at the start, and at the end. */
   readonly whole?: () => void;
   /** Called when the node should be at rest, because faults ended long enough ago. */
   readonly atRest?: () => void;
-  /** Called after `atRest` if the node is in the wanted state, so that its memory use can be compared. */
+  /** Called after `atRest` if the node is as wanted, so that its memory can be compared. */
   readonly settled?: () => void;
 }
 
-/** Reports one violation. */
+/** Called once for each violation. */
 type Violated = (message: string) => void;
 
 export interface Invariant {
   /**
-   * Identifies an invariant of this package in reports. Invariants of other programs are identified by their
-   * description.
+   * Identifies an invariant of this package in reports. Invariants of other programs are identified by their sentence.
    */
   readonly number?: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12;
   readonly description: string;
@@ -82,10 +79,10 @@ export interface Invariant {
 export const invariantTitle = ({ number, description = '' }: Pick<Violation, 'number' | 'description'>): string =>
   `invariant ${number ?? JSON.stringify(description)}`;
 
-/** A detected violation of an invariant. */
+/** A broken invariant. */
 export interface Violation {
   readonly number?: NonNullable<Invariant['number']>;
-  /** Description of the invariant. Undefined if the invariant has a number. */
+  /** Sentence of an invariant without a number. */
   readonly description?: string;
   readonly message: string;
   /** The step after which the violation was detected, and the node time in milliseconds. */
@@ -93,7 +90,7 @@ export interface Violation {
   readonly elapsed: number;
 }
 
-/** Thrown by the methods that advance a simulation when an invariant is violated. */
+/** Thrown by the methods that advance a simulation. */
 export class InvariantViolated extends Error {
   override readonly name = 'InvariantViolated';
   readonly violation: Violation;

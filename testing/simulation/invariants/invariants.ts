@@ -11,7 +11,6 @@ import { allocatedDevices, exclusiveDevices } from './devices.ts';
 import { evictionInvariants } from './evictions.ts';
 import { exclusiveCpus } from './exclusiveCpus.ts';
 import type { Invariant } from './invariant.ts';
-import { numaAlignment } from './numaAlignment.ts';
 import { numaMemory } from './numaMemory.ts';
 import { preemptionInvariants } from './preemptions.ts';
 import { nothingLeft } from './progress/nothingLeft.ts';
@@ -28,7 +27,7 @@ import { forwardOnly } from './statuses/forwardOnly.ts';
 import { oomKillsShown } from './statuses/oomKillsShown.ts';
 import { objectsShown } from './volumes/objectsShown.ts';
 
-/** All invariants of this package. */
+/** The invariants of this package. */
 export const invariants: readonly Invariant[] = [
   oneLiveContainer,
   exclusiveCpus,
@@ -56,14 +55,13 @@ export const invariants: readonly Invariant[] = [
   cost,
   imagesInUse,
   numaMemory,
-  numaAlignment,
   ...evictionInvariants,
   ...preemptionInvariants,
   ...shutdownInvariants,
 ];
 
-/** Invariants that only a long run can violate, because they limit memory that accumulates. */
+/** Invariants that only a long run can break, because they limit memory that accumulates. */
 const LONG_RUN: readonly Invariant[] = [bounded, steady];
 
-/** Invariants that a story of one minute can violate. */
+/** The invariants that a story of one minute can break. */
 export const shortRunInvariants: readonly Invariant[] = invariants.filter((each) => !LONG_RUN.includes(each));

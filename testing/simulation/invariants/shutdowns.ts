@@ -1,6 +1,4 @@
-/**
- * Invariants for nodes that handle the shutdown of their host. A node without the `shutdown` configuration ignores it.
- */
+/** Invariants of nodes that follow the shutdown of their host. Without the configuration `shutdown`, nothing happens. */
 import type { SimulatedContainer } from '../../../cri/simulated/objects/views.ts';
 import { totalPeriodMs } from '../../../kubernetes/shutdown/periods.ts';
 import { childrenOf } from '../../../machines/shared/views/actorTree.ts';
@@ -8,16 +6,13 @@ import type { PodRef } from '../../../machines/shared/views/views.ts';
 import type { Invariant, Watched } from './invariant.ts';
 import { isShutdownAnnouncement } from './shutdownAnnouncement.ts';
 
-/**
- * Returns the running containers of this node's pods, which the node is terminating because of the shutdown or has yet
- * to terminate.
- */
+/** Returns the running containers of pods that the node is terminating because of the shutdown, or has yet to. */
 const ownRunning = ({ host, podOf }: Watched): SimulatedContainer[] =>
   host.running().filter(({ podUid }) => podOf(podUid) !== undefined);
 
 const periodsOf = ({ agent }: Watched) => agent?.input.shutdown?.periods ?? [];
 
-/** Whether the node is terminating the pod because of a shutdown. */
+/** Whether the node terminates the pod because of the shutdown. */
 function isShutDown({ root }: Watched, uid: string): boolean {
   const pods = root === undefined ? [] : childrenOf<PodRef>(root.getSnapshot(), `pod/${uid}`);
   return pods.some((pod) => pod.getSnapshot().context.termination?.reason === 'Terminated');
@@ -26,13 +21,13 @@ function isShutDown({ root }: Watched, uid: string): boolean {
 const noEarlyRelease: Invariant = {
   description: 'The node delays a shutdown until its pods have stopped or their time is over.',
   follow: (watched, violated) => {
-    /** Node time at which a delayed shutdown was announced, in milliseconds. */
+    /** Time at which a delayed shutdown was announced, in node time. */
     let announcedAt: number | undefined;
     return {
       onAgentStarted: () => {
         announcedAt = undefined;
       },
-      // The node still holds the inhibitor lock when it records the event, but may release it in the same step.
+      // The node holds the lock at this time. It may release it in the same step.
       onEvent: (event) => {
         if (isShutdownAnnouncement(event)) announcedAt = watched.host.clock.elapsed;
       },
@@ -62,7 +57,7 @@ const lowestPriorityFirst: Invariant = {
       onEvent: (event) => {
         if (isShutdownAnnouncement(event)) announcedAt = watched.host.clock.elapsed;
       },
-      // Tracks the shutdown itself, because the rule applies even before the node has noticed it.
+      // Whether the node has learned of the shutdown makes no difference.
       afterStep: () => {
         const { logind, clock } = watched.host;
         const wasAnnounced = isAnnounced;
@@ -74,7 +69,7 @@ const lowestPriorityFirst: Invariant = {
         const running = ownRunning(watched);
         const uid = running.find(({ id }) => id === about)?.podUid;
         if (uid === undefined || !isShutDown(watched, uid)) return;
-        // The first period is that of the group with the lowest priority, whose pods have at least this much time.
+        // The first period belongs to the lowest group, whose pods have at least its time.
         const [lowest, next] = periodsOf(watched);
         if (lowest === undefined || next === undefined || priorityOf(uid) < next.priority) return;
         const hasTime = watched.host.clock.elapsed - announcedAt < lowest.graceSeconds * 1_000;
@@ -89,7 +84,7 @@ const lowestPriorityFirst: Invariant = {
 const noStartDuringShutdown: Invariant = {
   description: 'No container of a pod that arrives during a shutdown is started.',
   follow: (watched, violated) => {
-    /** UIDs of the pods that the node knew when the shutdown was announced. Undefined if there is no shutdown. */
+    /** UIDs of the pods that the node knew when the shutdown was announced. Undefined if there is none. */
     let uids: ReadonlySet<string> | undefined;
     const knownUids = () => new Set(watched.agent?.pods().map(({ metadata }) => metadata.uid));
     return {
@@ -100,7 +95,7 @@ const noStartDuringShutdown: Invariant = {
         if (event.reason !== 'Shutdown' || event.involved.kind !== 'Node') return;
         uids = isShutdownAnnouncement(event) ? knownUids() : undefined;
       },
-      // Tracks the shutdown itself, because the rule applies even before the node has noticed it.
+      // Whether the node has learned of the shutdown makes no difference.
       afterStep: () => {
         const { logind } = watched.host;
         if (logind.isShuttingDown && logind.isDelayed) uids ??= knownUids();

@@ -9,10 +9,7 @@ export class DeadAgents {
   readonly #running: AgentRun[] = [];
   #recording: Recording | undefined;
 
-  /**
-   * If `replays` is true, the recording of each agent is replayed, and `onDifference` is called if the replay ends in a
-   * different state.
-   */
+  /** If `replays` is true, the recording of each agent is replayed, and `onDifference` is called with a difference. */
   constructor(replays: boolean, onDifference: (difference: string) => void) {
     this.#replays = replays;
     this.#onDifference = onDifference;

@@ -1,7 +1,6 @@
-/** Validates stories and their sizes, because programs without type checking may pass anything. */
+/** Validates stories and their sizes, because programs that are not type-checked may pass anything. */
 import * as z from 'zod/mini';
 import { checkShape } from '../../../kubernetes/api/checkShape.ts';
-import { TOPOLOGY_POLICIES } from '../../../kubernetes/cpus/topologyHints.ts';
 import { checkCallFault } from '../faults/checkCallFault.ts';
 import { SIMULATED_MACHINES } from '../host/cpuTopologies.ts';
 import { DISK_LAYOUTS } from '../host/hostResources.ts';
@@ -29,7 +28,7 @@ const SIZE: { readonly [Field in keyof StorySize]-?: z.ZodMiniType } = {
 const size = z.strictObject(SIZE);
 
 const STORY: { readonly [Field in keyof Story]-?: z.ZodMiniType } = {
-  /** `checkSeed` validates the seed. */
+  /** Validated by `checkSeed`. */
   seed: z.unknown(),
   actions: z.array(z.strictObject({ at: ms, action: z.unknown() })),
   faults: z.array(z.strictObject({ call: z.int().check(z.gte(0)), fault: z.unknown() })),
@@ -39,7 +38,6 @@ const STORY: { readonly [Field in keyof Story]-?: z.ZodMiniType } = {
   cgroups: z.optional(z.enum(['writable', 'readOnly', 'unused'])),
   machine: z.optional(z.enum(SIMULATED_MACHINES)),
   assignsMemory: z.optional(yesOrNo),
-  topology: z.optional(z.strictObject({ policy: z.enum(TOPOLOGY_POLICIES), isPerPod: z.boolean() })),
   hasPlugin: yesOrNo,
   evicts: z.optional(yesOrNo),
   diskLayout: z.optional(z.enum(DISK_LAYOUTS)),
@@ -58,7 +56,7 @@ const found = z.looseObject({
   story,
 });
 
-/** Throws a `TypeError` that names the first invalid field of a story's size, or a `RangeError` for the seed. */
+/** Throws a `TypeError` that names the first invalid field of the size of a story, or a `RangeError` for the seed. */
 export function checkSize(seed: number, given: StorySize): void {
   checkSeed(seed);
   checkShape(size, given, 'randomStory', 'its size');

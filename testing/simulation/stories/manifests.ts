@@ -12,9 +12,7 @@ export interface Manifest {
 interface ManifestMetadata {
   readonly name: string;
   readonly namespace?: string;
-  /**
-   * UID of the pod. If undefined, the node derives it from the contents, so that every change creates a different pod.
-   */
+  /** If absent, the node derives the UID from the contents, so that every change creates a different pod. */
   readonly uid?: string;
   readonly labels?: object;
   readonly annotations?: object;
@@ -27,7 +25,7 @@ export interface ManifestContainer {
   readonly command?: readonly string[];
   readonly restartPolicy?: string;
   readonly restartPolicyRules?: readonly object[];
-  readonly resources?: { readonly requests?: object; readonly limits?: object; readonly claims?: readonly object[] };
+  readonly resources?: object;
   readonly resizePolicy?: readonly object[];
   readonly volumeMounts?: readonly object[];
   readonly livenessProbe?: object;
@@ -55,7 +53,7 @@ export interface ManifestSpec {
   readonly securityContext?: object;
 }
 
-/** Returns the full name of a static pod, which includes the name of the node. */
+/** Returns the full name of a static pod, which includes the node's name. */
 export const staticPodName = ({ metadata: { namespace, name } }: Pick<Manifest, 'metadata'>): string =>
   `${namespace ?? 'default'}/${name}-${NODE_NAME}`;
 
@@ -63,15 +61,15 @@ export const staticPodName = ({ metadata: { namespace, name } }: Pick<Manifest, 
 export const fullPodName = (pod: string): string =>
   pod.includes('/') ? pod : staticPodName({ metadata: { name: pod } });
 
-/** Splits a full name into name and namespace. A name without a namespace, or a UID, is returned unchanged. */
+/** Splits a full name. Names without a namespace and UIDs are returned as they are. */
 export function nameAndNamespace(pod: string): readonly [string, string | undefined] {
-  // Programs without type checking may pass anything.
+  // Programs that are not type-checked may pass anything.
   if (typeof pod !== 'string') throw new TypeError(`expected the name of a pod, got ${typeof pod}`);
   const [name = pod, namespace] = pod.split('/').toReversed();
   return [name, namespace];
 }
 
-/** Returns a manifest with a container `main` that runs until it is stopped. `spec` overrides the defaults. */
+/** A manifest with a container `main` that runs until it is stopped. `spec` overrides the defaults. */
 export function manifest(name: string, spec: Partial<ManifestSpec> = {}): Manifest {
   const always = { restartPolicy: 'Always', terminationGracePeriodSeconds: 5 };
   return {

@@ -1,9 +1,9 @@
-/** Plays a story on a simulated node and reports the invariant that it violates. */
+/** Plays a story on a simulated node and reports the invariant that it breaks. */
 
 import type { InspectionEvent } from 'xstate';
 import { formatExplanation } from '../../../show/explain/formatExplanation.ts';
 import type { ClusterFactory } from '../cluster/simulatedCluster.ts';
-import { simulatedCpuManager, simulatedMemoryManager, simulatedTopologyManager } from '../host/cpuTopologies.ts';
+import { simulatedCpuManager, simulatedMemoryManager } from '../host/cpuTopologies.ts';
 import { MANIFEST_URL } from '../host/manifestSources.ts';
 import type { Invariant, Violation } from '../invariants/invariant.ts';
 import { InvariantViolated } from '../invariants/invariant.ts';
@@ -13,22 +13,20 @@ import { Simulation } from '../simulateNode.ts';
 import type { Story } from './story.ts';
 
 /**
- * Maximum time for a node to settle after faults have ended, in milliseconds. It covers a back-off, a grace period and
- * the timeout of a call.
+ * Maximum time for a node to settle after faults have ended. It covers a back-off, a grace period and the time limit
+ * of a call.
  */
 const SETTLE_TIMEOUT_MS = 10 * 60_000;
 
-/**
- * Time in milliseconds after which the periodic tasks of the node have run again and have forgotten removed objects.
- */
+/** By then the periodic tasks of the node have run again and have forgotten removed objects. */
 const CLEANUP_MS = 70_000;
 
 export interface Outcome {
   readonly violation?: Violation;
-  /** Explanations of the pods at the time of the violation. */
+  /** The explanations of the pods at the time of the violation. */
   readonly explanations?: readonly string[];
   readonly steps: number;
-  /** Number of calls to the outside. */
+  /** The number of calls to the outside. */
   readonly calls: number;
   readonly elapsed: number;
   readonly simulation: Simulation;
@@ -44,13 +42,13 @@ export interface PlayOptions {
   readonly inspect?: (event: InspectionEvent) => void;
   /** Whether to skip the comparison with a new agent after the node has settled. */
   readonly isBrief?: boolean;
-  /** Faults of the calls for which the story has none. */
+  /** The faults of calls for which the story has none. */
   readonly faults?: FaultPlan;
   /** Creates the cluster of the node. Undefined if the node belongs to none. */
   readonly cluster?: ClusterFactory | undefined;
 }
 
-/** Hard thresholds at a tenth of each resource, and a soft threshold for memory. */
+/** Hard thresholds at a tenth of each resource, and a soft one for memory. */
 const EVICTION = {
   thresholds: [
     { signal: 'memory.available', value: '10%', graceMs: 0 },
@@ -66,7 +64,7 @@ const EVICTION = {
   enforcesStorageLimits: true,
 } as const;
 
-/** Grace periods of two priority groups. */
+/** The times of two groups. */
 const SHUTDOWN = {
   periods: [
     { priority: 0, graceSeconds: 15 },
@@ -76,10 +74,10 @@ const SHUTDOWN = {
 
 export async function play(story: Story, options: PlayOptions): Promise<Outcome> {
   const { seed } = story;
-  const { isBrief = false, ...rest } = options;
+  const { isBrief = false, ...given } = options;
   const faults = new Map(story.faults.map(({ call, fault }) => [call, fault]));
   const simulation = new Simulation({
-    ...rest,
+    ...given,
     overtakes: story.overtakes ?? false,
     cgroups: story.cgroups,
     diskLayout: story.diskLayout,
@@ -91,14 +89,13 @@ export async function play(story: Story, options: PlayOptions): Promise<Outcome>
       crashLoop: { baseMs: 2_000, maxMs: 20_000 },
       ...(story.machine === undefined ? {} : { cpuManager: simulatedCpuManager(story.machine) }),
       ...(story.machine && story.assignsMemory ? { memoryManager: simulatedMemoryManager(story.machine) } : {}),
-      ...topologyOf(story),
       ...(story.hasPlugin ? { devicePluginDir: DEVICE_PLUGIN_DIR } : {}),
       ...(story.evicts ? { eviction: EVICTION } : {}),
       ...(story.followsShutdown ? { shutdown: SHUTDOWN } : {}),
       ...sourcesOf(story),
     },
   });
-  const result = () => ({
+  const told = () => ({
     steps: simulation.steps,
     calls: simulation.calls,
     elapsed: simulation.elapsed,
@@ -106,30 +103,27 @@ export async function play(story: Story, options: PlayOptions): Promise<Outcome>
   });
   try {
     await simulation.host.open();
-    // Inside the try block, because the first agent may violate an invariant immediately.
+    // Inside the try block, because the first agent may break an invariant at once.
     await simulation.startAgent();
     const checkReplay = async () => options.replays && simulation.checkReplay();
     await performActions(simulation, story, checkReplay);
     if (!isBrief) await compareWithNewAgent(simulation);
     await checkReplay();
-    return result();
+    return told();
   } catch (error) {
     if (!(error instanceof InvariantViolated)) throw error;
-    return { violation: error.violation, explanations: explanationsOf(simulation), ...result() };
+    return { violation: error.violation, explanations: explanationsOf(simulation), ...told() };
   } finally {
     simulation.kill({ cutsCalls: true });
   }
 }
 
 /**
- * Whether the node reads manifests from a URL. A shrunk story states this explicitly, because it may have lost the
- * action that needs the URL.
+ * Whether a URL lists manifests. A shrunk story may have lost the action that needs the URL, so it states it
+ * explicitly.
  */
 export const needsUrl = ({ actions, hasUrl }: Story): boolean =>
   hasUrl ?? actions.some(({ action }) => action.kind === 'url' || (action.kind === 'apply' && action.by === 'url'));
-
-const topologyOf = ({ machine, topology }: Story) =>
-  machine && topology ? { topologyManager: simulatedTopologyManager(machine, topology.policy, topology.isPerPod) } : {};
 
 const sourcesOf = (story: Story) =>
   needsUrl(story) ? { manifestUrl: { url: MANIFEST_URL, headers: [], everyMs: 20_000 } } : {};
@@ -141,7 +135,7 @@ const explanationsOf = (simulation: Simulation): string[] =>
   });
 
 /**
- * Runs the actions of a story. `checkReplay` is called whenever the actors of an agent may be gone afterwards. A killed
+ * Runs the actions of a story. `checkReplay` is called wherever the actors of an agent may be gone afterwards. A killed
  * agent is checked when it is killed.
  */
 async function performActions(

@@ -2,9 +2,6 @@
  * Defines stories of nodes with many objects of one kind. growth.ts plays each story with two numbers of objects and
  * compares the work.
  */
-import { createActor } from 'xstate';
-import { limiterMachine } from '../../../machines/limiter/chart.ts';
-import type { SlotRequest } from '../../../machines/shared/events/slots.ts';
 import { simulatedCluster } from '../cluster/simulatedCluster.ts';
 import { type Simulation, simulateNode } from '../simulateNode.ts';
 import { container, type Manifest, type ManifestContainer, manifest } from '../stories/manifests.ts';
@@ -17,7 +14,7 @@ const MAX_START_SECONDS = 300;
 /** An image that cannot be pulled. */
 const MISSING_IMAGE = 'registry.invalid/missing:1';
 
-/** A phase of a story in which facts of one kind occur, e.g. exits of containers. */
+/** A part of a story, in which facts of one kind occur, e.g. exits of containers. */
 export interface Phase {
   readonly name: string;
   /** Returns the number of facts that occur, given the number of objects. */
@@ -28,10 +25,10 @@ export interface Phase {
    */
   readonly lastsMs?: number;
   /**
-   * Whether the work per fact may grow because of the statuses of a large pod, each of which contains all of its
-   * containers. More statuses are sent if the phase takes longer with more objects.
+   * Whether the facts occur sequentially, so that a larger crowd takes longer. The status of a large pod is sent at
+   * regular intervals, and therefore more often in a longer phase.
    */
-  readonly mayGrowByStatuses?: boolean;
+  readonly isSequential?: boolean;
   readonly act: (node: Simulation, size: number) => Promise<void>;
 }
 
@@ -46,12 +43,9 @@ export interface Crowd {
 const numbered = <T>(count: number, of: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => of(index));
 
-/**
- * The number of facts if there is one about each object, or if the work of a single fact may grow with the number of
- * objects.
- */
+/** For one fact about each object, or for a single fact whose work may grow with the number of objects. */
 const factPerObject = (size: number): number => size;
-/** The number of facts if there is a single one, whose work must not depend on the number of objects. */
+/** For a single fact whose work must not depend on the number of objects. */
 const singleFact = (): number => 1;
 
 const createPods = (node: Simulation, pods: readonly Manifest[]) => {
@@ -60,10 +54,10 @@ const createPods = (node: Simulation, pods: readonly Manifest[]) => {
 
 const podNames = (node: Simulation) => node.pods().map(({ metadata: { namespace, name } }) => `${namespace}/${name}`);
 
-const creation = (podsOf: (size: number) => readonly Manifest[], mayGrowByStatuses = false): Phase => ({
+const creation = (podsOf: (size: number) => readonly Manifest[], isSequential = false): Phase => ({
   name: 'they are created and start',
   facts: factPerObject,
-  mayGrowByStatuses,
+  isSequential,
   act: async (node, size) => {
     const pods = podsOf(size);
     createPods(node, pods);
@@ -87,17 +81,17 @@ async function untilRunning(node: Simulation, count: number): Promise<void> {
 const exitOfOne = (facts: Phase['facts']): Phase => ({
   name: 'a container exits and is restarted',
   facts,
-  lastsMs: 30 * SECOND,
+  lastsMs: MINUTE,
   act: async (node) => {
     node.perform({ kind: 'exit', which: 0, exitCode: 1 });
-    await node.advance(30 * SECOND);
+    await node.advance(MINUTE);
   },
 });
 
 const exitOfAll: Phase = {
   name: 'all containers exit and are restarted',
   facts: factPerObject,
-  mayGrowByStatuses: true,
+  isSequential: true,
   act: async (node) => {
     for (const { id } of node.host.running()) node.host.runtime.exitContainer(id, 1);
     await node.advance(MINUTE);
@@ -110,12 +104,12 @@ const probesFail: Phase = {
   act: (node) => node.advance(30 * SECOND),
 };
 
-const idle: Phase = { name: 'a minute passes', facts: factPerObject, act: (node) => node.advance(MINUTE) };
+const idle: Phase = { name: 'two minutes pass', facts: factPerObject, act: (node) => node.advance(2 * MINUTE) };
 
 const failedPulls: Phase = {
-  name: 'five minutes of failed pulls pass',
+  name: 'ten minutes of failed pulls pass',
   facts: factPerObject,
-  act: (node) => node.advance(5 * MINUTE),
+  act: (node) => node.advance(10 * MINUTE),
 };
 
 const agentRestarts: Phase = {
@@ -133,7 +127,7 @@ const deletion: Phase = {
   facts: factPerObject,
   act: async (node) => {
     for (const pod of podNames(node)) node.perform({ kind: 'deletePod', pod });
-    await node.advance(MINUTE);
+    await node.advance(2 * MINUTE);
   },
 };
 
@@ -157,28 +151,6 @@ const lifePhases = (podsOf: (size: number) => readonly Manifest[]): readonly Pha
   deletion,
 ];
 
-/**
- * Requests many slots of a limiter outside the node, and releases them. In the story of a node, the work of its limiters
- * is too small a share.
- */
-const slotRequests = (name: string, requestFor: (index: number) => Partial<SlotRequest>): Phase => ({
-  name,
-  facts: factPerObject,
-  act: async (_, size) => {
-    const limiter = createActor(limiterMachine, { input: { capacity: 2 } }).start();
-    const requests = numbered(size, (index) => ({
-      key: `pod-${index}/start`,
-      arrivalOrder: index,
-      holder: ['nobody'],
-      purpose: 'a start',
-      ...requestFor(index),
-    }));
-    for (const request of requests) limiter.send({ type: 'slot.request', ...request });
-    for (const { key } of requests) limiter.send({ type: 'slot.release', key });
-    limiter.stop();
-  },
-});
-
 /** Starts a node of a cluster, and waits until it is idle. */
 export async function idleNode(): Promise<Simulation> {
   const node = await simulateNode({ seed: 1, cluster: simulatedCluster });
@@ -190,7 +162,7 @@ export async function idleNode(): Promise<Simulation> {
 export const crowds: readonly Crowd[] = [
   {
     name: 'pods',
-    size: 6,
+    size: 12,
     phases: [
       creation((size) =>
         numbered(size, (index) => manifest(`pod-${index}`, { containers: [container('a'), container('b')] })),
@@ -203,7 +175,7 @@ export const crowds: readonly Crowd[] = [
   },
   {
     name: 'pods with probes',
-    size: 5,
+    size: 10,
     phases: [
       creation((size) =>
         numbered(size, (index) => manifest(`pod-${index}`, { containers: [probedContainer('main')] })),
@@ -252,7 +224,7 @@ export const crowds: readonly Crowd[] = [
   },
   {
     name: 'Services',
-    size: 40,
+    size: 100,
     phases: [
       {
         name: 'they are created',
@@ -278,7 +250,7 @@ export const crowds: readonly Crowd[] = [
   },
   {
     name: 'waiting containers of a pod',
-    size: 21,
+    size: 50,
     phases: [
       creation((size) => [
         manifest('large', { containers: numbered(size, (index) => container(`c${index}`, { image: MISSING_IMAGE })) }),
@@ -287,21 +259,8 @@ export const crowds: readonly Crowd[] = [
     ],
   },
   {
-    name: 'slot requests',
-    size: 150,
-    phases: [
-      slotRequests('each pod requests a slot', (index) => ({ origin: `pod-${index}` })),
-      slotRequests('a pod requests all slots', (index) => ({
-        key: `pod/c${index}/start`,
-        arrivalOrder: 1,
-        origin: 'pod',
-      })),
-      slotRequests('only one of them may have a slot at a time', () => ({ origin: 'registry', subject: 'image' })),
-    ],
-  },
-  {
     name: 'events',
-    size: 5,
+    size: 12,
     phases: [
       creation((size) =>
         numbered(size, (index) =>

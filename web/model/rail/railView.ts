@@ -56,10 +56,7 @@ export function railView(rail: Rail, to: number, window: { readonly from: number
   };
 }
 
-/**
- * Returns a height that grows linearly with the square root of the count, from a minimum height, so that small counts
- * remain visible and large counts remain distinguishable.
- */
+/** Scales heights by the square root, so that small counts remain visible and large ones distinguishable. */
 const barHeight = (count: number, maxCount: number): number =>
   MIN_BAR_HEIGHT + (1 - MIN_BAR_HEIGHT) * Math.sqrt(count / maxCount);
 

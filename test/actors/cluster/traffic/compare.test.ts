@@ -1,4 +1,4 @@
-/** Checks that the comparison detects differences. */
+/** Whether the comparison would see what is otherwise. */
 import { expect, test } from '@jest/globals';
 import { accountOf } from './account.ts';
 import { differences } from './compare.ts';
@@ -7,11 +7,11 @@ import { recordedRequests, type SentRequest } from './recording.ts';
 
 const textOf = ({ body }: SentRequest): string => JSON.stringify(body ?? null);
 
-/** The recorded requests, without those that are specific to cgroup v1. */
+/** Without what only tells of a cgroup v1. */
 const ALL = recordedRequests('16-evict').filter((each) => !textOf(each).includes('"limits":null'));
 const kubelet = accountOf(ALL);
 
-/** Returns the differences that result from replacing each request by those that `change` returns. */
+/** What differs where each request is as the function has it. */
 const found = (change: (request: SentRequest) => readonly SentRequest[]): string[] =>
   differences(kubelet, accountOf(ALL.flatMap(change))).map(({ about, what }) => `${about}: ${what}`);
 
@@ -36,32 +36,32 @@ test('a missing intermediate status is no difference, but a missing last one is'
 });
 
 test.each([
-  ['a different reason', withText('PATCH', 'PodCompleted', 'PodFailed'), 'a status that a kubelet does not tell'],
+  ['another reason', withText('PATCH', 'PodCompleted', 'PodFailed'), 'a status that a kubelet does not tell'],
   [
-    'a different order of conditions',
+    'another order of conditions',
     withText('PATCH', '"type":"Initialized"},{"type":"Ready"}', '"type":"Ready"},{"type":"Initialized"}'),
     'order',
   ],
-  ['a different event', withText('POST', 'Container started', 'It runs'), 'the event Normal Started'],
-  ['a different fieldPath of an event', withText('POST', 'spec.containers{main}', 'spec.containers{side}'), 'no event'],
-  ['a missing field in events', withText('POST', '"reportingInstance"', '"reported"'), 'no POST reportingInstance'],
+  ['another event', withText('POST', 'Container started', 'It runs'), 'the event Normal Started'],
+  ['another place of an event', withText('POST', 'spec.containers{main}', 'spec.containers{side}'), 'no event'],
+  ['a field less in events', withText('POST', '"reportingInstance"', '"reported"'), 'no POST reportingInstance'],
   [
-    'a different grace period of the deletion',
+    'another grace of the deletion',
     withText('DELETE', '"gracePeriodSeconds":0', '"gracePeriodSeconds":30'),
     'no request DELETE',
   ],
   [
-    'an additional request',
+    'a request more',
     (request: SentRequest) => (request.verb === 'GET' ? [request, request] : [request]),
     'GETs, a kubelet',
   ],
   [
-    'an additional patch',
+    'a patch more',
     (request: SentRequest) => (request.verb === 'PATCH' ? [request, request] : [request]),
     'patches of its status',
   ],
   [
-    'a deletion before the final status',
+    'a deletion before the end is told',
     (request: SentRequest) =>
       request.verb === 'DELETE'
         ? []
@@ -70,7 +70,7 @@ test.each([
           : [request],
     'the order of its requests',
   ],
-  ['a different kind of request', (request: SentRequest) => [request, { ...request, verb: 'PUT' }], 'also PUT'],
+  ['another kind of request', (request: SentRequest) => [request, { ...request, verb: 'PUT' }], 'also PUT'],
 ] as const)('%s is detected as a difference', (_what, change, text) => {
   expect(found(change).join('\n')).toContain(text);
 });
@@ -79,7 +79,7 @@ const WITH_OBJECTS = recordedRequests('08-volumes').filter((each) => !textOf(eac
 
 test.each([
   ['an object that is not watched', 'configmaps', 'cm', 0, 'no watch configmaps/cm'],
-  ['an additional watch', 'secrets', 'sec', 2, '4 watches secrets/sec, a kubelet sends 2'],
+  ['a watch more', 'secrets', 'sec', 2, '4 watches secrets/sec, a kubelet sends 2'],
 ] as const)('%s is detected as a difference between watches', (_what, kind, object, often, text) => {
   const node = WITH_OBJECTS.flatMap((each) =>
     each.object === object && each.path.endsWith(kind) ? Array.from({ length: often }, () => each) : [each],

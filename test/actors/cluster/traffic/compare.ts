@@ -1,8 +1,8 @@
-/** Computes the differences between the requests of the kubelet and those of the node. */
+/** What differs between what a kubelet sent and what the node sends. */
 import type { Account, PodAccount } from './account.ts';
 import type { Reads } from './reads.ts';
 
-/** A difference, and what it is about. */
+/** One difference: of what, and which. */
 export interface Difference {
   readonly about: string;
   readonly what: string;
@@ -38,10 +38,7 @@ function podDifferences(kubelet: PodAccount, node: PodAccount): string[] {
   ];
 }
 
-/**
- * Compares the watched objects, the number of their watches and the requested tokens. They are requested concurrently,
- * so their order is arbitrary.
- */
+/** Which objects are watched, how often a watch begins anew, and all tokens: they are asked for at once, in any order. */
 function readDifferences(kubelet: Reads, node: Reads): string[] {
   return [
     ...orderedDifferences('watch', [...kubelet.watches.keys()].sort(), [...node.watches.keys()].sort()),
@@ -53,7 +50,7 @@ function readDifferences(kubelet: Reads, node: Reads): string[] {
 export const more = (what: string, kubelet: number, node: number): string[] =>
   node > kubelet ? [`${node} ${what}, a kubelet sends ${kubelet}`] : [];
 
-/** Compares successive statuses. The node may omit a short-lived status, but the last one must be the same. */
+/** The node may leave out what is soon over, and must come to the same end. */
 function momentDifferences(kubelet: readonly string[], node: readonly string[]): string[] {
   let from = 0;
   const found = node.flatMap((moment, index) => {
@@ -67,7 +64,7 @@ function momentDifferences(kubelet: readonly string[], node: readonly string[]):
   return theirs === ours ? found : [...found, `its last status: ${linesApart(theirs, ours)}`];
 }
 
-/** Returns the difference from the most similar status. */
+/** Against the one that is most like it. */
 function nearest(all: readonly string[], moment: string): string {
   const apart = all.map((each) => linesApart(each, moment)).sort((one, other) => one.length - other.length);
   return apart[0] ?? moment;
@@ -79,7 +76,7 @@ function linesApart(before = '', after = ''): string {
   return [...gone, ...has.filter((line) => !had.includes(line)).map((line) => `+ ${line}`)].join('; ');
 }
 
-/** Returns the entries that only one of the two sends or, if there are none, a difference in their order. */
+/** What only one of them sends, and what both send in another order. */
 export function orderedDifferences(what: string, kubelet: readonly string[], node: readonly string[]): string[] {
   const missing = without(kubelet, node).map((each) => `no ${what} ${each}`);
   const added = without(node, kubelet).map((each) => `the ${what} ${each}`);

@@ -1,12 +1,9 @@
-/**
- * Differences between the requests of the node and those of the kubelet, with the reasons. docs/kubelet-traffic.md is
- * generated from them.
- */
+/** How the node's requests differ from a kubelet's, and why: what docs/kubelet-traffic.md is made of. */
 import type { Difference } from './compare.ts';
 import { NODE_REASONS } from './nodeDeclared.ts';
 import type { Declared, Reason } from './reason.ts';
 
-/** Reasons for the differences in requests about pods. */
+/** Of what is about pods. */
 export const POD_REASONS: readonly Reason[] = [
   {
     kubelet: 'looks for the image of a container, then makes the container, then goes on to the next',
@@ -122,9 +119,7 @@ const isDeclared =
   (each: Declared): boolean =>
     each.scenarios.includes(scenario) && each.about === about && each.what.test(what);
 
-/**
- * Returns the differences in a scenario that were found but not declared, and those that were declared but not found.
- */
+/** What is found in a scenario and not declared, and what is declared and not found. */
 export function undeclared(reasons: readonly Reason[], scenario: string, found: readonly Difference[]) {
   const all = reasons.flatMap(({ seen }) => seen).filter(({ scenarios }) => scenarios.includes(scenario));
   return {

@@ -1,47 +1,48 @@
-/** Summarizes the requests of a node about itself: about its Node, its CSINode, its lease and its events. */
+/** What a node's requests about itself come to: its Node, its CSINode, its lease and the events about it. */
 import { lookUp } from '../../../../base/values/lookUp.ts';
 import { isAnswered, isEvent, kindOf } from './account.ts';
 import { entriesOf, fieldsOf, type Json, plainText } from './plain.ts';
 import type { SentRequest } from './recording.ts';
 
-/** A report of the node, and its time. */
-export interface NodeReport {
+/** What was told, and when. */
+export interface Told {
   readonly ms: number;
   readonly what: string;
 }
 
 export interface NodeAccount {
-  /** The created Node and CSINode, one line per field. */
+  /** The Node and the CSINode as they were made, a line for each field. */
   readonly made: readonly string[];
-  /** The patches of the Node. One that contains only heartbeats is represented by `that it is alive`. */
-  readonly reports: readonly NodeReport[];
-  /** The requested certificates, in order. */
+  /** The patches of the Node that tell more than the time. */
+  readonly told: readonly Told[];
+  /** What certificates were asked for, in order. */
   readonly certificates: readonly string[];
-  /** The writes of the lease, without consecutive duplicates. */
+  /** How the lease was written, without equal ones that follow one another. */
   readonly lease: readonly string[];
-  /** Whole seconds between two consecutive renewals that have both succeeded. */
+  /** The whole seconds between two renewals, without those that follow one that failed. */
   readonly renewedAfter: readonly number[];
-  /** The requests at the start of a node whose order is fixed. */
+  /** What was done first, of what comes in an order as the node begins. */
   readonly order: readonly string[];
-  /** The messages of the events, in the order of their first occurrence. */
+  /** What the events say, in the order of their first time. */
   readonly events: readonly string[];
-  /** New events, e.g. `Normal Starting: Starting kubelet.`. */
+  /** Those that were new: `Normal Starting: Starting kubelet.`. */
   readonly newEvents: ReadonlySet<string>;
   readonly eventFields: ReadonlySet<string>;
   readonly kinds: ReadonlySet<string>;
   readonly sent: NodeSent;
 }
 
-/** Number of requests of each kind about the node itself. */
+/** How many requests of each kind about the node itself. */
 export interface NodeSent {
+  /** Of its Node, its lease, its CSINode. */
   readonly nodeGets: number;
   readonly leaseGets: number;
   readonly csiNodeGets: number;
   readonly patches: number;
   readonly renewals: number;
-  /** All requests about CertificateSigningRequests. */
+  /** All that are about requests for certificates. */
   readonly certificates: number;
-  /** New events and updates of recurring events. */
+  /** New ones, and those that are counted once more. */
   readonly events: number;
 }
 
@@ -50,7 +51,7 @@ const CSI_NODES = '/apis/storage.k8s.io/v1/csinodes';
 const REQUESTS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
 const EVENTS = '/api/v1/namespaces/default/events';
-/** Reason of an event that depends on the recorded machine, and is ignored for that reason. */
+/** It tells of the machine that was recorded. */
 const OF_CGROUP_V1 = 'CgroupV1';
 
 const isAbout =
@@ -62,7 +63,7 @@ const of =
   (request: SentRequest): boolean =>
     request.verb === verb && isAbout(...places)(request);
 
-/** Summarizes the requests of a node. `times` contains the requests in each recorded window. */
+/** Of the requests that were sent each time that was looked at. */
 export function nodeAccount(times: readonly (readonly SentRequest[])[]): NodeAccount {
   const requests = times.flat().filter((each) => !isOfCgroupV1(each));
   const patches = requests.filter(of('PATCH', NODES));
@@ -71,7 +72,7 @@ export function nodeAccount(times: readonly (readonly SentRequest[])[]): NodeAcc
   const amount = (verb: string, place: string) => requests.filter(of(verb, place)).length;
   return {
     made: requests.filter(of('POST', NODES, CSI_NODES)).flatMap(linesOf),
-    reports: patches.filter(isAnswered).flatMap(reportsIn),
+    told: patches.filter(isAnswered).flatMap(toldIn),
     certificates: requests.filter(of('POST', REQUESTS)).map(wantedIn),
     lease: withoutRuns(requests.filter((each) => isAbout(LEASES)(each) && isAnswered(each)).flatMap(writeOf)),
     renewedAfter: times.flatMap((all) => gapsOf(all.filter(of('PUT', LEASES)))),
@@ -94,19 +95,19 @@ export function nodeAccount(times: readonly (readonly SentRequest[])[]): NodeAcc
 
 const isOfCgroupV1 = ({ body }: SentRequest): boolean => lookUp(fieldsOf(body), 'reason') === OF_CGROUP_V1;
 
-/** Returns a line for each field, e.g. `POST nodes status.capacity.cpu: 2`. */
+/** `POST nodes status.capacity.cpu: 2`. */
 function linesOf({ verb, path, body }: SentRequest): string[] {
   const kind = path.slice(path.lastIndexOf('/') + 1);
   return fieldLines(fieldsOf(body), '').map((line) => `${verb} ${kind} ${line}`);
 }
 
-const IGNORED = ['kind', 'apiVersion'];
+const UNTOLD = ['kind', 'apiVersion'];
 
 function fieldLines(fields: Json, place: string): string[] {
   return Object.entries(fields).flatMap(([name, value]): string[] => {
     const path = place === '' ? name : `${place}.${name}`;
-    // The recordings do not distinguish an empty list or string from a missing one.
-    if (value === null || value === '' || IGNORED.includes(path) || (Array.isArray(value) && value.length === 0))
+    // The record of a server tells an empty list or text no otherwise than none.
+    if (value === null || value === '' || UNTOLD.includes(path) || (Array.isArray(value) && value.length === 0))
       return [];
     if (name === 'conditions') return entriesOf(value).map((each, index) => `${path}[${index}]: ${plainText(each)}`);
     const entries = entriesOf(value);
@@ -121,7 +122,7 @@ function wantedIn({ body }: SentRequest): string {
   return plainText({ metadata, spec });
 }
 
-function reportsIn({ ms, body }: SentRequest): NodeReport[] {
+function toldIn({ ms, body }: SentRequest): Told[] {
   const { status, ...others } = fieldsOf(body);
   const { conditions, $setElementOrder: _order, ...more } = fieldsOf(status);
   const changed = entriesOf(conditions).filter((each) => Object.keys(each).some((name) => !BEATS.includes(name)));
@@ -145,9 +146,7 @@ function gapsOf(renewals: readonly SentRequest[]): number[] {
   });
 }
 
-/**
- * Returns the ordered requests of a starting node, which creates its Node and its CSINode, and then watches its pods.
- */
+/** As a node begins it makes its Node, its CSINode, and then asks for its pods. */
 function orderOf(requests: readonly SentRequest[]): string[] {
   const steps = requests.filter(
     (each) => of('POST', NODES, CSI_NODES)(each) || (each.verb === 'WATCH' && each.path === '/api/v1/pods'),

@@ -1,13 +1,13 @@
-/** The declaration of an expected difference. */
+/** How a difference is declared. */
 export interface Declared {
-  /** The names of the recordings, e.g. `04-crash`. */
+  /** Of the recordings: `04-crash`. */
   readonly scenarios: readonly string[];
-  /** What the difference is about, e.g. `pod two`. `what` matches the difference itself. */
+  /** As the comparison has it: `pod two`, and which of its differences. */
   readonly about: string;
   readonly what: RegExp;
 }
 
-/** Differences with a common reason. */
+/** Differences that have one reason. */
 export interface Reason {
   readonly kubelet: string;
   readonly here: string;

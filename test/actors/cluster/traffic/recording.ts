@@ -1,39 +1,39 @@
-/** The recorded requests of a kubelet to a kube-apiserver. */
+/** What a kubelet sent to a kube-apiserver, as it was recorded. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../../../support/root.ts';
 
-/** A request of a node, recorded or simulated. */
+/** One request of a node, whoever was the node. */
 export interface SentRequest {
-  /** Time in milliseconds since the start of the scenario. */
+  /** Milliseconds since the scenario's first moment. */
   readonly ms: number;
-  /** The HTTP method, or `WATCH` for a watch. */
+  /** `WATCH` for a GET that goes on. */
   readonly verb: string;
-  /** The path without its query. */
+  /** Without its query. */
   readonly path: string;
-  /** The name of the object, for a watch or a list of a single object. */
+  /** The name of the only object of that path that a watch or a list is about. */
   readonly object?: string | undefined;
   readonly body: unknown;
-  /** The status code. Absent if there was no response. */
+  /** Absent where there was no answer. */
   readonly code?: number | undefined;
 }
 
 const FOLDER = join(root, 'test/recorded/kubelet');
 
-/** A line of a recording. The project has written the recordings itself. */
+/** The lines of a recording, which the project wrote itself. */
 interface Line {
   readonly ms: number;
   readonly verb?: string;
   readonly path?: string;
   readonly request?: unknown;
-  /** Null if there was no response. */
+  /** Null where there was no answer. */
   readonly code?: number | null;
 }
 
-/** Returns the kubelet's requests in a scenario, e.g. in `16-evict`. */
+/** The kubelet's requests in a scenario: `16-evict`. */
 export function recordedRequests(scenario: string): readonly SentRequest[] {
   const text = readFileSync(join(FOLDER, `${scenario}.jsonl`), 'utf8');
-  // The recordings are part of the project, so their format is known.
+  // The files are part of the project.
   const lines = text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Line]));
   return lines.flatMap(({ ms, verb, path, request, code }) =>
     verb === undefined || path === undefined
@@ -50,10 +50,7 @@ export function recordedRequests(scenario: string): readonly SentRequest[] {
   );
 }
 
-/**
- * Returns the path of a URL, and the single object that it selects. Other parameters, e.g. the timeout of a watch, are
- * ignored.
- */
+/** Which object is asked for says more than how long a watch is to last. */
 export function placeOf(url: string): Pick<SentRequest, 'path' | 'object'> {
   const { pathname, searchParams } = new URL(url, 'https://server');
   const [, object] = /^metadata\.name=(.+)$/.exec(searchParams.get('fieldSelector') ?? '') ?? [];

@@ -1,4 +1,4 @@
-/** A scenario that has been recorded with the kubelet, and is played on the node. */
+/** The recorded scenarios, as they are played. */
 import type { SimulatedServer } from '../../../../actors/simulated/connection.ts';
 import type { Cluster } from '../../../fakes/cluster.ts';
 import type { SimulatedNode, SimulatedNodeOptions } from '../../../fakes/node.ts';
@@ -9,47 +9,44 @@ import type { SentRequest } from './recording.ts';
 /** The image of all containers. */
 export const IMAGE = 'statelet.local/busybox:1';
 
-/** An action of a user or of the environment, at a time of the recording in milliseconds. */
+/** What a user, or the world, does at a moment of the recording, in milliseconds. */
 export type Act = readonly [ms: number, act: (hands: Hands) => unknown];
 
-/** A scenario that can be played. */
+/** What is played. */
 export interface Played {
-  /** The name of the recording, e.g. `16-evict`. */
+  /** That of the recording: `16-evict`. */
   readonly name: string;
-  /** A description of what happens. */
+  /** What happens. */
   readonly title: string;
-  /** The namespaces of its pods. */
+  /** Those of its pods. */
   readonly namespaces: readonly string[];
   readonly runtime?: SimulatedNodeOptions['runtime'];
-  /** The errors of the node that the scenario causes. */
+  /** What fails on the node in the course of it. */
   readonly fails?: RegExp;
-  /** Returns the server that listens on a port of a pod at a time of the recording. */
+  /** Who listens in a pod, at a moment of the recording. */
   readonly serverAt?: (port: number, ms: number) => SimulatedServer | undefined;
   readonly acts: readonly Act[];
-  /**
-   * The end of the scenario. Requests until `settledMs` count as well, because the node checks files less often than
-   * the kubelet.
-   */
+  /** When it is over; what the node does until `settledMs` counts as well, as it looks for files less often. */
   readonly untilMs: number;
   readonly settledMs?: number;
-  /** The start of the node, if it is part of the scenario. */
+  /** When the node starts, where that is part of it. */
   readonly startsMs?: number;
-  /** Whether the node starts without a certificate, and requests one as a bootstrapper. */
+  /** Whether it has no certificate yet, and asks for one as a bootstrapper. */
   readonly bootstraps?: boolean;
-  /** Whether all requests of the node count, and not only those about its namespaces. */
+  /** Whether it has all that the node sends, not only what is about its namespaces. */
   readonly isWhole?: boolean;
 }
 
-/** A scenario whose requests about pods are compared. */
+/** Of which what is about pods is compared. */
 export interface Scenario extends Played {
-  /** The number of requests of the node. */
+  /** How much the node sends. */
   readonly sends: Sent;
 }
 
-/** A scenario whose requests about the node itself are compared. */
+/** Of which what is about the node itself is compared. */
 export interface NodeScenario extends Played {
   readonly sendsOfNode: NodeSent;
-  /** The recorded time ranges in milliseconds. Default: the whole scenario. */
+  /** When it was recorded, from and until; all the time where it does not say. */
   readonly windows?: readonly (readonly [from: number, until: number])[];
 }
 
@@ -57,27 +54,27 @@ export interface Hands {
   readonly node: SimulatedNode;
   readonly cluster: Cluster;
   readonly ask: Cluster['ask'];
-  /** Creates a pod `namespace/name`, and binds it to the node unless its spec names a node. */
+  /** Makes a pod, `namespace/name`; the scheduler binds it to the node unless its spec names that. */
   create(pod: string, spec: object, metadata?: object): Promise<void>;
   remove(pod: string, body?: object): Promise<void>;
   path(pod: string): string;
-  /** Writes the manifest of a static pod, or removes it if there is no pod. */
+  /** Writes the manifest of a static pod; without one it goes. */
   manifest(name: string, pod?: object): Promise<void>;
-  /** Kills the agent. */
+  /** The agent is gone at once. */
   kill(): void;
-  /** Starts another agent. */
+  /** Another agent takes its place. */
   start(): Promise<void>;
-  /** Writes the termination message of a container to its file. */
+  /** What a container writes to the file for its last words. */
   sayAtEnd(pod: string, container: string, words: string): Promise<void>;
 }
 
-/** Whether a request is part of a scenario. In a recording of some namespaces, only the requests about them are. */
+/** Of a recording of some namespaces only their own requests are compared. */
 export const isOf = (
   { namespaces, untilMs, settledMs = untilMs, isWhole = false }: Played,
   { ms, path }: SentRequest,
 ): boolean => ms <= settledMs && (isWhole || namespaces.some((name) => path.startsWith(`/api/v1/namespaces/${name}/`)));
 
-/** Returns the requests in each recorded window of a scenario. */
+/** What of it was sent each time that it was recorded. */
 export const inWindows = (
   { windows, untilMs }: NodeScenario,
   requests: readonly SentRequest[],

@@ -13,13 +13,13 @@ import { aContainer, aPod } from '../../../kubernetes/fixtures.ts';
 import { withRoot } from '../../../volume/onDisk.ts';
 import { certificate, key } from '../certificate.ts';
 
-/** A request that a server has received. */
-interface ReceivedRequest {
+/** What a server was asked for. */
+interface Asked {
   readonly path: string | undefined;
   readonly headers: IncomingHttpHeaders;
 }
 
-const asked: ReceivedRequest[] = [];
+const asked: Asked[] = [];
 const servers: (Server | TcpServer)[] = [];
 let [plain, secure] = [0, 0];
 
@@ -27,14 +27,12 @@ const portOf = (server: Server | TcpServer, { port = 0, host = '127.0.0.1' } = {
   new Promise<number>((resolve, reject) => {
     servers.push(server);
     server.once('error', reject);
-    // A server that listens on a port has an address of this type.
+    // A server that listens on a port has an address with it.
     server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
   });
 
-/**
- * Returns a server that sends the next of these responses on each connection, whatever the request is, and closes it.
- */
-const respondingWith = (...answers: string[]) =>
+/** A server that says the next of these on each connection, whatever it is asked, and closes it. */
+const saying = (...answers: string[]) =>
   createTcpServer((socket) => {
     socket.on('error', () => {});
     socket.once('data', () => socket.end(answers.shift() ?? ''));
@@ -69,11 +67,11 @@ interface Run {
 
 const requests: ExecSyncRequest[] = [];
 
-/** Runs a hook of the pod `web`. `exec` runs its commands. */
+/** Runs a hook of the pod `web`; its commands are answered by `exec`. */
 async function run(handler: LifecycleHandler, { hook = 'postStart', deadline, exec, advance = 0 }: Run = {}) {
   const clock = new SimulatedClock();
   const bytes = new Uint8Array();
-  // A hook uses only this call of the runtime.
+  // Of the runtime a hook needs one call only.
   const cri = {
     execSync: async (request: ExecSyncRequest) => {
       requests.push(request);
@@ -99,7 +97,7 @@ async function run(handler: LifecycleHandler, { hook = 'postStart', deadline, ex
   return { graceMs: until - began, failure: failure && `${failure.reason}: ${failure.message}`, ...more };
 }
 
-const bytesOf = (text: string) => Buffer.from(text);
+const said = (text: string) => Buffer.from(text);
 
 describe('C10: an exec hook', () => {
   test('runs the command unexpanded, and without a timeout in the runtime', async () => {
@@ -120,7 +118,7 @@ describe('C10: an exec hook', () => {
   test('is awaited until the grace period ends, and is not canceled then or when the caller aborts', async () => {
     const signals: AbortSignal[] = [];
     const clock = new SimulatedClock();
-    // A hook uses only this call of the runtime.
+    // Of the runtime a hook needs one call only.
     const cri = {
       execSync: (_: ExecSyncRequest, { signal }: { signal: AbortSignal }) => {
         signals.push(signal);
@@ -149,7 +147,7 @@ describe('C10: an exec hook', () => {
   });
 
   test('that fails reports the message of a kubelet', async () => {
-    const exec = () => ({ exitCode: 3, stdout: bytesOf('so\n'), stderr: bytesOf('no "way"') });
+    const exec = () => ({ exitCode: 3, stdout: said('so\n'), stderr: said('no "way"') });
     const { failure } = await run({ exec: { command: ['sh', '-c', 'exit 3'] } }, { exec });
     expect(failure).toBe(
       'PostStartHookError: Exec lifecycle hook ([sh -c exit 3]) for Container "main" in Pod "web_default(uid-1)" failed' +
@@ -178,7 +176,7 @@ describe('C10: an httpGet hook', () => {
       network: { ip: '127.0.0.1' },
       labels: { [POD_UID_LABEL]: 'uid-1' },
     });
-    // The hook uses only these calls of the runtime.
+    // Of the runtime it needs these calls only.
     const cri = {
       listContainers: async ({ filter }: { filter: { id: string } }) => {
         looks.push(filter.id);
@@ -191,7 +189,7 @@ describe('C10: an httpGet hook', () => {
     } as unknown as Cri;
     const container = aContainer({ lifecycle: { preStop: action('/bye') } });
     const clock = new SimulatedClock();
-    // No server listens on the address of the node.
+    // Nobody listens at the node's own address.
     const ended = await hookService({ cri, clock, network, node: () => ({ hostIps: ['127.0.0.9'] }) })(
       {
         pod: aPod({ containers: [container] }),
@@ -264,7 +262,7 @@ describe('C10: an httpGet hook', () => {
     expect(failure).toBeNull();
     const message = `request to HTTPS lifecycle hook 127.0.0.1:${plain} got HTTP response, retry with HTTP succeeded`;
     expect(warnings).toEqual([{ eventType: 'Warning', reason: 'LifecycleHTTPFallback', message }]);
-    // A secret header is not sent without TLS.
+    // What is a secret under TLS is not sent without it.
     expect(asked).toHaveLength(1);
     expect(asked[0]?.headers).not.toHaveProperty('authorization');
   });
@@ -276,14 +274,14 @@ describe('C10: an httpGet hook', () => {
 
   withRoot('over HTTPS tells the port of a server without TLS also when it is the usual one', async () => {
     const host = '127.44.3.1';
-    await portOf(respondingWith('HTTP/1.1 400 Bad Request\r\n\r\n', 'HTTP/1.1 200 OK\r\n\r\n'), { port: 443, host });
+    await portOf(saying('HTTP/1.1 400 Bad Request\r\n\r\n', 'HTTP/1.1 200 OK\r\n\r\n'), { port: 443, host });
     const { failure, warnings } = await run(action('/', { host, port: 443, scheme: 'HTTPS' }));
     expect(failure).toBeNull();
     expect(warnings?.[0]?.message).toMatch(`request to HTTPS lifecycle hook ${host}:443 got HTTP response`);
   });
 
   test('over HTTPS fails with the first error if the HTTP fallback fails as well', async () => {
-    const port = await portOf(respondingWith('HTTP/1.1 400 Bad Request\r\n\r\n', ''));
+    const port = await portOf(saying('HTTP/1.1 400 Bad Request\r\n\r\n', ''));
     const { failure, warnings } = await run(action('/x', { port, scheme: 'HTTPS' }));
     expect(failure).toMatch(
       `failed - error: Get "https://127.0.0.1:${port}/x": http: server gave HTTP response to HTTPS client`,
@@ -293,7 +291,7 @@ describe('C10: an httpGet hook', () => {
 
   test('succeeds with a response whose body breaks off', async () => {
     const half = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nha';
-    const port = await portOf(respondingWith(half, 'HTTP/1.1 400 Bad Request\r\n\r\n', half));
+    const port = await portOf(saying(half, 'HTTP/1.1 400 Bad Request\r\n\r\n', half));
     expect(await run(action('/', { port }))).toMatchObject({ failure: null });
     const { failure, warnings } = await run(action('/', { port, scheme: 'HTTPS' }));
     expect([failure, warnings]).toMatchObject([null, [{ reason: 'LifecycleHTTPFallback' }]]);

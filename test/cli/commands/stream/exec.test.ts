@@ -1,4 +1,4 @@
-/** `exec` and similar commands against an agent and a streaming server in this process. */
+/** The commands against an agent and a streaming server in this process. */
 import { EventEmitter } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -61,14 +61,14 @@ afterEach(async () => {
   await rm(rootDir, { recursive: true });
 });
 
-/** Starts a streaming server whose commands behave in this way. */
+/** A runtime whose commands do that, and how it is told of resizes. */
 async function runtime(...behaviour: Parameters<typeof streamingServer>) {
   const server = await streamingServer(...behaviour);
   ends.push(server.close);
   url = server.url;
 }
 
-/** Returns the standard streams of the command, with a terminal of this size if one is passed. */
+/** The standard streams of the command; with a terminal of this size. */
 function terminal(input: Readable = Readable.from([]), size?: { columns: number; rows: number }) {
   const seen = { out: '', err: '', said: '', raw: [] as boolean[] };
   const keys = Object.assign(input, {

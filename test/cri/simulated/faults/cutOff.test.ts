@@ -1,7 +1,4 @@
-/**
- * Remains of calls that a crash of the runtime interrupted, like those in a real containerd that was killed at these
- * points.
- */
+/** What a runtime finds of the calls that its own end cut off: as a real containerd that was killed at such moments. */
 import { expect, test } from '@jest/globals';
 import { simulate } from '../support.ts';
 

@@ -1,4 +1,4 @@
-/** The conditions that must hold once all faults are over. */
+/** What has to hold once all is calm. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readPodList } from '../../../../cli/commands/get/readPods.ts';
@@ -16,18 +16,18 @@ import { type Expected, type Fate, NAMESPACE, STATIC } from './pods.ts';
 
 const [RUNNING, READY] = [1, 0];
 
-/** The desired state at the end. */
+/** What all is to come to. */
 export interface Wanted {
-  /** The pods that must exist, by name. */
+  /** Those that are to be there, by name. */
   readonly pods: ReadonlyMap<string, Expected>;
-  /** The container IDs, as in statuses, whose exit codes the runtime has lost. */
+  /** The IDs, as in statuses, of containers of which the runtime no longer knows the exit code. */
   readonly withoutExitCode: ReadonlySet<string>;
 }
 
 /**
- * Returns the container IDs, as in statuses, whose exit codes the runtime itself reports as lost. containerd 1.6 loses
- * an exit code if it is killed after it has deleted the task and before it has recorded the exit. Since 1.7, it also
- * loses the exit code of a container that exits while containerd is down.
+ * Returns the statuses' IDs of the containers whose exit codes the runtime itself reports as lost. containerd 1.6 loses
+ * an exit code if it is killed between its deletion of the task and its record of the exit. From 1.7 on it also loses
+ * that of a container that exits while containerd is down.
  */
 export async function withoutExitCode(cri: Cri): Promise<ReadonlySet<string>> {
   const { containers } = await cri.listContainers({ filter: undefined }, { signal: noAbort });
@@ -40,7 +40,7 @@ export async function withoutExitCode(cri: Cri): Promise<ReadonlySet<string>> {
   return new Set(lost.flat());
 }
 
-/** Polls until `look` returns no more problems. Throws the remaining ones when the time limit is reached. */
+/** Looks until nothing is wrong any more; throws what still is when the time is over. */
 export async function settles(what: string, look: () => Promise<readonly string[]>): Promise<void> {
   await eventually(what, async () => {
     const wrong = await look();
@@ -61,10 +61,7 @@ export async function apiPods({ server }: TestCluster): Promise<Pod[]> {
 const isMirror = ({ metadata: { annotations } }: Pod): boolean =>
   annotations !== undefined && Object.hasOwn(annotations, 'kubernetes.io/config.mirror');
 
-/**
- * Lists problems of the pods at the API server, compared with the desired state and with the pods that the node
- * reports.
- */
+/** What is wrong with the pods of the API, and with what the node knows of them. */
 export async function wrongInApi(cluster: TestCluster, wanted: Wanted): Promise<string[]> {
   const [pods, own] = [await apiPods(cluster), await cluster.node.pods()];
   const names = [...[...wanted.pods.keys()].map((name) => `${NAMESPACE}/${name}`), `default/${STATIC}-node`].sort();
@@ -73,7 +70,7 @@ export async function wrongInApi(cluster: TestCluster, wanted: Wanted): Promise<
   return [
     ...unlike,
     ...pods.flatMap((pod) => wrongWith(pod, wanted)),
-    ...pods.flatMap((pod) => statusDifference(pod, own)),
+    ...pods.flatMap((pod) => untold(pod, own)),
     ...(await wrongWithNode(cluster)),
   ];
 }
@@ -86,8 +83,8 @@ function wrongWith(pod: Pod, wanted: Wanted): string[] {
   const { exitCode } = main?.state?.terminated ?? {};
   const phaseThen = expected.fate === 'runs' ? 'Running' : exitCode === 0 ? 'Succeeded' : 'Failed';
   const isFine = (status: ContainerStatus | undefined, fate: Fate) => {
-    const lost = lostReasons(status, expected, wanted);
-    return isOnlyRun(status, expected.isCreatedDuringFaults ? lost : []) && hasReached(status, fate, lost);
+    const lost = endsOfLost(status, expected, wanted);
+    return isOnlyRun(status, expected.isMadeMeanwhile ? lost : []) && hasCome(status, fate, lost);
   };
   return [
     ...(uid === expected.uid ? [] : [`pod ${name} is ${uid}, not ${expected.uid}`]),
@@ -97,43 +94,43 @@ function wrongWith(pod: Pod, wanted: Wanted): string[] {
   ];
 }
 
-/** Returns the desired state of a pod. That of a mirror pod is the desired state of its static pod. */
+/** Of a mirror: what the static pod is to come to. */
 function expectedOf(pod: Pod, { pods }: Wanted): Expected | undefined {
   const { name, uid } = pod.metadata;
-  return isMirror(pod) ? { uid, fate: 'runs', isCreatedDuringFaults: false } : pods.get(name);
+  return isMirror(pod) ? { uid, fate: 'runs', isMadeMeanwhile: false } : pods.get(name);
 }
 
 /**
- * Returns the reasons of terminated runs that no agent could have preserved: those whose start was interrupted when the
- * agent or the runtime was killed, and those whose exit codes the runtime has lost.
+ * The reasons of runs that no agent could have saved: of one whose start is cut off with the agent or the runtime, and of
+ * one whose exit code the runtime has lost.
  */
-function lostReasons(
+function endsOfLost(
   status: ContainerStatus | undefined,
-  { isCreatedDuringFaults }: Expected,
+  { isMadeMeanwhile }: Expected,
   { withoutExitCode }: Wanted,
 ): readonly string[] {
-  if (isCreatedDuringFaults) return ['StartError', 'Unknown', 'ContainerStatusUnknown'];
+  if (isMadeMeanwhile) return ['StartError', 'Unknown', 'ContainerStatusUnknown'];
   return withoutExitCode.has(status?.containerID ?? '') ? ['Unknown'] : [];
 }
 
-/** Whether this is the only run, apart from lost ones. */
+/** Whether there was no run before, or only those that are lost. */
 function isOnlyRun(status: ContainerStatus | undefined, lost: readonly string[]): boolean {
   const { restartCount, lastState } = status ?? {};
   const { reason } = lastState?.terminated ?? {};
   return reason === undefined ? restartCount === 0 : lost.includes(reason);
 }
 
-function hasReached(status: ContainerStatus | undefined, fate: Fate, lost: readonly string[]): boolean {
+function hasCome(status: ContainerStatus | undefined, fate: Fate, lost: readonly string[]): boolean {
   const { state, ready } = status ?? {};
   if (fate === 'runs') return state?.running !== undefined && ready === true;
   const { exitCode, reason = '' } = state?.terminated ?? {};
   return lost.includes(reason) || (exitCode === fate && reason === (fate === 0 ? 'Completed' : 'Error'));
 }
 
-/** Describes the difference between a pod's status at the API server and the status that the node reports. */
-function statusDifference({ metadata: { namespace, name }, status }: Pod, own: readonly Pod[]): string[] {
+/** What the API does not have as the node has it. */
+function untold({ metadata: { namespace, name }, status }: Pod, own: readonly Pod[]): string[] {
   const known = own.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
-  const [reported, mine] = [status, known?.status].map((each) =>
+  const [told, mine] = [status, known?.status].map((each) =>
     JSON.stringify(
       [
         each?.phase,
@@ -151,10 +148,10 @@ function statusDifference({ metadata: { namespace, name }, status }: Pod, own: r
       sorted,
     ),
   );
-  return reported === mine ? [] : [`the API has pod ${name} as ${reported}, the node as ${mine}`];
+  return told === mine ? [] : [`the API has pod ${name} as ${told}, the node as ${mine}`];
 }
 
-/** Sorts the fields of objects, as a replacer of JSON.stringify. */
+/** The fields of an object in one order. */
 const sorted = (_name: string, value: unknown): unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
@@ -171,13 +168,13 @@ async function wrongWithNode({ server }: TestCluster): Promise<string[]> {
   ];
 }
 
-/** Lists differences between what the runtime runs and what the API server shows. */
+/** What is wrong with what really runs: it has to be what the API says. */
 export async function wrongInRuntime(cluster: TestCluster, cri: Cri): Promise<string[]> {
   const pods = await apiPods(cluster);
   const { containers } = await cri.listContainers({ filter: undefined }, { signal: noAbort });
   const { items } = await cri.listPodSandbox({ filter: undefined }, { signal: noAbort });
   const runs = pods.flatMap(containersOf).filter(({ state }) => state?.running);
-  const reported = runs.map(({ containerID = '' }) => containerID.replace('containerd://', '')).sort();
+  const told = runs.map(({ containerID = '' }) => containerID.replace('containerd://', '')).sort();
   const real = containers
     .filter(({ state }) => state === RUNNING)
     .map(({ id }) => id)
@@ -191,32 +188,29 @@ export async function wrongInRuntime(cluster: TestCluster, cri: Cri): Promise<st
     .map(({ metadata }) => metadata?.uid ?? '')
     .sort();
   return [
-    ...(`${reported}` === `${real}` ? [] : [`containers ${real} run, not ${reported}`]),
+    ...(`${told}` === `${real}` ? [] : [`containers ${real} run, not ${told}`]),
     ...(`${uids}` === `${ready}` ? [] : [`sandboxes of ${ready} are ready, not of ${uids}`]),
   ];
 }
 
-/** Returns the pod's UID at the runtime. For a mirror pod, this is the UID of its static pod. */
+/** That of the static pod for its mirror. */
 const uidAtRuntime = ({ metadata: { uid, annotations } }: Pod): string =>
   annotations?.['kubernetes.io/config.mirror'] ?? uid;
 
-/**
- * Lists the containers that have not run exactly once or, if they were created during the faults, that have run more
- * often than their restart count allows.
- */
+/** How often containers have really begun that should have begun once, or as often as they were restarted. */
 export async function wrongRuns({ node: { shared } }: TestCluster, pods: readonly Pod[], wanted: Wanted) {
   const found = pods.flatMap((pod) =>
     containersOf(pod).map(async ({ name, restartCount }) => {
       const file = join(shared, `${uidAtRuntime(pod)}.${name}`);
-      const runCount = (await readFile(file, 'utf8').catch(() => '')).split('\n').length - 1;
-      const isFine = expectedOf(pod, wanted)?.isCreatedDuringFaults ? runCount <= restartCount + 1 : runCount === 1;
-      return isFine ? [] : [`container ${name} of ${pod.metadata.name} has begun ${runCount} times`];
+      const begun = (await readFile(file, 'utf8').catch(() => '')).split('\n').length - 1;
+      const isFine = expectedOf(pod, wanted)?.isMadeMeanwhile ? begun <= restartCount + 1 : begun === 1;
+      return isFine ? [] : [`container ${name} of ${pod.metadata.name} has begun ${begun} times`];
     }),
   );
   return (await Promise.all(found)).flat();
 }
 
-/** Lists what is left of deleted and completed pods: sandboxes, directories, mounts, logs and cgroups. */
+/** What is left of pods that are no more, or that have ended: sandboxes, directories, mounts, logs, cgroups. */
 export async function leftBehind(cluster: TestCluster, cri: Cri): Promise<string[]> {
   const { rootDir, podLogs, containerdDirectory } = cluster.node;
   const pods = await apiPods(cluster);
@@ -246,7 +240,7 @@ export async function leftBehind(cluster: TestCluster, cri: Cri): Promise<string
   ];
 }
 
-/** Returns the cgroups of pods in the hierarchy of the memory controller. */
+/** Those of pods, in the hierarchy of memory. */
 async function podCgroups(parent: string): Promise<string[]> {
   const root = findHierarchy(await readHierarchies(), 'memory')?.root ?? '';
   const names = await readdir(join(root, parent, 'kubepods'), { recursive: true }).catch(() => []);

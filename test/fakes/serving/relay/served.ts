@@ -1,4 +1,4 @@
-/** Serves routes of the node's server over HTTP or HTTPS to any client. */
+/** Routes of a node's server behind plain HTTP, for whoever asks. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
@@ -9,14 +9,14 @@ import type { Route, Upgrade } from '../../../../kubelet-api/exchange.ts';
 interface ServedRoutes {
   readonly port: number;
   readonly url: string;
-  /** The errors with which routes rejected. */
+  /** What the routes rejected with. */
   readonly failures: readonly unknown[];
   /** The method, path and user of each request. */
   readonly asked: readonly string[];
   close(): Promise<void>;
 }
 
-/** Serves on loopback until it is closed, over TLS if a key and a certificate are given. */
+/** Serves on loopback until it is closed; over TLS with a key and a certificate. */
 export async function servedRoutes(
   routes: readonly Route[],
   tls?: { readonly key: string; readonly cert: string; readonly ca: string },
@@ -47,7 +47,7 @@ export async function servedRoutes(
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  // A server that listens on a port has an address of this type.
+  // A server that listens at a port has such an address.
   const { port } = server.address() as AddressInfo;
   return {
     port,

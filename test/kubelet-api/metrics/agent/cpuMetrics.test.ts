@@ -1,4 +1,4 @@
-/** Tests the series of the CPU and topology managers that Kubernetes' own node tests read (`test/e2e_node`). */
+/** The series of the CPU and topology managers, as read by Kubernetes' own node tests (`test/e2e_node`). */
 import { expect, test } from '@jest/globals';
 import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
 import type { CpuPolicyOptions } from '../../../../kubernetes/cpus/cpuPolicy.ts';
@@ -17,7 +17,7 @@ const POOL = 'kubelet_cpu_manager_shared_pool_size_millicores';
 const EXCLUSIVE = 'kubelet_cpu_manager_exclusive_cpu_allocation_count';
 const PER_NODE = 'kubelet_cpu_manager_allocation_per_numa';
 
-/** Creates a node that assigns the CPUs of a machine. The first CPU is reserved. */
+/** A node that assigns the CPUs of a machine, the first of which is reserved. */
 async function nodeOn(
   machine: SimulatedMachine,
   options: CpuPolicyOptions = {},
@@ -28,7 +28,7 @@ async function nodeOn(
     config: topologyManager === undefined ? { cpuManager } : { cpuManager, topologyManager },
   });
   await node.advance('1s');
-  /** Returns the samples of these families by their label values. */
+  /** The samples of some families, by their label values. */
   const samples = async (...families: readonly string[]) => {
     const all = [...(await samplesOf(metrics.registries.all))].map(([series, value]) => {
       const [name = '', labels = ''] = series.split('{');
@@ -151,16 +151,3 @@ test.each([
     ]);
   },
 );
-
-test('C42: under a topology policy, an admission counts once, and as an error if the pod fits on no NUMA node', async () => {
-  const { samples, run } = await nodeOn('xeonE5', {}, simulatedTopologyManager('xeonE5', 'single-numa-node'));
-  const counts = async () => {
-    const families = ['requests_total', 'errors_total', 'duration_ms_count'];
-    return (await samples(...families.map((name) => `kubelet_topology_manager_admission_${name}`))).map(
-      (each) => each[''],
-    );
-  };
-  expect(await counts()).toEqual([0, 0, 0]);
-  await run(pinned(30));
-  expect(await counts()).toEqual([1, 1, 1]);
-});

@@ -1,4 +1,4 @@
-/** Tests that /metrics/cadvisor has the names, types, labels and timestamps of cAdvisor. */
+/** /metrics/cadvisor: names, types, labels and times as cAdvisor has them. */
 import { expect, test } from '@jest/globals';
 import { type CadvisorParts, cadvisorRoute } from '../../../../kubelet-api/metrics/cadvisor/cadvisor.ts';
 import type { NodeSample } from '../../../../stats/sample.ts';
@@ -25,7 +25,7 @@ const scraped = async (over: Partial<NodeSample> = {}) => (await scraping(() => 
 interface Line {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** The value, followed by the timestamp if there is one. */
+  /** The value, and the time if it has one. */
   readonly rest: string;
 }
 
@@ -38,7 +38,7 @@ function linesOf(text: string): Line[] {
   });
 }
 
-/** Returns the values of a cgroup, keyed by metric and by the labels that not all metrics of a cgroup have. */
+/** Of a cgroup: by metric, and the labels that are not the row's. */
 function rowOf(text: string, id: string): Readonly<Record<string, string>> {
   const own = linesOf(text).filter(({ labels }) => labels.id === id);
   return Object.fromEntries(
@@ -75,17 +75,6 @@ test('C42: labels are those of the list, sorted by name, and no series is duplic
     expect([name, Object.keys(labels)]).toEqual([name, listed.get(name)?.toSorted()]);
   const series = lines.map(({ name, labels }) => JSON.stringify([name, labels]));
   expect(new Set(series).size).toBe(series.length);
-});
-
-test('the memory modules are shown by type, unless they are unknown', async () => {
-  const modulesIn = (text: string) => linesOf(text).filter(({ name }) => name.startsWith('machine_dimm'));
-  expect(modulesIn(await scraped())).toMatchObject([
-    { name: 'machine_dimm_capacity_bytes', labels: { type: 'Unbuffered-DDR4' }, rest: `8.388608e+06 ${READ_AT}` },
-    { name: 'machine_dimm_count', labels: { type: 'Unbuffered-DDR4' }, rest: `2 ${READ_AT}` },
-  ]);
-  const host = async () => ({ ...HOST, machine: { ...HOST.machine, memoryModules: [] } });
-  const text = await (await scraping(() => nodeSample({}), { host }))();
-  expect(text).not.toContain('machine_dimm');
 });
 
 test('the node, the pod cgroups, and each pod, sandbox and container have a series with their names', async () => {

@@ -1,4 +1,4 @@
-/** Samples of a node with one pod, with all data that the kernel can provide. */
+/** What a node of one pod uses, with everything that a kernel can tell. */
 import type { CgroupUsage } from '../../../../host/cgroup/usage/cgroupUsage.ts';
 import type { CadvisorHost } from '../../../../kubelet-api/metrics/cadvisor/cadvisor.ts';
 import type { CgroupSample, NodeSample, PodSample } from '../../../../stats/sample.ts';
@@ -126,7 +126,6 @@ export const HOST: CadvisorHost = {
     sockets: 1,
     memoryBytes: 8_000_000,
     swapBytes: 1_000_000,
-    memoryModules: [{ type: 'Unbuffered-DDR4', count: 2, bytes: 8_388_608 }],
   },
   disks: [
     {

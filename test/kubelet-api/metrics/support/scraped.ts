@@ -1,4 +1,4 @@
-/** Parses the output of a scrape. */
+/** What a scrape shows, read back. */
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import { type NodeMetrics, nodeMetrics } from '../../../../kubelet-api/metrics/agent/nodeMetrics.ts';
 import { generateChunks } from '../../../../kubelet-api/metrics/exposition.ts';
@@ -9,14 +9,14 @@ import { type SimulatedNode, type SimulatedNodeOptions, simulatedNode } from '..
 export interface ReadFamily {
   readonly type: string;
   readonly help: string;
-  /** Values by series in the text format, e.g. `name{label="value"}`. */
+  /** By the series as it is written: `name{label="value"}`. */
   readonly samples: ReadonlyMap<string, number>;
 }
 
 export const textOf = async (registry: Registry): Promise<string> =>
   [...generateChunks(await registry.families())].join('');
 
-/** Parses the metric families of a text, by name. */
+/** The families of a text, by their names. */
 export function readFamilies(text: string): Map<string, ReadFamily> {
   const families = new Map<string, { type: string; help: string; samples: Map<string, number> }>();
   let current: { type: string; help: string; samples: Map<string, number> } | undefined;
@@ -38,7 +38,7 @@ export async function scraped(registry: Registry): Promise<Map<string, ReadFamil
   return readFamilies(await textOf(registry));
 }
 
-/** Returns all samples of a registry, by series. */
+/** All samples, by their series. */
 export async function samplesOf(registry: Registry): Promise<Map<string, number>> {
   const families = await scraped(registry);
   return new Map([...families.values()].flatMap(({ samples }) => [...samples]));
@@ -51,7 +51,7 @@ export interface CountedNode {
   readonly errors: unknown[];
 }
 
-/** Creates a simulated node, optionally in a cluster, whose metrics count from its start. */
+/** A simulated node that is counted from its beginning on, of a cluster or not. */
 export async function countedNode({
   inCluster = false,
   ...options

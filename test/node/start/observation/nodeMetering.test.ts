@@ -1,7 +1,4 @@
-/**
- * A node whose metrics are counted from its start. Its API shows them to authorized users, and to everybody on a
- * separate port.
- */
+/** A node that is counted from its beginning on, and whose API shows that: to who may, and at a port for everybody. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
@@ -33,7 +30,7 @@ async function servedAndCounted(flags: Readonly<Record<string, string>>) {
   });
   const errors: unknown[] = [];
   const counted: NodeMetering = await createNodeMetering(config, (...error) => void errors.push(error));
-  const parts = counted.observers;
+  const parts = { ...counted.observers, onRelisted: counted.metrics.observers.onRelisted };
   const node = await startSimulatedNode({ parts });
   ends.push(() => node.stop());
   let served: NodeApiServer | undefined;

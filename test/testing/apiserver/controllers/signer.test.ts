@@ -8,29 +8,29 @@ const REQUESTS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 const CLIENT = 'kubernetes.io/kube-apiserver-client-kubelet';
 const SERVING = 'kubernetes.io/kubelet-serving';
 
-async function startServer() {
+async function stand() {
   const clock = new SimulatedClock();
   const server = await ApiServer.start(clock);
   const names = { dnsNames: ['n'], ips: ['192.0.2.1'] };
   const { request } = createSigningRequest({ commonName: 'system:node:n', organization: 'system:nodes', names });
-  const createRequest = async (name: string, signerName: string) => {
+  const ask = async (name: string, signerName: string) => {
     const spec = { request: Buffer.from(request).toString('base64'), signerName, usages: ['digital signature'] };
     await server.request('POST', REQUESTS, { metadata: { name }, spec });
     await clock.advance(0);
   };
   const status = async (name: string) => {
     const { status: found } = await server.request('GET', `${REQUESTS}/${name}`);
-    // Safe cast, because this is the status of a CertificateSigningRequest.
+    // A request has it.
     const { conditions = [], certificate } = found as { conditions?: { type: string }[]; certificate?: string };
     return { types: conditions.map(({ type }) => type), certificate };
   };
-  return { clock, server, createRequest, status };
+  return { clock, server, ask, status };
 }
 
 test('client certificates of nodes are issued at once with the configured lifetime', async () => {
-  const { clock, server, createRequest, status } = await startServer();
+  const { clock, server, ask, status } = await stand();
   server.signing.lifeMs = 120_000;
-  await createRequest('one', CLIENT);
+  await ask('one', CLIENT);
   const { types, certificate = '' } = await status('one');
   expect(types).toEqual(['Approved']);
   const read = new X509Certificate(Buffer.from(certificate, 'base64'));
@@ -43,11 +43,11 @@ test('client certificates of nodes are issued at once with the configured lifeti
 });
 
 test('serving certificates wait for approval, and requests to other signers are ignored', async () => {
-  const { server, createRequest, status } = await startServer();
-  await createRequest('serving', SERVING);
+  const { server, ask, status } = await stand();
+  await ask('serving', SERVING);
   expect((await status('serving')).types).toEqual([]);
   server.signing.decide = () => 'approve';
-  await createRequest('other', 'example.org/signer');
+  await ask('other', 'example.org/signer');
   expect((await status('other')).types).toEqual([]);
   const { certificate = '' } = await status('serving');
   const { subjectAltName, keyUsage } = new X509Certificate(Buffer.from(certificate, 'base64'));
@@ -55,18 +55,18 @@ test('serving certificates wait for approval, and requests to other signers are 
 });
 
 test('the signer can delay, deny or fail a request', async () => {
-  const { clock, server, createRequest, status } = await startServer();
+  const { clock, server, ask, status } = await stand();
   server.signing.delayMs = 60_000;
-  await createRequest('slow', CLIENT);
+  await ask('slow', CLIENT);
   await clock.advance(59_000);
   expect((await status('slow')).types).toEqual([]);
   await clock.advance(1_000);
   expect((await status('slow')).types).toEqual(['Approved']);
   server.signing.delayMs = 0;
   server.signing.decide = () => 'deny';
-  await createRequest('denied', CLIENT);
+  await ask('denied', CLIENT);
   server.signing.decide = () => 'fail';
-  await createRequest('failed', CLIENT);
+  await ask('failed', CLIENT);
   expect([await status('denied'), await status('failed')]).toMatchObject([
     { types: ['Denied'] },
     { types: ['Failed'] },

@@ -25,7 +25,7 @@ describe('a merged list', () => {
         ],
       },
     });
-    // Recorded from a kube-apiserver for finalizers, which have no merge key.
+    // As recorded of finalizers, which have no key.
     const finalizers = { metadata: { finalizers: ['example.com/a', 'example.com/b'] } };
     expect(ofPod(finalizers, { metadata: { finalizers: ['example.com/c'] } })).toEqual({
       metadata: { finalizers: ['example.com/c', 'example.com/a', 'example.com/b'] },

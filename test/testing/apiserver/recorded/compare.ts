@@ -1,12 +1,12 @@
-/** Compares a response with the recorded one. */
+/** How an answer differs from the recorded one. */
 
 import { lookUp } from '../../../../base/values/lookUp.ts';
 import { isList, isObject, type Json, textAt } from '../../../../testing/apiserver/json.ts';
 import type { Bindings } from './placeholders.ts';
 import type { Vector } from './vector.ts';
 
-/** A response. `at` is the time when it was received, in milliseconds since the epoch. */
-export interface ReceivedResponse {
+/** What came back; `at` is when. */
+export interface Got {
   readonly code: number;
   readonly headers: ReadonlyMap<string, string>;
   readonly text: string;
@@ -17,7 +17,7 @@ export interface ReceivedResponse {
 
 const HEADERS = ['content-type', 'warning', 'retry-after', 'allow', 'location', 'www-authenticate'] as const;
 
-export function parseJson(text: string): Json | undefined {
+export function parsed(text: string): Json | undefined {
   try {
     return JSON.parse(text);
   } catch {
@@ -25,18 +25,15 @@ export function parseJson(text: string): Json | undefined {
   }
 }
 
-/** Returns the differences between a response and the recorded one, each with its path. Empty if they match. */
-export function differences(vector: Vector, received: ReceivedResponse, bound: Bindings): string[] {
+/** Each difference with its place; none: it is the answer that was recorded. */
+export function differences(vector: Vector, got: Got, bound: Bindings): string[] {
   const expected = vector.response;
   if (expected === undefined) return ['nothing was recorded'];
-  const code =
-    expected.code === received.code
-      ? []
-      : [`code ${received.code}, not ${expected.code}: ${received.text.slice(0, 200)}`];
-  return [...code, ...headerDifferences(vector, received, bound), ...bodyDifferences(vector, received, bound)];
+  const code = expected.code === got.code ? [] : [`code ${got.code}, not ${expected.code}: ${got.text.slice(0, 200)}`];
+  return [...code, ...headerDifferences(vector, got, bound), ...bodyDifferences(vector, got, bound)];
 }
 
-function headerDifferences({ response }: Vector, { headers, at }: ReceivedResponse, bound: Bindings): string[] {
+function headerDifferences({ response }: Vector, { headers, at }: Got, bound: Bindings): string[] {
   return HEADERS.flatMap((name) => {
     const [expected, actual] = [response?.headers?.[name], headers.get(name)];
     const isSame =
@@ -45,30 +42,29 @@ function headerDifferences({ response }: Vector, { headers, at }: ReceivedRespon
   });
 }
 
-function bodyDifferences(vector: Vector, received: ReceivedResponse, bound: Bindings): string[] {
-  const comparison = new Comparison(vector, bound, received.at);
+function bodyDifferences(vector: Vector, got: Got, bound: Bindings): string[] {
+  const comparison = new Comparison(vector, bound, got.at);
   const { events, ended, body, text, claims } = vector.response ?? {};
-  const differencesInBody: string[] = [];
+  const found: string[] = [];
   if (events !== undefined) {
-    differencesInBody.push(...comparison.of([...events], [...(received.events ?? [])], '/events'));
-    if (ended !== undefined && ended !== received.ended)
-      differencesInBody.push(`the watch has ${received.ended ? '' : 'not '}ended`);
+    found.push(...comparison.of([...events], [...(got.events ?? [])], '/events'));
+    if (ended !== undefined && ended !== got.ended) found.push(`the watch has ${got.ended ? '' : 'not '}ended`);
   } else if (body !== undefined) {
-    differencesInBody.push(...comparison.of(body, parseJson(received.text), ''));
-  } else if (text !== undefined && !bound.matches(text, received.text, received.at)) {
-    differencesInBody.push(`text ${JSON.stringify(received.text)}, not ${JSON.stringify(text)}`);
+    found.push(...comparison.of(body, parsed(got.text), ''));
+  } else if (text !== undefined && !bound.matches(text, got.text, got.at)) {
+    found.push(`text ${JSON.stringify(got.text)}, not ${JSON.stringify(text)}`);
   }
   return [
-    ...differencesInBody,
-    ...(claims === undefined || claims === null ? [] : comparison.of(claims, claimsIn(received.text), '/claims')),
+    ...found,
+    ...(claims === undefined || claims === null ? [] : comparison.of(claims, claimsIn(got.text), '/claims')),
   ];
 }
 
 function claimsIn(text: string): Json | undefined {
-  const body = parseJson(text);
+  const body = parsed(text);
   const status = isObject(body) ? lookUp(body, 'status') : undefined;
   const [, payload = ''] = isObject(status) ? textAt(status, 'token').split('.') : [];
-  return parseJson(Buffer.from(payload, 'base64url').toString());
+  return parsed(Buffer.from(payload, 'base64url').toString());
 }
 
 class Comparison {
@@ -96,10 +92,10 @@ class Comparison {
   #ofLists(expected: readonly Json[], actual: readonly Json[], path: string): string[] {
     const first = expected[0];
     if (this.#vector.subset && isObject(first) && Object.hasOwn(first, 'name')) {
-      const entryNamed = (name: string) => actual.find((each) => isObject(each) && textAt(each, 'name') === name);
+      const called = (name: string) => actual.find((each) => isObject(each) && textAt(each, 'name') === name);
       return expected.filter(isObject).flatMap((each) => {
         const name = textAt(each, 'name');
-        return this.of(each, entryNamed(name), `${path}/${name}`);
+        return this.of(each, called(name), `${path}/${name}`);
       });
     }
     if (expected.length !== actual.length) return [`${path}: ${actual.length} entries, not ${expected.length}`];

@@ -1,7 +1,4 @@
-/**
- * Placeholders in recorded requests and responses for values that differ in each run. `<uid:1>` has the same value
- * everywhere in a scene.
- */
+/** What stands for values that are other ones each time: `<uid:1>` is the same within a scene wherever it is. */
 import { isList, isObject, type Json } from '../../../../testing/apiserver/json.ts';
 
 const FORMS: Readonly<Record<string, string>> = {
@@ -23,15 +20,12 @@ const NOW = /<now(?<offset>[+-]\d+)?>/g;
 const TOLERANCE_S = 4;
 const SECOND_MS = 1000;
 
-/** The values of the placeholders in a scene so far. */
+/** What placeholders stand for so far, in a scene. */
 export class Bindings {
   readonly #values = new Map<string, string>();
   readonly #placeholders = new Map<string, string>();
 
-  /**
-   * Binds a placeholder to a value. Returns false if the placeholder already has a different value, or the value a
-   * different placeholder.
-   */
+  /** Whether a placeholder may stand for a value: always the same, and no other does. */
   bind(placeholder: string, kind: string, value: string): boolean {
     const had = this.#values.get(placeholder);
     if (had !== undefined) return had === value;
@@ -46,7 +40,7 @@ export class Bindings {
     this.#placeholders.set(`${kind} ${value}`, placeholder);
   }
 
-  /** Returns a value of a request with its placeholders replaced. */
+  /** A value of a request, with what its placeholders stand for. */
   fill<T extends Json>(value: T, now: number): T;
   fill(value: Json, now: number): Json {
     if (typeof value === 'string') return this.#filled(value, now);
@@ -64,7 +58,7 @@ export class Bindings {
       .replaceAll(PLACEHOLDER, (whole) => this.#values.get(whole) ?? whole);
   }
 
-  /** Whether a text matches the recorded one. `now` is the time of the response, in milliseconds since the epoch. */
+  /** Whether a text is what is expected; `now` is when it was answered. */
   matches(expected: string, actual: string, now: number): boolean {
     const slots = [...expected.matchAll(PLACEHOLDER)];
     let form = '';

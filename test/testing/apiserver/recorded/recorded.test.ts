@@ -1,6 +1,4 @@
-/**
- * The test API server responds to each recorded request as a real kube-apiserver did, except for the listed exceptions.
- */
+/** The test API server answers as a real one did: each recorded request, or an exception with its reason. */
 import { expect, test } from '@jest/globals';
 import { exceptions } from './exceptions.ts';
 import { Replay } from './replay.ts';
@@ -15,17 +13,17 @@ test('there are recorded responses to compare with', () => {
 
 const used = new Set<string>();
 
-test.each(groups)('the responses to the recorded requests of %s match', async (group) => {
+test.each(groups)('%s', async (group) => {
   const replay = new Replay();
-  const failures: string[] = [];
+  const wrong: string[] = [];
   for (const vector of vectorsOf(group)) {
-    const differences = await replay.run(vector);
+    const found = await replay.run(vector);
     const exception = exceptionOf(vector.id);
-    if (differences.length === 0) continue;
-    if (exception === undefined) failures.push(`${vector.id}: ${differences.join('; ')}`);
+    if (found.length === 0) continue;
+    if (exception === undefined) wrong.push(`${vector.id}: ${found.join('; ')}`);
     else used.add(exception);
   }
-  expect(failures).toEqual([]);
+  expect(wrong).toEqual([]);
 });
 
 test('every listed exception is needed', () => {

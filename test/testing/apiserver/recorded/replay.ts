@@ -1,17 +1,17 @@
-/** Sends the recorded requests to a test API server, with a simulated clock. */
+/** Asks a test API server what a real one was asked, on a clock that jumps. */
 
 import { lookUp } from '../../../../base/values/lookUp.ts';
 import { Api } from '../../../../testing/apiserver/api.ts';
 import { isObject, type Json } from '../../../../testing/apiserver/json.ts';
 import type { User } from '../../../../testing/apiserver/requests/request.ts';
 import { Schedule } from '../../../../testing/simulation/run/schedule.ts';
-import { differences, parseJson, type ReceivedResponse } from './compare.ts';
+import { differences, type Got, parsed } from './compare.ts';
 import { Bindings } from './placeholders.ts';
 import type { Vector, VectorRequest } from './vector.ts';
 
 const user = (name: string, uid: string, ...groups: readonly string[]): User => ({ name, uid, groups });
 
-/** The users by bearer token. The token is the name of the user in the vectors. */
+/** Those who ask, by their tokens, which are what they are called in the vectors. */
 const USERS: ReadonlyMap<string, User> = new Map([
   ['admin', user('admin', 'admin', 'system:masters')],
   ['node', user('system:node:node1', 'node1', 'system:nodes')],
@@ -29,32 +29,29 @@ export class Replay {
   #scene = '';
   #bound = new Bindings();
 
-  /**
-   * Sends the request of a vector and returns the differences between the response and the recorded one. Empty for a
-   * setup request.
-   */
+  /** How the answer differs from the recorded one; nothing for what is only set up. */
   async run(vector: Vector): Promise<string[]> {
     if (vector.scene !== this.#scene) this.#bound = new Bindings();
     this.#scene = vector.scene;
     if (vector.pre === 'compact') this.#api.compact();
     await this.#pass(vector.sleepMs ?? 0);
-    const received = vector.watch === undefined ? await this.#call(vector) : await this.#watch(vector);
-    const result = vector.setup ? [] : differences(vector, received, this.#bound);
-    this.#bindAll(vector.bind, parseJson(received.text));
+    const got = vector.watch === undefined ? await this.#call(vector) : await this.#watch(vector);
+    const found = vector.setup ? [] : differences(vector, got, this.#bound);
+    this.#bindAll(vector.bind, parsed(got.text));
     await this.#pass(vector.afterMs ?? 0);
-    return result;
+    return found;
   }
 
-  async #call({ request, as, background }: Pick<Vector, 'request' | 'as' | 'background'>): Promise<ReceivedResponse> {
-    const backgroundResponse = background === undefined ? undefined : this.#answer(background.request, background.as);
+  async #call({ request, as, background }: Pick<Vector, 'request' | 'as' | 'background'>): Promise<Got> {
+    const busy = background === undefined ? undefined : this.#answer(background.request, background.as);
     const answer = await this.#settled(this.#answer(request, as));
-    if (backgroundResponse !== undefined) await this.#settled(backgroundResponse);
+    if (busy !== undefined) await this.#settled(busy);
     const { code, headers } = answer;
-    const hasBody = 'body' in answer && request.method !== 'HEAD';
-    return { code, headers, text: hasBody ? String(answer.body) : '', at: this.#schedule.now() };
+    const isTold = 'body' in answer && request.method !== 'HEAD';
+    return { code, headers, text: isTold ? String(answer.body) : '', at: this.#schedule.now() };
   }
 
-  async #watch(vector: Vector): Promise<ReceivedResponse> {
+  async #watch(vector: Vector): Promise<Got> {
     const answer = await this.#settled(this.#answer(vector.request, vector.as));
     const { code, headers } = answer;
     if ('body' in answer) return { code, headers, text: String(answer.body), at: this.#schedule.now() };
@@ -62,7 +59,7 @@ export class Replay {
     let ended = false;
     const stop = answer.start(
       (line) => {
-        const event = parseJson(line);
+        const event = parsed(line);
         if (event !== undefined && (vector.watch?.bookmarks || !isPlainBookmark(event))) events.push(event);
       },
       () => {
@@ -81,49 +78,49 @@ export class Replay {
   async #during({ watch }: Vector): Promise<void> {
     await this.#pass(200);
     for (const step of watch?.during ?? []) {
-      const received = await this.#call(step);
+      const got = await this.#call(step);
       await this.#pass(step.sleepMs ?? 0);
-      this.#bindAll(step.bind, parseJson(received.text));
+      this.#bindAll(step.bind, parsed(got.text));
     }
     await this.#pass(watch?.quietMs ?? 400);
   }
 
-  /** Whether all expected events have been received. False if the vector expects the end of the watch. */
-  #isQuiet({ watch, response }: Vector, eventCount: number): boolean {
-    return !watch?.untilEnd && eventCount >= (response?.events?.length ?? 0);
+  /** What has come is all that will, where nobody waits for the end. */
+  #isQuiet({ watch, response }: Vector, came: number): boolean {
+    return !watch?.untilEnd && came >= (response?.events?.length ?? 0);
   }
 
   #answer(request: VectorRequest, as: string): ReturnType<Api['respond']> {
     const now = this.#schedule.now();
     const { method, path, headers = {} } = request;
     const body = bodyOf(request, (value) => this.#bound.fill(value, now));
-    const requestHeaders = new Map([['accept', 'application/json']]);
-    if (body !== undefined) requestHeaders.set('content-type', 'application/json');
+    const sent = new Map([['accept', 'application/json']]);
+    if (body !== undefined) sent.set('content-type', 'application/json');
     for (const [name, value] of Object.entries(headers)) {
-      if (value === null) requestHeaders.delete(name);
-      else requestHeaders.set(name, this.#bound.fill(value, now));
+      if (value === null) sent.delete(name);
+      else sent.set(name, this.#bound.fill(value, now));
     }
     const token = this.#bound.fill(as, now).replace(/^token:/, '');
-    if (as !== 'anonymous') requestHeaders.set('authorization', `Bearer ${token}`);
-    return this.#api.respond({ method, url: this.#bound.fill(path, now), headers: requestHeaders, body: body ?? '' });
+    if (as !== 'anonymous') sent.set('authorization', `Bearer ${token}`);
+    return this.#api.respond({ method, url: this.#bound.fill(path, now), headers: sent, body: body ?? '' });
   }
 
   #bindAll(bind: Vector['bind'], body: Json | undefined): void {
     for (const [placeholder, pointer] of Object.entries(bind ?? {})) {
-      const value = valueAt(body, pointer);
+      const value = pointed(body, pointer);
       const kind = placeholder.slice(1, placeholder.indexOf(':'));
       if (value !== undefined) this.#bound.set(placeholder, kind, String(value));
     }
   }
 
-  /** Advances the clock until the promise settles. */
+  /** Lets time pass until an answer is there. */
   async #settled<T>(answer: Promise<T>): Promise<T> {
-    let isSettled = false;
-    const observed = answer.finally(() => {
-      isSettled = true;
+    let isThere = false;
+    const there = answer.finally(() => {
+      isThere = true;
     });
-    await this.#until(() => isSettled, LONGEST_MS);
-    return await observed;
+    await this.#until(() => isThere, LONGEST_MS);
+    return await there;
   }
 
   async #until(isOver: () => boolean, mostMs: number): Promise<void> {
@@ -146,11 +143,11 @@ function bodyOf({ body, bodyText, padTo }: VectorRequest, fill: (value: Json) =>
 }
 
 const isPlainBookmark = (event: Json): boolean => {
-  if (valueAt(event, '/type') !== 'BOOKMARK' || valueAt(event, '/object/kind') === 'Table') return false;
-  return valueAt(event, '/object/metadata/annotations/k8s.io~1initial-events-end') === undefined;
+  if (pointed(event, '/type') !== 'BOOKMARK' || pointed(event, '/object/kind') === 'Table') return false;
+  return pointed(event, '/object/metadata/annotations/k8s.io~1initial-events-end') === undefined;
 };
 
-function valueAt(value: Json | undefined, pointer: string): Json | undefined {
+function pointed(value: Json | undefined, pointer: string): Json | undefined {
   const keys = pointer.split('/').slice(1);
   return keys.reduce<Json | undefined>((at, key) => {
     const name = key.replaceAll('~1', '/').replaceAll('~0', '~');

@@ -1,4 +1,4 @@
-/** The recorded requests and responses of a real kube-apiserver, from test/recorded/apiserver. */
+/** Requests with the answers of a real kube-apiserver, as they lie in test/recorded/apiserver. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Json, JsonObject } from '../../../../testing/apiserver/json.ts';
@@ -7,11 +7,11 @@ import { root } from '../../../support/root.ts';
 export interface VectorRequest {
   readonly method: string;
   readonly path: string;
-  /** Additional request headers. Null removes a default header. */
+  /** One that is null is not sent. */
   readonly headers?: Readonly<Record<string, string | null>>;
   readonly body?: Json;
   readonly bodyText?: string;
-  /** The length in characters to which `<pad>` extends the body. */
+  /** To how many characters `<pad>` makes the body grow. */
   readonly padTo?: number;
 }
 
@@ -29,14 +29,14 @@ interface Expected {
   readonly text?: string;
   readonly events?: readonly Json[];
   readonly ended?: boolean;
-  /** The claims of the token in the response. */
+  /** Of the token in the answer. */
   readonly claims?: JsonObject | null;
 }
 
 export interface Vector extends Step {
   readonly id: string;
   readonly scene: string;
-  /** Whether the request only prepares the scene, so that its response is not compared. */
+  /** Only carried out, never compared. */
   readonly setup?: boolean;
   readonly response?: Expected;
   readonly watch?: {
@@ -56,7 +56,7 @@ export interface Vector extends Step {
 
 const folder = join(root, 'test/recorded/apiserver');
 
-/** The names of the groups in numerical order, e.g. `1-discovery`. */
+/** The groups in order: `1-discovery`, … */
 export const groups: readonly string[] = readdirSync(folder)
   .filter((name) => name.endsWith('.jsonl'))
   .map((name) => name.replace('.jsonl', ''))

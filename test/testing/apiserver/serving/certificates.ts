@@ -1,11 +1,11 @@
-/** A certificate authority for servers and clients in tests. It uses `openssl` from the Debian package of that name. */
+/** An authority of its own, for servers and clients in tests: made by `openssl`, of the Debian package of that name. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export interface KeyPair {
-  /** PEM. */
+  /** In PEM. */
   readonly key: string;
   readonly cert: string;
 }
@@ -21,17 +21,17 @@ export class Authority {
     writeFileSync(join(this.#folder, 'extensions'), EXTENSIONS);
   }
 
-  /** The CA certificate in PEM. */
+  /** Its certificate, in PEM. */
   get cert(): string {
     return this.#read('ca.crt');
   }
 
-  /** The path of the CA certificate. */
+  /** Where its certificate lies. */
   get certFile(): string {
     return join(this.#folder, 'ca.crt');
   }
 
-  /** Issues a certificate for a server on loopback or for a client. The subject has the form `/O=group/CN=name`. */
+  /** Of a subject like `/O=group/CN=name`, for a server on loopback or a client. */
   issue(subject: string): KeyPair {
     this.#openssl('req', ...NEW_KEY, '-subj', subject, '-keyout', 'own.key', '-out', 'own.csr');
     this.#openssl(

@@ -2,18 +2,15 @@ import { expect, test } from '@jest/globals';
 import type { RuntimeEffect } from '../../../../cri/simulated/objects/views.ts';
 import { ExitCauses } from '../../../../testing/simulation/checks/exitCauses.ts';
 
-/**
- * Creates a container in a sandbox, with functions that record what the agent requests and what happens to the
- * container.
- */
+/** What becomes of a container in its sandbox, and who did it. */
 function story() {
   const endings = new ExitCauses();
   const clock = { elapsed: 0 };
-  // `noteCall` reads only the clock in these tests, because no start is refused.
+  // No start is refused here.
   const around = { host: { clock } } as unknown as Parameters<ExitCauses['noteCall']>[0];
   const sandbox = { id: 'sandbox', podUid: 'pod' };
   const container = { id: 'main' };
-  // `ExitCauses` reads only these fields.
+  // As far as it is looked at.
   const effect = (kind: RuntimeEffect['kind']) => ({ kind, sandbox, container }) as unknown as RuntimeEffect;
   return {
     asks: (name: string, about: string) => endings.noteCall(around, { target: 'runtime', name, about, writes: true }),

@@ -3,12 +3,10 @@ import { type Simulation, simulateNode } from '../../../../testing/simulation/si
 import { manifest } from '../../../../testing/simulation/stories/manifests.ts';
 
 const SECOND = 1_000;
-/** Interval at which the directory is listed. */
+/** The directory is listed every 20 seconds. */
 const LIST_MS = 20 * SECOND;
 
-/**
- * Returns the milliseconds from writing a manifest, just after the directory was listed, until the node has the pod.
- */
+/** How many milliseconds after it is written the node has a pod; the directory has just been listed. */
 async function heardAfter(node: Simulation, name: string): Promise<number> {
   const began = node.elapsed;
   node.apply(manifest(name));

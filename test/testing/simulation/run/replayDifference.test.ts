@@ -18,7 +18,7 @@ test.each([1, 2, 3])(
   },
 );
 
-/** Records a node with a pod whose container fails repeatedly. */
+/** A node with a pod whose container fails again and again, recorded. */
 async function recorded() {
   const node = await simulateNode({ seed: 1, records: true });
   node.apply(manifest('web', { containers: [container('main', { command: ['sh', '-c', 'sleep 3; exit 1'] })] }));
@@ -45,7 +45,7 @@ test('a replay with a different result violates invariant 8', async () => {
   expect(exits.length).toBeGreaterThan(1);
   node.recording = () => ({ input, entries: entries.filter((each) => each !== exits.at(-1)) });
   await expect(node.checkReplay()).rejects.toThrow(
-    /invariant 8.*the replay of the recording differs: \.pods\.0\.status/,
+    /invariant 8.*the recording replays to something else: \.pods\.0\.status/,
   );
   node.kill();
 });
@@ -65,14 +65,14 @@ test('a stopped agent that waits for its disk has no actors to compare with', as
   await node.advance(1_000);
   await node.checkReplay();
   expect(node.pods()).toHaveLength(1);
-  // The agent waits no longer for a call that hangs than for a slow one.
+  // For a call that hangs it waits no longer than for one that is slow.
   await node.advance(10_000);
   expect(node.pods()).toHaveLength(0);
   node.kill();
 });
 
 test.each([
-  ['that is reported once it is on disk', { call: 'rename', about: '/statuses/' }],
+  ['that is told once it is on disk', { call: 'rename', about: '/statuses/' }],
   ['that cannot be saved', { call: 'writeFile', about: '/statuses/' }],
 ])(
   'a replay does not wait for the disk: a node with a status %s replays to the same state',
@@ -119,14 +119,14 @@ test('a value that turns out to be secret after it was recorded does not affect 
   node.kill();
 });
 
-/** Returns the root actor if the event is a snapshot of it. */
+/** The root of the actors, of whose snapshots this is one. */
 function rootOf({ type, actorRef }: InspectionEvent): AnyActorRef | undefined {
-  // All actors of the simulation are created by XState, so the cast is safe.
+  // Every actor here is one of xstate's own.
   const ref = actorRef as AnyActorRef;
   return type === '@xstate.snapshot' && ref._parent === undefined ? ref : undefined;
 }
 
-/** Adds a warning to the context that no recorded input has caused, so that a replay differs. */
+/** A warning that a node has of its own: nothing that was recorded has brought it. */
 const warnItself = (event: InspectionEvent): void => {
   const root = rootOf(event);
   if (root === undefined) return;
@@ -135,7 +135,7 @@ const warnItself = (event: InspectionEvent): void => {
 
 describe('the life of an agent is replayed, however the agent exits', () => {
   const deaths = (['before', 'during', 'after'] as const).map((when): CallFault => ({ kind: 'death', when }));
-  const differs = /invariant 8.*the replay of the recording differs: \.overview\.warnings/;
+  const differs = /invariant 8.*the recording replays to something else: \.overview\.warnings/;
 
   test.each(deaths)('by the fault %j', async (fault) => {
     const node = await simulateNode({
@@ -153,7 +153,7 @@ describe('the life of an agent is replayed, however the agent exits', () => {
     const giveUp = (event: InspectionEvent) =>
       queueMicrotask(() => rootOf(event)?.send({ type: 'feed.ended', feed: 'ticker', at: 0 }));
     await expect(simulateNode({ seed: 1, replays: true, inspect: giveUp })).rejects.toThrow(
-      /the replay of the recording differs/,
+      /replays to something else/,
     );
   });
 

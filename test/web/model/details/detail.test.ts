@@ -8,10 +8,10 @@ import { API, actor, apiDetail, apiHistory, NOW } from '../../support/nodeOnPage
 import { pageModel, until } from '../../support/pageModel.ts';
 
 function follows(answer?: (path: string) => Promise<ActorDetail>, isSeen = false) {
-  const requests: string[] = [];
+  const asked: string[] = [];
   const rests: (() => void)[] = [];
   const detail = async (path: string, at?: number) => {
-    requests.push(at === undefined ? path : `${path} ${NOW - at}ms ago`);
+    asked.push(at === undefined ? path : `${path} ${NOW - at}ms ago`);
     return answer ? answer(path) : { ...apiDetail, path };
   };
   const { page } = pageModel({ url: '/pod/shop/checkout-api/container/api', detail });
@@ -22,34 +22,32 @@ function follows(answer?: (path: string) => Promise<ActorDetail>, isSeen = false
     const before = page.world.value.actors.get(path) ?? actor({ path });
     page.live.value = withFrame(page.live.value, { ...frame, actors: [{ ...before, facts: ['changed'] }] });
   };
-  /** Lets half a second pass. */
+  /** Half a second passes. */
   const rest = async () => {
     for (const each of rests.splice(0)) each();
     for (let turn = 0; turn < 20; turn++) await Promise.resolve();
   };
-  return { page, requests, change, rest, leave };
+  return { page, asked, change, rest, leave };
 }
 
 test('the details of an actor are requested when it is selected or an actor of its pod has changed, at most every half second', async () => {
-  const { page, requests, change, rest } = follows();
+  const { page, asked, change, rest } = follows();
   await until(() => page.detail.value !== undefined);
   change('pod/uid-checkout-api/container/proxy');
   change('pod/uid-checkout-api/container/api');
-  expect(requests).toEqual([API]);
+  expect(asked).toEqual([API]);
   await rest();
-  expect(requests).toEqual([API, API]);
+  expect(asked).toEqual([API, API]);
   await rest();
   change('pod/uid-auth');
-  expect(requests).toEqual([API, API]);
+  expect(asked).toEqual([API, API]);
 });
 
 test('the details are requested at once for a new selection, and a late response is ignored', async () => {
   const late: (() => void)[] = [];
-  const { page, requests } = follows(
-    (path) => new Promise((resolve) => late.push(() => resolve({ ...apiDetail, path }))),
-  );
+  const { page, asked } = follows((path) => new Promise((resolve) => late.push(() => resolve({ ...apiDetail, path }))));
   select(page, 'pod/uid-auth');
-  expect(requests).toEqual([API, 'pod/uid-auth']);
+  expect(asked).toEqual([API, 'pod/uid-auth']);
   late[0]?.();
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();
   expect(page.detail.value).toBeUndefined();
@@ -74,24 +72,24 @@ test('the details show the answer before the history, whose runs and transitions
 });
 
 test('the details are requested for the displayed time, but not during a drag on the rail', async () => {
-  const { page, requests, rest } = follows();
+  const { page, asked, rest } = follows();
   await rest();
   goToTime(page, NOW - 5_000, { isMoving: true });
   await until(() => page.past.value !== undefined);
-  expect(requests).toEqual([API]);
+  expect(asked).toEqual([API]);
   goToTime(page, NOW - 5_000);
-  expect(requests).toEqual([API, `${API} 5000ms ago`]);
+  expect(asked).toEqual([API, `${API} 5000ms ago`]);
 });
 
 test('a failure to load the details is reported until a retry succeeds', async () => {
   let isAway = true;
-  const { page, requests, rest } = follows(async (path) => {
+  const { page, asked, rest } = follows(async (path) => {
     if (isAway) throw new Error('the agent is away');
     return { ...apiDetail, path };
   });
   await until(() => page.detailError.value?.message === 'the agent is away');
   await rest();
-  expect(requests).toHaveLength(1);
+  expect(asked).toHaveLength(1);
   isAway = false;
   page.detailRetries.value += 1;
   await until(() => page.detail.value !== undefined);
@@ -99,27 +97,27 @@ test('a failure to load the details is reported until a retry succeeds', async (
 });
 
 test('the details are not requested after the subscription has ended', async () => {
-  const { requests, change, rest, leave } = follows();
+  const { asked, change, rest, leave } = follows();
   leave();
   await rest();
   change(API);
-  expect(requests).toEqual([API]);
+  expect(asked).toEqual([API]);
 });
 
 test('the details are requested every five seconds while the log and the events are visible, because they change without transitions', async () => {
   for (const isSeen of [true, false]) {
-    const { page, requests, rest } = follows(undefined, isSeen);
+    const { page, asked, rest } = follows(undefined, isSeen);
     await rest();
     page.browserTime.value = NOW + 1_000;
     page.browserTime.value = NOW + 5_000;
     await rest();
-    expect(requests).toHaveLength(isSeen ? 2 : 1);
+    expect(asked).toHaveLength(isSeen ? 2 : 1);
     goToTime(page, NOW - 5_000);
     await until(() => page.past.value !== undefined);
-    const before = requests.length;
+    const before = asked.length;
     page.browserTime.value = NOW + 60_000;
     await rest();
-    expect(requests.length - before).toBe(0);
+    expect(asked.length - before).toBe(0);
   }
 });
 

@@ -1,4 +1,4 @@
-/** Input for comparing the running containers of a pod with its manifest. */
+/** Compares a running container with the manifest of its pod. */
 
 import { isJsonEqual } from '../../../../base/values/isJsonEqual.ts';
 import { fullImageName } from '../../../../cri/simulated/objects/imageName.ts';
@@ -16,19 +16,19 @@ import { wrongMounts } from '../volumes/wrongMounts.ts';
 export interface ComparedPod {
   readonly host: SimulatedHost;
   readonly uid: string;
-  /** Pod of the current manifest. `versions` has it as well, after those of the former manifests. */
+  /** The pod of the current manifest, and those of the former ones. */
   readonly wanted: Pod;
   readonly versions: readonly Pod[];
-  /** Whether the node has too few resources for the current manifest. */
+  /** Whether the node lacks the resources for the current manifest. */
   readonly isShort: () => boolean;
 }
 
-/** Convert CPU millicores to cgroup shares (1024 per core) and to a CFS quota in microseconds per 100 ms period. */
+/** Conversions from CPU millis to shares (1024 per core) and to a quota in microseconds per period of 100 ms. */
 const sharesOf = (millis: number): number => Math.max(2, Math.trunc((millis * 1024) / 1000));
 const quotaOf = (millis: number): number => (millis === 0 ? 0 : Math.max(1_000, millis * 100));
 
 /**
- * Returns the cgroup settings of a container with its own resources. A container with exclusive CPUs has no quota (-1).
+ * The cgroup settings of a container with its own resources. With exclusive CPUs, it has no quota (-1).
  */
 function sizeOf({ resources }: Container, hasExclusiveCpus: boolean) {
   const [limit, memory] = [amountOf(resources, 'limits', 'cpu'), amountOf(resources, 'limits', 'memory')];
@@ -40,14 +40,11 @@ function hasSize({ config: { linux } }: SimulatedContainer, { spec }: Pod, conta
   const { cpuShares = 0n, cpuQuota = 0n, memoryLimitInBytes = 0n, cpusetCpus = '' } = linux?.resources ?? {};
   const size = { shares: Number(cpuShares), quota: Number(cpuQuota), memory: Number(memoryLimitInBytes) };
   const hasExclusiveCpus = cpusetCpus !== '' && exclusiveCpuCount(spec, container) > 0;
-  // With pod-level resources, a container may have the size of the pod, so its own size is not checked.
+  // A container without its own resources may have those of its pod.
   return spec.resources !== undefined || isJsonEqual(size, sizeOf(container, hasExclusiveCpus));
 }
 
-/**
- * Whether the size of a container is allowed. It may be that of a former manifest if the resize is impossible, was
- * rejected, or waits for resources.
- */
+/** A rejected resize leaves the size that was admitted last. */
 function mayHaveSize({ uid: _, ...compared }: ComparedPod, run: SimulatedContainer, container: Container): boolean {
   const { wanted, versions, isShort } = compared;
   if (hasSize(run, wanted, container)) return true;
@@ -61,7 +58,7 @@ function mayHaveSize({ uid: _, ...compared }: ComparedPod, run: SimulatedContain
   });
 }
 
-/** Whether the container runs as the user in its manifest and in the fsGroup of its pod. */
+/** Whether the container runs as the user and the fsGroup of its pod. */
 function hasUser({ config }: SimulatedContainer, { spec }: Pod, { securityContext }: Container): boolean {
   const { runAsUser, supplementalGroups = [] } = config.linux?.securityContext ?? {};
   const user = securityContext?.runAsUser ?? spec.securityContext?.runAsUser;
@@ -78,8 +75,8 @@ const runsCommand = ({ config }: SimulatedContainer, { command = [], args = [] }
   hasVariables([...command, ...args]) || (isJsonEqual(config.command, command) && isJsonEqual(config.args, args));
 
 /**
- * Returns a description of each difference between a running container and the manifest. Differences to a former
- * manifest are allowed, because only a change of the image recreates a container (C6).
+ * Describes the differences between a running container and the manifest. Only a change of the image recreates a
+ * container (C6).
  */
 export function differencesOf(compared: ComparedPod, container: Container, run: SimulatedContainer): string[] {
   const { host, uid, wanted, versions } = compared;
@@ -89,11 +86,11 @@ export function differencesOf(compared: ComparedPod, container: Container, run: 
     versions.some((pod) => has(run, pod, findContainerByName(pod.spec, name)?.container ?? container));
   return [
     ...(run.imageName === fullImageName(image) ? [] : [`${name} runs ${run.imageName}, not ${image}`]),
-    ...(matchesAny((_, __, each) => runsCommand(run, each)) ? [] : [`${name} runs a different command`]),
-    ...(matchesAny(hasUser) ? [] : [`${name} runs as a different user`]),
+    ...(matchesAny((_, __, each) => runsCommand(run, each)) ? [] : [`${name} runs another command`]),
+    ...(matchesAny(hasUser) ? [] : [`${name} runs as somebody else`]),
     ...(matchesAny((_, pod) => mountsOf(pod).length === 0)
       ? []
       : mountsOf(wanted).map((each) => `${name} runs ${each}`)),
-    ...(mayHaveSize(compared, run, container) ? [] : [`${name} does not have the requested size`]),
+    ...(mayHaveSize(compared, run, container) ? [] : [`${name} has another size than is asked for`]),
   ];
 }

@@ -12,35 +12,32 @@ import { type ComparedPod, differencesOf } from './containerDifferences.ts';
 import { mayStayEnded, PodEnds } from './podEnds.ts';
 
 /**
- * Maximum time in milliseconds that a container may take to start after its back-off, because it waits for a start slot
- * and for the hooks of other containers.
+ * The time that a container may take to start after its back-off, because it waits for its slot and for the hooks of
+ * other containers.
  */
 const STARTS_WITHIN_MS = 30_000;
 
-/** A wanted pod with its containers at the runtime. */
+/** A wanted pod with its observed containers. */
 interface Compared extends ComparedPod {
   readonly watched: Watched;
   readonly ends: PodEnds;
   readonly containers: readonly SimulatedContainer[];
-  /** Whether an object that the pod needs may be missing, so that its containers may wait for it. */
+  /** Whether an object that the pod needs may be missing. Containers that do not run may then wait for it. */
   readonly mayMissObject: boolean;
 }
 
-/**
- * Returns what is wrong with a container that should run but does not. It may only wait for its back-off or for a
- * missing object.
- */
+/** Returns what is wrong with a container that should run and does not. It may only wait for its back-off. */
 function missingContainer({ watched, ends, uid, mayMissObject }: Compared, { name }: Container): string[] {
   if (mayMissObject) return [];
   const { host, longestBackOffMs } = watched;
   const end = ends.lastEndOf(uid, name);
   if (end === undefined) return [`${name} has never run`];
-  // The back-off ends either by the wall clock, which may have been set meanwhile, or by a timer.
+  // The wait ends either by the wall clock, which may be set meanwhile, or by a timer.
   const waited = Math.min(host.clock.elapsed - end.elapsed, host.clock.now() - end.at);
-  return waited <= longestBackOffMs + STARTS_WITHIN_MS ? [] : [`${name} has not been restarted`];
+  return waited <= longestBackOffMs + STARTS_WITHIN_MS ? [] : [`${name} does not run again`];
 }
 
-/** Checks the init containers and sidecars. `areDone` reports whether the regular containers may run. */
+/** Checks init containers and sidecars. `areDone` means that the regular containers may run. */
 function checkInits(compared: Compared): { readonly wrong: readonly string[]; readonly areDone: boolean } {
   const { wanted, ends, uid, containers } = compared;
   const { initContainers = [], containers: regular } = wanted.spec;
@@ -63,7 +60,7 @@ function checkInits(compared: Compared): { readonly wrong: readonly string[]; re
 const runOf = ({ containers }: Compared, wanted: string): SimulatedContainer | undefined =>
   containers.find(({ containerName, state }) => containerName === wanted && state === 'running');
 
-/** Returns the differences between a pod in a non-terminal phase and its manifest. */
+/** Returns the differences between a pod that has not ended and its manifest. */
 function differences(compared: Compared, phase: string | undefined): string[] {
   const { wanted, ends, uid } = compared;
   const { wrong, areDone } = checkInits(compared);
@@ -71,7 +68,7 @@ function differences(compared: Compared, phase: string | undefined): string[] {
   const runs = wanted.spec.containers.some(({ name }) => runOf(compared, name) !== undefined);
   return [
     ...wrong,
-    ...(runs && phase !== 'Running' ? [`is running, but has the phase ${phase}`] : []),
+    ...(runs && phase !== 'Running' ? [`runs, and is told to be ${phase}`] : []),
     ...wanted.spec.containers.flatMap((each) => {
       const run = runOf(compared, each.name);
       if (run !== undefined) return differencesOf(compared, each, run);
@@ -81,28 +78,25 @@ function differences(compared: Compared, phase: string | undefined): string[] {
   ];
 }
 
-/** Data that can explain why a container does not run. */
+/** The data that can explain why something does not run. */
 interface Reasons {
   readonly ends: PodEnds;
   readonly refusals: Refusals;
-  /**
-   * Number of former manifests of each pod, by UID, that no longer count because the node has removed the pod since.
-   */
+  /** The number of a pod's manifests that existed before a node was done with it. They no longer count. */
   readonly obsoleteCounts: ReadonlyMap<string, number>;
   readonly versions: ObjectVersions;
 }
 
 /**
- * Returns what is wrong with the pods of a full name. If several files define a pod of this name, each is a separate
- * pod, and only one of them runs.
+ * Returns what is wrong with the pods of a name. If a pod is in several files, these are several pods, of which one
+ * runs.
  */
 function wrongOf(name: string, watched: Watched, reasons: Reasons): readonly string[] {
   const { agent, actionLog } = watched;
   const named = agent?.pods().filter(({ metadata }) => `${metadata.namespace}/${metadata.name}` === name) ?? [];
   const others = named.filter(({ metadata }) => !actionLog.mayBeWanted(name, metadata.uid));
   const isOne = named.length === 1 || (named.length > 1 && actionLog.filesOf(name).length > 1);
-  if (others.length > 0 || !isOne)
-    return [`is wanted, but the node has these pods of this name: ${named.map(uidOf).join(', ')}`];
+  if (others.length > 0 || !isOne) return [`is wanted, and there are these of it: ${named.map(uidOf).join(', ')}`];
   const wrong = named.map((pod) => wrongWith(pod, name, watched, reasons));
   return wrong.find((each) => each.length === 0) ?? wrong[0] ?? [];
 }
@@ -132,7 +126,7 @@ function wrongWith(pod: Pod, name: string, watched: Watched, reasons: Reasons): 
   };
   if (!isTerminalPhase(pod.status?.phase)) return differences(compared, pod.status?.phase);
   const running = containers.filter(({ state }) => state === 'running');
-  if (running.length > 0) return running.map((each) => `has terminated, but ${each.containerName} is still running`);
+  if (running.length > 0) return running.map((each) => `is over, and ${each.containerName} runs on`);
   const isExplained = refusals.explain(pod) || ends.explain(pod, versions) || actionLog.hasEnded(uid);
   return isExplained ? [] : [`is ${pod.status?.phase} without a reason`];
 }
@@ -140,10 +134,9 @@ function wrongWith(pod: Pod, name: string, watched: Watched, reasons: Reasons): 
 export const runsAsWanted: Invariant = {
   number: 6,
   description:
-    'Within ten minutes after faults have ended, the wanted pods run as specified: each container with its image, ' +
-    'command, size, mounts and user, unless it has terminated for good or is about to start. A pod has terminated ' +
-    'only because of its containers, a deadline or a shortage of resources, and waits only for an object that may ' +
-    'be missing.',
+    'Once faults have ended, what the sources want runs within ten minutes as they want it: each container with its ' +
+    'image, command, size, mounts and user, unless it has ended for good, or is about to start; a pod has ended only ' +
+    'where its containers, a deadline or a want of room is why; and waits only for an object that may be missing.',
   follow: (watched, violated) => {
     const [ends, refusals] = [new PodEnds(watched), new Refusals(watched)];
     const { actionLog } = watched;
@@ -159,10 +152,9 @@ export const runsAsWanted: Invariant = {
         refusals.noteStatus(change);
         const { uid, removed, pod } = change;
         const name = `${pod.metadata.namespace}/${pod.metadata.name}`;
-        // A removed pod whose containers still exist continues to run if it is wanted again before its agent has
-        // noticed the removal.
+        // A pod whose containers still exist continues if it is wanted again before its agent has noticed.
         if (!removed || watched.host.containers().some(({ podUid }) => podUid === uid)) return;
-        // The current manifest may be the one that has replaced the removed pod, so it still counts.
+        // The current manifest may have replaced that of a pod that has just ended.
         obsoleteCounts.set(uid, actionLog.versionsOf(name).length - (actionLog.mayBeWanted(name, uid) ? 1 : 0));
       },
       atRest: () => {

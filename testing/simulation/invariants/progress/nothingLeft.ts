@@ -6,20 +6,18 @@ import { isDesired } from '../../../../machines/node/pods/wanted.ts';
 import { fullName } from '../../host/host.ts';
 import type { Invariant, Watched } from '../invariant.ts';
 
-/** Returns descriptions of pods and running containers that are not wanted. */
+/** Returns pods and running containers that are not wanted. */
 function unwanted({ agent, actionLog, host }: Watched): string[] {
-  if (agent === undefined) return ['no agent is running'];
+  if (agent === undefined) return ['no agent lives'];
   const pods = new Set(agent.pods().map(({ metadata: { namespace, name } }) => `${namespace}/${name}`));
   const running = new Set(host.running().map(fullName));
   return [
-    ...[...pods].filter((name) => !actionLog.wanted.has(name)).map((name) => `${name} is not wanted, but exists`),
-    ...[...running]
-      .filter((name) => !actionLog.wanted.has(name))
-      .map((name) => `containers of ${name} are still running`),
+    ...[...pods].filter((name) => !actionLog.wanted.has(name)).map((name) => `${name} is not wanted and is there`),
+    ...[...running].filter((name) => !actionLog.wanted.has(name)).map((name) => `containers of ${name} run on`),
   ];
 }
 
-/** Returns descriptions of what is left of pods that are gone. */
+/** Returns the remains of pods that are gone. */
 function remains({ agent, root, host }: Watched): string[] {
   if (agent === undefined) return [];
   const uids = [...agent.pods().map(({ metadata }) => metadata.uid), ...waiting(root)];
@@ -34,18 +32,17 @@ function remains({ agent, root, host }: Watched): string[] {
       .flatMap((each) => (isGone(each.podUid) ? [`container ${each.containerName} of ${fullName(each)}`] : [])),
     ...host.podRemains(uids),
     ...slots.filter((key) => isGone(key.split('/')[0] ?? '')).map((key) => `limiter slot of ${key}`),
-    ...admitted(root).flatMap(({ uid, fullName: name }) => (isGone(uid) ? [`the admission entry of ${name}`] : [])),
+    ...admitted(root).flatMap(({ uid, fullName: name }) => (isGone(uid) ? [`the place of ${name} in admission`] : [])),
     ...trees.map(([uid]) => `the actor of pod ${uid}`),
   ];
 }
 
 /**
- * Returns the UIDs of wanted pods that wait until an earlier pod of the same name is gone. If that was a previous
- * incarnation with the same UID, its last dead containers remain meanwhile (`ShouldPodContentBeRemoved` in
- * pkg/kubelet/pod_workers.go).
+ * The UIDs of wanted pods that wait until an earlier pod of their name is gone. Their previous incarnation keeps its
+ * last dead containers meanwhile (`ShouldPodContentBeRemoved` in pkg/kubelet/pod_workers.go).
  */
 function waiting(root: AnyActorRef | undefined): readonly string[] {
-  // Safe cast: the root machine has this context.
+  // The machine of the root has this context.
   const node = root?.getSnapshot().context as NodeContext;
   const requests = admission(root)?.waitingRequests ?? [];
   return requests.flatMap(({ uid, awaitsName }) => (awaitsName && isDesired(node, uid) ? [uid] : []));
@@ -53,7 +50,7 @@ function waiting(root: AnyActorRef | undefined): readonly string[] {
 
 const idOf = ({ id }: SimulatedSandbox): string => id.slice(0, 8);
 
-/** Returns the pods that the admission actor knows. */
+/** The pods that admission knows. */
 function admitted(root: AnyActorRef | undefined): readonly Pick<AdmissionEntry, 'uid' | 'fullName'>[] {
   const context = admission(root);
   return context === undefined ? [] : [...context.entries, ...context.waitingRequests, ...context.refusedUpdates];
@@ -61,15 +58,15 @@ function admitted(root: AnyActorRef | undefined): readonly Pick<AdmissionEntry, 
 
 function admission(root: AnyActorRef | undefined): AdmissionContext | undefined {
   const { admission: ref }: { admission?: AnyActorRef } = root?.getSnapshot().children ?? {};
-  // Safe cast: the admission machine has this context.
+  // The admission machine has this context.
   return ref?.getSnapshot().context as AdmissionContext | undefined;
 }
 
 export const nothingLeft: Invariant = {
   number: 6,
   description:
-    'Within ten minutes after faults have ended, all unwanted pods have terminated, and nothing of them is left: no ' +
-    'sandbox, container, mount, directory, log, cgroup, slot, admission, fact or actor.',
+    'Once faults have ended, what must end has ended within ten minutes, and of each pod that ' +
+    'is gone nothing is left: no sandbox, container, mount, directory, log, cgroup, slot, admission, fact or actor.',
   follow: (watched, violated) => ({
     atRest: () => {
       for (const each of [...unwanted(watched), ...remains(watched)]) violated(each);

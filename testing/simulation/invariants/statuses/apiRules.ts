@@ -1,7 +1,7 @@
 /**
- * Detects statuses that the API server rejects (`ValidatePodStatusUpdate` in pkg/apis/core/validation/validation.go),
- * except for the fields that the node does not report, i.e. container users and device health. Also detects a container
- * that is waiting and ready, which the kubelet never reports.
+ * Statuses that an API server rejects (`ValidatePodStatusUpdate` in pkg/apis/core/validation/validation.go), without
+ * the fields that the node does not report: container users and device health. In addition, a container that is waiting
+ * and ready, which no kubelet reports.
  */
 import { isIP } from 'node:net';
 import type { Container } from '../../../../kubernetes/api/schema/container.ts';
@@ -12,14 +12,14 @@ type Lists = Pick<PodStatus, 'containerStatuses' | 'initContainerStatuses' | 'ep
 const LISTS = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'] as const;
 
 const QUALIFIED_NAME = /^([a-z0-9.-]+\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
-/** Format of `metav1.Time`. */
+/** The format of `metav1.Time`. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 
 export const statusesOf = (status: Lists): ContainerStatus[] => LISTS.flatMap((list) => status[list] ?? []);
 
 /**
- * Returns the reasons why the API server would reject the status `now` after the status `before`. Without a spec, the
- * rules that need it are skipped.
+ * Returns the reasons why an API server would reject a status after the previous one. Without a spec, the rules that
+ * need it are skipped.
  */
 export function refusals(now: PodStatus, before: PodStatus = {}, spec?: PodSpec): string[] {
   return [
@@ -31,10 +31,8 @@ export function refusals(now: PodStatus, before: PodStatus = {}, spec?: PodSpec)
       ? [`qosClass ${before.qosClass} became ${now.qosClass}`]
       : []),
     ...((now.observedGeneration ?? 0) < 0 ? ['negative observedGeneration'] : []),
-    ...(now.nominatedNodeName ? ['nominatedNodeName of a pod that is bound to a node'] : []),
-    ...(now.resourceClaimStatuses && !before.resourceClaimStatuses
-      ? ['resourceClaimStatuses that the node may not set']
-      : []),
+    ...(now.nominatedNodeName ? ['a node is nominated for a pod that has one'] : []),
+    ...(now.resourceClaimStatuses && !before.resourceClaimStatuses ? ['statuses of claims that are not its own'] : []),
     ...(spec ? badTransitions(now, before, spec) : []),
   ];
 }
@@ -43,7 +41,7 @@ function badConditions({ conditions = [] }: PodStatus): string[] {
   const types = conditions.map(({ type }) => type);
   return [
     ...types.filter((type, index) => types.indexOf(type) !== index).map((type) => `condition ${type} twice`),
-    ...types.filter((type) => !QUALIFIED_NAME.test(type)).map((type) => `${type} is not a valid condition type`),
+    ...types.filter((type) => !QUALIFIED_NAME.test(type)).map((type) => `${type} is no type of a condition`),
     ...conditions.flatMap(({ type, status, observedGeneration = 0 }) => [
       ...(['True', 'False', 'Unknown'].includes(status) ? [] : [`condition ${type} is ${status}`]),
       ...(observedGeneration < 0 ? [`condition ${type}: negative observedGeneration`] : []),
@@ -60,7 +58,7 @@ function badAddresses({ podIP, podIPs = [], hostIP, hostIPs = [] }: PodStatus): 
     const families = ips.map(isIP);
     return [
       ...(ips[0] === first ? [] : [`${name} is not the first of ${name}s`]),
-      ...ips.filter((ip) => isIP(ip) === 0).map((ip) => `${name}s: ${ip} is not an IP address`),
+      ...ips.filter((ip) => isIP(ip) === 0).map((ip) => `${name}s: ${ip} is no address`),
       ...(new Set(families).size < families.length ? [`${name}s: more than one address of a family`] : []),
     ];
   });
@@ -72,21 +70,19 @@ function badTimes({ startTime, conditions = [], ...lists }: PodStatus): string[]
     ...[state?.terminated, lastState?.terminated].flatMap((end) => [end?.startedAt, end?.finishedAt]),
   ]);
   const times = [startTime, ...conditions.map(({ lastTransitionTime }) => lastTransitionTime), ...ofContainers];
-  return times.flatMap((time) => (time && !TIME.test(time) ? [`${time} is not a valid time`] : []));
+  return times.flatMap((time) => (time && !TIME.test(time) ? [`${time} is no time`] : []));
 }
 
 function badContainer({ name, state = {}, lastState = {}, restartCount, ready }: ContainerStatus): string[] {
   return [
-    ...(Object.keys(state).length === 1 ? [] : [`${name} does not have exactly one state`]),
+    ...(Object.keys(state).length === 1 ? [] : [`${name} has not one state`]),
     ...(Object.keys(lastState).length > 1 ? [`${name} has more than one last state`] : []),
     ...(Number.isInteger(restartCount) && restartCount >= 0 ? [] : [`${name}: restartCount ${restartCount}`]),
-    ...(ready && state.waiting ? [`${name} is ready but not running`] : []),
+    ...(ready && state.waiting ? [`${name} is ready and does not run`] : []),
   ];
 }
 
-/**
- * Checks that a container leaves the terminated state only if it may be restarted (`ValidateContainerStateTransition`).
- */
+/** A container leaves the terminated state only if it may be restarted (`ValidateContainerStateTransition`). */
 function badTransitions(now: PodStatus, before: PodStatus, spec: PodSpec): string[] {
   const all = [...(spec.initContainers ?? []), ...spec.containers];
   const restartsAll = all.some(({ restartPolicyRules = [] }) =>
@@ -104,7 +100,7 @@ function badTransitions(now: PodStatus, before: PodStatus, spec: PodSpec): strin
   });
 }
 
-/** Whether a container is restarted after this exit code (`ContainerShouldRestart` in pkg/api/v1/pod/util.go). */
+/** `ContainerShouldRestart` in pkg/api/v1/pod/util.go. */
 function shouldRestart(own: Container, spec: PodSpec, exitCode: number): boolean {
   const rule = own.restartPolicyRules?.find(({ exitCodes }) => {
     const isListed = exitCodes?.values?.includes(exitCode) ?? false;

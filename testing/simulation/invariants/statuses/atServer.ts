@@ -6,10 +6,10 @@ import type { Invariant, Watched } from '../invariant.ts';
 import { QuietTime } from '../progress/quietTime.ts';
 import { TokenRequests } from '../volumes/tokenRequests.ts';
 
-/** Rank of the terminal phases. */
+/** The rank of a terminal phase. */
 const ENDED = 3;
 
-/** Order in which a pod goes through its phases. */
+/** The progress of a pod, by phase. */
 const RANKS: ReadonlyMap<string, number> = new Map([
   ...([
     ['Pending', 1],
@@ -22,12 +22,12 @@ const rankOf = (phase: string): number => RANKS.get(phase) ?? 0;
 
 const isTerminal = (phase: string): boolean => rankOf(phase) === ENDED;
 
-/** Maximum time in milliseconds until a status that has to be sent again reaches the API server. */
+/** Maximum delay of the last report of a status that is sent again. */
 const LATE_MS = 15_000;
 
 /**
- * Compares the phase of a pod with the previous one. As with the kubelet, a pod that has lost all its containers starts
- * over, but not while a regular container runs.
+ * Checks the phase of a pod against the previous one. A pod that has lost all its containers starts over, as in a
+ * kubelet, but not while a regular container runs.
  */
 function phaseRegressions({ actionLog, host }: Watched, { before, now: { uid, pod, phase } }: PodWrite): string[] {
   if (before === undefined || before.phase === phase) return [];
@@ -37,38 +37,38 @@ function phaseRegressions({ actionLog, host }: Watched, { before, now: { uid, po
     ({ podUid, containerName, startedAt = latest }) =>
       podUid === uid && regular.includes(containerName) && startedAt < latest,
   );
-  const hasRegressed = isTerminal(before.phase) || (rankOf(phase) < rankOf(before.phase) && runs.length > 0);
-  return hasRegressed ? [`${pod}: its phase at the API server went from ${before.phase} to ${phase}`] : [];
+  const isBack = isTerminal(before.phase) || (rankOf(phase) < rankOf(before.phase) && runs.length > 0);
+  return isBack ? [`${pod}: the API server has it go from ${before.phase} to ${phase}`] : [];
 }
 
-/** Returns what is wrong with a pod that the node has deleted at the API server. */
+/** Checks a pod that the node has deleted at the server. */
 function wrongDeletion({ host }: Watched, { uid, pod, phase }: ApiPod): string[] {
   const running = host.running((each) => each.podUid === uid);
   return [
-    ...(isTerminal(phase) ? [] : [`${pod}: it was deleted from the API server while it was ${phase || 'new'}`]),
-    ...running.map((each) => `${pod}: it was deleted from the API server, but ${each.containerName} is still running`),
+    ...(isTerminal(phase) ? [] : [`${pod}: it is gone from the API server, which had it ${phase || 'new'}`]),
+    ...running.map((each) => `${pod}: it is gone from the API server, and ${each.containerName} runs on`),
   ];
 }
 
-/** Returns the differences between the node and the API server at rest. */
+/** Returns the differences between the node and the server at rest. */
 function differencesIn({ agent }: Watched, cluster: SimulatedCluster): string[] {
   if (agent === undefined) return [];
-  const nodePods = new Map(agent.pods().map((each) => [each.metadata.uid, each]));
-  const serverPods = cluster.pods();
-  const serverUids = new Set(serverPods.map(({ uid, mirroredUid = uid }) => mirroredUid));
-  const unreportedPods = [...nodePods].filter(([uid]) => !serverUids.has(uid));
-  const missing = unreportedPods.map(
+  const here = new Map(agent.pods().map((each) => [each.metadata.uid, each]));
+  const there = cluster.pods();
+  const shown = new Set(there.map(({ uid, mirroredUid = uid }) => mirroredUid));
+  const unshown = [...here].filter(([uid]) => !shown.has(uid));
+  const missing = unshown.map(
     ([, { metadata }]) => `the API server does not have ${metadata.namespace}/${metadata.name}`,
   );
-  const wrong = serverPods.flatMap(({ uid, pod, isDeleted, status, mirroredUid = uid }) => {
-    if (isDeleted) return [`${pod} is deleted, but still at the API server`];
-    const own = nodePods.get(mirroredUid)?.status;
-    if (own === undefined) return [`the API server has ${pod}, but the node does not`];
+  const wrong = there.flatMap(({ uid, pod, isDeleted, status, mirroredUid = uid }) => {
+    if (isDeleted) return [`${pod} is deleted, and the API server has it still`];
+    const own = here.get(mirroredUid)?.status;
+    if (own === undefined) return [`the API server has ${pod}, and the node does not`];
     const patch = statusPatch(status, mergedStatus(status, jsonOf(own)));
-    // Other clients may decide the terminal phase of a pod, except for mirror pods.
-    const hasOtherPhase = mirroredUid !== uid && own.phase !== status.phase;
-    if (hasOtherPhase) return [`${pod} is ${String(status.phase)} at the API server, but ${own.phase} on the node`];
-    return patch === undefined ? [] : [`the API server has an outdated status of ${pod}: ${JSON.stringify(patch)}`];
+    // Others may decide how a pod has ended, except for mirror pods.
+    const isAnother = mirroredUid !== uid && own.phase !== status.phase;
+    if (isAnother) return [`the API server has ${pod} ${String(status.phase)}, the node ${own.phase}`];
+    return patch === undefined ? [] : [`the API server has yet to hear of ${pod}: ${JSON.stringify(patch)}`];
   });
   return [...missing, ...wrong];
 }
@@ -78,10 +78,9 @@ const jsonOf = (value: object): StatusJson => JSON.parse(JSON.stringify(value));
 export const atServer: Invariant = {
   number: 10,
   description:
-    'No phase regresses at the API server. A pod is deleted there only after its termination was reported and ' +
-    'nothing of it runs any more. At rest, the API server has the same status of each pod as the node. No patch ' +
-    'repeats what the API server has, and while nothing happens, the node sends no requests about pods. A token is ' +
-    'requested only when the last one gets old, and never for a pod that is gone.',
+    'At the API server no phase goes back; a pod goes from there after its end was told and nothing of it runs any more; ' +
+    'at rest the server has of each pod what the node has. No patch says what the server knows, and while nothing happens ' +
+    'the server is asked for nothing about pods. A token is asked for when the last one gets old, and for no pod that is gone.',
   follow: (watched, violated) => {
     const { cluster } = watched;
     if (cluster === undefined) return {};
@@ -92,13 +91,13 @@ export const atServer: Invariant = {
       quiet.disturb();
       const wrong = now.mirroredUid === undefined ? phaseRegressions(watched, write) : [];
       // Users may force-delete a running pod.
-      const isDeletion = type === 'DELETED' && now.mirroredUid === undefined && cluster.isDeletedByNode(now);
-      for (const each of [...wrong, ...(isDeletion ? wrongDeletion(watched, now) : [])]) violated(each);
+      const isGone = type === 'DELETED' && now.mirroredUid === undefined && cluster.isDeletedByNode(now);
+      for (const each of [...wrong, ...(isGone ? wrongDeletion(watched, now) : [])]) violated(each);
     };
     cluster.watchPods(note);
     cluster.watchObjects(quiet.disturb);
-    cluster.onToken((request) => {
-      for (const each of tokens.note(request)) violated(each);
+    cluster.onToken((asked) => {
+      for (const each of tokens.note(asked)) violated(each);
     });
     cluster.onIdlePatch((path, patch) => violated(`a patch of ${path} has changed nothing: ${patch}`));
     const disturb = () => {
@@ -112,7 +111,7 @@ export const atServer: Invariant = {
       onCall: (call, fault) => {
         tokens.noteCall(call, fault);
         const isNeedless = quiet.hasNoCause(call, fault);
-        if (isNeedless) violated(`needless request to the API server: ${call.name} ${call.about}`);
+        if (isNeedless) violated(`nothing has happened, and the API server is asked to ${call.name} ${call.about}`);
       },
       atRest: () => {
         for (const each of differencesIn(watched, cluster)) violated(each);

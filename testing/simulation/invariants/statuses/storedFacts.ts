@@ -1,12 +1,12 @@
-/** Kinds of facts that an agent saves on disk. */
+/** The facts that an agent has saved, read from the disk without faults. */
 import { PATHS, type SimulatedHost } from '../../host/host.ts';
 
 export type FactKind = 'statuses' | 'unacknowledged' | 'allocations';
 
-/** Returns the directory of the facts of a kind. */
+/** The directory of the facts of a kind. */
 export const factsOf = (kind: FactKind): string => `${PATHS.root}/statelet/${kind}`;
 
-/** The end of a pod that has not been sent to the API server yet. */
+/** The end of a pod that has not been sent yet. */
 export interface UnsentEnd {
   /** Whether the pod may run again, because it was being removed when it ended or has been removed since. */
   readonly isOver: boolean;
@@ -19,12 +19,12 @@ export class StoredFacts {
     this.#host = host;
   }
 
-  /** Whether the disk has a fact of this kind about a pod. */
+  /** Whether a fact of this kind exists for a pod. */
   has(uid: string, kind: FactKind): boolean {
     return this.#host.files.existsSync(fileOf(uid, kind));
   }
 
-  /** Returns the unsent ends by pod UID, including those of pods without any published status. */
+  /** The unsent ends by pod UID, also of pods without any published status. */
   unsentEnds(): Map<string, UnsentEnd> {
     const { files } = this.#host;
     const folder = factsOf('unacknowledged');

@@ -10,23 +10,14 @@ import { otherPaths, possibleContents, sourcesOf, type VolumeFiles, variableNeed
 import { expiredTokens, wrongTokens } from './tokensShown.ts';
 import { directoryOf, volumeFiles } from './volumeFiles.ts';
 
-/**
- * Minimum interval between two writes of a volume, in milliseconds. Calls that overtake each other may make it slightly
- * shorter than a second.
- */
+/** A volume is written at most once a second. Calls that overtake each other may shift that slightly. */
 const SECOND_MS = 1_000 - 10;
-/**
- * Maximum age in milliseconds of the data with which a container is created. They are read before the container gets
- * its start slot.
- */
+/** Maximum age of the data that a container is created with. They are read before the container gets its slot. */
 const READ_WITHIN_MS = 5 * 60_000;
-/**
- * Time in milliseconds after which everything has been retried, because this is the longest wait of a volume or an
- * object watch.
- */
+/** By then everything has been retried, because this is the longest wait of a volume or an object watch. */
 const CALM_AFTER_MS = 4 * 60_000;
 
-/** Returns the volumes of running pods that are not being deleted. */
+/** The volumes of running pods that are not being deleted. */
 const volumesOf = ({ agent, host, cluster }: Watched): (readonly [Pod, Volume])[] => {
   const there = new Set(cluster?.pods().flatMap(({ uid, isDeleted }) => (isDeleted ? [] : [uid])));
   const running = new Set(host.running().map(({ podUid }) => podUid));
@@ -34,7 +25,7 @@ const volumesOf = ({ agent, host, cluster }: Watched): (readonly [Pod, Volume])[
   return pods.flatMap((pod) => pod.spec.volumes?.map((volume) => [pod, volume] as const) ?? []);
 };
 
-/** Returns the files that come from objects, as JSON. The order of trust anchors does not matter. */
+/** Returns the files that come from objects. Trust anchors are compared without order. */
 const ofObjects = (texts: VolumeFiles, volume: Volume): string => {
   const others = otherPaths(volume);
   const anchors = new Set(sourcesOf(volume).flatMap(({ clusterTrustBundle }) => clusterTrustBundle?.path ?? []));
@@ -44,7 +35,7 @@ const ofObjects = (texts: VolumeFiles, volume: Volume): string => {
   return JSON.stringify(all.toSorted(([one], [other]) => (one < other ? -1 : 1)));
 };
 
-/** Returns descriptions of volumes whose files differ from their objects. */
+/** Describes volumes whose files differ from their objects. */
 function wrongTexts(watched: Watched, versions: ObjectVersions): string[] {
   return volumesOf(watched).flatMap(([pod, volume]) => {
     const directory = directoryOf(pod, volume);
@@ -52,31 +43,30 @@ function wrongTexts(watched: Watched, versions: ObjectVersions): string[] {
     if (directory === undefined || wanted === undefined) return [];
     const shown = ofObjects(volumeFiles(watched.host, directory), volume);
     if (wanted.includes(shown)) return [];
-    return [`${pod.metadata.name}: its volume ${volume.name} shows ${shown} instead of ${wanted.join(' or ')}`];
+    return [`${pod.metadata.name}: its volume ${volume.name} shows ${shown}, and not ${wanted.join(' or ')}`];
   });
 }
 
-/** Returns descriptions of variables of a new container that differ from all recent versions of their object. */
+/** Describes variables of a new container that differ from all recent versions of their object. */
 function wrongVariables({ host, podOf }: Watched, versions: ObjectVersions, effect: RuntimeEffect): string[] {
   const { kind, container } = effect;
   if (kind !== 'created' || container === undefined) return [];
   const pod = podOf(container.podUid);
-  const spec = pod && findContainerByName(pod.spec, container.containerName)?.container;
-  if (spec === undefined) return [];
-  const variables = new Map(container.config.envs.map(({ key, value }) => [key, Buffer.from(value).toString()]));
-  return variableNeeds(spec).flatMap(({ variable, of, name, keys: [key = ''], optional }) => {
-    const recentVersions = versions.since(of, name, host.clock.elapsed - READ_WITHIN_MS);
-    const value = variables.get(variable);
-    const isKnown = recentVersions.some((object) => object?.data.get(key) === value);
+  const made = pod && findContainerByName(pod.spec, container.containerName)?.container;
+  if (made === undefined) return [];
+  const given = new Map(container.config.envs.map(({ key, value }) => [key, Buffer.from(value).toString()]));
+  return variableNeeds(made).flatMap(({ variable, of, name, keys: [key = ''], optional }) => {
+    const had = versions.since(of, name, host.clock.elapsed - READ_WITHIN_MS);
+    const value = given.get(variable);
+    const isKnown = had.some((object) => object?.data.get(key) === value);
     if (isKnown && (value !== undefined || optional)) return [];
     return [
-      `${container.podName} ${container.containerName} is created with ${variable} ${value}, ` +
-        `which ${name} has never contained`,
+      `${container.podName} ${container.containerName} is made with ${variable} ${value}, which ${name} never was`,
     ];
   });
 }
 
-/** Node times of the last write of each volume. */
+/** The times of the last writes of each volume. */
 class VolumeWrites {
   readonly #watched: Watched;
   readonly #at = new Map<string, number>();
@@ -85,7 +75,7 @@ class VolumeWrites {
     this.#watched = watched;
   }
 
-  /** Returns the volume that is written too early, with the time since its last write in milliseconds. */
+  /** Returns the volume that is written too soon, with the time since the last write in milliseconds. */
   note({ target, name, about }: OutsideCall): readonly [directory: string, ms: number] | undefined {
     if (target !== 'disk' || name !== 'rename' || !about.endsWith('/..data_tmp')) return undefined;
     const { elapsed } = this.#watched.host.clock;
@@ -94,12 +84,12 @@ class VolumeWrites {
     return elapsed - before < SECOND_MS ? [about, elapsed - before] : undefined;
   }
 
-  /** Forgets the volumes of a changed pod, because their files are written immediately. */
+  /** Forgets the volumes of a pod that was changed, because their files are written at once. */
   forget(uid: string): void {
     for (const about of this.#at.keys()) if (about.includes(`/pods/${uid}/`)) this.#at.delete(about);
   }
 
-  /** Forgets all writes after a failure, because a retry writes the current state immediately. */
+  /** Forgets all writes after a failure, because a retry writes the current state. */
   clear(): void {
     this.#at.clear();
   }
@@ -108,9 +98,9 @@ class VolumeWrites {
 export const objectsShown: Invariant = {
   number: 11,
   description:
-    'The volumes of running pods contain the current objects, and their tokens are valid and belong to the pod. ' +
-    'While the API server responds, no token expires. A volume is written at most once a second. A container is ' +
-    'created with values that its objects have had.',
+    'The volumes of pods that run show what their objects are, and their tokens are good and those of the pod; while the ' +
+    'server answers no token is left to expire. A volume is written once a second at most; a container is made with what ' +
+    'its objects have been.',
   follow: (watched, violated) => {
     const { cluster } = watched;
     if (cluster === undefined) return {};
@@ -120,9 +110,9 @@ export const objectsShown: Invariant = {
     cluster.watchPods(({ type, now }) => {
       if (type === 'MODIFIED') writes.forget(now.uid);
     });
-    // If an object is missing, neither the volume nor its token is written.
+    // A volume with a missing object is not written, nor is its token.
     const whole = () => volumesOf(watched).filter(([, volume]) => possibleContents(volume, versions) !== undefined);
-    const checkSettled = () => {
+    const looked = () => {
       const isOld = versions.changedAt < watched.host.clock.elapsed - CALM_AFTER_MS;
       if (!isOld || undisturbed.lastsMs < CALM_AFTER_MS) return;
       for (const each of wrongTexts(watched, versions)) violated(each);
@@ -143,7 +133,7 @@ export const objectsShown: Invariant = {
         writes.clear();
       },
       beforeJump: undisturbed.disturb,
-      whole: checkSettled,
+      whole: looked,
       atRest: () => {
         for (const each of wrongTexts(watched, versions)) violated(each);
         for (const each of wrongTokens(watched, whole())) violated(each);

@@ -13,7 +13,7 @@ import {
   shell,
 } from './pointedStory.ts';
 
-/** Stories in which the runtime reports an ambiguous state, which must not undo the progress of a pod. */
+/** The runtime reports an ambiguous state, which must not undo the progress of a pod. */
 export const ambiguousStates: Readonly<Record<string, PointedStory>> = {
   'all restart while a list does not show the sandbox': pointedStory(
     [

@@ -1,4 +1,4 @@
-/** Stories about manifest files. */
+/** Events that concern manifest files. */
 import { manifest } from '../manifests.ts';
 import { apply, at, fixedPod, killAgent, type PointedStory, pointedStory, remove, SECOND } from './pointedStory.ts';
 
@@ -7,10 +7,7 @@ const spoil = (seconds: number, how: 'empty' | 'cut' | 'noise' | 'refused', forS
   at(seconds, { kind: 'spoil', pod: WEB, how, forMs: forSeconds * SECOND });
 const copy = (seconds: number, file: string) => at(seconds, { kind: 'copyManifest', pod: WEB, file });
 
-/**
- * Stories in which the manifest file of a pod is unreadable for minutes. The pod keeps running, even if the agent
- * restarts.
- */
+/** The manifest file of a pod is unreadable for minutes. The pod keeps running, also with the next agent. */
 export const corruptedManifests: Readonly<Record<string, PointedStory>> = {
   'the manifest of a pod is refused for a while, and its agent starts again': pointedStory(
     [apply(0, manifest('web')), spoil(8, 'refused', 200), killAgent(30, 10), killAgent(60)],
@@ -35,7 +32,7 @@ export const corruptedManifests: Readonly<Record<string, PointedStory>> = {
   ]),
 };
 
-/** Stories of files with unusual names. */
+/** Files with unusual names. */
 export const unusualFileNames: Readonly<Record<string, PointedStory>> = {
   'a manifest is in files with odd names': pointedStory(
     [

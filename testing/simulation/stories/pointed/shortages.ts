@@ -20,17 +20,19 @@ import {
   UNKNOWN,
 } from './pointedStory.ts';
 
-/** Makes other programs use a share of a resource for `forSeconds`, by default nearly all of it. */
+/**
+ * Returns an action by which other programs use a share of a resource for `forSeconds`, by default nearly all of it.
+ */
 const pressure = (seconds: number, resource: HostResource, forSeconds: number, share = 0.99) =>
   at(seconds, { kind: 'pressure', resource, share, forMs: forSeconds * SECOND });
 
 const create = (name: string, spec: Partial<ManifestSpec> = {}) =>
   at(0, { kind: 'createPod', pod: manifest(name, { containers: [mainContainer()], ...spec }) });
 
-/** Container `main` with an image that has to be pulled. */
+/** The container `main` with an image that the runtime has to pull. */
 const pulledContainer = mainContainer(secondImage);
 
-/** Returns a story of a cluster's node on which the resource is short for a minute, starting after 30 s. */
+/** A node of a cluster on which the resource runs short after 30 s, for a minute. */
 const shortage = (
   resource: HostResource,
   { pods, faults = [] }: { readonly pods: readonly ReturnType<typeof create>[]; readonly faults?: TargetedFault[] },
@@ -43,7 +45,7 @@ const shortage = (
 const critical = create('critical', { priorityClassName: 'system-node-critical' });
 const crashing = create('crashing', { containers: [mainContainer({ command: shell('exit 1'), ...secondImage })] });
 
-/** Stories in which a resource of the host is short, so that pods are evicted. */
+/** A resource of the host runs short, and pods are evicted. */
 export const shortages: Readonly<Record<string, PointedStory>> = {
   'memory runs short until all pods but a critical one are evicted': shortage('memory', {
     pods: [critical, create('web'), create('other')],

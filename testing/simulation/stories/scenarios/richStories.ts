@@ -1,7 +1,4 @@
-/**
- * Short stories of pods with rare features, so that the calls for these features are tested with every single fault as
- * well.
- */
+/** Short stories of pods that use rare features, so that the calls for these features also meet every single fault. */
 import { RUNTIME_CLASS } from '../../host/providedFiles.ts';
 import { container, type ManifestSpec, manifest } from '../manifests.ts';
 import { PULLED } from '../random/randomManifest.ts';
@@ -11,9 +8,7 @@ import { volumeMounts, volumes } from './manyKinds.ts';
 const SECOND = 1_000;
 const probeOf = (port: number) => ({ httpGet: { path: '/healthz', port }, periodSeconds: 4 });
 
-/**
- * A pod with an image that has to be pulled, volumes of every kind with an fsGroup, a sidecar, hooks and an HTTP probe.
- */
+/** A pod with an image to pull, volumes of every kind with an fsGroup, a sidecar, hooks and an HTTP probe. */
 const demandingSpec: Partial<ManifestSpec> = {
   volumes,
   runtimeClassName: RUNTIME_CLASS,
@@ -32,7 +27,7 @@ const demandingSpec: Partial<ManifestSpec> = {
 
 const listedSpec: Partial<ManifestSpec> = { containers: [container('main', { livenessProbe: probeOf(8080) })] };
 
-/** Stories by title. */
+/** The stories, keyed by title. */
 export const richStories: Readonly<Record<string, Story>> = {
   'a pod asks for what few pods do': {
     seed: 8,

@@ -1,13 +1,13 @@
-/** Faults of calls that are selected by target, name and object, so that they do not move when the agent changes. */
+/** Faults at calls that are selected by room, name and object, so that they do not move when the agent changes. */
 import type { CallFault, FaultPlan, OutsideCall } from '../../run/gate.ts';
 
 export interface TargetedFault {
-  /** Selects the calls. `about` matches as a substring. */
+  /** The selected calls. `about` matches as a substring. */
   readonly call: Partial<OutsideCall>;
   readonly fault: CallFault;
-  /** Number of matching calls to skip. Default: 0. */
+  /** The number of matching calls to skip. */
   readonly skip?: number;
-  /** Number of calls that meet the fault. Default: 1. */
+  /** Default: 1. */
   readonly times?: number;
 }
 

@@ -1,10 +1,10 @@
-/** Scenarios of pods with objects of the cluster: ConfigMaps, Secrets and tokens. */
+/** Pods with objects of the cluster: ConfigMaps, Secrets, tokens. */
 import type { Hands, Scenario } from '../scenario.ts';
 import { container } from './pods.ts';
 
 const MERGE = 'application/merge-patch+json';
 
-/** Returns the spec of a pod with a token of its service account, which is the default in Kubernetes. */
+/** With a token of its service account, as pods have it unless they say no. */
 const of = (more: object, spec: object = {}) => ({
   automountServiceAccountToken: true,
   terminationGracePeriodSeconds: 2,
@@ -22,7 +22,7 @@ const objectsOf =
   };
 
 const configMap = (name: string, key = 'key') => ({ kind: 'ConfigMap', metadata: { name }, data: { [key]: 'one' } });
-/** The ConfigMap that the controllers of a cluster create in every namespace. */
+/** Everybody's, that the controllers of a cluster make. */
 const ROOT_CA = configMap('kube-root-ca.crt', 'ca.crt');
 const SECRET = { kind: 'Secret', metadata: { name: 'sec' }, stringData: { key: 'one' } };
 

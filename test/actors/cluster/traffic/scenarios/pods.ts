@@ -1,7 +1,7 @@
-/** Scenarios about the lifecycle of pods. */
+/** The life of pods. */
 import { IMAGE, type Scenario } from '../scenario.ts';
 
-/** A command that runs until it is stopped, and then exits with 0. */
+/** It runs until it is told to stop, and ends well. */
 export const STEADY = 'trap "exit 0" TERM; while :; do sleep 0.3; done';
 
 export const container = (name = 'main', script = STEADY, more: object = {}) => ({
@@ -11,7 +11,7 @@ export const container = (name = 'main', script = STEADY, more: object = {}) => 
   ...more,
 });
 
-/** Returns the spec of a pod with these containers. */
+/** A pod of one container. */
 const of = (...containers: readonly object[]) => ({ containers });
 
 const ready: Scenario = {
@@ -20,7 +20,7 @@ const ready: Scenario = {
   sends: { gets: 0, patches: 2, deletes: 0, events: 4, repeats: 2 },
   namespaces: ['ready'],
   untilMs: 200_000,
-  // No server listens during the first seconds of the pod.
+  // Nobody listens for its first seconds.
   serverAt: (_port, ms) => (ms < 142_000 ? { connection: 'refused' } : { respond: () => ({ body: 'root' }) }),
   acts: [
     [

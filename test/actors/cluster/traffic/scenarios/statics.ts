@@ -1,4 +1,4 @@
-/** Scenarios of static pods and their mirror pods. */
+/** Static pods and their mirrors. */
 import { IMAGE, type Scenario } from '../scenario.ts';
 import { STEADY } from './pods.ts';
 

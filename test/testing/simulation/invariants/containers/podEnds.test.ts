@@ -30,7 +30,7 @@ test.each([
   },
 );
 
-/** Creates pods whose containers exit, as the runtime and the node report it. */
+/** Pods whose containers end, as a runtime and a node tell of them. */
 function history() {
   const known: { id: string }[] = [];
   const clock = { now: () => 7, elapsed: 3 };
@@ -44,53 +44,43 @@ function history() {
     known.splice(0, known.length, ...(kind === 'ended' ? [container] : []));
   };
   const pod = (spec: object, status: object): Pod => ({ metadata: { uid: 'uid' }, spec, status }) as unknown as Pod;
-  const reportPriority = (priority: number, removed = false) =>
+  const tell = (priority: number, removed = false) =>
     ends.noteStatus({ uid: 'uid', removed, pod: pod({ priority }, {}) } as unknown as PodChange);
-  /** The node reports that a container was not found. */
+  /** The node tells that it does not find a container. */
   const reportNotFound = (name: string) => {
     const terminated = { reason: 'ContainerStatusUnknown', exitCode: 137, containerID: `simulated://id-of-${name}` };
     const containerStatuses = [{ name, state: { terminated } }];
     ends.noteStatus({ uid: 'uid', removed: false, pod: pod({}, { containerStatuses }) } as unknown as PodChange);
   };
-  /** Sets the wall clock at an elapsed time. */
+  /** The clock is set, when so much time has passed. */
   const setClock = (elapsed: number, now: number) => {
     Object.assign(clock, { elapsed, now: () => now });
     ends.noteTime();
   };
-  const reportLate = (startTime: string) => {
+  const tellLate = (startTime: string) => {
     const late = pod({ activeDeadlineSeconds: 5 }, { phase: 'Failed', reason: 'DeadlineExceeded', startTime });
     ends.noteStatus({ uid: 'uid', removed: false, pod: late } as unknown as PodChange);
     return late;
   };
-  return {
-    ends,
-    effect,
-    note,
-    pod,
-    reportPriority,
-    reportNotFound,
-    setClock,
-    reportLate,
-    forget: () => known.splice(0),
-  };
+  return { ends, effect, note, pod, tell, reportNotFound, setClock, tellLate, forget: () => known.splice(0) };
 }
 
 test('the last exit of a container is known until its pod is gone, even if the container is removed while it runs', () => {
-  const { ends, effect, reportPriority } = history();
+  const { ends, effect, tell } = history();
   expect(ends.lastEndOf('uid', 'main')).toBeUndefined();
   effect('ended', 'main', { exitCode: 3 });
   effect('removed', 'main', { state: 'exited' });
   expect(ends.lastEndOf('uid', 'main')).toEqual({ at: 7, elapsed: 3, exitCode: 3 });
   effect('removed', 'main', { state: 'running' });
   expect(ends.lastEndOf('uid', 'main')).toEqual({ at: 7, elapsed: 3, exitCode: undefined });
-  reportPriority(0, true);
+  tell(0, true);
   expect(ends.lastEndOf('uid', 'main')).toBeUndefined();
 });
 
 test('the late exit of a run that the runtime had lost is not the last one', () => {
   const { ends, note } = history();
   const exitCode = () => ends.lastEndOf('uid', 'main')?.exitCode;
-  // The second run has a lower attempt number, and was created after the clock was set back, but is still the last run.
+  // Numbered anew, and made after the clock was set back, it is the last one all the same.
   const first = { id: 'first', containerName: 'main', attempt: 1, createdAt: 20, exitCode: 255 };
   const second = { id: 'second', containerName: 'main', attempt: 0, createdAt: 10, exitCode: 0 };
   for (const each of [first, second]) note('created', each);
@@ -176,24 +166,24 @@ test.each([
     true,
   ],
 ] as const)('a pod may have failed because of a deadline that it once had: one %s', (_, times, isExplained) => {
-  const { ends, pod, setClock, reportLate } = history();
+  const { ends, pod, setClock, tellLate } = history();
   for (const [elapsed, now] of times) setClock(elapsed, now);
-  const late = reportLate(BEGAN);
+  const late = tellLate(BEGAN);
   const without = pod({}, {});
   expect(ends.explain(late, [without, late])).toBe(isExplained);
   expect(ends.explain(late, [without])).toBe(false);
   setClock(100_000, 160_000);
-  reportLate(BEGAN);
+  tellLate(BEGAN);
   expect(ends.explain(late, [late])).toBe(isExplained);
 });
 
 test('a pod may also have failed because a pod of higher priority preempted it', () => {
-  const { ends, pod, reportPriority } = history();
+  const { ends, pod, tell } = history();
   const spec = { restartPolicy: 'Always', containers: [main], priority: 5 };
   const outdone = pod(spec, { phase: 'Failed', reason: 'Preempting' });
-  reportPriority(5);
+  tell(5);
   expect(ends.explain(outdone, [])).toBe(false);
-  reportPriority(6);
+  tell(6);
   expect(ends.explain(outdone, [])).toBe(true);
 });
 
@@ -210,12 +200,12 @@ test('a pod may have been evicted only if its eviction was reported', () => {
 });
 
 test('C2: a preempted pod whose containers exited with 0 has succeeded, unless it is static and may restart them', () => {
-  const { ends, effect, pod, reportPriority } = history();
+  const { ends, effect, pod, tell } = history();
   const spec = { restartPolicy: 'Always', containers: [main], priority: 5 };
   const conditions = [{ type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet' }];
   const failed = pod(spec, { phase: 'Failed', reason: 'Preempting', conditions });
   const succeeded = pod(spec, { phase: 'Succeeded', conditions });
-  reportPriority(6);
+  tell(6);
   effect('ended', 'main', { exitCode: 143 });
   expect([failed, succeeded].map((each) => ends.explain(each, []))).toEqual([true, false]);
   effect('ended', 'main', { exitCode: 0 });

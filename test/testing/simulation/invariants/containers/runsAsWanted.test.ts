@@ -18,10 +18,7 @@ const web = (spec: Partial<ManifestSpec>): Manifest => {
   return { ...rest, metadata: { ...metadata, uid: 'uid-of-web' } };
 };
 
-/**
- * Creates a node and returns its violations at rest. Calls may fail, and the node may appear to have more room than it
- * has.
- */
+/** A node, and what is said of it at rest; some calls may fail, and it may seem to have more room than it has. */
 async function watchedNode({ faults, pods = 500 }: { readonly faults?: FaultPlan; readonly pods?: number } = {}) {
   const broken: string[] = [];
   let following: Hooks = {};
@@ -40,27 +37,27 @@ async function watchedNode({ faults, pods = 500 }: { readonly faults?: FaultPlan
   const capacity = { cpuMillis: 64_000, memoryBytes: 2 ** 38, pods };
   const config = { capacity, crashLoop: { baseMs: 1_000, maxMs: 2_000 } };
   const node = await simulateNode({ seed: 1, invariants: [watching], config, faults });
-  const violations = () => {
+  const said = () => {
     following.atRest?.();
     return broken.splice(0).map((message) => message.replace(`${NAME} `, ''));
   };
   const offerMore = () => {
     hasMore = true;
   };
-  return { node, violations, offerMore };
+  return { node, said, offerMore };
 }
 
 test('a pod is reported until it exists, and then its containers until they have run', async () => {
   const failing: FaultPlan = ({ name, about }) =>
     name === 'createContainer' && about !== '' ? { kind: 'fail' } : undefined;
-  const { node, violations } = await watchedNode({ faults: failing });
+  const { node, said } = await watchedNode({ faults: failing });
   node.apply(web({}));
-  expect(violations()).toEqual(['is wanted, but the node has these pods of this name: ']);
+  expect(said()).toEqual(['is wanted, and there are these of it: ']);
   await node.advance(20_000);
-  expect(violations()).toEqual(['main has never run']);
+  expect(said()).toEqual(['main has never run']);
   node.endFaults();
   await node.advance(60_000);
-  expect(violations()).toEqual([]);
+  expect(said()).toEqual([]);
   node.kill();
 });
 
@@ -73,35 +70,35 @@ test.each([
   [
     'size',
     { containers: [container('main', { resources: { requests: { cpu: '200m' } } })] },
-    'main does not have the requested size',
+    'main has another size than is asked for',
   ],
 ])('a running container has the current %s of its manifest', async (_, changed, wrong) => {
-  const { node, violations } = await watchedNode();
+  const { node, said } = await watchedNode();
   node.apply(web({ containers: [container('main', { resources: { requests: { cpu: '100m' } } })] }));
   await node.advance(20_000);
-  expect(violations()).toEqual([]);
+  expect(said()).toEqual([]);
   node.apply(
     web({ containers: changed.containers.map((each) => ({ resources: { requests: { cpu: '100m' } }, ...each })) }),
   );
-  expect(violations()).toEqual([wrong]);
+  expect(said()).toEqual([wrong]);
   await node.advance(60_000);
-  expect(violations()).toEqual([]);
+  expect(said()).toEqual([]);
   node.kill();
 });
 
 test('a rejected resize leaves a container unchanged', async () => {
-  const { node, violations } = await watchedNode();
+  const { node, said } = await watchedNode();
   const ofSize = (cpu: string) => web({ containers: [container('main', { resources: { requests: { cpu } } })] });
   node.apply(ofSize('100m'));
   await node.advance(20_000);
   node.apply(ofSize('80'));
   await node.advance(60_000);
-  expect(violations()).toEqual([]);
+  expect(said()).toEqual([]);
   node.kill();
 });
 
 test('a pod that was changed while no agent was running may retain resources that no resize can change', async () => {
-  const { node, violations } = await watchedNode();
+  const { node, said } = await watchedNode();
   const ofSize = (resources: object) => web({ containers: [container('main', { resources })] });
   const resources = () => node.host.containers()[0]?.config.linux?.resources;
   node.apply(ofSize({ requests: { cpu: '200m', memory: '16Mi' } }));
@@ -112,34 +109,34 @@ test('a pod that was changed while no agent was running may retain resources tha
   node.apply(ofSize({ requests: { cpu: '100m' } }));
   await node.startAgent();
   await node.advance(60_000);
-  expect([resources()?.cpuShares, ...violations()]).toEqual([shares]);
+  expect([resources()?.cpuShares, ...said()]).toEqual([shares]);
   node.remove(NAME);
   await node.advance(60_000);
   node.apply(ofSize({ requests: { cpu: '100m' } }));
   await node.advance(20_000);
-  expect(violations()).toEqual([]);
+  expect(said()).toEqual([]);
   Object.assign(resources() ?? {}, { cpuShares: shares });
-  expect(violations()).toEqual(['main does not have the requested size']);
+  expect(said()).toEqual(['main has another size than is asked for']);
   node.kill();
 });
 
 test('a running container has the command, the user and the mounts of its manifest', async () => {
-  const { node, violations } = await watchedNode();
+  const { node, said } = await watchedNode();
   const volumes = [{ name: 'cache', emptyDir: {} }];
   const volumeMounts = [{ name: 'cache', mountPath: '/cache' }];
   const securityContext = { runAsUser: 1_000, fsGroup: 2_000 };
   node.apply(web({ volumes, securityContext, containers: [container('main', { volumeMounts })] }));
   await node.advance(20_000);
-  expect(violations()).toEqual([]);
-  // Changes the container to what a faulty agent would have created.
+  expect(said()).toEqual([]);
+  // As a node that is wrong would have made it.
   const config = node.host.containers()[0]?.config as ContainerConfig;
   config.command = ['sleep'];
   config.mounts = config.mounts.filter(({ containerPath }) => containerPath !== '/cache');
   const security = config.linux?.securityContext;
   if (security !== undefined) security.supplementalGroups = [];
-  expect(violations()).toEqual([
-    'main runs a different command',
-    'main runs as a different user',
+  expect(said()).toEqual([
+    'main runs another command',
+    'main runs as somebody else',
     'main runs without its volume cache at /cache',
   ]);
   node.kill();
@@ -161,36 +158,36 @@ test.each([
   let fails = false;
   const failing: FaultPlan = ({ name: called, about }) =>
     fails && called === 'createContainer' && about !== '' ? { kind: 'fail' } : undefined;
-  const { node, violations } = await watchedNode({ faults: failing });
+  const { node, said } = await watchedNode({ faults: failing });
   node.apply(web(spec));
   await node.advance(60_000);
-  expect(violations()).toEqual([]);
+  expect(said()).toEqual([]);
   fails = true;
   await node.advance(60_000);
-  expect(violations()).toContain(`${name} has not been restarted`);
+  expect(said()).toContain(`${name} does not run again`);
   node.kill();
 });
 
 test('a pod is rejected only if there is no room for it', async () => {
-  const { node, violations, offerMore } = await watchedNode({ pods: 1 });
+  const { node, said, offerMore } = await watchedNode({ pods: 1 });
   node.apply(manifest('first'));
   await node.advance(20_000);
   node.apply(web({}));
   await node.advance(20_000);
-  expect(violations()).toEqual([]);
+  expect(said()).toEqual([]);
   offerMore();
-  expect(violations()).toEqual(['is Failed without a reason']);
+  expect(said()).toEqual(['is Failed without a reason']);
   node.kill();
 });
 
 test('a pod is terminal only if it may be, and then none of its containers is running', async () => {
-  const { node, violations } = await watchedNode();
+  const { node, said } = await watchedNode();
   node.apply(web({ restartPolicy: 'Never', containers: [container('main', { command: shell('exit 1') })] }));
   await node.advance(20_000);
-  expect(violations()).toEqual([]);
+  expect(said()).toEqual([]);
   const [ended] = node.host.containers();
   if (ended === undefined) throw new Error('there is no container');
   Object.assign(ended, { lifecycle: { state: 'running' } });
-  expect(violations()).toEqual(['has terminated, but main is still running']);
+  expect(said()).toEqual(['is over, and main runs on']);
   node.kill();
 });

@@ -10,10 +10,7 @@ const containers = Array.from({ length: PARTS }, (_, index) => containerWith(`c$
 const pod = podWith('large', { containers });
 const entryOf = (actor: string): RecordedInput => ({ at: 0, actor, kind: 'answer', source: 'findImage', value: null });
 
-/**
- * Returns the violations for an agent with a pod of many containers, in which each of 100 entries about one container
- * causes this much work.
- */
+/** An agent with a pod of many containers; each of 100 entries about one of them leads to this much. */
 function violationsOf(work: {
   readonly transitions: number;
   readonly statuses: number;
@@ -21,7 +18,7 @@ function violationsOf(work: {
 }): string[] {
   const violations: string[] = [];
   const clock = { elapsed: 0 };
-  // The invariant reads nothing else of the simulation.
+  // The invariant reads nothing else of what it watches.
   const watched = { host: { clock } } as unknown as Watched;
   const following = cost.follow(watched, (message) => violations.push(message));
   // It reads nothing else of a change.
@@ -47,7 +44,7 @@ test('a fact about one container that causes transitions of all containers is a 
 
 test('a single step that causes transitions of all containers of a large pod is a violation', () => {
   const violations: string[] = [];
-  // The invariant reads nothing else of the simulation.
+  // The invariant reads nothing else of what it watches.
   const watched = { host: { clock: { elapsed: 0 } } } as unknown as Watched;
   const following = cost.follow(watched, (message) => violations.push(message));
   const step = (actor: string, transitions: number) => {
@@ -63,7 +60,5 @@ test('a single step that causes transitions of all containers of a large pod is 
 });
 
 test('inspecting all containers for each fact about one of them is a violation', () => {
-  expect(violationsOf({ transitions: 1, statuses: 1 })).toEqual([
-    expect.stringContaining('computed statuses of parts of pods'),
-  ]);
+  expect(violationsOf({ transitions: 1, statuses: 1 })).toEqual([expect.stringContaining('looks at parts of pods')]);
 });

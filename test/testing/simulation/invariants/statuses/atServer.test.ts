@@ -27,7 +27,7 @@ const TOKEN: TokenRequest = {
   isIssued: true,
 };
 
-/** Creates a node with its server, and returns the violations. */
+/** What is said of a node and its server. */
 function watchedServer() {
   const broken: string[] = [];
   const state = {
@@ -40,11 +40,11 @@ function watchedServer() {
     running: [] as object[],
   };
   const listeners: ((write: PodWrite) => void)[] = [];
-  const publish = (write: PodWrite) => {
+  const tell = (write: PodWrite) => {
     for (const each of listeners) each(write);
   };
-  let reportToken: (asked: TokenRequest) => void = () => {};
-  let reportIdle: (path: string, patch: string) => void = () => {};
+  let tellToken: (asked: TokenRequest) => void = () => {};
+  let tellIdle: (path: string, patch: string) => void = () => {};
   const watched = {
     agent: { pods: () => state.here },
     host: {
@@ -63,15 +63,15 @@ function watchedServer() {
       versionsOf: () => [{ spec: { containers: [{ name: 'main' }] } }],
     },
     cluster: {
-      watchPods: (on: typeof publish) => {
+      watchPods: (on: typeof tell) => {
         listeners.push(on);
       },
       watchObjects: () => {},
-      onToken: (on: typeof reportToken) => {
-        reportToken = on;
+      onToken: (on: typeof tellToken) => {
+        tellToken = on;
       },
-      onIdlePatch: (on: typeof reportIdle) => {
-        reportIdle = on;
+      onIdlePatch: (on: typeof tellIdle) => {
+        tellIdle = on;
       },
       isDeletedByNode: () => state.isDeletedByNode,
       pods: () => state.pods,
@@ -80,31 +80,31 @@ function watchedServer() {
       },
     },
   };
-  // The invariant reads nothing else.
+  // It asks for nothing else.
   const following = atServer.follow(watched as unknown as Watched, (message) => void broken.push(message));
-  const violations = () => broken.splice(0);
+  const said = () => broken.splice(0);
   return {
     state,
     following,
-    violations,
+    said,
     write: (type: PodWrite['type'], before: ApiPod | undefined, now: ApiPod) => {
-      publish({ type, before, now });
-      return violations();
+      tell({ type, before, now });
+      return said();
     },
     askToken: (after: number, more: Partial<TokenRequest> = {}) => {
       state.elapsed += after;
-      reportToken({ ...TOKEN, ...more });
-      return violations();
+      tellToken({ ...TOKEN, ...more });
+      return said();
     },
-    idlePatch: () => reportIdle('/web/status', '{}'),
+    idlePatch: () => tellIdle('/web/status', '{}'),
     atRest: () => {
       following.atRest?.();
-      return violations();
+      return said();
     },
     ask: (name: string, after: number) => {
       state.elapsed += after;
       following.onCall?.({ target: 'api', name, about: '/web', writes: false });
-      return violations();
+      return said();
     },
   };
 }
@@ -127,19 +127,19 @@ test('a phase does not go back while a regular container runs, and a terminal ph
   expect(write('MODIFIED', phase('Running'), phase('Pending'))).toEqual([]);
   state.running = [main];
   expect(write('MODIFIED', phase('Running'), phase('Pending'))).toEqual([
-    'default/web: its phase at the API server went from Running to Pending',
+    'default/web: the API server has it go from Running to Pending',
   ]);
 });
 
 test('a pod that the node deletes at the API server has terminated, and none of its containers is running', () => {
   const { write, state } = watchedServer();
-  expect(write('DELETED', web, web)).toEqual(['default/web: it was deleted from the API server while it was Running']);
+  expect(write('DELETED', web, web)).toEqual(['default/web: it is gone from the API server, which had it Running']);
   expect(write('DELETED', phase('Failed'), phase('Failed'))).toEqual([]);
   state.running = [{ podUid: 'uid-1', containerName: 'main' }];
   expect(write('DELETED', phase('Failed'), phase('Failed'))).toEqual([
-    'default/web: it was deleted from the API server, but main is still running',
+    'default/web: it is gone from the API server, and main runs on',
   ]);
-  // A forced deletion is allowed, and so is the deletion of a mirror pod.
+  // By force, or as a mirror, it may.
   expect(write('DELETED', web, { ...web, mirroredUid: 'uid-2' })).toEqual([]);
   state.isDeletedByNode = false;
   expect(write('DELETED', web, web)).toEqual([]);
@@ -149,14 +149,14 @@ test('at rest, the API server has the pods and statuses of the node', () => {
   const { state, atRest } = watchedServer();
   expect(atRest()).toEqual([]);
   state.pods = [{ ...web, isDeleted: true }];
-  expect(atRest()).toEqual(['default/web is deleted, but still at the API server']);
+  expect(atRest()).toEqual(['default/web is deleted, and the API server has it still']);
   state.pods = [];
   expect(atRest()).toEqual(['the API server does not have default/web']);
   state.pods = [web, { ...web, uid: 'uid-2', pod: 'default/db' }];
-  expect(atRest()).toEqual(['the API server has default/db, but the node does not']);
+  expect(atRest()).toEqual(['the API server has default/db, and the node does not']);
   state.pods = [web];
   state.here = [own({ ...web.status, phase: 'Failed' })];
-  expect(atRest()).toEqual(['the API server has an outdated status of default/web: {"phase":"Failed"}']);
+  expect(atRest()).toEqual(['the API server has yet to hear of default/web: {"phase":"Failed"}']);
 });
 
 test('at rest, each static pod has its mirror pod, and each mirror pod its static pod', () => {
@@ -165,27 +165,27 @@ test('at rest, each static pod has its mirror pod, and each mirror pod its stati
   expect(atRest()).toEqual([]);
   state.here = [own({ ...web.status, phase: 'Pending' })];
   state.pods = [{ ...web, uid: 'mirror', mirroredUid: 'uid-1', status: { ...web.status, phase: 'Failed' } }];
-  expect(atRest()).toEqual(['default/web is Failed at the API server, but Pending on the node']);
+  expect(atRest()).toEqual(['the API server has default/web Failed, the node Pending']);
   state.pods = [{ ...web, uid: 'mirror', mirroredUid: 'uid-2' }];
   expect(atRest()).toEqual([
     'the API server does not have default/web',
-    'the API server has default/web, but the node does not',
+    'the API server has default/web, and the node does not',
   ]);
 });
 
 test('a patch that changes nothing is reported', () => {
-  const { idlePatch, violations } = watchedServer();
+  const { idlePatch, said } = watchedServer();
   idlePatch();
-  expect(violations()).toEqual(['a patch of /web/status has changed nothing: {}']);
+  expect(said()).toEqual(['a patch of /web/status has changed nothing: {}']);
 });
 
 test('while nothing happens, only heartbeats are sent to the API server', () => {
   const { ask, state, following } = watchedServer();
   expect(ask('get pods', MINUTE)).toEqual([]);
-  expect(ask('get pods', 1)).toEqual(['needless request to the API server: get pods /web']);
+  expect(ask('get pods', 1)).toEqual(['nothing has happened, and the API server is asked to get pods /web']);
   for (const name of ['update leases', 'get nodes', 'patch nodes/status']) expect(ask(name, MINUTE)).toEqual([]);
   expect(ask('get pods', 1).length).toBe(1);
-  // An agent that has to restart its watch of the pods may have missed a change.
+  // Whoever has to follow his pods anew may have missed something.
   expect([...ask('watch pods', MINUTE), ...ask('get pods', MINUTE)]).toEqual([]);
   following.onEvent?.({} as never);
   expect(ask('create events', MINUTE)).toEqual([]);
@@ -215,7 +215,7 @@ test('nothing is checked for a node without a cluster', () => {
 
 test('a new token is requested only when the last one gets old or is lost', () => {
   const { askToken, following } = watchedServer();
-  const tooSoon = ['another token is requested for web, whose last one is valid for 600 s'];
+  const tooSoon = ['another token is asked for web, whose last one holds for 600 s'];
   expect(askToken(1)).toEqual([]);
   expect(askToken(7 * MINUTE)).toEqual(tooSoon);
   expect(askToken(8 * MINUTE - 10_000)).toEqual([]);
@@ -237,6 +237,6 @@ test('no token is requested for a pod that the node knows to be deleted', () => 
   const { askToken, write } = watchedServer();
   write('DELETED', web, phase('Failed'));
   expect(askToken(MINUTE, { isIssued: false })).toEqual([]);
-  expect(askToken(1, { isIssued: false })).toEqual(['a token is requested for web, which is gone from the API server']);
+  expect(askToken(1, { isIssued: false })).toEqual(['a token is asked for web, which is gone from the API server']);
   expect(askToken(1, { isIssued: false, podUid: 'uid-2' })).toEqual([]);
 });

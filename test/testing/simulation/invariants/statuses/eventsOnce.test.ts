@@ -5,16 +5,13 @@ import type { RuntimeEffect } from '../../../../../cri/simulated/objects/views.t
 import type { Watched } from '../../../../../testing/simulation/invariants/invariant.ts';
 import { eventsOnce } from '../../../../../testing/simulation/invariants/statuses/eventsOnce.ts';
 
-/**
- * Returns functions that record events of one container and what happens to it in the runtime, with the resulting
- * violations.
- */
+/** What is violated by the events of one container, by what happens to it at the runtime. */
 function story() {
   const violations: string[] = [];
   const main = { id: 'main-id', podUid: 'web-uid', containerName: 'main', state: 'running' };
   const there: object[] = [];
   const sandbox = { podUid: 'web-uid' };
-  // The invariant reads only these fields.
+  // As far as it is looked at.
   const clock = { elapsed: 0 };
   let found = [{ id: 'sandbox', podUid: 'web-uid' }];
   const sandboxes = () => found;
@@ -66,7 +63,7 @@ test('each creation may be reported once, however late', () => {
   tell();
   expect(violations).toEqual([]);
   tell();
-  expect(violations).toEqual(['recorded twice: default/web Created: Container created']);
+  expect(violations).toEqual(['told twice: default/web Created: Container created']);
 });
 
 test('the next agent may report a container that an earlier agent created once more', () => {
@@ -90,7 +87,7 @@ test.each(['Killing', 'BackOff', 'FailedPostStartHook'])('%s may be reported onc
   tell(reason, 'main');
   expect(violations).toEqual([]);
   tell(reason, 'main');
-  expect(violations).toEqual([`recorded twice: default/web ${reason}: main`]);
+  expect(violations).toEqual([`told twice: default/web ${reason}: main`]);
 });
 
 test('the stop of each of two concurrent runs may be reported', () => {
@@ -104,7 +101,7 @@ test('the stop of each of two concurrent runs may be reported', () => {
   }
   expect(violations).toEqual([]);
   tell('Killing', 'main');
-  expect(violations).toEqual(['recorded twice: default/web Killing: main']);
+  expect(violations).toEqual(['told twice: default/web Killing: main']);
 });
 
 test.each([
@@ -129,7 +126,7 @@ test.each([
   }
   expect(violations).toEqual([]);
   tell(reason, message);
-  expect(violations).toEqual([`recorded twice: default/web ${reason}: ${message}`]);
+  expect(violations).toEqual([`told twice: default/web ${reason}: ${message}`]);
 });
 
 test('an event that requires two attempts must not be reported twice at the same time', () => {
@@ -166,7 +163,7 @@ test('no event may be reported twice with the same message for the same object a
   fail();
   expect(violations).toEqual([]);
   fail();
-  expect(violations).toEqual(['recorded twice: default/web Failed: Error: failed to create containerd task']);
+  expect(violations).toEqual(['told twice: default/web Failed: Error: failed to create containerd task']);
 });
 
 test('the store may recover twice at the same time from two failures', () => {

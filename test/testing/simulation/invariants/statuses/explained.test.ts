@@ -5,7 +5,7 @@ import { Schedule } from '../../../../../testing/simulation/run/schedule.ts';
 
 const START = 1_000_000;
 
-/** Creates an agent with a waiting actor, and returns the violations of the invariant. */
+/** An agent with one actor of its own that waits, and what the invariant says to it. */
 function waiting() {
   const clock = new Schedule(START);
   const broken: string[] = [];
@@ -37,7 +37,7 @@ function waiting() {
   const watched = { host: { clock }, agent } as unknown as Watched;
   const { whole, beforeJump } = explained.follow(watched, (message) => void broken.push(message));
   return {
-    /** The actor starts to wait now for this number of milliseconds, and is checked. */
+    /** It begins to wait now, for so many milliseconds, and is seen. */
     wait: (ms: number) => {
       shown = { since: clock.now(), until: clock.now() + ms };
       whole?.();
@@ -53,7 +53,7 @@ function waiting() {
       beforeJump?.();
       clock.jump(ms);
     },
-    violations: () => {
+    said: () => {
       whole?.();
       return broken.splice(0);
     },
@@ -61,105 +61,105 @@ function waiting() {
 }
 
 test('an actor of the node that waits for nothing named is detected', () => {
-  const { show, violations } = waiting();
+  const { show, said } = waiting();
   show({ tags: ['waiting'], waitingFor: undefined });
-  expect(violations()).toEqual(['garbage in waiting (waiting) does not name what it waits for']);
+  expect(said()).toEqual(['garbage in waiting (waiting) waits for nothing that has a name']);
 });
 
 test('the explanation of the node has an answer and no malformed line', () => {
-  const { explain, violations } = waiting();
-  expect(violations()).toEqual([]);
+  const { explain, said } = waiting();
+  expect(said()).toEqual([]);
   explain({ answer: ' ' });
-  expect(violations()).toContainEqual(expect.stringMatching(/^there is no answer: /));
+  expect(said()).toContainEqual(expect.stringMatching(/^there is no answer: /));
   explain({ use: ['cpu: NaN of 4 cores'] });
-  expect(violations()).toEqual([expect.stringMatching(/^odd line " *cpu: NaN of 4 cores" in /)]);
+  expect(said()).toEqual([expect.stringMatching(/^odd line " *cpu: NaN of 4 cores" in /)]);
 });
 
 test.each([0, 3_600_000, -3_600_000, 10_000])(
   'a wait must not exceed its time, even if the wall clock is set by %i ms meanwhile',
   async (ms) => {
-    const { wait, pass, jump, violations } = waiting();
+    const { wait, pass, jump, said } = waiting();
     wait(10_000);
     await pass(5_000);
     jump(ms);
-    expect(violations()).toEqual([]);
+    expect(said()).toEqual([]);
     await pass(5_000);
-    expect(violations()).toEqual([]);
+    expect(said()).toEqual([]);
     await pass(1_000);
-    expect(violations()).toEqual(['garbage in waiting has been overdue for 1000 ms']);
+    expect(said()).toEqual(['garbage in waiting waits until 1000 ms ago']);
     wait(10_000);
-    expect(violations()).toEqual([]);
+    expect(said()).toEqual([]);
     await pass(11_000);
-    expect(violations()).toEqual(['garbage in waiting has been overdue for 1000 ms']);
+    expect(said()).toEqual(['garbage in waiting waits until 1000 ms ago']);
   },
 );
 
 test('a wait after another failure is a new wait, although a clock that was set back shows the same end', async () => {
-  const { show, pass, jump, violations } = waiting();
+  const { show, pass, jump, said } = waiting();
   const retry = (at: number) =>
     show({ since: START, until: START + 25_000, lastFailure: { at, reason: 'ENOSPC', message: 'full' } });
   jump(10_000);
   await pass(10_000);
   retry(START + 20_000);
-  expect(violations()).toEqual([]);
+  expect(said()).toEqual([]);
   jump(-10_000);
   await pass(10_000);
   retry(START + 20_001);
-  expect(violations()).toEqual([]);
+  expect(said()).toEqual([]);
   await pass(5_100);
-  expect(violations()).toEqual(['garbage in waiting has been overdue for 100 ms']);
+  expect(said()).toEqual(['garbage in waiting waits until 100 ms ago']);
 });
 
 test('a wait by the wall clock ends at most a second late, however the clock was set meanwhile', async () => {
-  const { show, pass, jump, violations } = waiting();
+  const { show, pass, jump, said } = waiting();
   show({ tags: ['waiting', 'byWallClock'], since: START, until: START + 10_000 });
-  expect(violations()).toEqual([]);
+  expect(said()).toEqual([]);
   jump(-3_600_000);
   await pass(20_000);
-  expect(violations()).toEqual([]);
+  expect(said()).toEqual([]);
   jump(3_600_000);
   await pass(1_000);
-  expect(violations()).toEqual([]);
+  expect(said()).toEqual([]);
   await pass(100);
-  expect(violations()).toEqual(['garbage in waiting has been overdue for 100 ms']);
+  expect(said()).toEqual(['garbage in waiting waits until 100 ms ago']);
 });
 
 test('another failure during a wait does not extend it, even if the clock was set ahead', async () => {
-  const { show, pass, jump, violations } = waiting();
+  const { show, pass, jump, said } = waiting();
   const failed = (at: number) =>
     show({ since: START, until: START + 5_000, lastFailure: { at, reason: 'ENOSPC', message: 'full' } });
   failed(START);
-  expect(violations()).toEqual([]);
+  expect(said()).toEqual([]);
   jump(10_000);
   failed(START + 10_000);
-  expect(violations()).toEqual([]);
+  expect(said()).toEqual([]);
   await pass(5_100);
-  expect(violations()).toEqual(['garbage in waiting has been overdue for 100 ms']);
+  expect(said()).toEqual(['garbage in waiting waits until 100 ms ago']);
 });
 
 test('a wait that looks like one from before the clock was set back has its own duration', async () => {
-  const { wait, pass, jump, violations } = waiting();
+  const { wait, pass, jump, said } = waiting();
   wait(10_000);
   await pass(9_000);
   jump(-10_000);
   await pass(1_000);
   wait(10_000);
   await pass(9_000);
-  expect(violations()).toEqual([]);
+  expect(said()).toEqual([]);
   await pass(2_000);
-  expect(violations()).toEqual(['garbage in waiting has been overdue for 1000 ms']);
+  expect(said()).toEqual(['garbage in waiting waits until 1000 ms ago']);
 });
 
 test('a state may wait for a timer that an earlier state set before the clock was set ahead', async () => {
-  const { show, pass, jump, violations } = waiting();
+  const { show, pass, jump, said } = waiting();
   const until = START + 10_000;
   show({ state: 'sending', waitingFor: 'an answer' });
   jump(3_600_000);
   await pass(1_000);
   show({ since: START + 3_601_000, until });
-  expect(violations()).toEqual([]);
+  expect(said()).toEqual([]);
   await pass(9_000);
-  expect(violations()).toEqual([]);
+  expect(said()).toEqual([]);
   await pass(1_000);
-  expect(violations()).toEqual(['garbage in waiting has been overdue for 1000 ms']);
+  expect(said()).toEqual(['garbage in waiting waits until 1000 ms ago']);
 });

@@ -39,11 +39,11 @@ const cases: readonly (readonly [string, Partial<PodStatus>, StatusRelation])[] 
   ['main: restartCount 3 became 2', of({ restartCount: 2 }), inOneLife],
   ['main: restartCount 3 became 2', of({ restartCount: 2 }), overRestart],
   [
-    'main: it was running and is waiting, without a termination of its run',
+    'main: it was running and waits, without the end of its run',
     of({ state: { waiting: { reason: 'ContainerCreating' } } }),
     inOneLife,
   ],
-  [`main: its start time ${LATER} became ${AT}`, of({ state: { running: { startedAt: AT } } }), overRestart],
+  [`main: its start ${LATER} became ${AT}`, of({ state: { running: { startedAt: AT } } }), overRestart],
 ];
 
 test.each(cases)('%s', (message, over, between) => {
@@ -71,7 +71,7 @@ test('a terminal phase never changes', () => {
   expect(regressions(before, ended, overRestart)).toEqual([]);
 });
 
-test('a later agent need not report information that was lost, nor times from before the clock was set', () => {
+test('a later agent need not report what nobody knows any more, nor times from before the clock was set', () => {
   const lower = { ...before, ...of({ restartCount: 1 }), startTime: LATER };
   expect(regressions(before, lower, { ...overRestart, knownRestarts: () => 1 })).toEqual([]);
   const conditions = [{ type: 'Ready', status: 'False' as const, lastTransitionTime: AT }];
@@ -96,7 +96,7 @@ const waiting = { waiting: { reason: 'CrashLoopBackOff' } };
 test('a container that has exited does not run again, under any agent', () => {
   const again = status({ state: running, lastState: { terminated: second } });
   for (const between of [inOneLife, overRestart])
-    expect(regressions(ended, again, between)).toEqual(['main: containerd://1 had terminated, but is running']);
+    expect(regressions(ended, again, between)).toEqual(['main: containerd://1 had ended and runs']);
   expect(
     regressions(ended, { ...again, ...of({ ...again.containerStatuses?.[0], containerID: '2' }) }, inOneLife),
   ).toEqual([]);
@@ -111,7 +111,7 @@ test.each<Partial<End>>([{ exitCode: 137 }, { finishedAt: AT }, { startedAt: LAT
       status({ state: { terminated: other }, lastState: { terminated: first } }),
       inOneLife,
     );
-    expect(told).toMatch(/^main: the termination of containerd:..1, .* became /);
+    expect(told).toMatch(/^main: the end of containerd:..1, .* became /);
     expect(regressions(ended, status({ state: waiting, lastState: { terminated: other } }), overRestart)).toEqual([
       told,
     ]);
@@ -122,7 +122,7 @@ test('a later agent may correct an exit that an earlier one only assumed', () =>
   const refused = status({ state: { terminated: end('containerd://1', { exitCode: 128, reason: 'StartError' }) } });
   expect(regressions(refused, ended, inOneLife)).toHaveLength(1);
   expect(regressions(refused, ended, overRestart)).toEqual([]);
-  // A later container list may also lack the run.
+  // A later list may as well.
   const unknown = end('containerd://1', { exitCode: 137, reason: 'ContainerStatusUnknown', finishedAt: null });
   expect(regressions(status({ state: { terminated: unknown } }), ended, inOneLife)).toEqual([]);
 });
@@ -132,7 +132,7 @@ test('a terminated run has the start time that it had while it ran', () => {
   expect(regressions(begun, status({ state: { terminated: second } }), inOneLife)).toEqual([]);
   const other = end('containerd://1', { startedAt: LATER });
   expect(regressions(begun, status({ state: { terminated: other } }), inOneLife)).toEqual([
-    `main: its start time ${AT} became ${LATER}`,
+    `main: its start ${AT} became ${LATER}`,
   ]);
 });
 
@@ -144,7 +144,7 @@ test('a runtime that has lost the start time of a run may report a later one', (
 
 test('the same agent reports the last exit until there is a later one', () => {
   const next = { state: running, containerID: 'containerd://2' };
-  const gone = ['main: its last termination is no longer reported'];
+  const gone = ['main: it is not told any more how it ended'];
   expect(regressions(ended, status({ ...next, lastState: {} }), inOneLife)).toEqual(gone);
   expect(regressions(ended, status({ ...next, lastState: {} }), overRestart)).toEqual([]);
   expect(regressions(ended, status({ ...next, lastState: { terminated: second } }), inOneLife)).toEqual([]);

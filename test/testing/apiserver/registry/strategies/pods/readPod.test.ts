@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Returns `accepted`, or the server's error message for a new pod without the pod's name. */
+/** The server's answer to a new pod, without the name of the pod. */
 async function answerTo(pod: object): Promise<string> {
   const body: Json = JSON.parse(JSON.stringify(pod));
   try {
