@@ -39,9 +39,18 @@ interface PluginRegistryDependencies {
   readonly onError: (error: unknown) => void;
 }
 
+/** The state of a socket, for the metrics. */
+export interface PluginSocketState {
+  readonly socketPath: string;
+  /** Whether a handler has accepted the plugin, so that it is registered or is being registered. */
+  readonly isAccepted: boolean;
+}
+
 type ScanDependencies = Omit<PluginRegistryDependencies, 'types'> & {
   /** The handlers by plugin type. */
   readonly handlers: ReadonlyMap<string, PluginHandler>;
+  /** The sockets by path. */
+  readonly sockets: Map<string, PluginSocket>;
 };
 
 /** A socket in the directory and the progress of its registration. */
@@ -50,6 +59,8 @@ interface PluginSocket {
   readonly identity: string;
   registration?: { readonly plugin: PluginInfo; readonly handler: PluginHandler };
   isPending: boolean;
+  /** Whether the plugin is valid, and its registration has not failed since. */
+  isAccepted: boolean;
   failureCount: number;
   retryAt: number;
 }
@@ -58,6 +69,7 @@ export class PluginRegistry {
   readonly #dependencies: PluginRegistryDependencies;
   readonly #handlers = new Map<string, PluginHandler>();
   readonly #signals: AbortSignal[] = [];
+  readonly #sockets = new Map<string, PluginSocket>();
   #scans: Promise<void> | undefined;
 
   constructor(dependencies: PluginRegistryDependencies) {
@@ -73,23 +85,30 @@ export class PluginRegistry {
     this.#handlers.set(type, handler);
     this.#signals.push(signal);
     if (types.every((each) => this.#handlers.has(each)))
-      this.#scans = followPlugins({ ...this.#dependencies, handlers: this.#handlers }, AbortSignal.any(this.#signals));
+      this.#scans = followPlugins(
+        { ...this.#dependencies, handlers: this.#handlers, sockets: this.#sockets },
+        AbortSignal.any(this.#signals),
+      );
     await waitOnce(Number.MAX_SAFE_INTEGER, clock, signal);
     await this.#scans;
+  }
+
+  /** Returns the state of each socket in the directory. */
+  socketStates(): PluginSocketState[] {
+    return [...this.#sockets].map(([socketPath, { isAccepted }]) => ({ socketPath, isAccepted }));
   }
 }
 
 /** Watches the directory until the signal aborts. Creates the directory if it does not exist. */
 async function followPlugins(dependencies: ScanDependencies, signal: AbortSignal): Promise<void> {
-  const { directory, files, clock, onError } = dependencies;
-  const sockets = new Map<string, PluginSocket>();
+  const { directory, files, clock, sockets, onError } = dependencies;
   let lastProblem = '';
   while (!signal.aborted) {
     try {
       await files.mkdir(directory, { recursive: true, mode: DIRECTORY_MODE });
       const identities = await findSockets(files, directory);
       if (signal.aborted) break;
-      updateSockets(dependencies, sockets, identities, signal);
+      updateSockets(dependencies, identities, signal);
       lastProblem = '';
     } catch (error) {
       // Report a lasting problem only once.
@@ -125,17 +144,23 @@ function ignoreMissing(error: unknown): undefined {
 /** Deregisters the plugins whose sockets are gone, and starts the registration of new ones. */
 function updateSockets(
   dependencies: ScanDependencies,
-  sockets: Map<string, PluginSocket>,
   identities: ReadonlyMap<string, string>,
   signal: AbortSignal,
 ): void {
+  const { sockets } = dependencies;
   for (const [path, socket] of sockets) {
     if (identities.get(path) === socket.identity) continue;
     sockets.delete(path);
     socket.registration?.handler.deregister(socket.registration.plugin);
   }
   for (const [path, identity] of identities) {
-    const socket = sockets.get(path) ?? { identity, isPending: false, failureCount: 0, retryAt: 0 };
+    const socket = sockets.get(path) ?? {
+      identity,
+      isPending: false,
+      isAccepted: false,
+      failureCount: 0,
+      retryAt: 0,
+    };
     sockets.set(path, socket);
     const isDue = dependencies.clock.now() >= socket.retryAt;
     if (socket.registration !== undefined || socket.isPending || !isDue) continue;
@@ -167,12 +192,17 @@ async function registerSocket(
       throw new Error(
         `RegisterPlugin error -- no handler registered for plugin type: ${plugin.type} at socket ${path}`,
       );
-    const refusal = await registrationProblem(plugin, handler);
+    let refusal = validationProblem(plugin, handler);
+    if (refusal === undefined) {
+      socket.isAccepted = true;
+      refusal = await registrationProblem(plugin, handler);
+    }
     if (!isCurrent()) {
       if (refusal === undefined) handler.deregister(plugin);
       return;
     }
     if (refusal !== undefined) {
+      socket.isAccepted = false;
       await notify(client, refusal, signal);
       throw new Error(refusal);
     }
@@ -180,6 +210,7 @@ async function registerSocket(
     await notify(client, '', signal).catch((error) => {
       if (socket.registration !== undefined && isCurrent()) handler.deregister(plugin);
       delete socket.registration;
+      socket.isAccepted = false;
       throw error;
     });
     socket.failureCount = 0;
@@ -194,19 +225,24 @@ async function registerSocket(
   }
 }
 
-/** Registers the plugin with its handler. If that fails, returns the reason in the kubelet's words. */
-async function registrationProblem(plugin: PluginInfo, handler: PluginHandler): Promise<string | undefined> {
+/** Returns the reason in the kubelet's words if the plugin cannot be used. */
+function validationProblem(plugin: PluginInfo, handler: PluginHandler): string | undefined {
   try {
     handler.validate(plugin);
+    return undefined;
   } catch (error) {
     return `RegisterPlugin error -- plugin validation failed with err: ${messageOf(error)}`;
   }
+}
+
+/** Registers the plugin with its handler. If that fails, returns the reason in the kubelet's words. */
+async function registrationProblem(plugin: PluginInfo, handler: PluginHandler): Promise<string | undefined> {
   try {
     await handler.register(plugin);
+    return undefined;
   } catch (error) {
     return `RegisterPlugin error -- plugin registration failed with err: ${messageOf(error)}`;
   }
-  return undefined;
 }
 
 async function readPluginInfo(client: PacedClient, path: string, signal: AbortSignal): Promise<PluginInfo> {

@@ -4,10 +4,12 @@
  */
 import * as z from 'zod/mini';
 import { hostFiles } from '../../host/files/fileSystem.ts';
+import type { HostPort } from '../../kubernetes/admission/refusal.ts';
 import { resourceRequirementsSchema } from '../../kubernetes/api/schema/container.ts';
 import { type Pod, podSchema } from '../../kubernetes/api/schema/pod.ts';
 import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
 import { type Allocation, allocationFromCheckpoints } from '../../kubernetes/resources/allocation.ts';
+import type { PodResources } from '../../kubernetes/resources/resize.ts';
 import type { ContainerEnds } from '../../kubernetes/status/view.ts';
 import type { ProbeResults } from '../../machines/container/context.ts';
 import type { StoredManifest } from '../sources/manifest/manifestSet.ts';
@@ -18,9 +20,23 @@ import {
 } from './resourceCheckpoints.ts';
 import { type FactStore, openStore, type StoreOptions } from './store.ts';
 
-const hostPortSchema = z.object({ port: z.int(), protocol: z.enum(['TCP', 'UDP', 'SCTP']), hostIp: z.string() });
+/**
+ * Creates the schema of a stored object from the schemas of all of its fields. A field without a schema would be written
+ * to the disk and be lost when a later agent reads it.
+ */
+const storedObject =
+  <Stored extends object>() =>
+  (fields: { readonly [Field in keyof Required<Stored>]: z.ZodMiniType }) =>
+    // The schemas of the fields are less strict than their types, because only this agent writes the files.
+    z.object(fields) as unknown as z.ZodMiniType<Stored>;
 
-const podResourcesSchema = z.object({
+const hostPortSchema = storedObject<HostPort>()({
+  port: z.int(),
+  protocol: z.enum(['TCP', 'UDP', 'SCTP']),
+  hostIp: z.string(),
+});
+
+const podResourcesSchema = storedObject<PodResources>()({
   pod: z.optional(resourceRequirementsSchema),
   containers: z.record(z.string(), resourceRequirementsSchema),
 });
@@ -41,22 +57,22 @@ const factSchemas = {
       if ('spec' in stored) return { pods: [stored] };
       return 'pod' in stored ? { ...stored, pods: [stored.pod] } : stored;
     }),
-    z.object({ pods: z.array(podSchema), digest: z.optional(z.string()) }),
-  ) as unknown as z.ZodMiniType<StoredManifest>,
+    storedObject<StoredManifest>()({ pods: z.array(podSchema), digest: z.optional(z.string()) }),
+  ),
   /** The pods of the last valid response from a manifest URL, keyed by URL. */
   fetched: z.array(podSchema) as unknown as z.ZodMiniType<readonly Pod[]>,
   /** Terminal statuses, keyed by pod UID. */
   statuses: z.looseObject({ phase: z.enum(['Succeeded', 'Failed']) }) as unknown as z.ZodMiniType<PodStatus>,
   /** Terminal statuses that a sink has not acknowledged yet, keyed by the UID of a pod that may have been removed. */
-  unacknowledged: z.object({
+  unacknowledged: storedObject<UnacknowledgedStatus>()({
     namespace: z.string(),
     name: z.string(),
     status: z.looseObject({ phase: z.enum(['Succeeded', 'Failed']) }),
     // Missing in files that older versions wrote.
     isFinal: z._default(z.boolean(), false),
-  }) as unknown as z.ZodMiniType<UnacknowledgedStatus>,
-  /** Admitted resources, keyed by pod UID. */
-  allocations: z.object({
+  }),
+  /** Admitted resources, keyed by pod UID. The sizes of containers are read from the checkpoints. */
+  allocations: storedObject<Omit<Allocation, 'sizes'>>()({
     cpuMillis: z.number(),
     memoryBytes: z.number(),
     hostPorts: z.array(hostPortSchema),
@@ -66,17 +82,15 @@ const factSchemas = {
     priority: z._default(z.nullable(z.int()), null),
     qos: z._default(z.enum(['Guaranteed', 'Burstable', 'BestEffort']), 'Burstable'),
     resources: z.optional(podResourcesSchema),
-  }) as unknown as z.ZodMiniType<Allocation>,
+  }),
   /** Probe results of running containers, keyed by pod UID. */
-  probes: z.array(z.object({ id: z.string(), started: z.boolean(), ready: z.boolean() })) as unknown as z.ZodMiniType<
-    readonly ProbeResults[]
-  >,
+  probes: z.array(storedObject<ProbeResults>()({ id: z.string(), started: z.boolean(), ready: z.boolean() })),
   /** Statuses of terminated containers of pods that are not from an API server, keyed by pod UID. */
-  containerEnds: z.object({
+  containerEnds: storedObject<ContainerEnds>()({
     initContainerStatuses: z.optional(z.array(endedContainerSchema)),
     containerStatuses: z.optional(z.array(endedContainerSchema)),
     ephemeralContainerStatuses: z.optional(z.array(endedContainerSchema)),
-  }) as unknown as z.ZodMiniType<ContainerEnds>,
+  }),
 };
 
 /** The terminal status of a pod, for sinks that must acknowledge it. */

@@ -1,6 +1,7 @@
 /** Serves pages about the agent's own process: `/statusz`, `/flagz` and the configuration at `/configz`. */
 import { sendJson, sendText } from '../answers.ts';
 import type { HttpResponse, Route } from '../exchange.ts';
+import { STATUSZ_PATH } from './paths.ts';
 
 interface Status {
   /** Milliseconds since the epoch. */
@@ -10,7 +11,7 @@ interface Status {
   readonly kubeletVersion: string;
   /** The version of Node.js. The kubelet reports the version of Go in this field. */
   readonly runtimeVersion: string;
-  /** All paths that are served. A kubelet lists only those that are not web services (`RegisteredHandlePaths`). */
+  /** The listed paths (`PathTable.statuszPaths`), which are known once all routes exist. */
   readonly paths: () => readonly string[];
 }
 
@@ -23,7 +24,7 @@ const toJsonMediaType = (kind: string) => `application/json;v=v1beta1;g=config.k
  * a delimiter for the text at random, but here it is always the first one.
  */
 export const statuszRoute = (status: Status): Route => ({
-  pathPrefix: '/statusz',
+  pathPrefix: STATUSZ_PATH,
   handle: async ({ request, response }) => {
     const uptimeSeconds = Math.max(0, Math.floor((status.now() - status.startedAt) / 1_000));
     const statusFields = {

@@ -33,6 +33,8 @@ const GET_OR_POST = ['GET', 'POST'];
 const DEBUGGING_RULE = { isDebugging: true } as const;
 const EXACT_RULE: PathRule = { reach: 'exact' };
 
+export const STATUSZ_PATH = '/statusz';
+
 const PATH_RULES: ReadonlyMap<string, PathRule> = new Map<string, PathRule>([
   ['/pods', { reach: 'tree', segmentCounts: [0], methods: GET, servesJson: true }],
   ['/stats', { reach: 'directory', segmentCounts: [1], methods: GET_OR_POST, servesJson: true }],
@@ -48,7 +50,7 @@ const PATH_RULES: ReadonlyMap<string, PathRule> = new Map<string, PathRule>([
   ['/debug/flags/v', { ...EXACT_RULE, ...DEBUGGING_RULE }],
   ['/configz', { ...EXACT_RULE, ...DEBUGGING_RULE }],
   ['/flagz', { ...EXACT_RULE, ...DEBUGGING_RULE }],
-  ['/statusz', { ...EXACT_RULE, ...DEBUGGING_RULE }],
+  [STATUSZ_PATH, { ...EXACT_RULE, ...DEBUGGING_RULE }],
 ]);
 
 /** Debugging paths that return a message if debugging is disabled. All other debugging paths return 404. */
@@ -88,6 +90,18 @@ export class PathTable {
   /** The served paths, sorted and without trailing slashes. */
   get servedPaths(): readonly string[] {
     return [...this.#entries.keys()].toSorted();
+  }
+
+  /**
+   * The first segments of the paths that a kubelet lists in `/statusz`, sorted. A kubelet omits its web services, which
+   * are the paths with subpaths, and `/statusz` itself, which it installs last (`RegisteredHandlePaths` in
+   * server/server.go:157, `aggregatePaths` in `pkg/server/statusz` of apiserver).
+   */
+  get statuszPaths(): readonly string[] {
+    const handlers = [...this.#entries.values()].filter(
+      ({ reach, disabled, pathPrefix }) => (reach === 'exact' || disabled !== undefined) && pathPrefix !== STATUSZ_PATH,
+    );
+    return [...new Set(handlers.map(({ pathPrefix }) => `/${pathPrefix.split('/', 2)[1]}`))].toSorted();
   }
 
   /** Looks up a path, which must be normalized. */

@@ -37,6 +37,7 @@ const CERTIFICATE_RATE = { qps: 5, burst: 10 };
 interface ClusterObserver {
   readonly createRequestObserver: (host: string) => RequestObserver;
   readonly credentials: CredentialObserver;
+  readonly onTransportCreated: () => void;
 }
 
 export interface JoinOptions {
@@ -60,7 +61,7 @@ export async function joinCluster(
 ): Promise<JoinedCluster> {
   const { rateLimit, eventRate } = config;
   const servingListeners = createListeners();
-  const { connect, reconnect, abortController } = createConnections();
+  const { connect, reconnect, abortController } = createConnections(observer?.onTransportCreated);
   const clusterConnection = await readClusterConnection(config, {
     clock: systemClock,
     onProblem,
@@ -109,12 +110,13 @@ export async function joinCluster(
  * Returns a function that opens connections to the API server, and one that reconnects all of them. Aborting
  * `abortController` closes them.
  */
-function createConnections() {
+function createConnections(onCreated: () => void = () => {}) {
   const transports: Http2Transport[] = [];
   const abortController = new AbortController();
   const createTransport = (endpoint: KubeEndpoint) => {
     const transport = new Http2Transport(endpoint, systemClock);
     transports.push(transport);
+    onCreated();
     abortController.signal.addEventListener('abort', () => transport.close(), { once: true });
     return transport;
   };

@@ -6,6 +6,7 @@ import type { Cri } from '../../cri/client/calls.ts';
 import { type Disk, type LocalFileSystem, parseDiskStats, parseFileSystems } from '../../host/usage/disks.ts';
 import { readFileSystemUsage } from '../../host/usage/fileSystemUsage.ts';
 import { parseBootTime, parseMemoryTotals } from '../../host/usage/hostFacts.ts';
+import { readMemoryModules } from '../../host/usage/memoryModules.ts';
 import { parseProcessors } from '../../host/usage/processors.ts';
 import type { CadvisorHost } from '../../kubelet-api/metrics/cadvisor/cadvisor.ts';
 import type { DiskUsage } from '../../kubelet-api/metrics/cadvisor/row.ts';
@@ -58,14 +59,15 @@ export function createCadvisorHostReader({
 }
 
 async function readHardware() {
-  const [identity, cpuinfo, mountinfo] = await Promise.all([
+  const [identity, memoryModules, cpuinfo, mountinfo] = await Promise.all([
     readHostIdentity(),
+    readMemoryModules(),
     readProc('cpuinfo'),
     readProc('self/mountinfo'),
   ]);
   const { machineID: machineId, systemUUID: systemUuid, bootID: bootId, kernelVersion, osImage } = identity;
   const versionFields = { kernelVersion, osVersion: osImage, version: ownVersion().gitVersion };
-  const machineFields = { machineId, systemUuid, bootId, ...versionFields, ...parseProcessors(cpuinfo) };
+  const machineFields = { machineId, systemUuid, bootId, ...versionFields, ...parseProcessors(cpuinfo), memoryModules };
   return { machine: machineFields, fileSystems: parseFileSystems(mountinfo) };
 }
 

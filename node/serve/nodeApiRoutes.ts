@@ -43,7 +43,7 @@ interface RouteDependencies {
   readonly metrics?: NodeMetrics | undefined;
 }
 
-/** Creates the routes. `paths` returns the paths of all routes, for `/statusz`. */
+/** Creates the routes. `paths` returns the paths that `/statusz` lists. */
 export async function nodeApiRoutes(
   dependencies: RouteDependencies,
   paths: () => readonly string[],

@@ -18,6 +18,7 @@ import type { FindTokenOwner } from '../../kubelet-api/access/authentication.ts'
 import type { Caller, Route } from '../../kubelet-api/exchange.ts';
 import { healthRoutes, PING_CHECK } from '../../kubelet-api/listener/health.ts';
 import { type Listener, listen, listenPlain } from '../../kubelet-api/listener/listener.ts';
+import { PathTable } from '../../kubelet-api/listener/paths.ts';
 import {
   ensureSelfSignedPair,
   issuedPair,
@@ -174,7 +175,7 @@ async function listenReadOnly(dependencies: ListenerDependencies, port: number) 
   return listenPlain({ address, routes, clock, onError: errorLogger(dependencies), onRequest });
 }
 
-/** Returns the routes of the API, wrapped so that scrapes are counted. `paths` returns the paths of all routes. */
+/** Returns the routes of the API, wrapped so that scrapes are counted. `paths` returns the paths that `/statusz` lists. */
 async function createCountedRoutes(
   { use, ...parts }: ListenerDependencies,
   paths: () => readonly string[],
@@ -193,9 +194,9 @@ async function listenOnce(dependencies: ListenerDependencies): Promise<Listener>
     configuredPair ?? (await ensureSelfSignedPair({ directory, names, files, now: clock.now(), onProblem }));
   const ownTokens = cluster ? undefined : await readOrCreateOwnToken(dependencies);
   const apiAccess = accessFactory(dependencies, ownTokens);
-  let routePaths: readonly string[] = [];
-  const routes: readonly Route[] = await createCountedRoutes(dependencies, () => routePaths);
-  routePaths = routes.map(({ pathPrefix }) => pathPrefix).toSorted();
+  let listedPaths: readonly string[] = [];
+  const routes: readonly Route[] = await createCountedRoutes(dependencies, () => listedPaths);
+  listedPaths = new PathTable(routes, serving.enabledFeatures).statuszPaths;
   const listener = await listen({
     address: { host, port },
     routes,

@@ -94,6 +94,7 @@ export async function createHostNode(
     types: cluster === undefined ? ['DevicePlugin'] : ['DevicePlugin', 'DRAPlugin'],
     onError: (error) => errorLog.onError('plugins', error),
   });
+  if (!isSimulated) metering?.metrics.addPlugins(() => pluginRegistry.socketStates());
   const credentialPluginsController = new AbortController();
   const nodeParts: NodeParts = {
     cluster: cluster && { ...cluster, servedPort: apiPort },
@@ -103,7 +104,6 @@ export async function createHostNode(
     restartRuntime,
     ...observers,
     onError: errorLog.onError,
-    onRelisted: metering?.metrics.observers.onRelisted,
     ...logCallbacks(logger, errorLog),
     objectCachePrefix: objectsDirectory(config.rootDirectory),
     ...(config.runtimeClassPath ? { readClasses: runtimeClassReader(config.runtimeClassPath, logger) } : {}),

@@ -94,20 +94,12 @@ export const exclusionReasons: readonly ExclusionReason[] = [
   { names: ['kubelet_started_host_process_containers_*'], text: 'only on Windows' },
   { names: ['kubelet_volume_stats_*'], text: NO_VOLUME_CLAIMS },
   {
-    names: ['plugin_manager_total_plugins'],
-    text: 'the node exposes the registrations of device plugins and the claims of DRA drivers, but does not count sockets',
-  },
-  {
     names: ['rest_client_dns_resolution_duration_seconds', 'rest_client_exec_plugin_policy_call_total'],
     text: NEVER_REGISTERED,
   },
   {
-    names: [
-      'rest_client_transport_cache_*',
-      'rest_client_transport_cert_rotation_gc_calls_total',
-      'rest_client_transport_create_calls_total',
-    ],
-    text: 'the agent creates its transports once, at its start, and caches none',
+    names: ['rest_client_transport_cache_*', 'rest_client_transport_cert_rotation_gc_calls_total'],
+    text: 'the agent creates its transports once, at its start, and caches none, so that nothing is collected',
   },
   {
     names: ['scrape_error'],
@@ -118,7 +110,6 @@ export const exclusionReasons: readonly ExclusionReason[] = [
     names: ['container_cpu_load_average_10s', 'container_cpu_load_d_average_10s', 'container_tasks_state'],
     text: 'a kubelet does not measure them and reports 0, and a value that was not measured is absent here',
   },
-  { names: ['machine_dimm_*'], text: 'memory controllers are not inspected' },
   {
     names: ['machine_nvm_*'],
     text: 'a kubelet is built without the library that reads them and reports 0',

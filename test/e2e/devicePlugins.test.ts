@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:https';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { afterAll, expect, test } from '@jest/globals';
 import { type FakeDevice, type FakePluginOptions, startDevicePlugin } from '../fakes/devicePlugin.ts';
 import { eventually } from './support/eventually.ts';
@@ -100,7 +102,24 @@ test('a plugin whose socket is in plugins_registry provides devices on a node wi
   await node.write('zero', podManifest('zero', [shell('main', steadily(printing), { resources })]));
   expect(await node.log(await node.running('zero'), 'main', 'printed')).toEqual(['character special file']);
   expect(plugin.calls).toContainEqual({ method: 'Allocate', devices: ['z0'] });
+  const states = ['actual_state_of_world', 'desired_state_of_world'].map(
+    (state) => `plugin_manager_total_plugins{socket_path="${join(registry, 'plugin.sock')}",state="${state}"} 1`,
+  );
+  expect((await scrapeMetrics()).split('\n')).toEqual(expect.arrayContaining(states));
 });
+
+async function scrapeMetrics(): Promise<string> {
+  const port = /served on port (\d+)/.exec(`${agent.out()}${agent.err()}`)?.[1] ?? '';
+  const token = await readFile(join(node.rootDir, 'statelet', 'server-token'), 'utf8');
+  const headers = { authorization: `Bearer ${token.trim()}` };
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  request({ host: '127.0.0.1', port, path: '/metrics', headers, rejectUnauthorized: false }, (response) =>
+    text(response).then(resolve, reject),
+  )
+    .on('error', reject)
+    .end();
+  return promise;
+}
 
 test('a container whose devices are missing from the checkpoint gets devices again when it restarts', async () => {
   const plugin = startPlugin({ resource: 'example.com/full', devices: [{ id: 'f0' }], hostPath: '/dev/full' });

@@ -4,6 +4,7 @@
  */
 import type { NodeAgent } from '../../../actors/node/nodeAgent.ts';
 import type { NodeParts } from '../../../actors/node/nodeParts.ts';
+import type { PluginSocketState } from '../../../actors/plugins/pluginRegistry.ts';
 import type { TimedCall } from '../../../cri/client/timedCri.ts';
 import type { RequestObserver } from '../../../kubeclient/requestObserver.ts';
 import type { LogUsage } from '../../../stats/pods/logUsages.ts';
@@ -24,7 +25,11 @@ import { registerCertificateMetrics } from '../requests/certificateMetrics.ts';
 import { type CredentialObserver, registerCredentialMetrics } from '../requests/credentialMetrics.ts';
 import { registerPodResourcesMetrics } from '../requests/podResourcesMetrics.ts';
 import { type ProviderObserver, registerProviderMetrics } from '../requests/providerMetrics.ts';
-import { registerKubeRequestMetrics, registerServedRequestMetrics } from '../requests/requestMetrics.ts';
+import {
+  registerKubeRequestMetrics,
+  registerServedRequestMetrics,
+  registerTransportMetrics,
+} from '../requests/requestMetrics.ts';
 import { registerRelistMetrics, registerRuntimeCallMetrics } from '../requests/runtimeMetrics.ts';
 import { type AgentGaugesParts, registerAgentGauges } from './agentGauges.ts';
 import { type ClaimMetrics, registerClaimMetrics } from './claimMetrics.ts';
@@ -32,6 +37,7 @@ import { type CpuMetrics, type ManagerPolicies, registerCpuMetrics } from './cpu
 import { type DeviceMetrics, registerDeviceMetrics } from './deviceMetrics.ts';
 import { type FeatureGate, registerGateMetrics } from './gateMetrics.ts';
 import { type NodeGaugesParts, registerNodeGauges } from './nodeGauges.ts';
+import { registerPluginGauge } from './pluginMetrics.ts';
 import { registerProcessMetrics, registerStartTimeGauge } from './processMetrics.ts';
 import { registerServiceActionMetrics } from './serviceActionMetrics.ts';
 import { registerShutdownMetrics } from './shutdownMetrics.ts';
@@ -50,6 +56,7 @@ export interface NodeMetrics {
   readonly cluster: {
     readonly createRequestObserver: (host: string) => RequestObserver;
     readonly credentials: CredentialObserver;
+    readonly onTransportCreated: () => void;
   };
   /** Creates the listener for requests to one of the node's HTTP servers. */
   readonly observeServedRequests: (server: 'readonly' | 'readwrite') => RequestListener;
@@ -61,6 +68,8 @@ export interface NodeMetrics {
   start(agent: NodeAgent, details: NodeDetails): void;
   /** Registers the gauge of the disk usage of container logs. Must be called at most once. */
   addLogUsage(usages: () => Promise<readonly LogUsage[]>): void;
+  /** Registers the gauge of the sockets of plugins. Must be called at most once. */
+  addPlugins(sockets: () => readonly PluginSocketState[]): void;
   /** The registries behind `/metrics`, `/metrics/probes` and `/metrics/slis`. */
   readonly registries: { readonly [K in 'all' | 'probes' | 'slis']: Registry };
 }
@@ -117,6 +126,7 @@ export function nodeMetrics({
     cluster: {
       createRequestObserver: registerKubeRequestMetrics(nodeRegistry),
       credentials: registerCredentialMetrics(nodeRegistry, now),
+      onTransportCreated: registerTransportMetrics(nodeRegistry),
     },
     observeServedRequests: registerServedRequestMetrics(nodeRegistry),
     checkListener: registerHealthMetrics(slis),
@@ -142,6 +152,7 @@ export function nodeMetrics({
       registerMetricCounts(nodeRegistry, [nodeRegistry, probes, slis]);
     },
     addLogUsage: (usages) => registerLogGauge(nodeRegistry, usages),
+    addPlugins: (sockets) => registerPluginGauge(nodeRegistry, sockets),
     registries: { all: nodeRegistry, probes, slis },
   };
 }

@@ -1,4 +1,5 @@
 /** Defines the metrics of the host, with cAdvisor's names (`metrics/prometheus_machine.go` of cAdvisor). */
+import type { MemoryModules } from '../../../host/usage/memoryModules.ts';
 import { formatLabels, type MetricFamily } from '../exposition.ts';
 
 export interface MachineInfo {
@@ -13,6 +14,8 @@ export interface MachineInfo {
   readonly sockets: number;
   readonly memoryBytes: number;
   readonly swapBytes: number;
+  /** Empty if they are unknown. */
+  readonly memoryModules: readonly MemoryModules[];
 }
 
 interface Observation {
@@ -23,13 +26,24 @@ interface Observation {
 }
 
 export function machineFamilies(machine: MachineInfo, { observedAt, hasFailed }: Observation): readonly MetricFamily[] {
-  const { machineId, systemUuid, bootId } = machine;
-  const labels = formatLabels(Object.entries({ boot_id: bootId, machine_id: machineId, system_uuid: systemUuid }));
+  const { machineId, systemUuid, bootId, memoryModules } = machine;
+  const hostLabels = { boot_id: bootId, machine_id: machineId, system_uuid: systemUuid };
+  const labels = formatLabels(Object.entries(hostLabels));
   const hostGauge = (name: string, help: string, value: number): MetricFamily => ({
     name: `machine_${name}`,
     help,
     type: 'gauge',
     samples: [{ labels, value, timestampMs: observedAt }],
+  });
+  const modulesGauge = (name: string, help: string, amountOf: (modules: MemoryModules) => number): MetricFamily => ({
+    name: `machine_dimm_${name}`,
+    help,
+    type: 'gauge',
+    samples: memoryModules.map((modules) => ({
+      labels: formatLabels(Object.entries({ ...hostLabels, type: modules.type })),
+      value: amountOf(modules),
+      timestampMs: observedAt,
+    })),
   });
   return [
     // Only mainframes have books and drawers.
@@ -38,6 +52,16 @@ export function machineFamilies(machine: MachineInfo, { observedAt, hasFailed }:
     hostGauge('cpu_drawers', 'Number of CPU drawers.', 0),
     hostGauge('cpu_physical_cores', 'Number of physical CPU cores.', machine.physicalCores),
     hostGauge('cpu_sockets', 'Number of CPU sockets.', machine.sockets),
+    modulesGauge(
+      'capacity_bytes',
+      'Total RAM DIMM capacity (all types memory modules) value labeled by dimm type.',
+      ({ bytes }) => bytes,
+    ),
+    modulesGauge(
+      'count',
+      'Number of RAM DIMM (all types memory modules) value labeled by dimm type.',
+      ({ count }) => count,
+    ),
     hostGauge('memory_bytes', 'Amount of memory installed on the machine.', machine.memoryBytes),
     hostGauge('swap_bytes', 'Amount of swap memory available on the machine.', machine.swapBytes),
     createScrapeErrorFamily('machine', 'machine metrics, 0 otherwise.', false),

@@ -60,6 +60,19 @@ export function registerKubeRequestMetrics(registry: Registry): (host: string) =
   });
 }
 
+/**
+ * Registers the counter of the transports to API servers, and returns a function that counts one. No transport is
+ * cached, because each is created once (`tlsTransportCache.get` in `client-go/transport/cache.go`).
+ */
+export function registerTransportMetrics(registry: Registry): () => void {
+  const calls = registry.counter(
+    alpha('rest_client_transport_create_calls_total', 'Transports to API servers, by their use of a cache.', [
+      'result',
+    ]),
+  );
+  return () => calls.add(['uncacheable']);
+}
+
 const HTTP_METHODS: readonly string[] = ['OPTIONS', 'GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'TRACE', 'CONNECT'];
 /**
  * Label values for the first segment of a path. All other paths share one label, because clients must not be able to

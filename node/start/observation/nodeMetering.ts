@@ -17,7 +17,7 @@ import type { NodeObservers } from './nodeObservers.ts';
 export interface NodeMetering {
   readonly metrics: NodeMetrics;
   /** Observers that update the metrics. The type allows only kinds of observers that `combineObservers` supports. */
-  readonly observers: Pick<NodeObservers, 'onPortOutcome' | 'onStateChange' | 'onDecision' | 'onServiceAction'>;
+  readonly observers: Pick<NodeObservers, keyof NodeMetrics['observers']>;
   /** Wraps a runtime so that its calls are counted. */
   withCallMetrics(cri: Cri): Cri;
   /** Starts to observe an agent. Must be called before the agent starts. */
@@ -50,10 +50,9 @@ export async function createNodeMetering(
   });
   const { memoryQos } = config.resources;
   const cgroupVersion = toCgroupVersion(await readHierarchies());
-  const { onPortOutcome, onStateChange, onDecision, onServiceAction } = metrics.observers;
   return {
     metrics,
-    observers: { onPortOutcome, onStateChange, onDecision, onServiceAction },
+    observers: metrics.observers,
     withCallMetrics: (cri) => withCallTiming(cri, () => systemClock.monotonic(), metrics.onRuntimeCall),
     start: (agent, { flightRecorder, api }) => {
       const { kubeletVersion: kubelet = '', platform } = ownVersion();

@@ -11,6 +11,7 @@ const OBSERVER_KINDS = [
   'events',
   'onDecision',
   'onServiceAction',
+  'onRelisted',
 ] as const;
 type ObserverKind = (typeof OBSERVER_KINDS)[number];
 

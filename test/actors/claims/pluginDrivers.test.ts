@@ -27,6 +27,7 @@ let health: Record<string, readonly DeviceHealthReport[] | 'lost'>;
 let actions: ServiceAction[];
 let errors: string[];
 let gpu: DraDriver;
+let registry: PluginRegistry;
 let following: Promise<void>;
 let listener: { -readonly [Key in keyof DriverListener]: DriverListener[Key] };
 
@@ -35,7 +36,7 @@ beforeEach(() => {
   controller = new AbortController();
   [registered, health, actions, errors] = [[], {}, [], []];
   gpu = new DraDriver(GPU, root);
-  const registry = new PluginRegistry({
+  registry = new PluginRegistry({
     directory: join(root, 'plugins_registry'),
     files: hostFiles,
     clock: systemClock,
@@ -155,11 +156,13 @@ describe('C50: a DRA driver', () => {
     await gpu.start({ notifyError: 'not now' });
     await until('two attempts', () => gpu.calls().length > 1);
     expect(errors).toEqual([expect.stringContaining('not now')]);
+    await until('the withdrawal', () => registry.socketStates().every(({ isAccepted }) => !isAccepted));
     await gpu.behave({});
     await until('the acknowledged registration', () => isConnected() && gpu.calls().length > 2);
     await pause(1_500);
     expect(gpu.calls().slice(0, 2)).toEqual(Array(2).fill({ call: 'notify', isRegistered: true, error: '' }));
     expect(await prepare('a')).toHaveLength(1);
+    expect(registry.socketStates()).toMatchObject([{ isAccepted: true }]);
   });
 
   test.each([

@@ -82,6 +82,27 @@ test('notifies a plugin once its handler has connected to it, or of the reason i
   expect(plugin.notifications.at(-1)).toEqual({ isRegistered: true, error: '' });
 });
 
+test('shows each socket, and whether its plugin is valid and no failed registration followed', async () => {
+  const registry = createRegistry(['DevicePlugin']);
+  const { promise, reject } = Promise.withResolvers<void>();
+  const socketPath = join(directory, 'plugin.sock');
+  let attempts = 0;
+  expect(registry.socketStates()).toEqual([]);
+  follow(registry, 'DevicePlugin', async () => {
+    attempts += 1;
+    if (attempts === 1) await promise;
+  });
+  await eventually('the registration', () => attempts === 1 || undefined);
+  expect(registry.socketStates()).toEqual([{ socketPath, isAccepted: true }]);
+  reject(new Error('out of order'));
+  expect(await notification()).toMatchObject({ isRegistered: false });
+  expect(registry.socketStates()).toEqual([{ socketPath, isAccepted: false }]);
+  await eventually('another attempt', () => plugin.notifications.length === 2 || undefined);
+  expect(registry.socketStates()).toEqual([{ socketPath, isAccepted: true }]);
+  await rm(socketPath);
+  await eventually('the removal', () => registry.socketStates().length === 0 || undefined);
+});
+
 test('deregisters a plugin whose socket is removed while its handler connects to it', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   let isConnecting = false;

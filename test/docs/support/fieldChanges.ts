@@ -1,8 +1,10 @@
-/** Defines pairs of pods that differ in one field, for every field whose effect a simulated node can show. */
+/** Defines pairs of pods that differ in one field, for every field that takes effect. */
 import type { Taint } from '../../../kubernetes/admission/node.ts';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
+import type { Projection } from '../../../kubernetes/environment/projection.ts';
 import { containerWith, IMAGE } from '../../fakes/pods.ts';
+import { HIGH_PRIORITY, WRITER } from './podTrace.ts';
 
 /** The spec of a pod, and the path and new value of the field that changes in it. */
 export interface FieldChange {
@@ -15,6 +17,12 @@ export interface FieldChange {
   readonly resize?: NonNullable<Container['resources']>;
   /** The taints of the node. */
   readonly taints?: readonly Taint[];
+  /** Whether the pods come from the API server of a cluster. */
+  readonly fromCluster?: true;
+  /** Whether the host shuts down. */
+  readonly shutsDown?: true;
+  /** The field of a different list item that gets the previous value, for a field whose values must be unique. */
+  readonly swappedWith?: string;
 }
 
 const main = (more: Partial<Container>, spec: Partial<PodSpec> = {}): Partial<PodSpec> => ({
@@ -528,14 +536,70 @@ const podChanges = [
   ...changesOf(
     main(
       { env: [{ name: 'KEY', valueFrom: { fileKeyRef: { volumeName: 'data', path: 'first', key: 'A' } } }] },
-      { volumes: [{ name: 'data', emptyDir: {} }] },
+      {
+        volumes: ['data', 'other'].map((name) => ({ name, emptyDir: {} })),
+        initContainers: [
+          containerWith(WRITER, {
+            command: ['true'],
+            volumeMounts: ['data', 'other'].map((name) => ({ name, mountPath: `/${name}` })),
+          }),
+        ],
+      },
     ),
     {
+      'containers[0].env[0].valueFrom.fileKeyRef.volumeName': 'other',
       'containers[0].env[0].valueFrom.fileKeyRef.path': 'second',
       'containers[0].env[0].valueFrom.fileKeyRef.key': 'B',
     },
   ),
+  ...changesOf(main({}, { priority: 0 }), { priority: HIGH_PRIORITY }).map((change) => ({
+    ...change,
+    shutsDown: true as const,
+  })),
 ];
+
+const trusting = (clusterTrustBundle: NonNullable<Projection['clusterTrustBundle']>): Partial<PodSpec> =>
+  main(
+    { volumeMounts: [{ name: 'trust', mountPath: '/trust' }] },
+    { volumes: [{ name: 'trust', projected: { sources: [{ clusterTrustBundle }] } }] },
+  );
+const TRUST_BUNDLE = 'volumes[0].projected.sources[0].clusterTrustBundle';
+
+/** Two claims of which the container uses one. */
+const claiming = (claims: NonNullable<PodSpec['resourceClaims']>): Partial<PodSpec> =>
+  main({ resources: { claims: [{ name: 'one', request: 'first' }] } }, { resourceClaims: claims });
+const existingClaims = claiming([
+  { name: 'one', resourceClaimName: 'first' },
+  { name: 'two', resourceClaimName: 'second' },
+]);
+
+const clusterChanges = [
+  ...changesOf(main({}, { enableServiceLinks: true }), { enableServiceLinks: false }),
+  ...changesOf(trusting({ name: 'first', path: 'ca.pem' }), {
+    [`${TRUST_BUNDLE}.name`]: 'second',
+    [`${TRUST_BUNDLE}.path`]: 'other.pem',
+  }),
+  ...changesOf(
+    trusting({ signerName: 'first.test/ca', labelSelector: { matchLabels: { live: 'yes' } }, path: 'ca.pem' }),
+    {
+      [`${TRUST_BUNDLE}.signerName`]: 'second.test/ca',
+      [`${TRUST_BUNDLE}.labelSelector.matchLabels.live`]: 'no',
+    },
+  ),
+  ...changesOf(trusting({ name: 'missing', path: 'ca.pem', optional: false }), { [`${TRUST_BUNDLE}.optional`]: true }),
+  ...changesOf(existingClaims, {
+    'containers[0].resources.claims[0].name': 'two',
+    'containers[0].resources.claims[0].request': 'second',
+    'resourceClaims[0].resourceClaimName': 'third',
+  }),
+  ...changesOf(existingClaims, { 'resourceClaims[0].name': 'two' }).map((change) => ({
+    ...change,
+    swappedWith: 'resourceClaims[1].name',
+  })),
+  ...changesOf(claiming([{ name: 'one', resourceClaimTemplateName: 'first' }]), {
+    'resourceClaims[0].resourceClaimTemplateName': 'second',
+  }),
+].map((change) => ({ ...change, fromCluster: true as const }));
 
 export const fieldChanges: readonly FieldChange[] = [
   ...fileChanges,
@@ -544,6 +608,7 @@ export const fieldChanges: readonly FieldChange[] = [
   ...containerChanges,
   ...securityChanges,
   ...podChanges,
+  ...clusterChanges,
 ];
 
 /** Fields with a single valid value. A pod with a different value is rejected. */
@@ -554,21 +619,4 @@ export const singleValueChanges: readonly FieldChange[] = [
     'securityContext.seLinuxChangePolicy': 'MountOption',
   }),
   ...changesOf(environment, { 'containers[0].env[1].valueFrom.fieldRef.apiVersion': 'v2' }),
-];
-
-/**
- * Fields whose effect these pods do not show, because it needs a cluster with services, drivers or trust bundles, a
- * second pod, or a file that a container has written. A test only checks that the implementing file mentions each of
- * them.
- */
-export const unobservedRows: readonly string[] = [
-  'volumes[].projected.sources[].clusterTrustBundle',
-  'containers[].env[].valueFrom.fileKeyRef.volumeName',
-  'containers[].resources.claims[].name',
-  'containers[].resources.claims[].request',
-  'enableServiceLinks',
-  'resourceClaims[].name',
-  'resourceClaims[].resourceClaimName',
-  'resourceClaims[].resourceClaimTemplateName',
-  'priority',
 ];

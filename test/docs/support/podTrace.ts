@@ -13,20 +13,29 @@ import { podsOfAgent, SIMULATED_ENDPOINT } from '../../../actors/store/leftOnDis
 import { cgroupProcesses } from '../../../cri/simulated/cgroupProcesses.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcessCri.ts';
 import { seededRandom } from '../../../cri/simulated/objects/ids.ts';
+import type { RuntimeEffect } from '../../../cri/simulated/objects/views.ts';
 import { createSimulatedRuntime } from '../../../cri/simulated/runtime.ts';
 import { CgroupTree } from '../../../host/simulated/cgroupTree.ts';
 import { openGate } from '../../../host/simulated/gate.ts';
 import { MemoryDisk } from '../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../host/simulated/memoryFiles.ts';
 import { simulatedCgroups } from '../../../host/simulated/simulatedCgroups.ts';
+import { SimulatedLogind } from '../../../host/simulated/simulatedLogind.ts';
 import type { Taint } from '../../../kubernetes/admission/node.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { NodeFact } from '../../../machines/shared/events/events.ts';
+import { writeFile } from '../../../testing/simulation/host/writeFile.ts';
 import type { Mounter } from '../../../volume/mount/mounter.ts';
 import { SimulatedMounter } from '../../../volume/simulated/simulatedMounter.ts';
 import { cgroupFacts } from '../../fakes/cgroups.ts';
 import { FakeObjects, fakeTokens } from '../../fakes/objects.ts';
 import { IMAGE } from '../../fakes/pods.ts';
+import { createTracedCluster } from './tracedCluster.ts';
+
+/** The priority from which a pod gets less time to terminate when the host shuts down. */
+export const HIGH_PRIORITY = 1_000;
+/** The container that writes files into its volumes when it starts. */
+export const WRITER = 'writer';
 
 const identity = { rootDir: '/root', podLogsDir: '/log/pods', nodeName: 'node-1', runtimeEndpoint: SIMULATED_ENDPOINT };
 const rules = { ...cgroupFacts, version: 'v2' as const };
@@ -36,9 +45,16 @@ const CONFIG = {
   cgroups: rules,
   capacity,
   hostIps: ['192.0.2.1'],
-  sources: ['test'],
   clusterDns: ['198.51.100.53'],
   canLowerOomScoreAdj: true,
+  // The health of devices would be reported with the names of claims.
+  reportsDeviceHealth: false,
+  shutdown: {
+    periods: [
+      { priority: 0, graceSeconds: 20 },
+      { priority: HIGH_PRIORITY, graceSeconds: 10 },
+    ],
+  },
 };
 
 /** The times at which a pod is updated and removed and at which the run ends, in milliseconds since the start. */
@@ -49,10 +65,20 @@ interface TraceOptions {
   readonly update?: Pod | undefined;
   /** The taints of the node. */
   readonly taints?: readonly Taint[] | undefined;
+  /** Whether the pod comes from the API server of a cluster. */
+  readonly fromCluster?: boolean | undefined;
+  /** Whether the host shuts down instead of the removal of the pod. */
+  readonly shutsDown?: boolean | undefined;
 }
 
-/** Returns the trace of a pod as sorted lines. Replaces the pod by `update`, if given, and later removes it. */
-export async function tracePod(pod: Pod, { update, taints = [] }: TraceOptions = {}): Promise<string> {
+/**
+ * Returns the trace of a pod as sorted lines. Replaces the pod by `update`, if given, and later removes it or shuts down
+ * the host.
+ */
+export async function tracePod(
+  pod: Pod,
+  { update, taints = [], fromCluster = false, shutsDown = false }: TraceOptions = {},
+): Promise<string> {
   const lines: string[] = [];
   const record = (kind: string, value: unknown) => void lines.push(`${kind} ${toText(value)}`);
   const clock = new SimulatedClock();
@@ -64,7 +90,10 @@ export async function tracePod(pod: Pod, { update, taints = [] }: TraceOptions =
     exec: ({ cmd }) => ({ exitCode: cmd[0] === 'false' ? 1 : 0 }),
     images: { anyPullable: true, present: [IMAGE] },
     features: { userNamespaces: true, supplementalGroupsPolicy: true },
+    onEffect: (effect) => writeVariables(disk, effect),
   });
+  const logind = new SimulatedLogind();
+  const cluster = fromCluster ? createTracedCluster(pod, clock) : undefined;
   const tree = new CgroupTree('v2', cgroupProcesses(runtime));
   const recordCgroups = () => {
     for (const path of tree.paths)
@@ -101,16 +130,20 @@ export async function tracePod(pod: Pod, { update, taints = [] }: TraceOptions =
         return fakeTokens(Number.POSITIVE_INFINITY).get(target, request, options);
       },
     },
-    feeds: {
-      sources: (sendFact) => {
-        send = sendFact;
-        publish([pod]);
+    logind: logind.open(),
+    ...(cluster?.parts ?? {
+      feeds: {
+        sources: (sendFact) => {
+          send = sendFact;
+          publish([pod]);
+        },
       },
-    },
+    }),
     events: ({ at: _, ...event }) => record('event', event),
     onError: () => {},
   };
-  const agent = await createNode({ ...CONFIG, admissionNode: { appArmor: true, taints } }, parts);
+  const sources = fromCluster ? [] : ['test'];
+  const agent = await createNode({ ...CONFIG, sources, admissionNode: { appArmor: true, taints } }, parts);
   const start = clock.now();
   const runUntil = (ms: number) => clock.advance(start + ms - clock.now());
   const recordState = () => {
@@ -124,20 +157,32 @@ export async function tracePod(pod: Pod, { update, taints = [] }: TraceOptions =
   if (update !== undefined) publish([update]);
   await runUntil(TIMES.removal);
   recordState();
-  publish([]);
+  if (shutsDown) logind.announce(true);
+  else if (cluster) await cluster.deletePod();
+  else publish([]);
   await runUntil(TIMES.end);
   await agent.stop();
   for (const { call, request } of runtime.calls) if (!UNRELATED_CALLS.test(call)) record(call, request);
   return lines.toSorted().join('\n');
 }
 
+/** Writes a file of variables into each volume of the container that starts, with the path of its mount as the value. */
+function writeVariables(disk: MemoryDisk, { kind, container }: RuntimeEffect): void {
+  if (kind !== 'started' || container?.containerName !== WRITER) return;
+  for (const { hostPath, containerPath } of container.mounts)
+    if (hostPath.includes('/volumes/')) writeFile(disk, `${hostPath}/first`, `A='${containerPath}'\n`);
+}
+
 const SERVER = { respond: () => ({ body: 'well' }), health: () => ({ served: 1 }) };
 const UNRELATED_CALLS = /^(list|version|status|runtimeConfig|imageFsInfo)/;
 
-/** Returns a value as text without hashes of specs, which change with every field and are not an effect of it. */
+/**
+ * Returns a value as text without the hashes of specs, which change with every field, and without the claims that the
+ * status of a container repeats, because neither is an effect of a field.
+ */
 const toText = (value: unknown): string =>
   JSON.stringify(value, (key, each: unknown) => {
-    if (/hash/i.test(key)) return undefined;
+    if (/hash/i.test(key) || key === 'claims') return undefined;
     return typeof each === 'bigint' ? String(each) : each;
   });
 

@@ -37,11 +37,16 @@ test('C39: /statusz and /flagz are JSON only for the complete media type', async
   const { ask } = await listening({ routes });
   const accept = (text: string) => ({ headers: { accept: text } });
   const statusz = await ask('/statusz', accept('application/json;v=v1beta1;g=config.k8s.io;as=Statusz'));
-  expect(JSON.parse(statusz.body)).toMatchObject({
+  expect(JSON.parse(statusz.body)).toEqual({
     kind: 'Statusz',
     apiVersion: 'config.k8s.io/v1beta1',
+    metadata: { name: 'kubelet' },
     startTime: '2026-01-02T03:04:05Z',
     uptimeSeconds: 3723,
+    goVersion: 'v24',
+    binaryVersion: '1.36.0',
+    emulationVersion: '1.36',
+    paths: ['/configz', '/healthz'],
   });
   const flagz = await ask('/flagz', accept('application/json; v=v1beta1; g=config.k8s.io; as=Flagz'));
   expect(JSON.parse(flagz.body)).toMatchObject({ kind: 'Flagz', flags: { v: '2' } });

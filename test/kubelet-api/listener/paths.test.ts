@@ -118,6 +118,14 @@ describe('C39: a disabled switch', () => {
   });
 });
 
+test.each([
+  ['all switches on', {}, '/configz /debug /flagz /healthz /metrics'],
+  ['the system logs disabled', { systemLogs: false }, '/configz /debug /flagz /healthz /logs /metrics'],
+  ['profiling and flags disabled', { profiling: false, debugFlags: false }, '/configz /debug /flagz /healthz /metrics'],
+])('C39: with %s, /statusz lists the same paths as in a kubelet', (_, off, listed) => {
+  expect(new PathTable(routes, { ...ALL_ON, ...off }).statuszPaths).toEqual(listed.split(' '));
+});
+
 test('C39: a path is cleaned as in Go', () => {
   const cleaned = ['//pods', '/a/../pods', '/./pods/', '/..', '/', '/a//b/', '/a/..//'].map(cleanPath);
   expect(cleaned).toEqual(['/pods', '/pods', '/pods/', '/', '/', '/a/b/', '/']);

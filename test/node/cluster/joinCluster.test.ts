@@ -7,11 +7,13 @@ import { messageOf } from '../../../base/failure.ts';
 import { systemClock } from '../../../base/time/clock.ts';
 import { findProcess, isRunning } from '../../../host/runningProcess.ts';
 import { LEASE_TYPE, toListType } from '../../../kubeclient/paths.ts';
+import { nodeMetrics } from '../../../kubelet-api/metrics/agent/nodeMetrics.ts';
 import { joinCluster } from '../../../node/cluster/joinCluster.ts';
 import { Api } from '../../../testing/apiserver/api.ts';
 import type { ApiRequest } from '../../../testing/apiserver/requests/request.ts';
 import { type RunningServer, serve } from '../../../testing/apiserver/serving/server.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
+import { samplesOf } from '../../kubelet-api/metrics/support/scraped.ts';
 import { Authority } from '../../testing/apiserver/serving/certificates.ts';
 
 const signal = new AbortController().signal;
@@ -105,6 +107,14 @@ test('a node authenticates with its certificate, and sends its version as the us
   await expect(joined.leaseClient.get(LEASE_PATH, { type: LEASE_TYPE, signal })).rejects.toThrow(
     'the connection was closed',
   );
+});
+
+test('C42: each transport to the API server is counted, one of them for the lease alone', async () => {
+  const { cluster: observer, registries } = nodeMetrics({ clock: systemClock, isInCluster: true, onError: () => {} });
+  const joined = await joinCluster({ ...config, kubeconfig: await kubeconfig() }, host, { observer });
+  joined.close();
+  const samples = await samplesOf(registries.all);
+  expect(samples.get('rest_client_transport_create_calls_total{result="uncacheable"}')).toBe(2);
 });
 
 test('an exec plugin provides the certificate, runs for the first request, and the requests contain the impersonated user', async () => {

@@ -1,6 +1,7 @@
 /** What /metrics/cadvisor tells of the host that the tests run on. */
 import { cpus } from 'node:os';
 import { expect, test } from '@jest/globals';
+import { readMemoryModules } from '../../../host/usage/memoryModules.ts';
 import { createCadvisorHostReader } from '../../../node/host/cadvisorHost.ts';
 
 const { signal } = new AbortController();
@@ -21,6 +22,7 @@ test('the facts of the host include its processors, memory and disks', async () 
   expect(machine).toMatchObject({ cores: cpus().length, kernelVersion: expect.stringMatching(/^\d/) });
   expect(machine.physicalCores).toBeGreaterThan(0);
   expect(machine.memoryBytes).toBeGreaterThan(0);
+  expect(machine.memoryModules).toEqual(await readMemoryModules());
   expect(machine.bootId).toMatch(/^[0-9a-f-]{36}$/);
   expect(bootedAt).toBeGreaterThan(0);
   for (const disk of disks) expect(disk.usedBytes).toBeLessThanOrEqual(disk.capacityBytes);

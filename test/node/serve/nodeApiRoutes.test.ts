@@ -1,11 +1,12 @@
-/** Every path that a whole node serves, by the trees that it says it has, to those who may and to all others. */
+/** Every path that a whole node serves, by the trees of its path table, to those who may and to all others. */
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, type RequestOptions } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import type { KubeClient } from '../../../kubeclient/client.ts';
+import { PathTable } from '../../../kubelet-api/listener/paths.ts';
 import { Authority, type KeyPair } from '../../../testing/apiserver/serving/authority.ts';
 import { Reviewer } from '../../fakes/serving/reviewer.ts';
 import { asked, atEnd, servedNode } from '../../fakes/serving/servedNode.ts';
@@ -102,8 +103,12 @@ async function whole() {
     return asked(served.port(), path, { ...who, method, agent, headers: { ...Object(who.headers), ...headers } });
   };
   reviewer.allowed = () => true;
-  const { body } = await ask('/statusz', 'GET', operator);
-  const trees = (/^Paths: (.*)$/m.exec(body)?.[1] ?? '').split(' ').map((tree) => tree.replace(/\/$/, ''));
+  const find = jest.spyOn(PathTable.prototype, 'find');
+  await ask('/healthz', 'GET', operator);
+  const [table] = find.mock.contexts;
+  find.mockRestore();
+  if (!(table instanceof PathTable)) throw new Error('no path table has been used');
+  const trees = table.servedPaths;
   const rows = await Promise.all(
     trees.map(async (tree) => {
       const path = `${tree}${BELOW.get(tree) ?? ''}`;

@@ -77,6 +77,17 @@ test('C42: labels are those of the list, sorted by name, and no series is duplic
   expect(new Set(series).size).toBe(series.length);
 });
 
+test('the memory modules are shown by type, unless they are unknown', async () => {
+  const modulesIn = (text: string) => linesOf(text).filter(({ name }) => name.startsWith('machine_dimm'));
+  expect(modulesIn(await scraped())).toMatchObject([
+    { name: 'machine_dimm_capacity_bytes', labels: { type: 'Unbuffered-DDR4' }, rest: `8.388608e+06 ${READ_AT}` },
+    { name: 'machine_dimm_count', labels: { type: 'Unbuffered-DDR4' }, rest: `2 ${READ_AT}` },
+  ]);
+  const host = async () => ({ ...HOST, machine: { ...HOST.machine, memoryModules: [] } });
+  const text = await (await scraping(() => nodeSample({}), { host }))();
+  expect(text).not.toContain('machine_dimm');
+});
+
 test('the node, the pod cgroups, and each pod, sandbox and container have a series with their names', async () => {
   const rows = linesOf(await scraped()).filter(({ name }) => name === 'container_memory_rss');
   const none = { container: '', image: '', name: '', namespace: '', pod: '' };

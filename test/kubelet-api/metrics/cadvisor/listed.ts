@@ -206,8 +206,6 @@ export const NOT_SERVED: ReadonlyMap<string, string> = new Map([
   ['container_cpu_load_average_10s', 'a kubelet does not measure it, and says 0'],
   ['container_cpu_load_d_average_10s', 'a kubelet does not measure it, and says 0'],
   ['container_tasks_state', 'a kubelet does not measure it, and says 0'],
-  ['machine_dimm_count', 'memory controllers are not looked at'],
-  ['machine_dimm_capacity_bytes', 'memory controllers are not looked at'],
   ['machine_nvm_capacity', 'non-volatile memory is not looked at'],
   ['machine_nvm_avg_power_budget_watts', 'non-volatile memory is not looked at'],
 ]);

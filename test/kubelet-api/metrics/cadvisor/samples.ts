@@ -126,6 +126,7 @@ export const HOST: CadvisorHost = {
     sockets: 1,
     memoryBytes: 8_000_000,
     swapBytes: 1_000_000,
+    memoryModules: [{ type: 'Unbuffered-DDR4', count: 2, bytes: 8_388_608 }],
   },
   disks: [
     {

@@ -76,6 +76,7 @@ export async function busyNode() {
   }
   for (const answer of answers) metrics.observers.onPortOutcome(answer);
   metrics.onRuntimeCall({ operation: 'runPodSandbox', request: { runtimeHandler: 'kata' }, ms: 3, hasFailed: true });
+  metrics.cluster.onTransportCreated();
   const requests = metrics.cluster.createRequestObserver('api:6443');
   requests.onRateLimited('GET', 3);
   requests.onAttempt({ method: 'GET', code: 200, isRetry: true, sentBytes: 70 });
@@ -137,6 +138,7 @@ export async function busyNode() {
   metrics.accessObserver.tokenCache.startFetch()(true);
   for (const method of ['list', 'get', 'get_allocatable'] as const) metrics.podResourcesListener('v1', method)();
   metrics.checkListener('ping', true);
+  metrics.addPlugins(() => [{ socketPath: '/registry/gpu.sock', isAccepted: true }]);
   metrics.addLogUsage(async () => [{ uid: 'u1', namespace: 'default', pod: 'web', container: 'main', bytes: 8_192 }]);
   // The delay of the event loop is known from the second scrape on.
   await scraped(metrics.registries.all);

@@ -30,7 +30,7 @@ async function servedAndCounted(flags: Readonly<Record<string, string>>) {
   });
   const errors: unknown[] = [];
   const counted: NodeMetering = await createNodeMetering(config, (...error) => void errors.push(error));
-  const parts = { ...counted.observers, onRelisted: counted.metrics.observers.onRelisted };
+  const parts = counted.observers;
   const node = await startSimulatedNode({ parts });
   ends.push(() => node.stop());
   let served: NodeApiServer | undefined;
