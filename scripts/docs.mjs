@@ -1,12 +1,14 @@
 /**
  * Generates docs/charts-page (all charts, viewable without a server), docs/kubelet-traffic.md (the node's requests),
- * docs/pod-fields.md (the fields of a pod) and docs/metrics.md (the metrics of a kubelet).
+ * docs/pod-fields.md (the fields of a pod), docs/metrics.md (the metrics of a kubelet) and docs/reference/node-suite.md
+ * (the specs of Kubernetes' node suite).
  */
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as esbuild from 'esbuild';
 import { buildPage, pageDirectory } from './bundle/buildPage.mjs';
 import { metricsPage } from './kubeletMetrics/page.ts';
+import { NODE_SUITE_PAGE, nodeSuitePage } from './nodeSuite/page.ts';
 import { podFieldsPage } from './podFields/page.ts';
 import { root } from './setup/places.mjs';
 import { trafficPage } from './trafficPage.ts';
@@ -21,3 +23,4 @@ for (const file of ['charts.js', 'charts.css', 'icon.svg'])
 writeFileSync(join(root, 'docs/kubelet-traffic.md'), trafficPage());
 writeFileSync(join(root, 'docs/pod-fields.md'), podFieldsPage());
 writeFileSync(join(root, 'docs/metrics.md'), metricsPage());
+writeFileSync(join(root, NODE_SUITE_PAGE), nodeSuitePage());

@@ -45,6 +45,27 @@ describe('C24: a critical pod that does not fit', () => {
     });
   });
 
+  test('preempts pods by the resources of the pods themselves, and no BestEffort pod', async () => {
+    const withResources = (pod: Pod, cpu: string): Pod => ({
+      ...pod,
+      spec: { ...pod.spec, containers: [containerWith('main')], resources: { requests: { cpu } } },
+    });
+    const node = await simulatedNode({
+      pods: [withResources(asking('burstable', '0'), '1'), podWith('best-effort')],
+      config,
+    });
+    await node.advance('3s');
+    node.apply(withResources(critical('important', '0'), '2'));
+    await node.advance('5s');
+    expect(
+      ['important', 'burstable', 'best-effort'].map((name) => [node.pod(name).phase, node.pod(name).reason]),
+    ).toEqual([
+      ['Running', undefined],
+      ['Failed', 'Preempting'],
+      ['Running', undefined],
+    ]);
+  });
+
   test('leaves the preempted pod Failed, and the pod never runs again while it is wanted', async () => {
     const node = await simulatedNode({ pods: [asking('a', '1500m')], config });
     await node.advance('3s');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { PodPhase } from '../../kubernetes/api/schema/status.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
-import { podRunning, podWith } from '../fakes/pods.ts';
+import { containerWith, podRunning, podWith } from '../fakes/pods.ts';
 
 /** Between the starts of one container, in seconds. */
 function gaps(node: SimulatedNode): number[] {
@@ -94,6 +94,22 @@ describe('restarts', () => {
     const node = await simulatedNode({ pods: [podWith('fat', { restartPolicy: 'Never' })], runtime: { behaviours } });
     await node.advance('3s');
     expect(node.container('fat').state?.terminated).toMatchObject({ exitCode: 137, reason: 'OOMKilled' });
+  });
+
+  test('an init container killed for its memory usage is shown as OOMKilled, and fails its pod', async () => {
+    const behaviours = { 'statelet.local/greedy:1': { exitAfterMs: 1_000, oom: true } };
+    const initContainers = [{ ...containerWith('setup'), image: 'statelet.local/greedy:1' }];
+    const node = await simulatedNode({
+      pods: [podWith('fat', { restartPolicy: 'Never', initContainers })],
+      runtime: { behaviours, images: { present: ['statelet.local/greedy:1'] } },
+    });
+    await node.advance('3s');
+    const { phase, initContainerStatuses } = node.pod('fat');
+    expect([phase, initContainerStatuses?.[0]?.state?.terminated]).toEqual([
+      'Failed',
+      expect.objectContaining({ exitCode: 137, reason: 'OOMKilled' }),
+    ]);
+    expect(node.calls('createContainer')).toHaveLength(1);
   });
 
   test('a container that the runtime cannot start shows the error, and is retried with back-off', async () => {

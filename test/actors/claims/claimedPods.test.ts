@@ -235,6 +235,24 @@ describe('C50: a pod with a claim', () => {
     expect(story.calls()).toEqual([UNPREPARED]);
   });
 
+  test('whose driver fails starts under the next agent, and terminates under the one after that', async () => {
+    const failure = new Error('rpc error: code = Internal desc = busy');
+    const story = await claimNode([GPU], [failure, undefined, failure]);
+    await claimingPod(story);
+    await story.node.advance('5s');
+    expect([await phaseOf(story, 'web'), story.calls()]).toEqual(['Pending', [PREPARED]]);
+    await story.node.restartAgent();
+    await story.node.advance('10s');
+    expect([await phaseOf(story, 'web'), story.calls()]).toEqual(['Running', [PREPARED]]);
+    await remove(story, 'web');
+    await story.node.advance('3s');
+    expect([await phaseOf(story, 'web'), story.calls()]).toEqual(['Running', [UNPREPARED]]);
+    await story.node.restartAgent();
+    await story.node.advance('10s');
+    await expect(story.ask('GET', `${PODS}/web`)).rejects.toThrow('404');
+    expect(story.calls()).toEqual([UNPREPARED]);
+  });
+
   test.each([0, 30])(
     'that was deleted while no agent ran is not prepared again (grace period of %i s)',
     async (seconds) => {
@@ -443,6 +461,30 @@ describe('C50: a claim with devices of two drivers', () => {
     await story.node.advance('30s');
     await expect(story.ask('GET', `${PODS}/web`)).rejects.toThrow('404');
     expect(story.calls()).toEqual(callsOf('unprepare'));
+  });
+
+  test('is prepared and unprepared by both if the agent restarts during a call to one of them', async () => {
+    const story = await claimNode([GPU, NIC]);
+    const releasePrepare = story.blockCalls();
+    await runningPod(story, shared);
+    expect(await phaseOf(story, 'web')).toBe('Pending');
+    story.calls();
+    await story.node.restartAgent();
+    releasePrepare();
+    await story.node.advance('10s');
+    // The previous agent is not a process of its own, so it still calls the other driver beside the new agent.
+    expect(await phaseOf(story, 'web')).toBe('Running');
+    expect(story.calls()).toEqual(expect.arrayContaining(callsOf('prepare')));
+    const releaseUnprepare = story.blockCalls();
+    await remove(story, 'web');
+    await story.node.advance('10s');
+    expect(await phaseOf(story, 'web')).toBe('Running');
+    story.calls();
+    await story.node.restartAgent();
+    releaseUnprepare();
+    await story.node.advance('10s');
+    await expect(story.ask('GET', `${PODS}/web`)).rejects.toThrow('404');
+    expect(story.calls()).toEqual(expect.arrayContaining(callsOf('unprepare')));
   });
 
   test('is not prepared by any while one of them is not registered', async () => {

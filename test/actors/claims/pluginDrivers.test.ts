@@ -152,6 +152,16 @@ describe('C50: a DRA driver', () => {
     await until('the connection', isConnected);
   });
 
+  test('that fails to describe itself is registered once it does', async () => {
+    await gpu.start({ infoError: 'not now' });
+    await until('the failure', () => errors.length > 0);
+    expect(errors).toEqual([expect.stringContaining('not now')]);
+    expect([registered, gpu.calls()]).toEqual([[], []]);
+    await gpu.behave({});
+    await until('the connection', isConnected);
+    expect(await prepare('a')).toHaveLength(1);
+  });
+
   test('that fails to acknowledge its registration is registered again, and not called before that', async () => {
     await gpu.start({ notifyError: 'not now' });
     await until('two attempts', () => gpu.calls().length > 1);

@@ -66,10 +66,10 @@ async function deviceNode(config: SimulatedNodeOptions['config'] = {}) {
       const { capacity, allocatable } = Object(await ask('GET', '/api/v1/nodes/node-1')).status;
       return [capacity[GPU], allocatable[GPU]];
     },
-    createPod: async (container: object = {}) => {
+    createPod: async (container: object = {}, restartPolicy = 'Never') => {
       const limits = { [GPU]: '1' };
       const main = { name: 'main', image: IMAGE, resources: { limits, requests: limits }, ...container };
-      await ask('POST', PODS, boundPod('web', { containers: [main], restartPolicy: 'Never' }));
+      await ask('POST', PODS, boundPod('web', { containers: [main], restartPolicy }));
       await node.advance('20s');
     },
     status: async () => Object(await ask('GET', `${PODS}/web`)).status,
@@ -151,4 +151,45 @@ test('the devices of running containers are the same before and after an agent r
   plugin.list();
   await node.advance('20s');
   expect([allocations(), (await status()).phase, plugin.allocations]).toEqual([before, 'Running', [['g0']]]);
+});
+
+test('an unhealthy device is not allocatable on the Node, and its pod continues to run', async () => {
+  const { node, plugin, counts, createPod, status } = await deviceNode();
+  plugin.register();
+  plugin.list();
+  await node.advance('20s');
+  await createPod();
+  expect(await counts()).toEqual(['1', '1']);
+  for (const [isHealthy, allocatable] of [
+    [false, '0'],
+    [true, '1'],
+  ] as const) {
+    plugin.list(isHealthy);
+    await node.advance('20s');
+    expect([await counts(), (await status()).phase]).toEqual([['1', allocatable], 'Running']);
+  }
+});
+
+test('a container retains its device while it restarts, even if its plugin and the agent restart as well', async () => {
+  const { node, plugin, createPod, status } = await deviceNode();
+  const connect = () => {
+    plugin.register();
+    plugin.list();
+  };
+  connect();
+  await node.advance('5s');
+  await createPod({ command: ['sh', '-c', 'sleep 5; exit 1'] }, 'Always');
+  const restartCount = async () => (await status()).containerStatuses[0].restartCount;
+  const devices = () => node.agent.devices()?.allocations.map(({ devicesByNode }) => devicesByNode);
+  const before = devices();
+  expect([before, await restartCount()]).toEqual([[[{ numaNode: -1, ids: ['g0'] }]], 1]);
+  plugin.stop();
+  connect();
+  await node.advance('1m');
+  const restarts = await restartCount();
+  expect([devices(), restarts > 1]).toEqual([before, true]);
+  await node.restartAgent();
+  connect();
+  await node.advance('5m');
+  expect([devices(), (await restartCount()) > restarts, plugin.allocations]).toEqual([before, true, [['g0']]]);
 });

@@ -12,6 +12,8 @@ export interface DriverBehaviour {
   readonly cdiIds?: readonly string[];
   /** The IDs of the shares of a device that each claim gets. Absent if a claim gets a whole device. */
   readonly shareIds?: readonly string[];
+  /** The error in each response to a request for what the driver is. */
+  readonly infoError?: string;
   /** The error in each response to a notification about the registration. */
   readonly notifyError?: string;
   /** The socket of the service. Default: the usual one. */

@@ -176,7 +176,13 @@ registration.addService(
   },
   {
     info: (_call: Call, answer: Answer) => {
-      const { type = 'DRAPlugin', versions = ['v1.DRAPlugin', 'v1beta1.DRAPlugin'], announcedEndpoint } = behaviour();
+      const {
+        infoError,
+        type = 'DRAPlugin',
+        versions = ['v1.DRAPlugin', 'v1beta1.DRAPlugin'],
+        announcedEndpoint,
+      } = behaviour();
+      if (infoError !== undefined) return answer({ code: status.INTERNAL, details: infoError });
       const info = message((writer) => {
         withField(withField(withField(writer, 1, type), 2, name), 3, announcedEndpoint ?? endpoint);
         for (const version of versions) withField(writer, 4, version);

@@ -201,6 +201,8 @@ describe('C25: the cgroups above containers', () => {
     await all.prepare(aPod({ containers: [requesting] }, { uid: 'two' }));
     expect(value('own/kubepods/podone/memory.min')).toBe(String(64 * 2 ** 20));
     expect(value('own/kubepods/burstable/podtwo/memory.low')).toBe(String(32 * 2 ** 20));
+    // Only the cgroups of containers are throttled.
+    expect(await readdir(join(root, 'own/kubepods/burstable/podtwo'))).not.toContain('memory.high');
     expect(value('own/kubepods/memory.min')).toBe(String(96 * 2 ** 20));
     expect(value('own/kubepods/burstable/memory.low')).toBe(String(32 * 2 ** 20));
     await writeFile(join(root, 'own/kubepods/memory.min'), '0');
@@ -209,6 +211,9 @@ describe('C25: the cgroups above containers', () => {
     await rm(join(root, 'own/kubepods/podone'), { recursive: true });
     await all.forget('one');
     expect(value('own/kubepods/memory.min')).toBe(String(32 * 2 ** 20));
+    await rm(join(root, 'own/kubepods/burstable/podtwo'), { recursive: true });
+    await all.forget('two');
+    expect([value('own/kubepods/memory.min'), value('own/kubepods/burstable/memory.low')]).toEqual(['0', '0']);
   });
 
   test('limits of an existing cgroup are raised but not lowered', async () => {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmod, link, lstat, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, link, lstat, mkdir, mkdtemp, open, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -36,6 +36,21 @@ test('measures a single file', async () => {
   const file = join(folder, 'file');
   await writeFile(file, 'text');
   expect(await measureDiskUsage(file, signal)).toEqual({ bytes: allocatedBytes(await lstat(file)), inodes: 1 });
+});
+
+test('does not count a deleted file that a process still has open', async () => {
+  const path = join(folder, 'concealed');
+  const file = await open(path, 'w');
+  try {
+    await file.writeFile(Buffer.alloc(300_000, 1));
+    await file.sync();
+    const before = await measureDiskUsage(folder, signal);
+    await rm(path);
+    const { bytes, inodes } = await measureDiskUsage(folder, signal);
+    expect([inodes, bytes <= before.bytes - 300_000]).toEqual([before.inodes - 1, true]);
+  } finally {
+    await file.close();
+  }
 });
 
 test('an endless tree can be aborted', async () => {

@@ -143,6 +143,7 @@ test('C42: containers with memory of their own, those that get none, and all adm
   await node.advance('5s');
   expect(await count('topology_manager_admission_requests')).toBe(1);
   expect(await count('memory_manager_pinning_requests')).toBe(0);
+  expect(await count('memory_manager_pinning_errors')).toBe(0);
   const guaranteed = (name: string, memory: string) => {
     const limits = { cpu: '100m', memory };
     return podWith(name, { containers: [{ ...containerWith('main'), resources: { requests: limits, limits } }] });

@@ -140,6 +140,15 @@ test('strict-cpu-reservation excludes all containers from the reserved CPUs', ()
   expect(allocated(managersOn('singleSocketSmt', { strictCpuReservation: true })).shared).toBe('1-7');
 });
 
+test('full-pcpus-only and strict-cpu-reservation together assign whole cores outside of the reserved CPUs', () => {
+  const managers = managersOn('singleSocketSmt', { fullPcpusOnly: true, strictCpuReservation: true });
+  expect(allocated(managers, guaranteed('a', ['3']), guaranteed('b', ['2']))).toEqual({
+    shared: '2-4,6-7',
+    exclusive: ['b/c0 1,5'],
+    refusals: ['SMTAlignmentError: SMT Alignment Error: requested 3 cpus not multiple cpus per core = 2'],
+  });
+});
+
 test('distribute-cpus-across-numa takes the same number of CPUs from each NUMA node', () => {
   const managers = managersOn('dualSocketSmt', { distributeCpusAcrossNuma: true });
   expect(allocated(managers, guaranteed('a', ['8'])).exclusive).toEqual(['a/c0 1-4,7-10']);

@@ -42,12 +42,20 @@ describe('C25: the memory of containers under MemoryQoS', () => {
     expect(filesOf(bestEffort, tiered)).toMatchObject(nothing);
     expect(filesOf(burstable, untiered)).toMatchObject(nothing);
     expect(filesOf(guaranteed, untiered)).toEqual(nothing);
+    // The throttling does not depend on the protection.
+    expect(filesOf(burstable, untiered)['memory.high']).toBe(filesOf(burstable, tiered)['memory.high']);
   });
 
   // The first two are the cases of `TestGenerateContainerConfigWithMemoryQoSEnforced` of a kubelet.
   test.each([
     ['between request and limit', { requests: { memory: '128Mi' }, limits: { memory: '256Mi' } }, 0.8, 241_590_272],
     ['between request and the memory of the node', { requests: { memory: '128Mi' } }, 0.8, 865_701_888],
+    [
+      'of the whole memory between request and limit',
+      { requests: { memory: '256Mi' }, limits: { memory: '512Mi' } },
+      1,
+      512 * MIB,
+    ],
     ['of the limit without a request', { limits: { memory: '256Mi' }, requests: { memory: '0' } }, 0.9, 241_590_272],
   ])('is throttled at a fraction %s, in whole pages', (_, resources, throttlingFactor, expected) => {
     const rules = { memoryQos: { ...memoryQos, throttlingFactor } };
@@ -59,9 +67,8 @@ describe('C25: the memory of containers under MemoryQoS', () => {
   });
 
   test('is not throttled if request and limit are equal, or if the threshold is not above the request', () => {
-    expect(filesOf(podOf({ requests: { memory: '1Mi' }, limits: { memory: '1Mi' } }), tiered)).not.toHaveProperty([
-      'memory.high',
-    ]);
+    const equal = podOf({ requests: { memory: '1Mi' }, limits: { memory: '1Mi' } });
+    expect(filesOf(equal, tiered)).toEqual({ 'memory.low': String(MIB) });
     const page = podOf({ requests: { memory: '4096' }, limits: { memory: '8000' } });
     expect(filesOf(page, tiered)).not.toHaveProperty(['memory.high']);
     expect(filesOf(podOf({ requests: { memory: '2000Mi' } }), tiered)).not.toHaveProperty(['memory.high']);
@@ -74,6 +81,8 @@ describe('C25: the memory of pods and QoS classes under TieredReservation', () =
   test('is protected in the cgroup of the pod', () => {
     expect(podCgroupLimits(guaranteed, tiered)).toMatchObject({ memoryMinBytes: 64 * MIB });
     expect(podCgroupLimits(burstable, tiered)).toMatchObject({ memoryLowBytes: 100 * MIB });
+    const twoContainers: PodSpec = { containers: [...burstable.containers, ...burstable.containers] };
+    expect(podCgroupLimits(twoContainers, tiered)).toMatchObject({ memoryLowBytes: 200 * MIB });
     for (const limits of [podCgroupLimits(bestEffort, tiered), podCgroupLimits(burstable, untiered)]) {
       expect(limits).not.toHaveProperty('memoryLowBytes');
       expect(limits).not.toHaveProperty('memoryMinBytes');

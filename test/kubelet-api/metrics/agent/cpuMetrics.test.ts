@@ -151,3 +151,16 @@ test.each([
     ]);
   },
 );
+
+test('C42: under a topology policy, an admission counts once, and as an error if the pod fits on no NUMA node', async () => {
+  const { samples, run } = await nodeOn('xeonE5', {}, simulatedTopologyManager('xeonE5', 'single-numa-node'));
+  const counts = async () => {
+    const families = ['requests_total', 'errors_total', 'duration_ms_count'];
+    return (await samples(...families.map((name) => `kubelet_topology_manager_admission_${name}`))).map(
+      (each) => each[''],
+    );
+  };
+  expect(await counts()).toEqual([0, 0, 0]);
+  await run(pinned(30));
+  expect(await counts()).toEqual([1, 1, 1]);
+});
