@@ -1,13 +1,15 @@
-/** Invariants of the resource claims that drivers have prepared. */
+/** Invariants for resource claims that DRA drivers have prepared. */
 
 import type { SimulatedHost } from '../host/host.ts';
 import { fullName } from '../host/host.ts';
 import type { Invariant } from './invariant.ts';
 
-/** The phases of pods that have ended, whose claims must be unprepared. */
+/** Terminal pod phases. The claims of pods in these phases must be unprepared. */
 const ENDED: readonly string[] = ['Succeeded', 'Failed'];
 
-/** Returns the devices of running containers, e.g. `gpu.example.com/device=gpu-1`, with the containers that use them. */
+/**
+ * Returns the devices of running containers, e.g. `gpu.example.com/device=gpu-1`, each with the container that uses it.
+ */
 function devicesInUse(host: SimulatedHost): [device: string, user: string][] {
   return host
     .running()

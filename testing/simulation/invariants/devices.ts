@@ -6,7 +6,7 @@ import { DEVICE_VARIABLE } from '../host/simulatedDevices.ts';
 import { DEVICE_CHECKPOINT } from '../run/nodeConfig.ts';
 import type { Invariant } from './invariant.ts';
 
-/** Returns the devices in the variable that the plugin sets. */
+/** Returns the devices in the environment variable that the device plugin sets. */
 function devicesOf({ config }: SimulatedContainer): readonly string[] {
   const variable = config.envs.find(({ key }) => key === DEVICE_VARIABLE);
   return variable === undefined ? [] : Buffer.from(variable.value).toString().split(',').sort();
@@ -17,7 +17,7 @@ const nameOf = (each: SimulatedContainer): string => `${fullName(each)} ${each.c
 export const exclusiveDevices: Invariant = {
   description: 'Two running containers of different pods never share a device.',
   follow: ({ host }, violated) => {
-    const look = () => {
+    const check = () => {
       const holders = new Map<string, SimulatedContainer>();
       for (const each of host.running()) {
         for (const id of devicesOf(each)) {
@@ -30,9 +30,9 @@ export const exclusiveDevices: Invariant = {
     };
     return {
       onEffect: ({ kind }) => {
-        if (kind === 'started') look();
+        if (kind === 'started') check();
       },
-      whole: look,
+      whole: check,
     };
   },
 };

@@ -1,4 +1,4 @@
-/** Invariants of nodes that evict pods. Without the configuration `eviction`, nothing is evicted. */
+/** Invariants for nodes that evict pods. A node without the `eviction` configuration evicts nothing. */
 
 import { isCriticalPod } from '../../../kubernetes/api/pods/staticPod.ts';
 import { parseQuantity } from '../../../kubernetes/api/values/quantity.ts';
@@ -7,8 +7,8 @@ import { HOST_RESOURCES, type HostResource } from '../host/hostResources.ts';
 import type { Invariant } from './invariant.ts';
 
 /**
- * The resources of the host to which an eviction message may refer, by the resource that it names. The message does not
- * name the file system.
+ * Host resources that an eviction message may mean, by the resource in the message, which does not name the file
+ * system.
  */
 const HOST_RESOURCES_OF: ReadonlyMap<string, readonly HostResource[]> = new Map<
   StarvedResource,
@@ -33,13 +33,13 @@ const MESSAGE_PATTERN = /^The node was low on resource: (\S+)\. Threshold quanti
 const NANOS_PER_UNIT = 1_000_000_000;
 
 interface Shortage {
-  /** The resources of which at least one must be short. */
+  /** Resources of which at least one must be below the threshold. */
   readonly resources: readonly HostResource[];
-  /** The threshold, in units of the resource. */
+  /** Threshold in units of the resource, e.g. bytes. */
   readonly threshold: number;
 }
 
-/** Returns the shortage that an eviction's message names. Undefined for other messages. */
+/** Returns the shortage that an eviction message names, or undefined for other messages. */
 function shortageIn(message: string): Shortage | undefined {
   const [, name = '', quantity = ''] = MESSAGE_PATTERN.exec(message) ?? [];
   const resources = HOST_RESOURCES_OF.get(name);
@@ -49,7 +49,7 @@ function shortageIn(message: string): Shortage | undefined {
     : undefined;
 }
 
-/** Whether the message is that of a refusal, whose event has the reason of an eviction. */
+/** Whether the message is about a rejected pod, whose event has the same reason as an eviction. */
 const isRefusal = (message: string): boolean => message.startsWith('The node had condition: ');
 
 export const noCriticalEviction: Invariant = {
@@ -66,21 +66,21 @@ export const noCriticalEviction: Invariant = {
 export const noNeedlessEviction: Invariant = {
   description: 'No pod is evicted unless the threshold was met since the last eviction.',
   follow: ({ host }, violated) => {
-    /** The least of each resource that was available since the last eviction. */
-    const least = new Map<HostResource, number>();
+    /** Lowest available amount of each resource since the last eviction. */
+    const lowest = new Map<HostResource, number>();
     return {
       onCall: () => {
         for (const resource of HOST_RESOURCES) {
           const available = host.resources.available(resource);
-          least.set(resource, Math.min(available, least.get(resource) ?? available));
+          lowest.set(resource, Math.min(available, lowest.get(resource) ?? available));
         }
       },
       onEvent: ({ reason, involved, message }) => {
         const shortage = reason === 'Evicted' ? shortageIn(message) : undefined;
         if (shortage === undefined) return;
         const { resources, threshold } = shortage;
-        const available = Math.min(...resources.map((each) => least.get(each) ?? Number.POSITIVE_INFINITY));
-        least.clear();
+        const available = Math.min(...resources.map((each) => lowest.get(each) ?? Number.POSITIVE_INFINITY));
+        lowest.clear();
         if (available >= threshold) violated(`${involved.name} is evicted with ${available} left: ${message}`);
       },
     };

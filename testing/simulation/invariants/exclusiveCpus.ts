@@ -6,7 +6,7 @@ import { fullName, type SimulatedHost } from '../host/host.ts';
 import { NODE_PATHS } from '../run/nodeConfig.ts';
 import type { Invariant } from './invariant.ts';
 
-/** Returns the CPU assignments on the disk, or undefined if the node does not assign CPUs. */
+/** Returns the CPU assignments in the checkpoint on disk, or undefined if the node does not assign CPUs. */
 function assignmentsOnDisk({ files }: SimulatedHost): CpuAssignments | undefined {
   const path = `${NODE_PATHS.rootDir}/cpu_manager_state`;
   return files.lstatSync(path) === undefined ? undefined : parseCpuCheckpoint(files.readFileSync(path), 'static');
@@ -21,9 +21,9 @@ export const exclusiveCpus: Invariant = {
     'Two running containers never have an exclusive CPU in common, and a running container keeps its exclusive CPUs, ' +
     'also when the agent restarts.',
   follow: ({ host }, violated) => {
-    /** The exclusive CPUs of running containers, by ID. */
+    /** Exclusive CPUs of running containers, by container ID. */
     const previousCpus = new Map<string, string>();
-    const look = () => {
+    const check = () => {
       const assignments = assignmentsOnDisk(host);
       if (assignments === undefined) return;
       const exclusive = host
@@ -43,9 +43,9 @@ export const exclusiveCpus: Invariant = {
     };
     return {
       onEffect: ({ kind }) => {
-        if (kind === 'started') look();
+        if (kind === 'started') check();
       },
-      whole: look,
+      whole: check,
       atRest: () => {
         const assignments = assignmentsOnDisk(host);
         if (assignments === undefined) return;

@@ -13,62 +13,63 @@ import type { SimulatedHost } from '../host/host.ts';
 import type { CallFault, OutsideCall } from '../run/gate.ts';
 import type { ActionLog } from '../users/actionLog.ts';
 
-/** The simulation as its invariants see it. */
+/** The view of a simulation that its invariants can access. */
 export interface Watched {
   readonly host: SimulatedHost;
   /** Undefined if the node belongs to no cluster. */
   readonly cluster: SimulatedCluster | undefined;
-  /** The actions of users and faults of the host so far. */
+  /** Log of the actions of users and the faults of the host so far. */
   readonly actionLog: ActionLog;
-  /** The running agent, if there is one. */
+  /** The running agent. Undefined if none is running. */
   readonly agent: NodeAgent | undefined;
-  /** The last published state of a pod. */
+  /** Returns the last published state of a pod by its UID. */
   readonly podOf: (uid: string) => Pod | undefined;
-  /** The root of the agent's actors. */
+  /** Root actor of the running agent. */
   readonly root: AnyActorRef | undefined;
-  /** The number of agents so far. */
+  /** Number of agents that have been started so far. */
   readonly agentNumber: number;
   readonly capacity: Capacity;
   /** Maximum restart back-off, in milliseconds. */
   readonly longestBackOffMs: number;
-  /** The number of pending timers of the running agent. */
+  /** Number of pending timers of the running agent. */
   readonly timers: number;
 }
 
-/** The hooks of an invariant, each called when the event happens. */
+/** Hooks of an invariant, each called when its event happens. */
 export interface Hooks {
-  /** Called before a call to the outside takes effect. With a fault, the call meets a fault. */
+  /** Called before a call to the outside takes effect. `fault` is the injected fault, if any. */
   readonly onCall?: (call: OutsideCall, fault?: CallFault) => void;
-  /** A status, or the actors of its pod, have changed. */
+  /** Called when a status, or the actors of its pod, have changed. */
   readonly onStatus?: (change: PodChange) => void;
-  /** The API server has accepted a status. */
+  /** Called when the API server has accepted a status. */
   readonly onReport?: (report: StatusReport) => void;
   readonly onEvent?: EventSink;
-  /** An entry has entered the agent's actors. */
+  /** Called when an input entry has been delivered to the agent's actors. */
   readonly onEntry?: (entry: RecordedInput) => void;
-  /** An actor of the agent has processed an event. */
+  /** Called when an actor of the agent has processed an event. */
   readonly onTransition?: () => void;
   readonly onAgentStarted?: () => void;
-  /** A container or sandbox has changed at the runtime. */
+  /** Called when a container or sandbox has changed at the runtime. */
   readonly onEffect?: (effect: RuntimeEffect) => void;
-  /** The wall clock is about to be set. */
+  /** Called before the wall clock is set. */
   readonly beforeJump?: () => void;
-  /** Everything that follows from the last event has happened. */
+  /** Called when everything that follows from the last event has happened. */
   readonly afterStep?: () => void;
-  /** Called for checks of the whole node, at least every hundred steps, more often at the start, and at the end. */
+  /** Called for checks of the whole node, at least every hundred steps, more often after the start, and at the end. */
   readonly whole?: () => void;
   /** Called when the node should be at rest, because faults ended long enough ago. */
   readonly atRest?: () => void;
-  /** Called after `atRest` if the node is as wanted, so that its memory can be compared. */
+  /** Called after `atRest` if the node is in the wanted state, so that its memory use can be compared. */
   readonly settled?: () => void;
 }
 
-/** Called once for each violation. */
+/** Reports one violation. */
 type Violated = (message: string) => void;
 
 export interface Invariant {
   /**
-   * Identifies an invariant of this package in reports. Invariants of other programs are identified by their sentence.
+   * Identifies an invariant of this package in reports. Invariants of other programs are identified by their
+   * description.
    */
   readonly number?: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12;
   readonly description: string;
@@ -79,10 +80,10 @@ export interface Invariant {
 export const invariantTitle = ({ number, description = '' }: Pick<Violation, 'number' | 'description'>): string =>
   `invariant ${number ?? JSON.stringify(description)}`;
 
-/** A broken invariant. */
+/** A detected violation of an invariant. */
 export interface Violation {
   readonly number?: NonNullable<Invariant['number']>;
-  /** Sentence of an invariant without a number. */
+  /** Description of the invariant. Undefined if the invariant has a number. */
   readonly description?: string;
   readonly message: string;
   /** The step after which the violation was detected, and the node time in milliseconds. */
@@ -90,7 +91,7 @@ export interface Violation {
   readonly elapsed: number;
 }
 
-/** Thrown by the methods that advance a simulation. */
+/** Thrown by the methods that advance a simulation when an invariant is violated. */
 export class InvariantViolated extends Error {
   override readonly name = 'InvariantViolated';
   readonly violation: Violation;

@@ -14,7 +14,7 @@ import { nothingLeft } from './progress/nothingLeft.ts';
 type Hook = keyof Hooks;
 type HookArguments<K extends Hook> = Parameters<NonNullable<Hooks[K]>>;
 
-/** The invariants that decide whether a node is at rest, even if they are not among those to be checked. */
+/** Invariants that decide whether a node is at rest, even if they are not among those being checked. */
 const AT_REST: readonly Invariant[] = [nothingLeft, runsAsWanted];
 
 const hook = z.optional(functionSchema);
@@ -35,23 +35,26 @@ const HOOKS: { readonly [Each in Hook]-?: z.ZodMiniType } = {
   settled: hook,
 };
 
-/** Programs that are not type-checked may return anything. */
+/** Loose types, because programs without type checking may return anything. */
 const hooks = z.looseObject(HOOKS);
 
-/** The first whole check is after this many steps, and each next one after twice as many. */
+/**
+ * Number of steps before the first check of the whole node. The number of steps then doubles until the interval reaches
+ * its maximum.
+ */
 const FIRST_CHECK_STEPS = 10;
-/** Maximum number of steps between whole checks. */
+/** Maximum number of steps between two checks of the whole node. */
 const MAX_CHECK_INTERVAL = 100;
 
 /** Checks the invariants of a simulation. */
 export class InvariantWatch {
-  /** The listeners of each hook. Most invariants use few hooks. */
-  readonly #listeners = new Map<Hook, ((...told: never[]) => void)[]>();
+  /** Listeners by hook, because most invariants use only a few hooks. */
+  readonly #listeners = new Map<Hook, ((...args: never[]) => void)[]>();
   readonly #position: () => Pick<Violation, 'step' | 'elapsed'>;
   #violations: Violation[] = [];
-  /** Whether only the state of rest is being tested, without reporting violations. */
+  /** Whether only the conditions of a node at rest are being tested, without reporting violations. */
   #isTestingRest = false;
-  /** The errors that invariants and fault plans have thrown. */
+  /** Errors thrown by invariants and fault plans. */
   #thrown: unknown[] = [];
   #nextCheck = FIRST_CHECK_STEPS;
 
@@ -59,43 +62,42 @@ export class InvariantWatch {
   constructor(invariants: readonly Invariant[], watched: Watched, position: () => Pick<Violation, 'step' | 'elapsed'>) {
     this.#position = position;
     for (const each of new Set([...AT_REST, ...invariants])) {
-      const isHeldTo = invariants.includes(each);
-      const following = each.follow(watched, (message) => {
-        if (isHeldTo || this.#isTestingRest) this.noteViolation(each, message);
+      const isChecked = invariants.includes(each);
+      const ownHooks = each.follow(watched, (message) => {
+        if (isChecked || this.#isTestingRest) this.noteViolation(each, message);
       });
-      checkShape(hooks, following, invariantTitle(each), 'what it follows');
-      this.addHooks(following);
+      checkShape(hooks, ownHooks, invariantTitle(each), 'what it follows');
+      this.addHooks(ownHooks);
     }
   }
 
-  /** Adds hooks that are not those of an invariant. */
-  addHooks(following: Hooks): void {
-    // An object of hooks has no other keys.
-    for (const hook of Object.keys(following) as Hook[]) this.#add(hook, following[hook]);
+  /** Adds hooks, which need not belong to an invariant. */
+  addHooks(newHooks: Hooks): void {
+    // Safe cast: an object of hooks has no other keys.
+    for (const hook of Object.keys(newHooks) as Hook[]) this.#add(hook, newHooks[hook]);
   }
 
-  /** Runs the whole checks if they are due after this many steps. */
+  /** Checks the whole node if that is due after this many steps. */
   checkIfDue(steps: number): void {
     if (steps < this.#nextCheck) return;
     this.#nextCheck = steps + Math.min(steps, MAX_CHECK_INTERVAL);
     this.call('whole');
   }
 
-  /** Records a violation. */
   noteViolation({ number, description }: Pick<Violation, 'number' | 'description'>, message: string): void {
     const violated = number === undefined ? { description: description ?? '' } : { number };
     this.#violations.push({ ...violated, message, ...this.#position() });
   }
 
-  /** Calls a hook of all invariants. */
-  call<K extends Hook>(hook: K, ...told: HookArguments<K>): void {
-    // Each listener was added for the hook with these arguments.
-    for (const listener of this.#listeners.get(hook) ?? []) this.run(() => listener(...(told as never[])));
+  /** Calls the listeners of a hook. */
+  call<K extends Hook>(hook: K, ...args: HookArguments<K>): void {
+    // Safe cast: each listener was added for this hook, so its parameters match.
+    for (const listener of this.#listeners.get(hook) ?? []) this.run(() => listener(...(args as never[])));
   }
 
   /**
-   * Runs code of the caller's program. An error thrown within a call would look like a failure of the call to the
-   * agent.
+   * Runs code of the caller's program and records its errors. An error thrown within a call would look to the agent
+   * like a failure of that call.
    */
   run<T>(code: () => T): T | undefined {
     try {
@@ -111,7 +113,7 @@ export class InvariantWatch {
     this.#thrown.push(error);
   }
 
-  /** Whether all conditions of a node at rest hold now. Does not report violations. */
+  /** Whether all conditions of a node at rest hold now, without reporting violations. */
   isAtRest(): boolean {
     const before = this.#violations;
     this.#violations = [];

@@ -27,7 +27,7 @@ import { forwardOnly } from './statuses/forwardOnly.ts';
 import { oomKillsShown } from './statuses/oomKillsShown.ts';
 import { objectsShown } from './volumes/objectsShown.ts';
 
-/** The invariants of this package. */
+/** All invariants of this package. */
 export const invariants: readonly Invariant[] = [
   oneLiveContainer,
   exclusiveCpus,
@@ -60,8 +60,8 @@ export const invariants: readonly Invariant[] = [
   ...shutdownInvariants,
 ];
 
-/** Invariants that only a long run can break, because they limit memory that accumulates. */
+/** Invariants that only a long run can violate, because they limit memory that accumulates. */
 const LONG_RUN: readonly Invariant[] = [bounded, steady];
 
-/** The invariants that a story of one minute can break. */
+/** Invariants that a story of one minute can violate. */
 export const shortRunInvariants: readonly Invariant[] = invariants.filter((each) => !LONG_RUN.includes(each));

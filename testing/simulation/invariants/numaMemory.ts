@@ -6,7 +6,7 @@ import { fullName, type SimulatedHost } from '../host/host.ts';
 import { NODE_PATHS } from '../run/nodeConfig.ts';
 import type { Invariant } from './invariant.ts';
 
-/** Returns the memory assignments on the disk, or undefined if the node does not assign memory. */
+/** Returns the memory assignments in the checkpoint on disk, or undefined if the node does not assign memory. */
 function assignmentsOnDisk({ files }: SimulatedHost): MemoryAssignments | undefined {
   const path = `${NODE_PATHS.rootDir}/memory_manager_state`;
   return files.lstatSync(path) === undefined ? undefined : parseMemoryCheckpoint(files.readFileSync(path), 'Static');
@@ -16,7 +16,7 @@ const memoryNodesOf = ({ config }: SimulatedContainer): string => config.linux?.
 
 const nameOf = (each: SimulatedContainer): string => `${fullName(each)} ${each.containerName}`;
 
-/** Returns a description of each group of NUMA nodes whose amounts contradict the blocks of containers. */
+/** Returns a description of each group of NUMA nodes whose amounts contradict the memory blocks of the containers. */
 function wrongAmounts({ nodes, containers }: MemoryAssignments): string[] {
   const blocks = containers.flatMap((each) => each.blocks);
   return nodes.flatMap(({ group, tables }) =>
@@ -40,9 +40,9 @@ export const numaMemory: Invariant = {
     'Containers never have more memory of a NUMA node than it has, and a running container keeps its NUMA nodes, also ' +
     'when the agent restarts.',
   follow: ({ host }, violated) => {
-    /** The NUMA nodes of running containers, by ID. */
+    /** NUMA nodes of running containers, by container ID. */
     const previousNodes = new Map<string, string>();
-    const look = () => {
+    const check = () => {
       const assignments = assignmentsOnDisk(host);
       if (assignments === undefined) return;
       for (const each of wrongAmounts(assignments)) violated(each);
@@ -61,10 +61,10 @@ export const numaMemory: Invariant = {
     };
     return {
       onEffect: ({ kind }) => {
-        if (kind === 'started') look();
+        if (kind === 'started') check();
       },
-      whole: look,
-      atRest: look,
+      whole: check,
+      atRest: check,
     };
   },
 };

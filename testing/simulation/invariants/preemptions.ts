@@ -1,4 +1,4 @@
-/** Invariants of the preemption of pods for critical ones (C24). */
+/** Invariants for the preemption of pods by critical ones (C24). */
 import { isPreemptable } from '../../../kubernetes/admission/preemption.ts';
 import { isCriticalPod } from '../../../kubernetes/api/pods/staticPod.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
@@ -9,7 +9,7 @@ import type { Invariant, Watched } from './invariant.ts';
 
 const PREEMPTING = 'Preempting';
 
-/** Whether `pod` takes precedence over `other`, as far as their specs show it. */
+/** Whether `pod` takes precedence over `other`, judging by their specs. */
 const outranks = (pod: Pod, other: Pod): boolean =>
   (isCriticalPod(pod) && !isCriticalPod(other)) || (pod.spec.priority ?? 0) > (other.spec.priority ?? 0);
 
@@ -26,7 +26,7 @@ const onlyForHigherPods: Invariant = {
 
 function admissionOf({ root }: Watched): AdmissionContext | undefined {
   const [admission] = root === undefined ? [] : childrenOf(root.getSnapshot(), 'admission');
-  // The actor `admission` runs the machine of this context.
+  // Safe cast: the actor `admission` runs the machine with this context.
   return admission?.getSnapshot().context as AdmissionContext | undefined;
 }
 
@@ -52,7 +52,7 @@ const onlyAsManyAsNeeded: Invariant = {
             staying.map(({ requests }) => requests),
             admission.capacity,
           );
-        // The choice is only a heuristic if several resources are short.
+        // If several resources are short, the choice of victims is only a heuristic.
         if (shortOf(others).length !== 1) return;
         const victims = others.filter(
           ({ uid, requests }) => uids.includes(uid) && isPreemptable(request.requests, requests),

@@ -1,4 +1,6 @@
-/** Invariants of nodes that follow the shutdown of their host. Without the configuration `shutdown`, nothing happens. */
+/**
+ * Invariants for nodes that handle the shutdown of their host. A node without the `shutdown` configuration ignores it.
+ */
 import type { SimulatedContainer } from '../../../cri/simulated/objects/views.ts';
 import { totalPeriodMs } from '../../../kubernetes/shutdown/periods.ts';
 import { childrenOf } from '../../../machines/shared/views/actorTree.ts';
@@ -6,13 +8,16 @@ import type { PodRef } from '../../../machines/shared/views/views.ts';
 import type { Invariant, Watched } from './invariant.ts';
 import { isShutdownAnnouncement } from './shutdownAnnouncement.ts';
 
-/** Returns the running containers of pods that the node is terminating because of the shutdown, or has yet to. */
+/**
+ * Returns the running containers of this node's pods, which the node is terminating because of the shutdown or has yet
+ * to terminate.
+ */
 const ownRunning = ({ host, podOf }: Watched): SimulatedContainer[] =>
   host.running().filter(({ podUid }) => podOf(podUid) !== undefined);
 
 const periodsOf = ({ agent }: Watched) => agent?.input.shutdown?.periods ?? [];
 
-/** Whether the node terminates the pod because of the shutdown. */
+/** Whether the node is terminating the pod because of a shutdown. */
 function isShutDown({ root }: Watched, uid: string): boolean {
   const pods = root === undefined ? [] : childrenOf<PodRef>(root.getSnapshot(), `pod/${uid}`);
   return pods.some((pod) => pod.getSnapshot().context.termination?.reason === 'Terminated');
@@ -21,13 +26,13 @@ function isShutDown({ root }: Watched, uid: string): boolean {
 const noEarlyRelease: Invariant = {
   description: 'The node delays a shutdown until its pods have stopped or their time is over.',
   follow: (watched, violated) => {
-    /** Time at which a delayed shutdown was announced, in node time. */
+    /** Node time at which a delayed shutdown was announced, in milliseconds. */
     let announcedAt: number | undefined;
     return {
       onAgentStarted: () => {
         announcedAt = undefined;
       },
-      // The node holds the lock at this time. It may release it in the same step.
+      // The node still holds the inhibitor lock when it records the event, but may release it in the same step.
       onEvent: (event) => {
         if (isShutdownAnnouncement(event)) announcedAt = watched.host.clock.elapsed;
       },
@@ -57,7 +62,7 @@ const lowestPriorityFirst: Invariant = {
       onEvent: (event) => {
         if (isShutdownAnnouncement(event)) announcedAt = watched.host.clock.elapsed;
       },
-      // Whether the node has learned of the shutdown makes no difference.
+      // Tracks the shutdown itself, because the rule applies even before the node has noticed it.
       afterStep: () => {
         const { logind, clock } = watched.host;
         const wasAnnounced = isAnnounced;
@@ -69,7 +74,7 @@ const lowestPriorityFirst: Invariant = {
         const running = ownRunning(watched);
         const uid = running.find(({ id }) => id === about)?.podUid;
         if (uid === undefined || !isShutDown(watched, uid)) return;
-        // The first period belongs to the lowest group, whose pods have at least its time.
+        // The first period is that of the group with the lowest priority, whose pods have at least this much time.
         const [lowest, next] = periodsOf(watched);
         if (lowest === undefined || next === undefined || priorityOf(uid) < next.priority) return;
         const hasTime = watched.host.clock.elapsed - announcedAt < lowest.graceSeconds * 1_000;
@@ -84,7 +89,7 @@ const lowestPriorityFirst: Invariant = {
 const noStartDuringShutdown: Invariant = {
   description: 'No container of a pod that arrives during a shutdown is started.',
   follow: (watched, violated) => {
-    /** UIDs of the pods that the node knew when the shutdown was announced. Undefined if there is none. */
+    /** UIDs of the pods that the node knew when the shutdown was announced. Undefined if there is no shutdown. */
     let uids: ReadonlySet<string> | undefined;
     const knownUids = () => new Set(watched.agent?.pods().map(({ metadata }) => metadata.uid));
     return {
@@ -95,7 +100,7 @@ const noStartDuringShutdown: Invariant = {
         if (event.reason !== 'Shutdown' || event.involved.kind !== 'Node') return;
         uids = isShutdownAnnouncement(event) ? knownUids() : undefined;
       },
-      // Whether the node has learned of the shutdown makes no difference.
+      // Tracks the shutdown itself, because the rule applies even before the node has noticed it.
       afterStep: () => {
         const { logind } = watched.host;
         if (logind.isShuttingDown && logind.isDelayed) uids ??= knownUids();

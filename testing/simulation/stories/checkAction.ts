@@ -1,4 +1,4 @@
-/** Validates an action before it is performed, because programs that are not type-checked may pass anything. */
+/** Validates an action before it is performed, because programs without type checking may pass anything. */
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
 import { printableText } from '../../../base/text/printable.ts';
@@ -16,14 +16,14 @@ const share = z.number().check(z.gte(0), z.lte(1));
 const pod = z.string().check(z.minLength(1));
 const yesOrNo = z.optional(z.boolean());
 const LONGEST_FILE = 255;
-/** Whether a directory can have an entry of this name. */
+/** Whether a directory can have an entry with this name. */
 const isFile = (name: string): boolean => !/^\.{0,2}$|[/\0]/.test(name) && Buffer.byteLength(name) <= LONGEST_FILE;
 const file = z.string().check(z.refine(isFile, { error: 'expected the name of a file' }));
 /** Whether a path stays below the directory that it is joined to. */
 const isBelow = (path: string): boolean => !/^$|\0/.test(path) && !path.split('/').includes('..');
 const below = z.string().check(z.refine(isBelow, { error: 'expected a path below the directory' }));
 const isUid = (uid: string): boolean => /^[\w-]+$/.test(uid) && isFile(uid);
-/** Manifests are validated when they are applied. */
+/** Manifests are validated later, when they are applied. */
 const aManifest = z.looseObject({});
 
 const address = z
@@ -116,7 +116,10 @@ const schemas = new Map(
   Object.entries(FIELDS).map(([kind, fields]) => [kind, z.strictObject({ kind: z.string(), ...fields })]),
 );
 
-/** Throws a `TypeError` that names the first invalid field. `place` is the path of the action in a larger value. */
+/**
+ * Throws a `TypeError` that names the first invalid field of an action. `place` is the path of the action in a larger
+ * value.
+ */
 export function checkAction(action: Action, place = ''): void {
   const schema = schemas.get(action?.kind);
   if (schema === undefined)

@@ -1,4 +1,4 @@
-/** Validates stories and their sizes, because programs that are not type-checked may pass anything. */
+/** Validates stories and their sizes, because programs without type checking may pass anything. */
 import * as z from 'zod/mini';
 import { checkShape } from '../../../kubernetes/api/checkShape.ts';
 import { checkCallFault } from '../faults/checkCallFault.ts';
@@ -28,7 +28,7 @@ const SIZE: { readonly [Field in keyof StorySize]-?: z.ZodMiniType } = {
 const size = z.strictObject(SIZE);
 
 const STORY: { readonly [Field in keyof Story]-?: z.ZodMiniType } = {
-  /** Validated by `checkSeed`. */
+  /** `checkSeed` validates the seed. */
   seed: z.unknown(),
   actions: z.array(z.strictObject({ at: ms, action: z.unknown() })),
   faults: z.array(z.strictObject({ call: z.int().check(z.gte(0)), fault: z.unknown() })),
@@ -56,7 +56,7 @@ const found = z.looseObject({
   story,
 });
 
-/** Throws a `TypeError` that names the first invalid field of the size of a story, or a `RangeError` for the seed. */
+/** Throws a `TypeError` that names the first invalid field of a story's size, or a `RangeError` for the seed. */
 export function checkSize(seed: number, given: StorySize): void {
   checkSeed(seed);
   checkShape(size, given, 'randomStory', 'its size');

@@ -12,7 +12,9 @@ export interface Manifest {
 interface ManifestMetadata {
   readonly name: string;
   readonly namespace?: string;
-  /** If absent, the node derives the UID from the contents, so that every change creates a different pod. */
+  /**
+   * UID of the pod. If undefined, the node derives it from the contents, so that every change creates a different pod.
+   */
   readonly uid?: string;
   readonly labels?: object;
   readonly annotations?: object;
@@ -53,7 +55,7 @@ export interface ManifestSpec {
   readonly securityContext?: object;
 }
 
-/** Returns the full name of a static pod, which includes the node's name. */
+/** Returns the full name of a static pod, which includes the name of the node. */
 export const staticPodName = ({ metadata: { namespace, name } }: Pick<Manifest, 'metadata'>): string =>
   `${namespace ?? 'default'}/${name}-${NODE_NAME}`;
 
@@ -61,15 +63,15 @@ export const staticPodName = ({ metadata: { namespace, name } }: Pick<Manifest, 
 export const fullPodName = (pod: string): string =>
   pod.includes('/') ? pod : staticPodName({ metadata: { name: pod } });
 
-/** Splits a full name. Names without a namespace and UIDs are returned as they are. */
+/** Splits a full name into name and namespace. A name without a namespace, or a UID, is returned unchanged. */
 export function nameAndNamespace(pod: string): readonly [string, string | undefined] {
-  // Programs that are not type-checked may pass anything.
+  // Programs without type checking may pass anything.
   if (typeof pod !== 'string') throw new TypeError(`expected the name of a pod, got ${typeof pod}`);
   const [name = pod, namespace] = pod.split('/').toReversed();
   return [name, namespace];
 }
 
-/** A manifest with a container `main` that runs until it is stopped. `spec` overrides the defaults. */
+/** Returns a manifest with a container `main` that runs until it is stopped. `spec` overrides the defaults. */
 export function manifest(name: string, spec: Partial<ManifestSpec> = {}): Manifest {
   const always = { restartPolicy: 'Always', terminationGracePeriodSeconds: 5 };
   return {

@@ -58,7 +58,7 @@ const performers: { readonly [K in Action['kind']]: Performer<K> } = {
     void simulation.stopAgent({ drains, downMs });
   },
   runtimeDown: ({ host, actionLog, elapsed }, down) => {
-    // A runtime that comes back unchanged is no reason for any container to stop.
+    // A runtime that comes back unchanged gives no container a reason to stop.
     if (!down.keepContainers || down.forgets || down.recalls || down.hasUnknown) actionLog.noteGlobalCause(elapsed);
     host.stopRuntime(down);
   },
@@ -123,7 +123,7 @@ function clusterOf({ cluster }: PerformTarget): SimulatedCluster {
 
 export function perform(simulation: PerformTarget, action: Action): void {
   checkAction(action);
-  // The function of a kind accepts the actions of that kind.
+  // Safe cast: the function for a kind accepts the actions of that kind.
   (performers[action.kind] as Performer<Action['kind']>)(simulation, action as never);
 }
 

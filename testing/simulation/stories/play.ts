@@ -1,4 +1,4 @@
-/** Plays a story on a simulated node and reports the invariant that it breaks. */
+/** Plays a story on a simulated node and reports the invariant that it violates. */
 
 import type { InspectionEvent } from 'xstate';
 import { formatExplanation } from '../../../show/explain/formatExplanation.ts';
@@ -13,20 +13,22 @@ import { Simulation } from '../simulateNode.ts';
 import type { Story } from './story.ts';
 
 /**
- * Maximum time for a node to settle after faults have ended. It covers a back-off, a grace period and the time limit
- * of a call.
+ * Maximum time for a node to settle after faults have ended, in milliseconds. It covers a back-off, a grace period and
+ * the timeout of a call.
  */
 const SETTLE_TIMEOUT_MS = 10 * 60_000;
 
-/** By then the periodic tasks of the node have run again and have forgotten removed objects. */
+/**
+ * Time in milliseconds after which the periodic tasks of the node have run again and have forgotten removed objects.
+ */
 const CLEANUP_MS = 70_000;
 
 export interface Outcome {
   readonly violation?: Violation;
-  /** The explanations of the pods at the time of the violation. */
+  /** Explanations of the pods at the time of the violation. */
   readonly explanations?: readonly string[];
   readonly steps: number;
-  /** The number of calls to the outside. */
+  /** Number of calls to the outside. */
   readonly calls: number;
   readonly elapsed: number;
   readonly simulation: Simulation;
@@ -42,13 +44,13 @@ export interface PlayOptions {
   readonly inspect?: (event: InspectionEvent) => void;
   /** Whether to skip the comparison with a new agent after the node has settled. */
   readonly isBrief?: boolean;
-  /** The faults of calls for which the story has none. */
+  /** Faults of the calls for which the story has none. */
   readonly faults?: FaultPlan;
   /** Creates the cluster of the node. Undefined if the node belongs to none. */
   readonly cluster?: ClusterFactory | undefined;
 }
 
-/** Hard thresholds at a tenth of each resource, and a soft one for memory. */
+/** Hard thresholds at a tenth of each resource, and a soft threshold for memory. */
 const EVICTION = {
   thresholds: [
     { signal: 'memory.available', value: '10%', graceMs: 0 },
@@ -64,7 +66,7 @@ const EVICTION = {
   enforcesStorageLimits: true,
 } as const;
 
-/** The times of two groups. */
+/** Grace periods of two priority groups. */
 const SHUTDOWN = {
   periods: [
     { priority: 0, graceSeconds: 15 },
@@ -74,10 +76,10 @@ const SHUTDOWN = {
 
 export async function play(story: Story, options: PlayOptions): Promise<Outcome> {
   const { seed } = story;
-  const { isBrief = false, ...given } = options;
+  const { isBrief = false, ...rest } = options;
   const faults = new Map(story.faults.map(({ call, fault }) => [call, fault]));
   const simulation = new Simulation({
-    ...given,
+    ...rest,
     overtakes: story.overtakes ?? false,
     cgroups: story.cgroups,
     diskLayout: story.diskLayout,
@@ -95,7 +97,7 @@ export async function play(story: Story, options: PlayOptions): Promise<Outcome>
       ...sourcesOf(story),
     },
   });
-  const told = () => ({
+  const result = () => ({
     steps: simulation.steps,
     calls: simulation.calls,
     elapsed: simulation.elapsed,
@@ -103,24 +105,24 @@ export async function play(story: Story, options: PlayOptions): Promise<Outcome>
   });
   try {
     await simulation.host.open();
-    // Inside the try block, because the first agent may break an invariant at once.
+    // Inside the try block, because the first agent may violate an invariant immediately.
     await simulation.startAgent();
     const checkReplay = async () => options.replays && simulation.checkReplay();
     await performActions(simulation, story, checkReplay);
     if (!isBrief) await compareWithNewAgent(simulation);
     await checkReplay();
-    return told();
+    return result();
   } catch (error) {
     if (!(error instanceof InvariantViolated)) throw error;
-    return { violation: error.violation, explanations: explanationsOf(simulation), ...told() };
+    return { violation: error.violation, explanations: explanationsOf(simulation), ...result() };
   } finally {
     simulation.kill({ cutsCalls: true });
   }
 }
 
 /**
- * Whether a URL lists manifests. A shrunk story may have lost the action that needs the URL, so it states it
- * explicitly.
+ * Whether the node reads manifests from a URL. A shrunk story states this explicitly, because it may have lost the
+ * action that needs the URL.
  */
 export const needsUrl = ({ actions, hasUrl }: Story): boolean =>
   hasUrl ?? actions.some(({ action }) => action.kind === 'url' || (action.kind === 'apply' && action.by === 'url'));
@@ -135,7 +137,7 @@ const explanationsOf = (simulation: Simulation): string[] =>
   });
 
 /**
- * Runs the actions of a story. `checkReplay` is called wherever the actors of an agent may be gone afterwards. A killed
+ * Runs the actions of a story. `checkReplay` is called whenever the actors of an agent may be gone afterwards. A killed
  * agent is checked when it is killed.
  */
 async function performActions(

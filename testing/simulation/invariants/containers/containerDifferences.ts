@@ -1,4 +1,4 @@
-/** Compares a running container with the manifest of its pod. */
+/** Input for comparing the running containers of a pod with its manifest. */
 
 import { isJsonEqual } from '../../../../base/values/isJsonEqual.ts';
 import { fullImageName } from '../../../../cri/simulated/objects/imageName.ts';
@@ -16,19 +16,19 @@ import { wrongMounts } from '../volumes/wrongMounts.ts';
 export interface ComparedPod {
   readonly host: SimulatedHost;
   readonly uid: string;
-  /** The pod of the current manifest, and those of the former ones. */
+  /** Pod of the current manifest. `versions` has it as well, after those of the former manifests. */
   readonly wanted: Pod;
   readonly versions: readonly Pod[];
-  /** Whether the node lacks the resources for the current manifest. */
+  /** Whether the node has too few resources for the current manifest. */
   readonly isShort: () => boolean;
 }
 
-/** Conversions from CPU millis to shares (1024 per core) and to a quota in microseconds per period of 100 ms. */
+/** Convert CPU millicores to cgroup shares (1024 per core) and to a CFS quota in microseconds per 100 ms period. */
 const sharesOf = (millis: number): number => Math.max(2, Math.trunc((millis * 1024) / 1000));
 const quotaOf = (millis: number): number => (millis === 0 ? 0 : Math.max(1_000, millis * 100));
 
 /**
- * The cgroup settings of a container with its own resources. With exclusive CPUs, it has no quota (-1).
+ * Returns the cgroup settings of a container with its own resources. A container with exclusive CPUs has no quota (-1).
  */
 function sizeOf({ resources }: Container, hasExclusiveCpus: boolean) {
   const [limit, memory] = [amountOf(resources, 'limits', 'cpu'), amountOf(resources, 'limits', 'memory')];
@@ -40,11 +40,14 @@ function hasSize({ config: { linux } }: SimulatedContainer, { spec }: Pod, conta
   const { cpuShares = 0n, cpuQuota = 0n, memoryLimitInBytes = 0n, cpusetCpus = '' } = linux?.resources ?? {};
   const size = { shares: Number(cpuShares), quota: Number(cpuQuota), memory: Number(memoryLimitInBytes) };
   const hasExclusiveCpus = cpusetCpus !== '' && exclusiveCpuCount(spec, container) > 0;
-  // A container without its own resources may have those of its pod.
+  // With pod-level resources, a container may have the size of the pod, so its own size is not checked.
   return spec.resources !== undefined || isJsonEqual(size, sizeOf(container, hasExclusiveCpus));
 }
 
-/** A rejected resize leaves the size that was admitted last. */
+/**
+ * Whether the size of a container is allowed. It may be that of a former manifest if the resize is impossible, was
+ * rejected, or waits for resources.
+ */
 function mayHaveSize({ uid: _, ...compared }: ComparedPod, run: SimulatedContainer, container: Container): boolean {
   const { wanted, versions, isShort } = compared;
   if (hasSize(run, wanted, container)) return true;
@@ -58,7 +61,7 @@ function mayHaveSize({ uid: _, ...compared }: ComparedPod, run: SimulatedContain
   });
 }
 
-/** Whether the container runs as the user and the fsGroup of its pod. */
+/** Whether the container runs as the user in its manifest and in the fsGroup of its pod. */
 function hasUser({ config }: SimulatedContainer, { spec }: Pod, { securityContext }: Container): boolean {
   const { runAsUser, supplementalGroups = [] } = config.linux?.securityContext ?? {};
   const user = securityContext?.runAsUser ?? spec.securityContext?.runAsUser;
@@ -75,8 +78,8 @@ const runsCommand = ({ config }: SimulatedContainer, { command = [], args = [] }
   hasVariables([...command, ...args]) || (isJsonEqual(config.command, command) && isJsonEqual(config.args, args));
 
 /**
- * Describes the differences between a running container and the manifest. Only a change of the image recreates a
- * container (C6).
+ * Returns a description of each difference between a running container and the manifest. Differences to a former
+ * manifest are allowed, because only a change of the image recreates a container (C6).
  */
 export function differencesOf(compared: ComparedPod, container: Container, run: SimulatedContainer): string[] {
   const { host, uid, wanted, versions } = compared;

@@ -10,20 +10,22 @@ import { DERIVED_UID } from '../../users/actionLog.ts';
 import type { Invariant, Watched } from '../invariant.ts';
 import { OwnReasons, reasonsToEnd } from './ownReasons.ts';
 
-/** Less than the smallest interval between two times in a simulation, in milliseconds. */
+/** Shorter than any interval between two different times in a simulation, in milliseconds. */
 const MIN_INTERVAL_MS = 0.001;
 
-/** A running container. */
 interface RunningContainer {
   readonly container: SimulatedContainer;
   readonly name: string;
   readonly pod: string;
   readonly uid: string;
-  /** An action since this time may be the reason why the container stops. */
+  /** Earliest node time, in milliseconds, of an action that may explain why the container stops. */
   readonly since: number;
 }
 
-/** The times since which each pod is known and at the runtime, by UID, and of each start request. */
+/**
+ * Node times at which each pod (by UID) became known and got its first sandbox, and of each start request (by container
+ * ID).
+ */
 class PodTimes {
   readonly #known = new Map<string, number>();
   readonly #since = new Map<string, number>();
@@ -36,7 +38,7 @@ class PodTimes {
 
   noteStatus({ uid, removed }: PodChange, at: number): void {
     if (removed) this.#known.delete(uid);
-    // The change that made the pod known is no reason to stop it. Only later changes are.
+    // Only later changes can be a reason to stop the pod, not the one that made it known.
     else if (!this.#known.has(uid)) this.#known.set(uid, at + MIN_INTERVAL_MS);
   }
 
@@ -62,8 +64,9 @@ class PodTimes {
   }
 
   /**
-   * The time since which an action may be the reason for a stop. A container may start late, even for a pod whose
-   * manifest has changed by now if the agent has not read it yet.
+   * Returns the earliest node time of an action that may explain a stop of the container. If the UID of its pod is
+   * derived from the manifest, this is when the pod became known or got its first sandbox, because the container may
+   * start late, even after the manifest has changed if the agent has not read the change yet.
    */
   sinceOf({ id, podUid }: SimulatedContainer): number | undefined {
     const sinces = [this.#known.get(podUid), this.#since.get(podUid)].filter((each) => each !== undefined);
@@ -72,7 +75,7 @@ class PodTimes {
 }
 
 /**
- * Whether a container has a different image than its pod. The agent may have been creating it when the manifest
+ * Whether a container has a different image from its pod's spec. The agent may have been creating it when the manifest
  * changed.
  */
 function isOutdated({ container, name }: RunningContainer, spec: PodSpec): boolean {
@@ -81,21 +84,21 @@ function isOutdated({ container, name }: RunningContainer, spec: PodSpec): boole
 }
 
 /**
- * Whether there is a reason why a container stopped: an action on it or its pod, or a condition that its agent has
+ * Whether a container had a reason to stop, i.e. an action on it or its pod, or a condition that its agent has
  * detected.
  */
-function hasReason({ actionLog }: Watched, own: OwnReasons, known: RunningContainer): boolean {
-  const { name, pod, uid, since } = known;
-  const moment = own.causeTimeFor(uid);
-  // A replaced pod is terminated when the agent notices, in whichever run it then is.
-  if (!actionLog.mayBeWanted(pod, uid) || actionLog.hasCauseSince(pod, since, moment) || own.mayEnd(pod, uid, since))
+function hasReason({ actionLog }: Watched, own: OwnReasons, run: RunningContainer): boolean {
+  const { name, pod, uid, since } = run;
+  const causeTime = own.causeTimeFor(uid);
+  // A replaced pod is terminated when the agent notices the replacement, even if the container has restarted by then.
+  if (!actionLog.mayBeWanted(pod, uid) || actionLog.hasCauseSince(pod, since, causeTime) || own.mayEnd(pod, uid, since))
     return true;
   const spec = own.specOf(pod, uid);
-  if (spec !== undefined && isOutdated(known, spec)) return true;
+  if (spec !== undefined && isOutdated(run, spec)) return true;
   return (spec ? reasonsToEnd(spec, name) : [name]).some((each) => {
-    // The agent may notice the exit of a different container late, after this one has been restarted.
+    // The agent may notice the exit of a different container late, when this one has already been restarted.
     const from = each === name ? since : Number.NEGATIVE_INFINITY;
-    return actionLog.hasContainerCauseSince(pod, each, from, moment) || own.mayEndContainer(uid, each, from);
+    return actionLog.hasContainerCauseSince(pod, each, from, causeTime) || own.mayEndContainer(uid, each, from);
   });
 }
 
@@ -106,9 +109,9 @@ export const containersContinue: Invariant = {
     'also where the runtime gives that another id.',
   follow: (watched, violated) => {
     const { host } = watched;
-    const known = new Map<string, RunningContainer>();
+    const runningContainers = new Map<string, RunningContainer>();
     /** Containers that have stopped in this step. The reason may be recorded after the exit within the same step. */
-    const ended = new Map<string, RunningContainer>();
+    const stopped = new Map<string, RunningContainer>();
     const [pods, own] = [new PodTimes(), new OwnReasons(watched)];
     const onEffect = (effect: RuntimeEffect) => {
       const { kind, container } = effect;
@@ -118,19 +121,19 @@ export const containersContinue: Invariant = {
       const { containerName: name, podUid: uid } = container;
       const pod = fullName(container);
       const key = `${uid} ${name}`;
-      const before = known.get(key);
+      const before = runningContainers.get(key);
       if (kind === 'started') {
-        known.set(key, { container, name, pod, uid, since: pods.sinceOf(container) ?? elapsed });
+        runningContainers.set(key, { container, name, pod, uid, since: pods.sinceOf(container) ?? elapsed });
       } else if (kind !== 'renamed' && before?.container === container) {
-        known.delete(key);
-        ended.set(key, before);
+        runningContainers.delete(key);
+        stopped.set(key, before);
       }
     };
     const afterStep = () => {
-      for (const each of ended.values()) {
+      for (const each of stopped.values()) {
         if (!hasReason(watched, own, each)) violated(`${each.pod} ${each.name} was ended, and nothing had touched it`);
       }
-      ended.clear();
+      stopped.clear();
     };
     const onCall = (call: OutsideCall) => {
       pods.noteCall(call, host.clock.elapsed);

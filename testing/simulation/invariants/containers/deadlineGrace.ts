@@ -5,9 +5,11 @@ export const deadlineGrace: Invariant = {
   description:
     'A pod that ends for its active deadline has its whole grace from when that begins, whenever the deadline was.',
   follow: (_, violated) => {
-    /** The times of DeadlineExceeded events without a status yet, in milliseconds since the epoch. */
+    /**
+     * Times of the DeadlineExceeded events that no status reflects yet, by pod UID, in milliseconds since the epoch.
+     */
     const begun = new Map<string, number>();
-    /** The start of the last termination in each pod's status, in milliseconds since the epoch. */
+    /** Start of the last termination that each pod's actors have shown, by pod UID, in milliseconds since the epoch. */
     const shown = new Map<string, number>();
     return {
       onEvent: ({ reason, involved, at }) => {
@@ -17,19 +19,20 @@ export const deadlineGrace: Invariant = {
         if (removed) for (const each of [shown, begun]) each.delete(uid);
         if (removed || tree.termination === undefined) return;
         const { reason, at, graceSeconds } = tree.termination;
-        // A pod whose manifest was recreated may end again before the status of its first end is out.
+        // A pod whose manifest was recreated may terminate again before the status of its first termination is
+        // published.
         if (shown.get(uid) === at) return;
         shown.set(uid, at);
         const since = begun.get(uid);
         if (since === undefined) return;
         begun.delete(uid);
-        // The pod may end for a different reason before the status is published, or for this reason with a shorter
+        // Before the status is published, the pod may terminate for a different reason, or for this one with a shorter
         // grace period.
         const isItsOwn = reason === 'DeadlineExceeded' && graceSeconds === (spec.terminationGracePeriodSeconds ?? 30);
         if (!isItsOwn || at === since) return;
         violated(`${metadata.namespace}/${metadata.name}: its grace counts from ${at}, but its end began at ${since}`);
       },
-      // Times of a clock that has been set, or of a different agent, are not comparable.
+      // Times from before a clock change, or of a previous agent, are not comparable.
       beforeJump: () => begun.clear(),
       onAgentStarted: () => begun.clear(),
     };

@@ -11,51 +11,52 @@ import type { Invariant, Watched } from '../invariant.ts';
 import { isShutdownAnnouncement } from '../shutdownAnnouncement.ts';
 import { StopRequests } from './stopRequests.ts';
 
-/** The grace period of a terminating pod and its end in milliseconds since the epoch. */
+/** The grace period of a terminating pod in seconds, and its deadline (`until`) in milliseconds since the epoch. */
 interface Grace {
   readonly agentNumber: number;
   readonly seconds: number | undefined;
   readonly until: number | undefined;
-  /** The end in node time. */
+  /** The deadline in node time, in milliseconds. */
   readonly end: number | undefined;
 }
 
 const hasGrown = (before: number | undefined, now: number | undefined): boolean =>
   before !== undefined && now !== undefined && now > before;
 
-/** The minimum grace period of each process after SIGTERM (C10). */
-const LEAST_SECONDS = 2;
+/** Minimum grace period of each process after SIGTERM, in seconds (C10). */
+const MIN_GRACE_SECONDS = 2;
 
 /**
- * Returns the remaining grace period of a terminating pod in seconds, from its tree and from its published status. Its
- * end may not have been published yet.
+ * Returns the remaining grace period of a terminating pod in seconds, first according to its actors and then to its
+ * published status, because its deadline may not have been published yet.
  */
-function secondsLeft({ agent, host: { clock } }: Watched, uid: string, told: Grace | undefined): number[] {
+function secondsLeft({ agent, host: { clock } }: Watched, uid: string, published: Grace | undefined): number[] {
   const { termination, until = Infinity } = agent?.trees().get(uid) ?? {};
   const over = termination ? termination.at + termination.graceSeconds * 1_000 : until;
-  return [Math.min(over, until) - clock.now(), (told?.end ?? Infinity) - clock.elapsed].map((ms) => ms / 1_000);
+  return [Math.min(over, until) - clock.now(), (published?.end ?? Infinity) - clock.elapsed].map((ms) => ms / 1_000);
 }
 
 /**
- * Returns the minimum grace period of the first stop of a container, in seconds. `pod` is the grace period of its pod.
+ * Returns the minimum grace period of the first stop request of a container, in seconds. `pod` is the grace period of
+ * its pod.
  */
-function leastGrace(watched: Watched, id: string, pod: Grace | undefined): number {
+function minGraceSeconds(watched: Watched, id: string, pod: Grace | undefined): number {
   const { host, podOf } = watched;
-  const found = host.container(id);
-  const { spec, metadata } = podOf(found?.podUid ?? '') ?? {};
-  const container = spec && findContainerByName(spec, found?.containerName ?? '')?.container;
-  // No stricter limit applies to an unknown pod, to a container with a preStop hook, which uses up a part of the grace
-  // period, and to a pod that may restart all its containers.
-  if (spec === undefined || container === undefined || container.lifecycle?.preStop) return LEAST_SECONDS;
-  if (containersOf(spec).some((each) => mayRestartAll(each.container))) return LEAST_SECONDS;
+  const run = host.container(id);
+  const { spec, metadata } = podOf(run?.podUid ?? '') ?? {};
+  const container = spec && findContainerByName(spec, run?.containerName ?? '')?.container;
+  // Only the general minimum applies to an unknown pod, to a container with a preStop hook, which uses up a part of the
+  // grace period, and to a pod that may restart all its containers.
+  if (spec === undefined || container === undefined || container.lifecycle?.preStop) return MIN_GRACE_SECONDS;
+  if (containersOf(spec).some((each) => mayRestartAll(each.container))) return MIN_GRACE_SECONDS;
   const probes = [container.livenessProbe, container.startupProbe];
   const graces = [
     spec.terminationGracePeriodSeconds ?? 30,
     metadata?.deletionGracePeriodSeconds || Infinity,
     ...probes.map((probe) => probe?.terminationGracePeriodSeconds ?? Infinity),
-    ...secondsLeft(watched, found?.podUid ?? '', pod),
+    ...secondsLeft(watched, run?.podUid ?? '', pod),
   ];
-  return Math.max(LEAST_SECONDS, Math.floor(Math.min(...graces)));
+  return Math.max(MIN_GRACE_SECONDS, Math.floor(Math.min(...graces)));
 }
 
 const mayRestartAll = ({ restartPolicyRules = [] }: Container): boolean =>
@@ -64,12 +65,12 @@ const mayRestartAll = ({ restartPolicyRules = [] }: Container): boolean =>
 /** Tracks the grace periods of containers. `end` is in node time. */
 function trackContainerGraces(
   watched: Watched,
-  ofPods: ReadonlyMap<string, Grace>,
+  podGraces: ReadonlyMap<string, Grace>,
   evictedUids: ReadonlySet<string>,
   violated: (message: string) => void,
 ) {
   const { host, actionLog, cluster } = watched;
-  // Keyed by the container, because its ID may change. A missing container has only its ID.
+  // Keyed by the container, because its ID may change, or by the ID if the container does not exist.
   const graces = new Map<SimulatedContainer | string, { readonly seconds: number; readonly end: number }>();
   return {
     noteStop: (id: string, seconds: number) => {
@@ -78,13 +79,13 @@ function trackContainerGraces(
       const end = host.clock.elapsed + seconds * 1_000;
       graces.set(container, { seconds, end: Math.min(end, before?.end ?? end) });
       const uid = host.container(id)?.podUid ?? '';
-      const pod = ofPods.get(uid);
+      const pod = podGraces.get(uid);
       const mayGrow = isJustStarting(pod) && cluster?.hasHadPod(uid) === true;
       if (hasGrown(before?.seconds, seconds) && !mayGrow)
         violated(`container ${id}: its grace grew from ${before?.seconds} to ${seconds} s`);
-      // An eviction at a hard threshold allows a second, whatever the pod has.
-      const least = before || evictedUids.has(uid) ? LEAST_SECONDS : leastGrace(watched, id, pod);
-      if (seconds < least) violated(`container ${id}: it was given ${seconds} s to end, not ${least}`);
+      // An eviction at a hard threshold ignores the grace period of the pod.
+      const minSeconds = before || evictedUids.has(uid) ? MIN_GRACE_SECONDS : minGraceSeconds(watched, id, pod);
+      if (seconds < minSeconds) violated(`container ${id}: it was given ${seconds} s to end, not ${minSeconds}`);
     },
     isOver: (container: SimulatedContainer): boolean => (graces.get(container)?.end ?? 0) <= host.clock.elapsed,
     /** A new agent need not continue the termination of a pod that is wanted again. */
@@ -98,23 +99,23 @@ function trackContainerGraces(
 }
 
 /**
- * Whether a pod has just started to terminate. Deletion by an API server may allow a longer grace period than a
- * container that is being stopped for a change has.
+ * Whether a pod has just started to terminate. A deletion through the API server may allow a longer grace period than
+ * the one with which a container is already being stopped because of a change.
  */
 const isJustStarting = (pod: Grace | undefined): boolean => pod !== undefined && pod.seconds === undefined;
 
 /**
- * Returns running containers, as far as the agent knows them, whose sandbox is stopped before the end of their grace
- * period or that of their pod.
+ * Returns a message for each running container that the agent knows and whose sandbox is stopped before the end of the
+ * container's or the pod's grace period.
  */
 function cutShort(
   { host, podOf }: Watched,
-  given: ReadonlyMap<string, Grace>,
+  podGraces: ReadonlyMap<string, Grace>,
   sandboxId: string,
   isOver: (container: SimulatedContainer) => boolean,
 ): string[] {
   const pod = podOf(host.sandboxes().find(({ id }) => id === sandboxId)?.podUid ?? '');
-  const end = (pod && given.get(pod.metadata.uid)?.end) ?? 0;
+  const end = (pod && podGraces.get(pod.metadata.uid)?.end) ?? 0;
   const known = (pod?.status?.containerStatuses ?? []).flatMap(({ containerID = '', state }) =>
     state?.running ? [host.runtimeFaults.currentId(containerID.split('//')[1] ?? '')] : [],
   );
@@ -123,21 +124,27 @@ function cutShort(
   return early.map((each) => `${fullName(each)} ${each.containerName}: its sandbox is stopped before its time`);
 }
 
-/** Returns the time by which a pod must have terminated, given the previous value. */
+/**
+ * Returns the time by which a pod must have terminated, in milliseconds since the epoch. `before` is the previous
+ * value.
+ */
 function untilOf(change: PodChange, before: number | undefined): number | undefined {
   const { metadata, spec } = change.pod;
   // The termination of a pod that completes by itself has no deadline yet.
   const hasBegun = metadata.deletionGracePeriodSeconds !== undefined || spec.activeDeadlineSeconds !== undefined;
   if (!hasBegun) return before;
-  // `tree` is computed on access.
+  // `tree` is a getter that computes the tree, so read it only if it is needed.
   const { state, until } = change.tree;
   return state === 'terminating.stoppingContainers.graceful' ? until : before;
 }
 
-/** A force-deleted pod has a grace period of 0 in its object, but terminates with its own. */
+/**
+ * Returns the grace period of a deletion. For a force-deleted pod it is 0 in the metadata, but the pod terminates with
+ * that of its spec.
+ */
 const secondsOf = ({ metadata }: Pod): number | undefined => metadata.deletionGracePeriodSeconds || undefined;
 
-/** The end in node time. A timer that was set before a clock change is not affected by it. */
+/** Returns the deadline in node time. Setting the clock does not affect a timer that is already running. */
 const endOf = (until: number | undefined, before: Grace | undefined, { now, elapsed }: Schedule): number | undefined =>
   until === before?.until ? before?.end : until && until - now() + elapsed;
 
@@ -149,13 +156,13 @@ export const graceShrinks: Invariant = {
     'their grace is over.',
   follow: (watched, violated) => {
     const { host } = watched;
-    const given = new Map<string, Grace>();
+    const podGraces = new Map<string, Grace>();
     const stopped = new StopRequests();
     const evictedUids = new Set<string>();
-    const graces = trackContainerGraces(watched, given, evictedUids, violated);
+    const graces = trackContainerGraces(watched, podGraces, evictedUids, violated);
     const onEvent = ({ reason, message, involved }: RecordedEvent) => {
       if (reason === 'Evicted') evictedUids.add(involved.uid);
-      // The time of a group may be shorter than the grace period of the pod.
+      // The grace period of a shutdown group may be shorter than that of the pod.
       const shutDownPods = isShutdownAnnouncement({ reason, message }) ? (watched.agent?.pods() ?? []) : [];
       for (const { metadata } of shutDownPods) evictedUids.add(metadata.uid);
     };
@@ -163,13 +170,13 @@ export const graceShrinks: Invariant = {
       const { uid, removed, pod } = change;
       const { namespace, name } = pod.metadata;
       const seconds = secondsOf(pod);
-      if (removed) return void given.delete(uid);
+      if (removed) return void podGraces.delete(uid);
       const { agentNumber } = watched;
-      const known = given.get(uid);
-      // A new agent counts from its own start.
+      const known = podGraces.get(uid);
+      // A new agent counts the grace period from its own start.
       const before = known?.agentNumber === agentNumber ? known : undefined;
       const until = untilOf(change, before?.until);
-      given.set(uid, { agentNumber, seconds, until, end: endOf(until, before, host.clock) });
+      podGraces.set(uid, { agentNumber, seconds, until, end: endOf(until, before, host.clock) });
       if (before === undefined) return;
       if (hasGrown(before.seconds, seconds)) violated(`${namespace}/${name}: its grace grew to ${seconds} s`);
       if (hasGrown(before.until, until))
@@ -180,7 +187,8 @@ export const graceShrinks: Invariant = {
       if (target !== 'runtime') return;
       stopped.noteCall(call);
       if (graceSeconds !== undefined) graces.noteStop(about, graceSeconds);
-      if (name === 'stopPodSandbox') for (const each of cutShort(watched, given, about, graces.isOver)) violated(each);
+      if (name === 'stopPodSandbox')
+        for (const each of cutShort(watched, podGraces, about, graces.isOver)) violated(each);
       if (name !== 'removeContainer') return;
       const container = host.container(about);
       if (container?.state !== 'running' || stopped.has(container)) return;

@@ -5,13 +5,13 @@ import type { ContainerRef } from '../../../../machines/shared/views/views.ts';
 import { fullName } from '../../host/host.ts';
 import type { Invariant } from '../invariant.ts';
 
-/** The tags of a container that has its image, and that the runtime does not have yet. */
+/** Tags of a container actor whose image is present but whose container does not exist at the runtime yet. */
 const CREATION_TAGS = ['readyToCreate', 'creatingContainer'] as const;
 
 /** Returns the names of the containers that are about to be created from an image. */
 function awaitedCreations(root: AnyActorRef | undefined, imageId: string): string[] {
   if (root === undefined) return [];
-  // The prefix of an ID says of which machine its actor is.
+  // The prefix of an ID determines which machine the actor runs.
   const containers = childrenOf(root.getSnapshot(), 'pod/').flatMap((pod) =>
     childrenOf<ContainerRef>(pod.getSnapshot(), 'container/').map((container) => ({ pod, container })),
   );
@@ -41,7 +41,7 @@ export const imagesInUse: Invariant = {
         const own = new Set([...host.containers()].map((each) => each.id));
         for (const container of host.runtime.containers()) {
           if (!usesImage(container, id)) continue;
-          // Another agent may have created its container after this one has listed all containers.
+          // Another agent may have created the container after this agent listed all containers.
           const isKnown = own.has(container.id) || container.createdAt < listedAt;
           if (!isKnown || host.runtimeFaults.wasHidden(container.id)) continue;
           violated(`image ${id} is removed while ${container.containerName} of ${fullName(container)} uses it`);

@@ -2,14 +2,14 @@ import type { SimulatedContainer } from '../../../../cri/simulated/objects/views
 import { fullName } from '../../host/host.ts';
 import type { Invariant } from '../invariant.ts';
 
-/** Returns the names that several items have, with their counts. */
-function shared<T>(all: readonly T[], nameOf: (each: T) => string): string[] {
-  const counted = new Map<string, number>();
-  for (const each of all) counted.set(nameOf(each), (counted.get(nameOf(each)) ?? 0) + 1);
-  return [...counted].flatMap(([name, count]) => (count > 1 ? [`${name} (${count})`] : []));
+/** Returns the names that several items share, with the number of these items. */
+function duplicates<T>(all: readonly T[], nameOf: (each: T) => string): string[] {
+  const counts = new Map<string, number>();
+  for (const each of all) counts.set(nameOf(each), (counts.get(nameOf(each)) ?? 0) + 1);
+  return [...counts].flatMap(([name, count]) => (count > 1 ? [`${name} (${count})`] : []));
 }
 
-/** The full names under which containers of several pods run. */
+/** Returns the full pod names under which containers of several pods run. */
 function rivals(running: readonly SimulatedContainer[]): string[] {
   const uids = new Map<string, Set<string>>();
   for (const each of running) uids.set(fullName(each), (uids.get(fullName(each)) ?? new Set()).add(each.podUid));
@@ -22,10 +22,10 @@ export const oneLiveContainer: Invariant = {
     'No container of a pod has two live containers at the runtime, and no two pods of one full name run, unless they are ' +
     'of an API server.',
   follow: ({ host, cluster }, violated) => {
-    const look = (all: readonly SimulatedContainer[]) => {
-      // No agent can know a container that the runtime had forgotten, or not listed, for a while.
+    const check = (all: readonly SimulatedContainer[]) => {
+      // The agent cannot know a container that the runtime temporarily forgot or did not list.
       const running = all.filter(({ id }) => !host.runtimeFaults.wasHidden(id));
-      for (const name of shared(running, (each) => `${fullName(each)} ${each.podUid} ${each.containerName}`)) {
+      for (const name of duplicates(running, (each) => `${fullName(each)} ${each.podUid} ${each.containerName}`)) {
         violated(`more than one live container: ${name}`);
       }
       const own = running.filter(({ podUid }) => !cluster?.hasHadPod(podUid));
@@ -35,10 +35,10 @@ export const oneLiveContainer: Invariant = {
       onEffect: ({ kind, container }) => {
         if (kind !== 'started' || container === undefined) return;
         const { namespace, podName } = container;
-        look(host.running((each) => each.podName === podName && each.namespace === namespace));
+        check(host.running((each) => each.podName === podName && each.namespace === namespace));
       },
-      // A container that the runtime had forgotten and recalled causes no `started` effect.
-      whole: () => look(host.running()),
+      // The runtime emits no `started` effect for a container that it forgot and recalled.
+      whole: () => check(host.running()),
     };
   },
 };

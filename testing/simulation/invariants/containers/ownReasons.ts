@@ -1,4 +1,4 @@
-/** The reasons for which an agent may stop containers on its own, as far as they can be observed. */
+/** Reasons for which an agent may stop containers on its own, as far as a simulation can observe them. */
 import type { EventSink } from '../../../../actors/events/eventSink.ts';
 import type { PodChange } from '../../../../actors/status/statusBoard.ts';
 import { containersOf } from '../../../../kubernetes/api/pods/containers.ts';
@@ -11,18 +11,18 @@ import type { Watched } from '../invariant.ts';
 import { isShutdownAnnouncement } from '../shutdownAnnouncement.ts';
 import { PodKnowledge } from '../statuses/podKnowledge.ts';
 
-/** The start time of a pod is in whole seconds and published slightly later. */
+/** Tolerance in milliseconds. The start time of a pod is in whole seconds and is published slightly later. */
 const SLACK_MS = 2_000;
 
-/** A failed readiness probe stops nothing. */
+/** Messages about probes whose failure stops the container. A failed readiness probe stops nothing. */
 const STOPPING_PROBES = /^(Liveness|Startup) probe /;
 
-/** Returns the container name in `spec.containers{web}`. */
+/** Returns the container name in a field path, e.g. `web` in `spec.containers{web}`. */
 export const nameIn = (fieldPath = ''): string => /\{(.*)\}$/.exec(fieldPath)?.[1] ?? '';
 
 type RecordedEvent = Parameters<EventSink>[0];
 
-/** The start of a pod as an agent has published it, and in node time. */
+/** The start time that an agent has published for a pod, and the same time as node time in milliseconds. */
 interface PodStart {
   readonly startTime: string;
   readonly elapsed: number;
@@ -31,11 +31,13 @@ interface PodStart {
 export class OwnReasons {
   readonly #watched: Watched;
   readonly #podKnowledge = new PodKnowledge();
-  /** The reported causes, by pod UID and container. */
+  /** Times of the reported causes, by pod UID or by pod UID and container name. */
   readonly #causes = new CauseTimes();
   readonly #starts = new Map<string, PodStart>();
   readonly #specs = new Map<string, PodSpec>();
-  /** The UIDs of pods that have exceeded their deadline, are being preempted or evicted, or existed at a shutdown. */
+  /**
+   * UIDs of the pods that exceeded their deadline, were preempted or evicted, or existed when a shutdown was announced.
+   */
   readonly #ending = new Set<string>();
 
   constructor(watched: Watched) {
@@ -48,7 +50,7 @@ export class OwnReasons {
     if (hasFailed) this.#causes.add(`${uid} ${nameIn(fieldPath)}`, elapsed);
     // A resize may take effect when other pods have released resources, long after the manifest was changed.
     if (reason === 'ResizeStarted') this.#causes.add(uid, elapsed);
-    // Before the first status is published, nobody else knows the start of the deadline.
+    // Until the first status is published, only the agent knows since when the deadline counts.
     const isFailedByNode = reason === 'Preempting' || reason === 'Evicted';
     if (isShutdownAnnouncement({ reason, message })) for (const each of this.#specs.keys()) this.#ending.add(each);
     if (isFailedByNode || (reason === 'DeadlineExceeded' && !this.#starts.has(uid))) this.#ending.add(uid);
@@ -65,7 +67,8 @@ export class OwnReasons {
   }
 
   /**
-   * Records the start of a pod. It may be long ago if a new agent reports a later one, but never before the earlier.
+   * Records the start of a pod. If a new agent reports a later start time, it may be far in the past, but it never
+   * precedes the recorded one.
    */
   #noteStart(uid: string, startTime: string): void {
     const known = this.#starts.get(uid);
@@ -79,7 +82,9 @@ export class OwnReasons {
     this.#podKnowledge.noteAgentStart();
   }
 
-  /** Records the stop of a container, because its reason may no longer apply when the container has exited. */
+  /**
+   * Records a stop that a deadline explains, because the deadline may no longer apply when the container has exited.
+   */
   noteCall({ name, about }: OutsideCall): void {
     const { host } = this.#watched;
     this.#podKnowledge.noteCall(host.clock.elapsed);
@@ -87,18 +92,20 @@ export class OwnReasons {
     if (stopped && this.#isOverdue(fullName(stopped), stopped.podUid)) this.#ending.add(stopped.podUid);
   }
 
-  /** Returns the time at which a reason for a change of the pod now must still be valid. */
+  /** Returns the node time at which the cause of a change that happens to the pod now must still be valid. */
   causeTimeFor(uid: string): number {
     return this.#podKnowledge.causeTimeFor(uid, this.#watched.host.clock.elapsed);
   }
 
-  /** Whether the whole pod may be terminated or was changed since `since`. */
+  /** Whether the whole pod may be terminated, or was changed after `since`. */
   mayEnd(pod: string, uid: string, since: number): boolean {
     const isToEnd = this.#ending.has(uid) || this.#isOverdue(pod, uid);
     return isToEnd || this.#causes.mayHaveEffectSince(uid, since, this.causeTimeFor(uid));
   }
 
-  /** The last published spec, also of an agent that has died. Before the first status, that of the manifest. */
+  /**
+   * Returns the last published spec, even if its agent has died. Before the first status, returns that of the manifest.
+   */
   specOf(pod: string, uid: string): PodSpec | undefined {
     const manifest = this.#watched.actionLog.versionsOf(pod).at(-1);
     return this.#specs.get(uid) ?? (manifest && podOfManifest(manifest).spec);
@@ -108,24 +115,29 @@ export class OwnReasons {
     return this.#causes.mayHaveEffectSince(`${uid} ${container}`, since, this.causeTimeFor(uid));
   }
 
-  /** Whether a published or new deadline has passed, by the wall clock or in node time. */
+  /** Whether a deadline in the published spec or in a manifest has passed, by the wall clock or in node time. */
   #isOverdue(pod: string, uid: string): boolean {
     const { host } = this.#watched;
-    const begun = this.#starts.get(uid);
-    if (begun === undefined) return false;
-    const had = Math.max(host.clock.now() - Date.parse(begun.startTime), host.clock.elapsed - begun.elapsed);
-    return this.#deadlinesOf(pod, uid).some((seconds) => had + SLACK_MS >= seconds * 1_000);
+    const start = this.#starts.get(uid);
+    if (start === undefined) return false;
+    const activeMs = Math.max(host.clock.now() - Date.parse(start.startTime), host.clock.elapsed - start.elapsed);
+    return this.#deadlinesOf(pod, uid).some((seconds) => activeMs + SLACK_MS >= seconds * 1_000);
   }
 
-  /** An agent may read a new deadline and terminate the pod before it publishes anything. */
+  /**
+   * Returns the deadlines in seconds. An agent may read a new deadline and terminate the pod before it publishes
+   * anything.
+   */
   #deadlinesOf(pod: string, uid: string): number[] {
-    const told = this.#specs.get(uid);
+    const published = this.#specs.get(uid);
     const wanted = this.#watched.actionLog.versionsOf(pod).map((manifest) => podOfManifest(manifest).spec);
-    return [...(told ? [told] : []), ...wanted].flatMap(({ activeDeadlineSeconds }) => activeDeadlineSeconds ?? []);
+    return [...(published ? [published] : []), ...wanted].flatMap(
+      ({ activeDeadlineSeconds }) => activeDeadlineSeconds ?? [],
+    );
   }
 }
 
-/** Returns the containers of a pod whose exit may be the reason why this container stops, including itself. */
+/** Returns the names of the containers whose exit may be the reason why this container stops, including itself. */
 export function reasonsToEnd(spec: PodSpec, name: string): readonly string[] {
   const all = containersOf(spec);
   const restartsAll = all.some(({ container }) =>

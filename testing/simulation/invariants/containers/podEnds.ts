@@ -1,4 +1,4 @@
-/** The exits of the containers of pods, which explain why containers do not run and why a pod has ended. */
+/** Records the exits of containers, which explain why containers do not run and why a pod has completed or failed. */
 import type { PodChange } from '../../../../actors/status/statusBoard.ts';
 import type { RuntimeEffect, SimulatedContainer } from '../../../../cri/simulated/objects/views.ts';
 import { isSidecar } from '../../../../kubernetes/api/pods/containers.ts';
@@ -12,7 +12,7 @@ import type { Watched } from '../invariant.ts';
 import { isShutdownAnnouncement } from '../shutdownAnnouncement.ts';
 import { statusesOf } from '../statuses/apiRules.ts';
 
-/** A time by the wall clock and in node time. */
+/** A time by the wall clock and in node time, in milliseconds. */
 interface Timestamp {
   readonly at: number;
   readonly elapsed: number;
@@ -25,47 +25,48 @@ export interface ContainerEnd extends Timestamp {
 
 interface RecordedEnd extends Timestamp {
   readonly container: SimulatedContainer;
-  /** Whether the node removed the container, so that it could query the exit before. */
+  /** Whether the node removed the container, so that it could query the exit code first. */
   readonly isRemoved: boolean;
 }
 
-/** The calls with which a node removes a container. */
+/** Runtime calls with which a node removes containers. */
 const REMOVAL_CALLS: ReadonlySet<string> = new Set(['removeContainer', 'removePodSandbox']);
 
-/** The exit that a kubelet reports for a container that it cannot find. */
+/** The exit that the kubelet reports for a container that it cannot find. */
 const NOT_FOUND_EXIT = { exitCode: 137, reason: 'ContainerStatusUnknown' };
 
-/** The condition of a pod that the node has terminated. */
+/** Type and reason of the condition of a pod that the node has terminated. */
 const DISRUPTION = 'DisruptionTarget';
 const BY_NODE = 'TerminationByKubelet';
 
 export class PodEnds {
   readonly #watched: Pick<Watched, 'host'>;
   readonly #ends = new Map<string, Map<string, RecordedEnd>>();
-  /** The containers of each pod that the node has reported as not found. */
+  /** IDs of the containers that the node has reported as not found, by pod UID. */
   readonly #notFound = new Map<string, Set<string>>();
   /**
-   * The IDs whose removal the node has requested. If something else removes them, the node may not know how the
-   * container exited.
+   * IDs of the containers and sandboxes whose removal the node has requested. If something else removes them, the node
+   * may not know how a container exited.
    */
   readonly #removalRequested = new Set<string>();
-  /** The priorities of all pods so far. A pod of a lower priority may have been preempted. */
+  /** Priorities of all pods so far. A pod with a lower priority than any of them may have been preempted. */
   readonly #priorities = new Set<number>();
-  /** The UIDs of the pods whose eviction was reported. The invariants of evictions check whether it was necessary. */
+  /** UIDs of the pods with a reported eviction. The eviction invariants check whether it was necessary. */
   readonly #evictedUids = new Set<string>();
-  /** Whether the host has been about to shut down, which the invariants of shutdowns check. */
+  /** Whether a shutdown of the host was ever announced. The shutdown invariants check the rest. */
   #hasShutDown = false;
   /**
-   * The maximum time that each pod can have been active when its DeadlineExceeded was first reported, in milliseconds.
+   * Maximum time that each pod (by UID) can have been active when its DeadlineExceeded was first reported, in
+   * milliseconds.
    */
   readonly #activeMs = new Map<string, number>();
   /**
-   * The largest offset of the wall clock so far. The clock may have been set back since a pod started or exceeded its
-   * deadline.
+   * Largest offset of the wall clock from node time so far, in milliseconds. The clock may have been set back since a
+   * pod started or exceeded its deadline.
    */
   #maxOffset = Number.NEGATIVE_INFINITY;
 
-  /** The creation order of containers. Timestamps and attempt numbers may go back. */
+  /** Creation order of the containers, because timestamps and attempt numbers may go back. */
   readonly #creationOrder = new WeakMap<SimulatedContainer, number>();
   #count = 0;
 
@@ -99,7 +100,7 @@ export class PodEnds {
     const ends = this.#ends.get(sandbox.podUid) ?? new Map<string, RecordedEnd>();
     const { containerName: name, id, state } = container;
     const known = ends.get(name);
-    // A run that its runtime had forgotten may exit after a later one.
+    // A run that the runtime had forgotten may exit after a later run.
     if (known && this.#numberOf(container) < this.#numberOf(known.container)) return;
     const isRemoved = kind === 'removed' && (this.#removalRequested.has(id) || this.#removalRequested.has(sandbox.id));
     if (kind === 'ended' || state === 'running') {
@@ -138,7 +139,9 @@ export class PodEnds {
     return { at, elapsed, exitCode: this.#isLost(uid, found) ? NOT_FOUND_EXIT.exitCode : container.exitCode };
   }
 
-  /** Whether the runtime forgot a container, or something else removed it, before the node saw its exit. */
+  /**
+   * Whether the node did not see the exit of a container, because the runtime forgot it or something else removed it.
+   */
   #isLost(uid: string, { container: { id }, isRemoved }: RecordedEnd): boolean {
     const isFound = () => this.#watched.host.containers().some((each) => each.id === id);
     return !isRemoved && this.#notFound.get(uid)?.has(id) === true && !isFound();
@@ -148,14 +151,14 @@ export class PodEnds {
     return seconds !== undefined && (this.#activeMs.get(uid) ?? 0) >= seconds * 1_000;
   }
 
-  /** Whether there is a reason for the terminal phase of a pod. `versions` are its manifests. */
+  /** Whether there is a reason for the terminal phase of a pod. `versions` are the pods of its manifests. */
   explain(pod: Pod, versions: readonly Pod[]): boolean {
     const { metadata, spec, status } = pod;
     const { uid } = metadata;
     const endOf = ({ name }: Container) => this.lastEndOf(uid, name);
     if (status?.reason === 'DeadlineExceeded') return versions.some((each) => this.#isLate(uid, each));
     const isOutranked = [...this.#priorities].some((each) => each > (spec.priority ?? 0));
-    // The exits of a preempted pod take precedence over the phase that preemption sets (C2).
+    // The exits of a preempted pod's containers take precedence over the phase that the preemption sets (C2).
     const hasSucceeded =
       spec.containers.every((each) => endOf(each)?.exitCode === 0) &&
       (!isStaticPod(pod) || spec.containers.every((each) => mayStayEnded(spec, each, endOf(each))));
@@ -177,9 +180,7 @@ export class PodEnds {
   }
 }
 
-/**
- * Whether the restart policy allows a container to remain exited, or never to have run if nothing is to be restarted.
- */
+/** Whether the restart policy allows a container to remain terminated, or with `Never` not to have run at all. */
 export function mayStayEnded(spec: PodSpec, container: Container, end: ContainerEnd | undefined): boolean {
   const policy = container.restartPolicy ?? spec.restartPolicy ?? 'Always';
   const exitCode = end?.exitCode;

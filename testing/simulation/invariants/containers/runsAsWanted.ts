@@ -12,32 +12,35 @@ import { type ComparedPod, differencesOf } from './containerDifferences.ts';
 import { mayStayEnded, PodEnds } from './podEnds.ts';
 
 /**
- * The time that a container may take to start after its back-off, because it waits for its slot and for the hooks of
- * other containers.
+ * Maximum time in milliseconds that a container may take to start after its back-off, because it waits for a start slot
+ * and for the hooks of other containers.
  */
 const STARTS_WITHIN_MS = 30_000;
 
-/** A wanted pod with its observed containers. */
+/** A wanted pod with its containers at the runtime. */
 interface Compared extends ComparedPod {
   readonly watched: Watched;
   readonly ends: PodEnds;
   readonly containers: readonly SimulatedContainer[];
-  /** Whether an object that the pod needs may be missing. Containers that do not run may then wait for it. */
+  /** Whether an object that the pod needs may be missing, so that its containers may wait for it. */
   readonly mayMissObject: boolean;
 }
 
-/** Returns what is wrong with a container that should run and does not. It may only wait for its back-off. */
+/**
+ * Returns what is wrong with a container that should run but does not. It may only wait for its back-off or for a
+ * missing object.
+ */
 function missingContainer({ watched, ends, uid, mayMissObject }: Compared, { name }: Container): string[] {
   if (mayMissObject) return [];
   const { host, longestBackOffMs } = watched;
   const end = ends.lastEndOf(uid, name);
   if (end === undefined) return [`${name} has never run`];
-  // The wait ends either by the wall clock, which may be set meanwhile, or by a timer.
+  // The back-off ends either by the wall clock, which may have been set meanwhile, or by a timer.
   const waited = Math.min(host.clock.elapsed - end.elapsed, host.clock.now() - end.at);
   return waited <= longestBackOffMs + STARTS_WITHIN_MS ? [] : [`${name} does not run again`];
 }
 
-/** Checks init containers and sidecars. `areDone` means that the regular containers may run. */
+/** Checks the init containers and sidecars. `areDone` reports whether the regular containers may run. */
 function checkInits(compared: Compared): { readonly wrong: readonly string[]; readonly areDone: boolean } {
   const { wanted, ends, uid, containers } = compared;
   const { initContainers = [], containers: regular } = wanted.spec;
@@ -60,7 +63,7 @@ function checkInits(compared: Compared): { readonly wrong: readonly string[]; re
 const runOf = ({ containers }: Compared, wanted: string): SimulatedContainer | undefined =>
   containers.find(({ containerName, state }) => containerName === wanted && state === 'running');
 
-/** Returns the differences between a pod that has not ended and its manifest. */
+/** Returns the differences between a pod in a non-terminal phase and its manifest. */
 function differences(compared: Compared, phase: string | undefined): string[] {
   const { wanted, ends, uid } = compared;
   const { wrong, areDone } = checkInits(compared);
@@ -78,18 +81,20 @@ function differences(compared: Compared, phase: string | undefined): string[] {
   ];
 }
 
-/** The data that can explain why something does not run. */
+/** Data that can explain why a container does not run. */
 interface Reasons {
   readonly ends: PodEnds;
   readonly refusals: Refusals;
-  /** The number of a pod's manifests that existed before a node was done with it. They no longer count. */
+  /**
+   * Number of former manifests of each pod, by UID, that no longer count because the node has removed the pod since.
+   */
   readonly obsoleteCounts: ReadonlyMap<string, number>;
   readonly versions: ObjectVersions;
 }
 
 /**
- * Returns what is wrong with the pods of a name. If a pod is in several files, these are several pods, of which one
- * runs.
+ * Returns what is wrong with the pods of a full name. If several files define a pod of this name, each is a separate
+ * pod, and only one of them runs.
  */
 function wrongOf(name: string, watched: Watched, reasons: Reasons): readonly string[] {
   const { agent, actionLog } = watched;
@@ -152,9 +157,10 @@ export const runsAsWanted: Invariant = {
         refusals.noteStatus(change);
         const { uid, removed, pod } = change;
         const name = `${pod.metadata.namespace}/${pod.metadata.name}`;
-        // A pod whose containers still exist continues if it is wanted again before its agent has noticed.
+        // A removed pod whose containers still exist continues to run if it is wanted again before its agent has
+        // noticed the removal.
         if (!removed || watched.host.containers().some(({ podUid }) => podUid === uid)) return;
-        // The current manifest may have replaced that of a pod that has just ended.
+        // The current manifest may be the one that has replaced the removed pod, so it still counts.
         obsoleteCounts.set(uid, actionLog.versionsOf(name).length - (actionLog.mayBeWanted(name, uid) ? 1 : 0));
       },
       atRest: () => {

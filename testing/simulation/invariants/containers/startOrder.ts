@@ -8,7 +8,10 @@ import type { Invariant, Watched } from '../invariant.ts';
 import { wrongMounts } from '../volumes/wrongMounts.ts';
 import { StopRequests } from './stopRequests.ts';
 
-/** The containers of each sandbox that were to start, have started up, or have succeeded. */
+/**
+ * Names of the containers of each sandbox that were started, are fully up (postStart hook completed, startup probe
+ * passed), or have succeeded, by sandbox ID.
+ */
 class SandboxProgress {
   readonly #started = new Map<string, Set<string>>();
   readonly #up = new Map<string, Set<string>>();
@@ -43,68 +46,70 @@ class SandboxProgress {
 const add = (all: Map<string, Set<string>>, key: string, value: string) =>
   void all.set(key, (all.get(key) ?? new Set()).add(value));
 
-/** Returns the init containers that should have completed before this container and have not. */
+/**
+ * Returns the names of the preceding init containers that have not completed and of the preceding sidecars that are not
+ * up.
+ */
 function missingBefore(
   { sandbox, containerName: name }: SimulatedContainer,
   { spec }: Pod,
-  seen: SandboxProgress,
+  progress: SandboxProgress,
 ): string[] {
   const inits = spec.initContainers ?? [];
   const own = inits.findIndex((each) => each.name === name);
   return inits.slice(0, own === -1 ? inits.length : own).flatMap((init) => {
     const isDone =
-      init.restartPolicy === 'Always' ? seen.wasUp(sandbox.id, init.name) : seen.hasSucceeded(sandbox.id, init.name);
+      init.restartPolicy === 'Always'
+        ? progress.wasUp(sandbox.id, init.name)
+        : progress.hasSucceeded(sandbox.id, init.name);
     return isDone ? [] : [init.name];
   });
 }
 
-/** The waiting reasons of a container that has not been created yet. */
+/** Waiting reasons of a container that has not been created yet. */
 const NOT_CREATED_REASONS: ReadonlySet<string | undefined> = new Set(['ContainerCreating', 'PodInitializing']);
 
-/**
- * Returns the containers that precede this one in the spec and have neither been started in the sandbox nor failed
- * (C9).
- */
+/** Returns the containers that precede this one in the spec and have neither started in the sandbox nor failed (C9). */
 function passedOver(
   { agent }: Watched,
   sandboxId: string,
   name: string,
   { spec, status, metadata }: Pod,
-  seen: SandboxProgress,
+  progress: SandboxProgress,
 ) {
   const own = spec.containers.findIndex((each) => each.name === name);
   const waiting = new Map(status?.containerStatuses?.map((each) => [each.name, each.state?.waiting?.reason]));
   const before = spec.containers.slice(0, Math.max(0, own)).map((each) => each.name);
-  const unasked = before.filter(
-    (each) => NOT_CREATED_REASONS.has(waiting.get(each)) && !seen.wasStarted(sandboxId, each),
+  const notStarted = before.filter(
+    (each) => NOT_CREATED_REASONS.has(waiting.get(each)) && !progress.wasStarted(sandboxId, each),
   );
-  if (unasked.length === 0) return [];
-  // The status does not show every failure.
+  if (notStarted.length === 0) return [];
+  // The status does not show every failure, so check the actors as well.
   const actors = agent?.trees().get(metadata.uid)?.children ?? [];
   const lastFailureOf = (each: string) => actors.find(({ id }) => id === `container/${each}`)?.lastFailure;
-  return unasked.filter((each) => lastFailureOf(each) === undefined);
+  return notStarted.filter((each) => lastFailureOf(each) === undefined);
 }
 
-/** The directory of a container, which is created when the container's turn has come. */
+/** Directory of a container, which the agent creates when it is the container's turn to start. */
 const CONTAINER_DIRECTORY = new RegExp(`^${PATHS.root}/pods/([^/]+)/containers/([^/]+)$`);
 
 /**
- * Containers that were passed over when the turn of a later container came and still are when it starts. A failure at
- * the former time may have been retried by now, and an exit may not have been published.
+ * Tracks containers that were passed over when it was a later container's turn and still are when that one starts. A
+ * failure that explained this may have been retried by then, and an exit may not have been published.
  */
 class Turns {
   readonly #watched: Watched;
   readonly #progress: SandboxProgress;
   readonly #passedOver = new Map<string, readonly string[]>();
   /**
-   * The containers that were delayed by a failure when the turn of each container came. They may have recovered before
-   * it gets its directory.
+   * Containers that a failure delayed when it was a later container's turn, by pod UID and later container. They may
+   * have recovered before that one gets its directory.
    */
   readonly #delayed = new Map<string, readonly string[]>();
 
-  constructor(watched: Watched, seen: SandboxProgress) {
+  constructor(watched: Watched, progress: SandboxProgress) {
     this.#watched = watched;
-    this.#progress = seen;
+    this.#progress = progress;
   }
 
   noteCall({ target, name: called, about }: OutsideCall): void {
@@ -113,24 +118,24 @@ class Turns {
     const { host, podOf } = this.#watched;
     const [pod, sandbox] = [podOf(uid), host.sandboxes().find(({ podUid, ready }) => podUid === uid && ready)];
     const passed = pod && sandbox ? passedOver(this.#watched, sandbox.id, name, pod, this.#progress) : [];
-    const putOff = this.#delayed.get(`${uid}/${name}`) ?? [];
+    const delayed = this.#delayed.get(`${uid}/${name}`) ?? [];
     this.#passedOver.set(
       `${uid}/${name}`,
-      passed.filter((each) => !putOff.includes(each)),
+      passed.filter((each) => !delayed.includes(each)),
     );
   }
 
-  /** Records delayed containers. Actors are only inspected if there are any. */
+  /** Records the containers that a failure delays. Actors are only inspected if there are any. */
   noteStatus({ uid, pod: { status } }: PodChange): void {
-    const putOff = (status?.containerStatuses ?? []).flatMap(({ name, state }) => {
+    const delayed = (status?.containerStatuses ?? []).flatMap(({ name, state }) => {
       const reason = state?.waiting?.reason;
       return reason === undefined || NOT_CREATED_REASONS.has(reason) ? [] : [name];
     });
-    if (putOff.length === 0) return;
+    if (delayed.length === 0) return;
     for (const { id, tags } of this.#watched.agent?.trees().get(uid)?.children ?? []) {
       const key = `${uid}/${id.replace('container/', '')}`;
-      // The tag applies from its turn until it has started, including the wait for a slot.
-      if (tags.includes('creatingContainer') && !this.#delayed.has(key)) this.#delayed.set(key, putOff);
+      // A container has this tag from its turn until it has started, including the wait for a start slot.
+      if (tags.includes('creatingContainer') && !this.#delayed.has(key)) this.#delayed.set(key, delayed);
     }
   }
 
@@ -139,7 +144,7 @@ class Turns {
     this.#delayed.clear();
   }
 
-  /** Returns the containers that this one has passed over. The next start has its own turn. */
+  /** Returns the containers that this one has passed over and forgets them, because its next start has its own turn. */
   takePassedOver({ podUid, containerName: name, sandbox }: SimulatedContainer, pod: Pod): readonly string[] {
     const key = `${podUid}/${name}`;
     const passed = this.#passedOver.get(key) ?? [];
@@ -152,19 +157,19 @@ class Turns {
 }
 
 /**
- * Records sidecars that have started up according to the status, i.e. with a completed postStart hook and a passed
- * startup probe (C4).
+ * Records sidecars that are up according to the status, i.e. whose postStart hook has completed and whose startup probe
+ * has passed (C4).
  */
-function noteUp({ host }: Watched, { pod: { status } }: PodChange, seen: SandboxProgress): void {
+function noteUp({ host }: Watched, { pod: { status } }: PodChange, progress: SandboxProgress): void {
   for (const { started, state, containerID } of status?.initContainerStatuses ?? []) {
     if (!started || state?.running === undefined) continue;
     const container = host.container(containerID?.replace(/^.*:\/\//, '') ?? '');
-    if (container !== undefined) seen.noteUp(container);
+    if (container !== undefined) progress.noteUp(container);
   }
 }
 
-/** Records the same for pods with unpublished statuses, according to their actors. */
-function noteRunning({ agent, host }: Watched, uids: readonly string[], seen: SandboxProgress): void {
+/** Records containers that are up according to their actors, for pods with unpublished statuses. */
+function noteRunning({ agent, host }: Watched, uids: readonly string[], progress: SandboxProgress): void {
   if (uids.length === 0) return;
   const trees = agent?.trees();
   for (const uid of uids) {
@@ -173,38 +178,46 @@ function noteRunning({ agent, host }: Watched, uids: readonly string[], seen: Sa
     );
     for (const container of host.containers()) {
       if (container.podUid !== uid || container.state !== 'running') continue;
-      if (up.some(({ id }) => id === `container/${container.containerName}`)) seen.noteUp(container);
+      if (up.some(({ id }) => id === `container/${container.containerName}`)) progress.noteUp(container);
     }
   }
 }
 
-/** Returns the missing volumes of a container. */
+/** Returns the host paths of a container's volumes that do not exist. */
 function missingVolumes({ host }: Watched, { mounts }: SimulatedContainer): string[] {
   const paths = mounts.map(({ hostPath }) => hostPath);
   return paths.filter((path) => path.startsWith(`${PATHS.root}/`) && !host.files.existsSync(path));
 }
 
-/** Returns the volumes of a pod that the agent creates and that do not exist when its sandbox is created. */
+/**
+ * Returns the names of the volumes that the agent should have created for a pod before its sandbox and that do not
+ * exist.
+ */
 function missingOwnVolumes({ host, podOf }: Watched, podUid: string): string[] {
   const kinds = `${PATHS.root}/pods/${podUid}/volumes`;
-  const there = host.files.existsSync(kinds)
+  const existing = host.files.existsSync(kinds)
     ? host.files.readdirSync(kinds).flatMap((kind) => host.files.readdirSync(`${kinds}/${kind}`))
     : [];
   const own = (podOf(podUid)?.spec.volumes ?? []).filter((each) => each.emptyDir ?? each.projected ?? each.downwardAPI);
-  return own.flatMap(({ name }) => (there.includes(name) ? [] : [name]));
+  return own.flatMap(({ name }) => (existing.includes(name) ? [] : [name]));
 }
 
 const nameOf = (container: SimulatedContainer): string => `${fullName(container)} ${container.containerName}`;
 
-/** Returns what is wrong with the start of a container. */
-function startProblems(watched: Watched, container: SimulatedContainer, seen: SandboxProgress, turns: Turns): string[] {
+/** Returns descriptions of what is wrong with the start of a container. */
+function startProblems(
+  watched: Watched,
+  container: SimulatedContainer,
+  progress: SandboxProgress,
+  turns: Turns,
+): string[] {
   const unmounted = missingVolumes(watched, container).map((path) => `started without its volume at ${path}`);
   const pod = watched.podOf(container.podUid);
   if (pod === undefined) return unmounted;
-  // The init containers may have completed in the same step.
-  if (missingBefore(container, pod, seen).length > 0) noteRunning(watched, [container.podUid], seen);
+  // Sidecars may have come up in the same step, before a status shows it.
+  if (missingBefore(container, pod, progress).length > 0) noteRunning(watched, [container.podUid], progress);
   const mounts = wrongMounts(watched.host, pod, container).map((wrong) => `started ${wrong}`);
-  const missing = [...missingBefore(container, pod, seen), ...turns.takePassedOver(container, pod)];
+  const missing = [...missingBefore(container, pod, progress), ...turns.takePassedOver(container, pod)];
   return [...unmounted, ...mounts, ...(missing.length > 0 ? [`started before ${missing.join(', ')}`] : [])];
 }
 
@@ -216,15 +229,15 @@ export const startOrder: Invariant = {
     'sidecar before it has started up.',
   follow: (watched, violated) => {
     const { host } = watched;
-    const seen = new SandboxProgress();
-    const turns = new Turns(watched, seen);
+    const progress = new SandboxProgress();
+    const turns = new Turns(watched, progress);
     const stopped = new StopRequests();
     const onStart = (id: string) => {
       const container = host.container(id);
       if (container === undefined) return;
       if (stopped.has(container)) violated(`${nameOf(container)}: started after its stop was asked for`);
-      for (const each of startProblems(watched, container, seen, turns)) violated(`${nameOf(container)}: ${each}`);
-      seen.noteStart(container);
+      for (const each of startProblems(watched, container, progress, turns)) violated(`${nameOf(container)}: ${each}`);
+      progress.noteStart(container);
     };
     return {
       onEffect: (effect) => {
@@ -232,15 +245,15 @@ export const startOrder: Invariant = {
         if (kind === 'created' && container === undefined)
           for (const volume of missingOwnVolumes(watched, sandbox.podUid))
             violated(`${fullName(sandbox)}: its sandbox was made before its volume ${volume}`);
-        seen.note(effect);
+        progress.note(effect);
         stopped.noteEffect(effect);
       },
       onStatus: (change) => {
-        noteUp(watched, change, seen);
+        noteUp(watched, change, progress);
         turns.noteStatus(change);
       },
-      // Statuses are not published before their facts are on disk.
-      afterStep: () => noteRunning(watched, watched.agent?.unpublishedUids() ?? [], seen),
+      // A status is published only after its facts are on disk, so the actors may be ahead of it.
+      afterStep: () => noteRunning(watched, watched.agent?.unpublishedUids() ?? [], progress),
       onAgentStarted: () => {
         stopped.clear();
         turns.clear();

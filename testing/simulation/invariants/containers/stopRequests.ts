@@ -2,7 +2,7 @@ import type { RuntimeEffect, SimulatedContainer } from '../../../../cri/simulate
 import type { OutsideCall } from '../../run/gate.ts';
 import { replaceRenamedId } from '../../run/renamedIds.ts';
 
-/** The containers and sandboxes whose stop has been requested, until they are removed. */
+/** IDs of the containers and sandboxes whose stop has been requested, until they are removed. */
 export class StopRequests {
   readonly #ids = new Set<string>();
 

@@ -6,7 +6,7 @@ import { isDesired } from '../../../../machines/node/pods/wanted.ts';
 import { fullName } from '../../host/host.ts';
 import type { Invariant, Watched } from '../invariant.ts';
 
-/** Returns pods and running containers that are not wanted. */
+/** Returns descriptions of pods and running containers that are not wanted. */
 function unwanted({ agent, actionLog, host }: Watched): string[] {
   if (agent === undefined) return ['no agent lives'];
   const pods = new Set(agent.pods().map(({ metadata: { namespace, name } }) => `${namespace}/${name}`));
@@ -17,7 +17,7 @@ function unwanted({ agent, actionLog, host }: Watched): string[] {
   ];
 }
 
-/** Returns the remains of pods that are gone. */
+/** Returns descriptions of what is left of pods that are gone. */
 function remains({ agent, root, host }: Watched): string[] {
   if (agent === undefined) return [];
   const uids = [...agent.pods().map(({ metadata }) => metadata.uid), ...waiting(root)];
@@ -38,11 +38,12 @@ function remains({ agent, root, host }: Watched): string[] {
 }
 
 /**
- * The UIDs of wanted pods that wait until an earlier pod of their name is gone. Their previous incarnation keeps its
- * last dead containers meanwhile (`ShouldPodContentBeRemoved` in pkg/kubelet/pod_workers.go).
+ * Returns the UIDs of wanted pods that wait until an earlier pod of the same name is gone. If that was a previous
+ * incarnation with the same UID, its last dead containers remain meanwhile (`ShouldPodContentBeRemoved` in
+ * pkg/kubelet/pod_workers.go).
  */
 function waiting(root: AnyActorRef | undefined): readonly string[] {
-  // The machine of the root has this context.
+  // Safe cast: the root machine has this context.
   const node = root?.getSnapshot().context as NodeContext;
   const requests = admission(root)?.waitingRequests ?? [];
   return requests.flatMap(({ uid, awaitsName }) => (awaitsName && isDesired(node, uid) ? [uid] : []));
@@ -50,7 +51,7 @@ function waiting(root: AnyActorRef | undefined): readonly string[] {
 
 const idOf = ({ id }: SimulatedSandbox): string => id.slice(0, 8);
 
-/** The pods that admission knows. */
+/** Returns the pods that the admission actor knows. */
 function admitted(root: AnyActorRef | undefined): readonly Pick<AdmissionEntry, 'uid' | 'fullName'>[] {
   const context = admission(root);
   return context === undefined ? [] : [...context.entries, ...context.waitingRequests, ...context.refusedUpdates];
@@ -58,7 +59,7 @@ function admitted(root: AnyActorRef | undefined): readonly Pick<AdmissionEntry, 
 
 function admission(root: AnyActorRef | undefined): AdmissionContext | undefined {
   const { admission: ref }: { admission?: AnyActorRef } = root?.getSnapshot().children ?? {};
-  // The admission machine has this context.
+  // Safe cast: the admission machine has this context.
   return ref?.getSnapshot().context as AdmissionContext | undefined;
 }
 

@@ -1,18 +1,21 @@
-/** The time during which nothing happens on a node of a cluster, so that it has nothing to send to the API server. */
+/** Detects when nothing happens on a node of a cluster, so that it has nothing to send to the API server. */
 import type { CallFault, OutsideCall } from '../../run/gate.ts';
 import type { Hooks, Watched } from '../invariant.ts';
 import { Undisturbed } from './undisturbed.ts';
 
-/** By then the node has reacted to the last event, and has retried everything that failed. */
+/** Time in milliseconds after which the node has reacted to the last event and has retried everything that failed. */
 const CALM_AFTER_MS = 60_000;
 
-/** Requests without a cause, which show that the node is alive. Tokens have their own rules. */
+/** Periodic requests that show that the node is alive. Token requests have their own rules. */
 const HEARTBEATS = /(^| )(leases|nodes(\/status)?|csinodes|serviceaccounts\/token)$/;
 /** Periodic reads of objects that are not watched. */
 const PERIODIC_READS = /^get (configmaps|secrets)$/;
-/** A client that starts a watch may learn of missed changes, and may not know the result of its own writes before. */
+/**
+ * A client that starts a watch may learn of changes that it missed, and may not have known the result of its own
+ * writes.
+ */
 const WATCH_STARTS = /^(watch|list) /;
-/** The call that deletes ResourceSlices, and the longest delay before a failed one is repeated. */
+/** The call that deletes ResourceSlices, and the maximum delay before it is retried, in milliseconds. */
 const SLICES_DELETION = 'deletecollection resourceslices';
 const SLICES_RETRY_MS = 300_000;
 
@@ -30,13 +33,13 @@ export class QuietTime {
     return this.#undisturbed.disturb;
   }
 
-  /** The hooks that end the quiet time. */
+  /** Returns hooks that end the quiet time. */
   hooks(): Hooks {
     const { disturb } = this;
     return { onEffect: disturb, onStatus: disturb, onEvent: disturb, onAgentStarted: disturb, beforeJump: disturb };
   }
 
-  /** Whether a call has no cause. */
+  /** Whether nothing explains the call. */
   hasNoCause(call: OutsideCall, fault: CallFault | undefined): boolean {
     const { target, name } = call;
     const { host, actionLog, cluster } = this.#watched;

@@ -1,4 +1,4 @@
-/** The time without disturbances, i.e. without faults, API outages and clock changes. */
+/** Measures the time without disturbances, i.e. without faults, API outages and clock changes. */
 import type { CallFault, OutsideCall } from '../../run/gate.ts';
 import type { Watched } from '../invariant.ts';
 
@@ -18,12 +18,12 @@ export class Undisturbed {
     if (fault !== undefined || this.#watched.cluster?.hasFault) this.disturb();
   }
 
-  /** The time of the last disturbance, in node time. */
+  /** Node time of the last disturbance, in milliseconds. */
   get since(): number {
     return this.#since;
   }
 
-  /** The time since the last disturbance, in milliseconds. */
+  /** Milliseconds since the last disturbance. */
   get lastsMs(): number {
     return this.#watched.host.clock.elapsed - this.#since;
   }

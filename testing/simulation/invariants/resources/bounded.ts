@@ -2,29 +2,32 @@ import type { AnyActorRef } from 'xstate';
 import type { Invariant, Watched } from '../invariant.ts';
 import { isStarting, type MemoryUse, memoryUseOf } from './memoryUse.ts';
 
-/** Time limits of calls in progress. An agent without pods makes a call now and then, rarely two at once. */
+/**
+ * Number of additional timers allowed for calls in progress. An agent without pods makes a call now and then, but
+ * rarely two at once.
+ */
 const TIMERS_OF_CALLS = 2;
 
-/** Returns the data that exceed the needs. */
-const excess = (taken: MemoryUse, needed: MemoryUse): string[] =>
-  [...taken].flatMap(([what, count]) => {
-    const enough = needed.get(what) ?? 0;
-    return count > enough + (what === 'timers' ? TIMERS_OF_CALLS : 0)
-      ? [`${count} ${what}, where ${enough} are enough`]
+/** Returns a description of each count that exceeds what is needed. */
+const excess = (memoryUse: MemoryUse, needed: MemoryUse): string[] =>
+  [...memoryUse].flatMap(([kind, count]) => {
+    const enough = needed.get(kind) ?? 0;
+    return count > enough + (kind === 'timers' ? TIMERS_OF_CALLS : 0)
+      ? [`${count} ${kind}, where ${enough} are enough`]
       : [];
   });
 
 /**
- * Removes warnings, which disappear while their cause cannot be checked. Only a new agent can tell whether they are
- * needed.
+ * Returns the counts without those of warnings. A warning disappears while its cause cannot be checked, and only a new
+ * agent can decide whether it is needed.
  */
-const withoutWarnings = (taken: MemoryUse): MemoryUse =>
-  new Map([...taken].filter(([what]) => !/\.warnings(\.|$)/.test(what)));
+const withoutWarnings = (memoryUse: MemoryUse): MemoryUse =>
+  new Map([...memoryUse].filter(([kind]) => !/\.warnings(\.|$)/.test(kind)));
 
 /**
- * Entries of the context that remain once they exist: the last states of the event queue and of the object watches, the
- * pressure conditions, what was last reclaimed after a shortage, and at most two observations per signal, from which
- * rates are computed. Each is one entry at its path.
+ * Context entries that remain once they exist: the last states of the event queue and of the object watches, the
+ * pressure conditions, the last reclaim after a shortage, the last shutdown, and at most two observations per signal,
+ * from which rates are computed. Each counts as one entry at its path.
  */
 const LAST_STATES = [
   { place: 'context', name: 'eventQueue' },
@@ -36,20 +39,20 @@ const LAST_STATES = [
   { place: 'context.watches', name: 'Secret' },
 ] as const;
 
-function withoutLastState(taken: MemoryUse, { place, name }: (typeof LAST_STATES)[number]): MemoryUse {
+function withoutLastState(memoryUse: MemoryUse, { place, name }: (typeof LAST_STATES)[number]): MemoryUse {
   const [at, below] = [` keyframe.actors.${place}`, ` keyframe.actors.${place}.${name}`];
-  const others = [...taken].filter(([what]) => !what.endsWith(below) && !what.includes(`${below}.`));
-  const isTold = others.length < taken.size;
-  return new Map(others.map(([what, count]) => [what, isTold && what.endsWith(at) ? count - 1 : count]));
+  const others = [...memoryUse].filter(([kind]) => !kind.endsWith(below) && !kind.includes(`${below}.`));
+  const isPresent = others.length < memoryUse.size;
+  return new Map(others.map(([kind, count]) => [kind, isPresent && kind.endsWith(at) ? count - 1 : count]));
 }
 
-function withoutLastStates(taken: MemoryUse): MemoryUse {
-  let left = taken;
+function withoutLastStates(memoryUse: MemoryUse): MemoryUse {
+  let left = memoryUse;
   for (const each of LAST_STATES) left = withoutLastState(left, each);
   return left;
 }
 
-/** Whether the agent has lost access to cgroups, which it reports until it restarts. */
+/** Whether the agent has lost access to cgroups. It warns about this until it restarts. */
 function isForbidden({ root }: Watched): boolean {
   const { cgroups }: { cgroups?: AnyActorRef } = root?.getSnapshot().children ?? {};
   return cgroups?.getSnapshot().hasTag('failed') === true;
@@ -59,21 +62,21 @@ export const bounded: Invariant = {
   number: 9,
   description: "The memory of the agent's actors is a function of what exists, not of how long it ran.",
   follow: (watched, violated) => {
-    let before: { readonly agentNumber: number; readonly taken: MemoryUse } | undefined;
+    let before: { readonly agentNumber: number; readonly memoryUse: MemoryUse } | undefined;
     return {
-      // An agent without pods needs what a new agent in its place needs, and what it needed itself at an earlier time
-      // without pods.
+      // An agent without pods needs no more memory than a new agent in its place, and than it needed itself at an
+      // earlier time without pods.
       settled: () => {
         const all = watched.actionLog.wanted.size > 0 ? undefined : memoryUseOf(watched);
         if (all === undefined || isStarting(watched)) return;
-        const taken = withoutLastStates(all);
+        const memoryUse = withoutLastStates(all);
         const { agentNumber } = watched;
         const [more, enough] =
           before?.agentNumber === agentNumber
-            ? [withoutWarnings(taken), before.taken]
-            : [before?.taken ?? taken, taken];
+            ? [withoutWarnings(memoryUse), before.memoryUse]
+            : [before?.memoryUse ?? memoryUse, memoryUse];
         for (const each of excess(more, enough)) violated(`of an agent without pods: ${each}`);
-        before = { agentNumber, taken: isForbidden(watched) ? withoutWarnings(taken) : taken };
+        before = { agentNumber, memoryUse: isForbidden(watched) ? withoutWarnings(memoryUse) : memoryUse };
       },
     };
   },

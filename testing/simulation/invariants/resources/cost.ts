@@ -1,44 +1,48 @@
-/** The work of the agent, measured in transitions and in parts of pods whose status is computed, never in time. */
+/**
+ * Limits the work of the agent, measured in transitions and in parts of pods whose status is computed, never in time.
+ */
 import type { RecordedInput } from '../../../../actors/boundary.ts';
 import { containersOf } from '../../../../kubernetes/api/pods/containers.ts';
 import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
 import type { Invariant, Watched } from '../invariant.ts';
 
-/** Maximum mean number of transitions per entry about one part of a pod. */
+/** Maximum mean number of transitions per entry that concerns one part of a pod. */
 const TRANSITIONS_PER_ENTRY = 12;
-/** Maximum number of transitions per part of all pods, for an entry about a pod, the runtime or the node. */
+/**
+ * Maximum number of transitions per part of all pods, for an entry that concerns a whole pod, the runtime or the node.
+ */
 const TRANSITIONS_PER_PART = 6;
 /** Maximum mean number of pod parts for which a status is computed per entry. */
 const STATUSES_PER_ENTRY = 20;
 /**
- * Maximum number of statuses of a large pod in the time in which it is computed once, because the first and the last
- * status are computed at once.
+ * Maximum number of times that the status of a large pod is computed in the interval planned for one computation,
+ * because the first and the last status are computed immediately.
  */
 const STATUSES_AT_ONCE = 4;
 /**
- * Maximum number of transitions between an entry for an actor of one pod and the next entry. It covers one batch of
- * commands to the pod's containers, each of which starts a call, and a few transitions of every pod that gets a
- * released resource.
+ * Maximum number of transitions between an entry for an actor of a pod and the next entry. This covers one batch of
+ * commands to the pod's containers, each of which starts a call. `TRANSITIONS_PER_OTHER_POD` adds a few for every pod
+ * that gets a released resource.
  */
 const TRANSITIONS_PER_STEP = 400;
 const TRANSITIONS_PER_OTHER_POD = 12;
-/** Minimum number of entries per stretch, so that single expensive entries matter little. */
-const STRETCH = 100;
+/** Minimum number of entries per measurement, so that single expensive entries matter little. */
+const MIN_ENTRIES = 100;
 
 const partsOf = ({ spec }: Pod): number => containersOf(spec).length + (spec.volumes ?? []).length;
 
-/** Whether an entry concerns one container or volume, and no other part of the pod. */
+/** Whether an entry concerns only one container or volume. */
 const isOfPart = ({ actor }: RecordedInput): boolean => /^pod\/[^/]*\/(container|volume)\//.test(actor);
 
 interface Work {
   entries: number;
-  /** Entries that do not concern one part of a pod. */
+  /** Number of entries that do not concern one part of a pod. */
   shared: number;
   transitions: number;
   statuses: number;
-  /** Maximum total number of parts of all pods. */
+  /** Maximum number of parts of all pods together. */
   parts: number;
-  /** The number of parts of each pod with a status. */
+  /** Number of parts of each pod with a status, by UID. */
   readonly pods: Map<string, number>;
   readonly since: number;
 }
@@ -49,18 +53,20 @@ export const cost: Invariant = {
   follow: (watched, violated) => {
     let pods = new Map<string, number>();
     let work = newWork(watched, pods);
-    /** The actor of the last entry, and the transitions since. */
+    /** The actor of the last entry, and the number of transitions since. */
     let step = { actor: '', transitions: 0 };
     const endStep = (actor: string) => {
-      const mayTransit = TRANSITIONS_PER_STEP + TRANSITIONS_PER_OTHER_POD * pods.size;
-      if (step.actor.startsWith('pod/') && step.transitions > mayTransit) {
-        violated(`${step.transitions} transitions after one entry for ${step.actor}, where ${mayTransit} are enough`);
+      const maxTransitions = TRANSITIONS_PER_STEP + TRANSITIONS_PER_OTHER_POD * pods.size;
+      if (step.actor.startsWith('pod/') && step.transitions > maxTransitions) {
+        violated(
+          `${step.transitions} transitions after one entry for ${step.actor}, where ${maxTransitions} are enough`,
+        );
       }
       step = { actor, transitions: 0 };
     };
     const check = () => {
       endStep(step.actor);
-      if (work.entries < STRETCH) return;
+      if (work.entries < MIN_ENTRIES) return;
       for (const each of excess(work, watched.host.clock.elapsed - work.since)) violated(each);
       work = newWork(watched, pods);
     };
@@ -103,14 +109,16 @@ const newWork = ({ host }: Watched, pods: Map<string, number>): Work => ({
 
 const sum = (numbers: Iterable<number>): number => [...numbers].reduce((total, each) => total + each, 0);
 
-/** Returns the work that exceeds the limits for the entries of a stretch. */
+/** Returns descriptions of the work that exceeds the limits. */
 function excess({ entries, shared, transitions, statuses, parts }: Work, elapsedMs: number): string[] {
-  const mayTransit = TRANSITIONS_PER_ENTRY * entries + TRANSITIONS_PER_PART * shared * parts;
-  // The status of a large pod is computed once in as many milliseconds as it has parts.
-  const mayLook = STATUSES_PER_ENTRY * entries + STATUSES_AT_ONCE * parts + elapsedMs;
-  const of = `after ${entries} entries, ${shared} of them not about one container or volume, with ${parts} of these`;
+  const maxTransitions = TRANSITIONS_PER_ENTRY * entries + TRANSITIONS_PER_PART * shared * parts;
+  // The status of a large pod is computed at most once in as many milliseconds as it has parts.
+  const maxStatuses = STATUSES_PER_ENTRY * entries + STATUSES_AT_ONCE * parts + elapsedMs;
+  const scope = `after ${entries} entries, ${shared} of them not about one container or volume, with ${parts} of these`;
   return [
-    ...(transitions > mayTransit ? [`${transitions} transitions ${of}, where ${mayTransit} are enough`] : []),
-    ...(statuses > mayLook ? [`${statuses} looks at parts of pods ${of}, where ${mayLook} are enough`] : []),
+    ...(transitions > maxTransitions
+      ? [`${transitions} transitions ${scope}, where ${maxTransitions} are enough`]
+      : []),
+    ...(statuses > maxStatuses ? [`${statuses} looks at parts of pods ${scope}, where ${maxStatuses} are enough`] : []),
   ];
 }

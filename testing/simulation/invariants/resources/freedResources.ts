@@ -13,15 +13,15 @@ import { isTerminalPhase } from '../../../../kubernetes/status/phase.ts';
 import type { ActorNode } from '../../../../show/actors/actorNode.ts';
 import type { Invariant } from '../invariant.ts';
 
-/** The resources of a pod at admission, i.e. its largest request so far, because a resize may still be in progress. */
+/** The resources of a pod at admission, i.e. its largest requests so far, because a resize may still be in progress. */
 type Holder = PodRequests;
 
-/** A refusal that is judged once the status of every pod that was admitted before it is published. */
+/** A rejection that is checked once the status of every pod admitted before it has been published. */
 interface Refusal {
   readonly pod: Pod;
-  /** The resources of each pod by UID, as of the refusal or of its first status if that is published later. */
+  /** Resources of each pod, by UID, at the time of the rejection, or of its first status if that is published later. */
   readonly holders: Map<string, Holder | undefined>;
-  /** UIDs of the pods whose status was unpublished at the end of the step. Undefined until then. */
+  /** UIDs of the pods with unpublished statuses at the end of the step. Undefined until then. */
   unpublished?: readonly string[];
 }
 
@@ -33,14 +33,14 @@ export const freedResources: Invariant = {
     const known = new Map<string, Holder | undefined>();
     const refused = new Set<string>();
     const refusals = new Set<Refusal>();
-    /** UIDs of the pods whose rejection the API server knows, so that no later agent decides on them again. */
+    /** UIDs of the pods whose rejection has reached the API server, so that no later agent decides on them again. */
     const failedAtServer = new Set<string>();
     const isJustified = ({ pod, holders }: Refusal): boolean => {
       const held = [...holders.values()].filter((holder) => holder !== undefined);
       return resourceConflict(requestsOf(pod), held, capacity) !== undefined;
     };
     return {
-      // A new agent decides again on every other pod.
+      // A new agent decides again on every pod whose rejection has not reached the API server.
       onAgentStarted: () => {
         known.clear();
         refused.clear();
@@ -55,7 +55,7 @@ export const freedResources: Invariant = {
         if (removed) known.delete(uid);
         else known.set(uid, holder);
         for (const { holders } of refusals) if (!holders.has(uid)) holders.set(uid, holder);
-        // The agent may hold places for running pods that no source has reported yet.
+        // The agent may reserve resources for running pods that no source has reported yet.
         const isComplete = host.running().every(({ podUid }) => known.has(podUid));
         if (isNew && isComplete && isForResources(pod)) refusals.add({ pod, holders: new Map(known) });
       },
@@ -81,13 +81,14 @@ export const freedResources: Invariant = {
 const isRefused = ({ status }: Pick<Pod, 'status'>): boolean =>
   status?.message?.startsWith('Pod was rejected: ') === true;
 
-/** Whether a pod was refused for a resource or a host port. */
+/** Whether a pod was rejected because a resource or a host port was not available. */
 const isForResources = ({ status }: Pod): boolean =>
   status?.reason === 'NodePorts' || status?.reason?.startsWith('OutOf') === true;
 
 /**
- * Whether a pod holds resources. It does not if it was rejected, has ended, has only stopped containers while
- * terminating, or has no API object any more, in which case the scheduler has assigned its resources to other pods.
+ * Whether a pod holds resources. It does not if it was rejected, has a terminal phase, has only stopped containers
+ * while terminating, or has no API object any longer, in which case the scheduler may have assigned its resources to
+ * other pods.
  */
 function holds({ pod, tree }: PodChange): boolean {
   if (isRefused(pod) || isTerminalPhase(pod.status?.phase)) return false;

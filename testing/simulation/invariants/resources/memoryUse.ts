@@ -1,36 +1,39 @@
-/** The memory of an agent, measured by the data that could grow over time. */
+/** Measures the memory of an agent by the amounts of data that could grow over time. */
 import type { AnyActorRef } from 'xstate';
 import { isObject } from '../../../../base/values/isObject.ts';
 import type { Watched } from '../invariant.ts';
 
-/** The number of actors in a tree. */
+/** Returns the number of actors in a tree. */
 function countOf(ref: AnyActorRef): number {
   const { children = {} }: { children?: Record<string, AnyActorRef | undefined> } = ref.getSnapshot();
   return Object.values(children).reduce((sum, child) => sum + (child ? countOf(child) : 0), 1);
 }
 
-/** Counts by kind of data. */
+/** Counts by kind of data, e.g. `actors` or `timers`. */
 export type MemoryUse = ReadonlyMap<string, number>;
 
-/** Strings are counted in units of this many characters, so that different numbers or names make no difference. */
+/** Strings are counted in units of this many characters, so that differences between numbers or names do not matter. */
 const LONG_TEXT = 1_024;
 
 const lengthOf = (value: unknown): number => (typeof value === 'string' ? Math.floor(value.length / LONG_TEXT) : 0);
 
-/** The last failure is a fixed slot, so its appearance is no growth. */
+/** The last failure is not counted, because it has a fixed slot. */
 const isLastFailure = (key: string, value: unknown): boolean =>
   key === 'failure' && isObject(value) && !Object.values(value).some((each) => isObject(each) || lengthOf(each) > 0);
 
-/** The input of a call in progress disappears with the call. */
+/** The input of a call is not counted, because it disappears with the call. */
 const isOfCall = (key: string, path: string): boolean => key === 'input' && path.endsWith('.snapshot');
 
-/** The number of active states is limited by the chart. */
+/** Active states are not counted, because the chart limits their number. */
 const isState = (key: string, path: string): boolean => key === 'value' && path.endsWith('.snapshot');
 
-/** The key of an invoked actor contains its state, as in `0.garbage.waiting`. All states share one slot. */
+/**
+ * Returns the key without a state. The key of an invoked actor contains its state, as in `0.garbage.waiting`, but all
+ * its states share one slot.
+ */
 const slotOf = (key: string): string => key.replaceAll(/(?<=^|\/)(\d+)\.[^/]*/g, '$1');
 
-/** A path in the counted data. Its strings are cached, because building them takes longer than counting. */
+/** A path in the counted data. It caches its strings, because building them takes longer than counting. */
 class DataPath {
   readonly #path: string;
   readonly entries: string;
@@ -56,7 +59,7 @@ class DataPath {
   }
 }
 
-/** Counts the entries of each list and map, by path. */
+/** Counts the entries of each list and map, and the long strings, by path. */
 class Counter {
   readonly #root: string;
   #top: DataPath;
@@ -67,37 +70,37 @@ class Counter {
     this.#top = new DataPath(root);
   }
 
-  /** Adds the counts of a value. */
-  count(value: unknown, taken: Map<string, number>): void {
+  /** Adds the counts of `value` to `counts`. */
+  count(value: unknown, counts: Map<string, number>): void {
     this.#checks += 1;
     // Drop the cached names of paths that no longer exist.
     if (this.#checks % NAME_CACHE_CHECKS === 0) this.#top = new DataPath(this.#root);
-    countIn(value, this.#top, taken);
+    countIn(value, this.#top, counts);
   }
 }
 
-/** The cached names are dropped after this many checks. */
+/** Number of checks after which the cached names are dropped. */
 const NAME_CACHE_CHECKS = 100;
 
-function countIn(value: unknown, place: DataPath, taken: Map<string, number>): void {
-  if (lengthOf(value) > 0) add(taken, place.characters, lengthOf(value));
+function countIn(value: unknown, place: DataPath, counts: Map<string, number>): void {
+  if (lengthOf(value) > 0) add(counts, place.characters, lengthOf(value));
   if (!isObject(value)) return;
   let entries = 0;
   // Own keys only, as in JSON. For an array these are its indexes.
   for (const [key, each] of Object.entries(value)) {
     if (place.isExcluded(key, each)) continue;
     entries += 1;
-    if (isObject(each) || lengthOf(each) > 0) countIn(each, place.child(key), taken);
+    if (isObject(each) || lengthOf(each) > 0) countIn(each, place.child(key), counts);
   }
-  add(taken, place.entries, entries);
+  add(counts, place.entries, entries);
 }
 
-const add = (taken: Map<string, number>, what: string, count: number): void =>
-  void taken.set(what, (taken.get(what) ?? 0) + count);
+const add = (counts: Map<string, number>, kind: string, count: number): void =>
+  void counts.set(kind, (counts.get(kind) ?? 0) + count);
 
 const keyframes = new Counter('keyframe');
 
-/** The number of lists, maps and long strings in a value. */
+/** Returns the number of lists, maps and long strings in a value. */
 export function countContainers(value: unknown): number {
   const below = isObject(value)
     ? Object.values(value).reduce((sum: number, each) => sum + countContainers(each), 1)
@@ -105,21 +108,24 @@ export function countContainers(value: unknown): number {
   return below + (lengthOf(value) > 0 ? 1 : 0);
 }
 
-/** The memory of the running agent, or undefined if none is running. */
+/** Returns the memory use of the running agent, or undefined if none is running. */
 export function memoryUseOf({ root, agent, timers }: Watched): MemoryUse | undefined {
   if (root === undefined || agent === undefined) return undefined;
-  const taken = new Map([
+  const counts = new Map([
     ['actors', countOf(root)],
     ['timers', timers],
   ]);
-  keyframes.count(agent.keyframe(), taken);
-  return taken;
+  keyframes.count(agent.keyframe(), counts);
+  return counts;
 }
 
-/** The states before every source has been read, in which a node needs more than later. */
+/** States of the root machine before every source has been read. The node needs more memory in them than later. */
 const STARTING_STATES: readonly unknown[] = ['starting', 'awaitingSources', 'partial'];
 
-/** Whether the node is starting. ResourceSlices are deleted once, which is retried for as long as the server is away. */
+/**
+ * Whether the node is still starting. This includes the deletion of ResourceSlices, which is retried while the API
+ * server is unavailable.
+ */
 export const isStarting = ({ root }: Watched): boolean => {
   const snapshot = root?.getSnapshot();
   const claims: AnyActorRef | undefined = snapshot?.children?.claims;

@@ -1,4 +1,4 @@
-/** Detects pods with more resources than the node has, and resizes that are not applied. */
+/** Invariants that detect pods with more resources than the node has, and resizes that are not applied. */
 import type { SimulatedContainer } from '../../../../cri/simulated/objects/views.ts';
 import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
 import { cpuShares } from '../../../../kubernetes/resources/cgroup.ts';
@@ -21,7 +21,7 @@ const readCheckpoint = ({ files }: SimulatedHost, name: string): ResourceCheckpo
   return files.lstatSync(path) === undefined ? new Map() : parseResourceCheckpoint(files.readFileSync(path));
 };
 
-/** Whether a pod holds resources that were admitted. */
+/** Whether a pod holds admitted resources. */
 const holdsResources = ({ status, metadata }: Pod): boolean =>
   status?.phase === 'Running' && metadata.deletionTimestamp === undefined;
 
@@ -37,13 +37,13 @@ export const allocatedWithinNode: Invariant = {
   }),
 };
 
-/** Returns the size of a container in a checkpoint, in which the limits of its pod may take the place of its own. */
+/** Returns the size of a container in a checkpoint, in which pod-level limits may replace its own. */
 const sizeIn = ({ pod, containers }: PodResources, name: string): ContainerSize | undefined => {
   const resources = new Map(Object.entries(containers)).get(name);
   return resources && containerSize(pod === undefined ? {} : { resources: pod }, { resources });
 };
 
-/** Whether the runtime has given a container the CPU shares and the memory limit of a size. */
+/** Whether the runtime has applied the CPU shares and the memory limit of `size` to a container. */
 const isApplied = ({ config: { linux } }: SimulatedContainer, { cpuRequest, memoryLimit }: ContainerSize): boolean => {
   const { cpuShares: shares = 0n, memoryLimitInBytes = 0n } = linux?.resources ?? {};
   return Number(shares) === cpuShares(cpuRequest) && Number(memoryLimitInBytes) === memoryLimit;
@@ -60,7 +60,7 @@ export const resizesApplied: Invariant = {
       for (const run of host.running()) {
         const { podUid, containerName } = run;
         const resources = allocated?.get(podUid);
-        // The pods of other agents are not in the checkpoints, and a terminating pod is not resized any more.
+        // The checkpoints do not contain the pods of other agents, and a terminating pod is no longer resized.
         if (resources === undefined || podOf(podUid)?.status?.phase !== 'Running') continue;
         const allocatedSize = sizeIn(resources, containerName);
         if (allocatedSize === undefined) continue;

@@ -7,19 +7,20 @@ import { isTerminalPhase } from '../../../../kubernetes/status/phase.ts';
 import { DEVICE_RESOURCE } from '../../host/simulatedDevices.ts';
 import type { Watched } from '../invariant.ts';
 
-/** The largest requests of a pod so far. */
+/** Largest requests of a pod so far. */
 interface PodRequests {
-  /** The last spec. Undefined if the pod is gone. */
+  /** Last spec. Undefined if the pod is gone. */
   readonly spec?: PodSpec | undefined;
   readonly ports: readonly number[];
   readonly cpu: number;
   readonly memory: number;
-  /** Since when the pod holds no resources, in node time. */
+  /** Node time in milliseconds since when the pod has held no resources. Undefined while it holds some. */
   readonly until?: number | undefined;
 }
 
 /**
- * Resources that were released this long ago must be available. An end is published at once, its consequences later.
+ * Time in milliseconds after which released resources must be available. The end of a pod is published immediately, but
+ * its consequences follow later.
  */
 const FREE_AFTER_MS = 60_000;
 
@@ -28,7 +29,7 @@ const wasRefused = ({ status }: Pod): boolean => status?.message?.startsWith('Po
 export class Refusals {
   readonly #watched: Watched;
   readonly #requests = new Map<string, PodRequests>();
-  /** The time of each rejection, in node time. */
+  /** Node time of each rejection in milliseconds, by pod UID. */
   readonly #refused = new Map<string, number>();
 
   constructor(watched: Watched) {
@@ -49,22 +50,22 @@ export class Refusals {
     if (removed) this.#forget(elapsed);
   }
 
-  /** Forgets pods that have been gone for so long that they cannot explain any rejection. */
+  /** Forgets pods that have been gone for too long to explain any rejection. */
   #forget(elapsed: number): void {
     const from = Math.min(elapsed, ...this.#refused.values()) - FREE_AFTER_MS;
     for (const [uid, { spec, until = elapsed }] of this.#requests)
       if (spec === undefined && until < from) this.#requests.delete(uid);
   }
 
-  /** Whether a pod was rejected and the node lacked what it was rejected for. */
+  /** Whether a pod was rejected with a good reason, i.e. the node lacked what the rejection names. */
   explain(pod: Pod): boolean {
     const { uid } = pod.metadata;
     const at = this.#refused.get(uid);
     if (!wasRefused(pod) || at === undefined) return false;
     const reason = pod.status?.reason ?? '';
-    // All other reasons for a rejection are in the pod's own manifest.
+    // Other rejection reasons depend only on the pod's own manifest.
     if (!reason.startsWith('OutOf') && reason !== 'UnexpectedAdmissionError' && reason !== 'NodePorts') return true;
-    // The plugin may fail to allocate devices, and this class does not count them.
+    // The device plugin may fail to allocate devices, which this class does not count.
     if (reason === 'UnexpectedAdmissionError' && podRequest(pod.spec, DEVICE_RESOURCE) > 0) return true;
     const ports = hostPortsOf(pod.spec).map(({ port }) => port);
     const others = this.#holders(uid, at);
@@ -72,10 +73,10 @@ export class Refusals {
     return isTaken || this.isShort(pod, others);
   }
 
-  /** Whether the node lacks the resources for a pod. */
+  /** Whether the node has too few resources for a pod. */
   isShort({ spec, metadata: { uid } }: Pod, others = this.#holders(uid, this.#watched.host.clock.elapsed)): boolean {
     const { cpuMillis, memoryBytes, pods } = this.#watched.capacity;
-    const sum = (of: (asked: PodRequests) => number) => others.reduce((total, each) => total + of(each), 0);
+    const sum = (of: (requests: PodRequests) => number) => others.reduce((total, each) => total + of(each), 0);
     return (
       podRequest(spec, 'cpu') + sum(({ cpu }) => cpu) > cpuMillis ||
       podRequest(spec, 'memory') + sum(({ memory }) => memory) > memoryBytes ||
@@ -84,8 +85,8 @@ export class Refusals {
   }
 
   /**
-   * The pods that held resources at a time. Some ends are published before they happen, and some admissions after they
-   * happened.
+   * Returns the other pods that may have held resources at a time. Some ends are published before they take effect, and
+   * some admissions after they took effect.
    */
   #holders(uid: string, at: number): PodRequests[] {
     const running = new Set(this.#watched.host.running().map(({ podUid }) => podUid));
@@ -96,7 +97,10 @@ export class Refusals {
   }
 }
 
-/** A pod that is being resized keeps its former resources until the resize is complete. */
+/**
+ * Returns the larger of the previous and the current requests, because a pod that is being resized holds its former
+ * resources until the resize is complete.
+ */
 const maxRequests = (pod: Pod, before: PodRequests | undefined): PodRequests => ({
   ports: hostPortsOf(pod.spec).map(({ port }) => port),
   cpu: Math.max(podRequest(pod.spec, 'cpu'), before?.cpu ?? 0),

@@ -1,7 +1,7 @@
 /**
- * Statuses that an API server rejects (`ValidatePodStatusUpdate` in pkg/apis/core/validation/validation.go), without
- * the fields that the node does not report: container users and device health. In addition, a container that is waiting
- * and ready, which no kubelet reports.
+ * Detects statuses that the API server rejects (`ValidatePodStatusUpdate` in pkg/apis/core/validation/validation.go),
+ * except for the fields that the node does not report, i.e. container users and device health. Also detects a container
+ * that is waiting and ready, which the kubelet never reports.
  */
 import { isIP } from 'node:net';
 import type { Container } from '../../../../kubernetes/api/schema/container.ts';
@@ -12,14 +12,14 @@ type Lists = Pick<PodStatus, 'containerStatuses' | 'initContainerStatuses' | 'ep
 const LISTS = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'] as const;
 
 const QUALIFIED_NAME = /^([a-z0-9.-]+\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
-/** The format of `metav1.Time`. */
+/** Format of `metav1.Time`. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 
 export const statusesOf = (status: Lists): ContainerStatus[] => LISTS.flatMap((list) => status[list] ?? []);
 
 /**
- * Returns the reasons why an API server would reject a status after the previous one. Without a spec, the rules that
- * need it are skipped.
+ * Returns the reasons why the API server would reject the status `now` after the status `before`. Without a spec, the
+ * rules that need it are skipped.
  */
 export function refusals(now: PodStatus, before: PodStatus = {}, spec?: PodSpec): string[] {
   return [
@@ -82,7 +82,9 @@ function badContainer({ name, state = {}, lastState = {}, restartCount, ready }:
   ];
 }
 
-/** A container leaves the terminated state only if it may be restarted (`ValidateContainerStateTransition`). */
+/**
+ * Checks that a container leaves the terminated state only if it may be restarted (`ValidateContainerStateTransition`).
+ */
 function badTransitions(now: PodStatus, before: PodStatus, spec: PodSpec): string[] {
   const all = [...(spec.initContainers ?? []), ...spec.containers];
   const restartsAll = all.some(({ restartPolicyRules = [] }) =>
@@ -100,7 +102,7 @@ function badTransitions(now: PodStatus, before: PodStatus, spec: PodSpec): strin
   });
 }
 
-/** `ContainerShouldRestart` in pkg/api/v1/pod/util.go. */
+/** Whether a container is restarted after this exit code (`ContainerShouldRestart` in pkg/api/v1/pod/util.go). */
 function shouldRestart(own: Container, spec: PodSpec, exitCode: number): boolean {
   const rule = own.restartPolicyRules?.find(({ exitCodes }) => {
     const isListed = exitCodes?.values?.includes(exitCode) ?? false;

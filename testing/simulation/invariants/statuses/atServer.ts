@@ -6,10 +6,10 @@ import type { Invariant, Watched } from '../invariant.ts';
 import { QuietTime } from '../progress/quietTime.ts';
 import { TokenRequests } from '../volumes/tokenRequests.ts';
 
-/** The rank of a terminal phase. */
+/** Rank of the terminal phases. */
 const ENDED = 3;
 
-/** The progress of a pod, by phase. */
+/** Order in which a pod goes through its phases. */
 const RANKS: ReadonlyMap<string, number> = new Map([
   ...([
     ['Pending', 1],
@@ -22,12 +22,12 @@ const rankOf = (phase: string): number => RANKS.get(phase) ?? 0;
 
 const isTerminal = (phase: string): boolean => rankOf(phase) === ENDED;
 
-/** Maximum delay of the last report of a status that is sent again. */
+/** Maximum time in milliseconds until a status that has to be sent again reaches the API server. */
 const LATE_MS = 15_000;
 
 /**
- * Checks the phase of a pod against the previous one. A pod that has lost all its containers starts over, as in a
- * kubelet, but not while a regular container runs.
+ * Compares the phase of a pod with the previous one. As with the kubelet, a pod that has lost all its containers starts
+ * over, but not while a regular container runs.
  */
 function phaseRegressions({ actionLog, host }: Watched, { before, now: { uid, pod, phase } }: PodWrite): string[] {
   if (before === undefined || before.phase === phase) return [];
@@ -37,11 +37,11 @@ function phaseRegressions({ actionLog, host }: Watched, { before, now: { uid, po
     ({ podUid, containerName, startedAt = latest }) =>
       podUid === uid && regular.includes(containerName) && startedAt < latest,
   );
-  const isBack = isTerminal(before.phase) || (rankOf(phase) < rankOf(before.phase) && runs.length > 0);
-  return isBack ? [`${pod}: the API server has it go from ${before.phase} to ${phase}`] : [];
+  const hasRegressed = isTerminal(before.phase) || (rankOf(phase) < rankOf(before.phase) && runs.length > 0);
+  return hasRegressed ? [`${pod}: the API server has it go from ${before.phase} to ${phase}`] : [];
 }
 
-/** Checks a pod that the node has deleted at the server. */
+/** Returns what is wrong with a pod that the node has deleted at the API server. */
 function wrongDeletion({ host }: Watched, { uid, pod, phase }: ApiPod): string[] {
   const running = host.running((each) => each.podUid === uid);
   return [
@@ -50,24 +50,24 @@ function wrongDeletion({ host }: Watched, { uid, pod, phase }: ApiPod): string[]
   ];
 }
 
-/** Returns the differences between the node and the server at rest. */
+/** Returns the differences between the node and the API server at rest. */
 function differencesIn({ agent }: Watched, cluster: SimulatedCluster): string[] {
   if (agent === undefined) return [];
-  const here = new Map(agent.pods().map((each) => [each.metadata.uid, each]));
-  const there = cluster.pods();
-  const shown = new Set(there.map(({ uid, mirroredUid = uid }) => mirroredUid));
-  const unshown = [...here].filter(([uid]) => !shown.has(uid));
-  const missing = unshown.map(
+  const nodePods = new Map(agent.pods().map((each) => [each.metadata.uid, each]));
+  const serverPods = cluster.pods();
+  const serverUids = new Set(serverPods.map(({ uid, mirroredUid = uid }) => mirroredUid));
+  const unreportedPods = [...nodePods].filter(([uid]) => !serverUids.has(uid));
+  const missing = unreportedPods.map(
     ([, { metadata }]) => `the API server does not have ${metadata.namespace}/${metadata.name}`,
   );
-  const wrong = there.flatMap(({ uid, pod, isDeleted, status, mirroredUid = uid }) => {
+  const wrong = serverPods.flatMap(({ uid, pod, isDeleted, status, mirroredUid = uid }) => {
     if (isDeleted) return [`${pod} is deleted, and the API server has it still`];
-    const own = here.get(mirroredUid)?.status;
+    const own = nodePods.get(mirroredUid)?.status;
     if (own === undefined) return [`the API server has ${pod}, and the node does not`];
     const patch = statusPatch(status, mergedStatus(status, jsonOf(own)));
-    // Others may decide how a pod has ended, except for mirror pods.
-    const isAnother = mirroredUid !== uid && own.phase !== status.phase;
-    if (isAnother) return [`the API server has ${pod} ${String(status.phase)}, the node ${own.phase}`];
+    // Other clients may decide the terminal phase of a pod, except for mirror pods.
+    const hasOtherPhase = mirroredUid !== uid && own.phase !== status.phase;
+    if (hasOtherPhase) return [`the API server has ${pod} ${String(status.phase)}, the node ${own.phase}`];
     return patch === undefined ? [] : [`the API server has yet to hear of ${pod}: ${JSON.stringify(patch)}`];
   });
   return [...missing, ...wrong];
@@ -91,13 +91,13 @@ export const atServer: Invariant = {
       quiet.disturb();
       const wrong = now.mirroredUid === undefined ? phaseRegressions(watched, write) : [];
       // Users may force-delete a running pod.
-      const isGone = type === 'DELETED' && now.mirroredUid === undefined && cluster.isDeletedByNode(now);
-      for (const each of [...wrong, ...(isGone ? wrongDeletion(watched, now) : [])]) violated(each);
+      const isDeletion = type === 'DELETED' && now.mirroredUid === undefined && cluster.isDeletedByNode(now);
+      for (const each of [...wrong, ...(isDeletion ? wrongDeletion(watched, now) : [])]) violated(each);
     };
     cluster.watchPods(note);
     cluster.watchObjects(quiet.disturb);
-    cluster.onToken((asked) => {
-      for (const each of tokens.note(asked)) violated(each);
+    cluster.onToken((request) => {
+      for (const each of tokens.note(request)) violated(each);
     });
     cluster.onIdlePatch((path, patch) => violated(`a patch of ${path} has changed nothing: ${patch}`));
     const disturb = () => {

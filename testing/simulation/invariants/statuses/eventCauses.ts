@@ -1,4 +1,4 @@
-/** Whether the cause of an event can have occurred again, except for container runs and images. */
+/** Determines whether the cause of an event can have occurred again, except for container runs and images. */
 import type { EventSink } from '../../../../actors/events/eventSink.ts';
 import type { PodChange } from '../../../../actors/status/statusBoard.ts';
 import type { RuntimeEffect, SimulatedContainer, SimulatedSandbox } from '../../../../cri/simulated/objects/views.ts';
@@ -8,40 +8,40 @@ import { nameIn } from '../containers/ownReasons.ts';
 
 type RecordedEvent = Parameters<EventSink>[0];
 
-/** Reasons that end a pod. They cannot occur again until the pod is gone. */
+/** Reasons for which a pod is terminated. They cannot occur again until the pod is gone. */
 const POD_END_REASONS: ReadonlySet<string> = new Set(['DeadlineExceeded', 'Preempting']);
 
-/** Events of a resize. Between two with the same message there must be a different one. */
+/** Reasons of resize events. Between two with the same message there must be one with a different message. */
 const RESIZE_REASONS: ReadonlySet<string> = new Set(['ResizeStarted', 'ResizeCompleted']);
 
-/** The result of a probe attempt. */
+/** Message about the result of a probe attempt. */
 const PROBE_ATTEMPT = /^(Startup|Liveness|Readiness) probe (failed|warning|errored)/;
 
-/** The container and time of a probe attempt. */
+/** Container of a probe attempt, and its node time in milliseconds. */
 interface ProbeAttempt {
   readonly uid: string;
   readonly container: string;
   readonly elapsed: number;
 }
 
-/** The causes of events since they can have occurred last. */
+/** Remembers events until their causes can have occurred again. */
 export class EventCauses {
   readonly #ends = new Set<string>();
   readonly #resizes = new Map<string, string>();
   readonly #sandboxes = new Set<string>();
   readonly #attempts = new Map<string, ProbeAttempt>();
-  /** All containers during the life of the agent, by ID, including those that the runtime has forgotten or renamed. */
+  /** All containers since the start of the agent, by ID, including those that the runtime has forgotten or renamed. */
   readonly #known: Map<string, SimulatedContainer>;
-  /** The pod UIDs of all sandboxes. */
+  /** Pod UIDs of all sandboxes, by sandbox ID. */
   readonly #podUids: Map<string, string>;
 
-  /** `there` contains the objects that exist at the start. */
-  constructor(there?: RuntimeObjects) {
-    this.#known = new Map(there?.containers().map((each) => [each.id, each]));
-    this.#podUids = new Map(there?.sandboxes().map(({ id, podUid }) => [id, podUid]));
+  /** `existing` has the runtime objects that exist when the agent starts. */
+  constructor(existing?: RuntimeObjects) {
+    this.#known = new Map(existing?.containers().map((each) => [each.id, each]));
+    this.#podUids = new Map(existing?.sandboxes().map(({ id, podUid }) => [id, podUid]));
   }
 
-  /** Whether an event was recorded before and its cause cannot have occurred again. */
+  /** Whether an event was recorded before, and its cause cannot have occurred again. */
   isRepeated(event: RecordedEvent, elapsed: number): boolean {
     const { reason, message, involved } = event;
     const { uid } = involved;
@@ -56,8 +56,8 @@ export class EventCauses {
   }
 
   /**
-   * Checks probe attempts. The next attempt may immediately follow one that took long. Only an attempt that could not
-   * be made has called nothing.
+   * Whether the result of a probe attempt was recorded before. The next attempt may immediately follow a long one. An
+   * attempt that could not be made (`errored`) has made no call, so it is only compared with attempts at the same time.
    */
   #isRepeatedAttempt({ message, involved: { uid, fieldPath } }: RecordedEvent, elapsed: number): boolean {
     const [, probe, verdict] = PROBE_ATTEMPT.exec(message) ?? [];
@@ -80,7 +80,7 @@ export class EventCauses {
     if (kind !== 'created' && kind !== 'renamed') return;
     if (container !== undefined) {
       this.#known.set(container.id, container);
-      // A pod whose manifest is recreated starts again, which its status shows only later. A pod that ends creates
+      // A pod whose manifest is recreated starts again, which its status shows only later. A terminating pod creates
       // nothing.
       if (kind === 'created') this.#forgetEnds(podUid);
       return;
@@ -89,7 +89,10 @@ export class EventCauses {
     if (kind === 'created') this.#sandboxes.delete(podUid);
   }
 
-  /** Forgets causes for which a call is made again. As in a kubelet, a repeated attempt records a repeated event. */
+  /**
+   * Forgets events whose cause is a call that is made again. As in the kubelet, a repeated attempt records its event
+   * again.
+   */
   noteCall({ target, name, about }: OutsideCall): void {
     if (target === 'network') this.#forgetAttempts(() => true);
     if (target !== 'runtime') return;
@@ -106,8 +109,8 @@ export class EventCauses {
     for (const reason of POD_END_REASONS) this.#ends.delete(`${reason} ${uid}`);
   }
 
-  #forgetAttempts(isOf: (tried: ProbeAttempt) => boolean): void {
-    for (const [key, tried] of this.#attempts) if (isOf(tried)) this.#attempts.delete(key);
+  #forgetAttempts(isOf: (attempt: ProbeAttempt) => boolean): void {
+    for (const [key, attempt] of this.#attempts) if (isOf(attempt)) this.#attempts.delete(key);
   }
 }
 
@@ -116,49 +119,50 @@ interface RuntimeObjects {
   sandboxes(): readonly SimulatedSandbox[];
 }
 
-/** Adds a key and returns whether it was in the set already. */
-function addIfMissing(told: Set<string>, key: string): boolean {
-  const wasThere = told.has(key);
-  told.add(key);
+/** Adds a key and returns whether the set already contained it. */
+function addIfMissing(keys: Set<string>, key: string): boolean {
+  const wasThere = keys.has(key);
+  keys.add(key);
   return wasThere;
 }
 
-/** Events at one point in time. None may be repeated with the same message about the same object. */
+/** Events at the same time. None may be repeated with the same message about the same object. */
 export class SimultaneousEvents {
-  #moment = -1;
-  readonly #told = new Set<string>();
-  /** Counts of failed images, by pod, and of events about them. */
+  #elapsed = -1;
+  readonly #recorded = new Set<string>();
+  /** Number of failed images by pod UID, and of events by key. */
   readonly #counts = new Map<string, number>();
-  /** The last failure of the store. */
+  /** Message of the last failure of the store. */
   #failed = '';
-  /** The number of runtime objects per pod that can be queried. */
-  readonly #asked = new Map<string, number>();
+  /** Number of runtime objects of each pod that the agent can query, by UID. */
+  readonly #objectCounts = new Map<string, number>();
 
   noteStatus({ uid, pod, removed }: PodChange): void {
-    if (removed) this.#asked.delete(uid);
-    else this.#asked.set(uid, containersOf(pod.spec).length + 1);
+    if (removed) this.#objectCounts.delete(uid);
+    else this.#objectCounts.set(uid, containersOf(pod.spec).length + 1);
   }
 
   isRepeated({ reason, message, involved: { uid, fieldPath = '' } }: RecordedEvent, elapsed: number): boolean {
-    if (elapsed !== this.#moment) {
-      this.#moment = elapsed;
-      this.#told.clear();
+    if (elapsed !== this.#elapsed) {
+      this.#elapsed = elapsed;
+      this.#recorded.clear();
       this.#counts.clear();
     }
-    // `ToldCauses` checks these events.
+    // `EventCauses` checks these events.
     if (PROBE_ATTEMPT.test(message)) return false;
     if (IMAGE_FAILURE.test(message)) this.#count(uid);
     if (reason === 'StoreFailed') this.#failed = message;
-    // After a different failure the store can recover again, e.g. if calls to several directories time out.
+    // The store can recover again after a different failure, e.g. if calls to several directories time out.
     const after = reason === 'StoreRecovered' ? this.#failed : '';
     const key = JSON.stringify([uid, fieldPath, reason, message, after]);
-    // All runtime objects of a pod have the same message.
-    if (reason === 'FailedSync') return this.#count(key) > (this.#asked.get(uid) ?? Number.POSITIVE_INFINITY);
+    // A failure has the same message for all runtime objects of a pod.
+    if (reason === 'FailedSync') return this.#count(key) > (this.#objectCounts.get(uid) ?? Number.POSITIVE_INFINITY);
     // A container may wait for its own image and for those of its image volumes, with the same message.
     if (IMAGE_ERROR.test(message)) return this.#count(key) > Math.max(1, this.#counts.get(uid) ?? 0);
-    // Registration reports every condition, and the first status those that differ from the server's.
+    // Registration reports every condition, and the first status those that differ from the conditions at the API
+    // server.
     if (NODE_CONDITION.test(message)) return this.#count(key) > 2;
-    return addIfMissing(this.#told, key);
+    return addIfMissing(this.#recorded, key);
   }
 
   #count(key: string): number {
@@ -168,9 +172,9 @@ export class SimultaneousEvents {
   }
 }
 
-/** The events of a Node's conditions. */
+/** Messages about the conditions of a Node. */
 const NODE_CONDITION = /^Node \S+ status is now: NodeHas/;
-/** The events of images that cannot be pulled (`EnsureImageExists` in pkg/kubelet/images/image_manager.go). */
+/** Messages about images that cannot be pulled (`EnsureImageExists` in pkg/kubelet/images/image_manager.go). */
 const IMAGE_FAILURE =
   /^(Failed to (pull|inspect) image|Back-off pulling image|Container image) "|^Failed to apply default image tag /;
 const IMAGE_ERROR = /^Error: \w+$/;

@@ -8,13 +8,16 @@ import { EventCauses, SimultaneousEvents } from './eventCauses.ts';
 
 type RecordedEvent = Parameters<EventSink>[0];
 
-/** Events that happen once per container, by reason. */
+/** Runtime effects that are reported by one event each, by the reason of the event. */
 const EFFECT_OF_REASON: ReadonlyMap<string, RuntimeEffect['kind']> = new Map([
   ['Created', 'created'],
   ['Started', 'started'],
 ]);
 
-/** The initial back-off of mounts (`initialDurationBeforeRetry` in pkg/util/goroutinemap/exponentialbackoff). */
+/**
+ * Initial back-off of mounts in milliseconds (`initialDurationBeforeRetry` in
+ * pkg/util/goroutinemap/exponentialbackoff).
+ */
 const MOUNT_BACKOFF_MS = 500;
 
 class Counts {
@@ -33,39 +36,41 @@ class Counts {
 }
 
 /**
- * Events that happen once per run: a failed hook, the stop (`killContainer` in
- * pkg/kubelet/kuberuntime/kuberuntime_container.go) and the back-off. A kubelet records the back-off at each sync and
+ * Reasons of events that are recorded once per run: a failed hook, the stop (`killContainer` in
+ * pkg/kubelet/kuberuntime/kuberuntime_container.go) and the back-off. The kubelet records the back-off at each sync and
  * aggregates the events. This agent records it once, when it starts.
  */
 const RUN_REASONS: ReadonlySet<string> = new Set(['Killing', 'BackOff', 'FailedPostStartHook']);
 
 /**
- * Events of each attempt to get an image (`EnsureImageExists` in pkg/kubelet/images/image_manager.go), with the call
- * that causes them.
+ * Messages about each attempt to get an image (`EnsureImageExists` in pkg/kubelet/images/image_manager.go), with the
+ * runtime call that precedes them.
  */
 const IMAGE_MESSAGES: readonly (readonly [words: RegExp, call: string])[] = [
   [/^Pulling image "([^"]*)"/, 'imageStatus'],
   [/^Container image "([^"]*)" already present/, 'imageStatus'],
   [/^Successfully pulled image "([^"]*)" in /, 'pullImage'],
-  // A failure before the pull is recorded in each attempt as well, which starts with `imageStatus`.
+  // A failure before the pull is also recorded in each attempt, which starts with `imageStatus`.
   [/^Failed to pull image "([^"]*)": (?:Failed to record |secret ")/, 'imageStatus'],
   [/^Failed to pull image "([^"]*)": /, 'pullImage'],
   [/^Back-off pulling image "([^"]*)"/, 'imageStatus'],
 ];
 
-/** The image name with a tag, as in requests to the runtime. */
+/** Returns the image name with a tag, as in requests to the runtime. */
 const withTag = (image: string): string => (/:[^/]*$/.test(image) ? image : `${image}:latest`);
 
 type Run = Pick<SimulatedContainer, 'podUid' | 'containerName'>;
 
-/** The events of one agent and what has happened meanwhile. */
+/** Counts the events of one agent, and the effects and calls that justify them. */
 class AgentEvents {
-  readonly #told = new Counts();
+  readonly #recorded = new Counts();
   readonly #happened = new Counts();
   readonly #failedMounts = new Map<string, number>();
-  readonly #now = new SimultaneousEvents();
+  readonly #simultaneous = new SimultaneousEvents();
 
-  /** A container of an earlier agent that no list shows may be returned for a create request with its name. */
+  /**
+   * For a create request, the runtime may return a container of an earlier agent with the same name that no list shows.
+   */
   constructor(containers: readonly Run[]) {
     for (const { podUid, containerName } of containers)
       for (const kind of EFFECT_OF_REASON.values()) this.#happened.add(kind, podUid, containerName);
@@ -75,16 +80,16 @@ class AgentEvents {
     if (container === undefined) return;
     const key = [container.podUid, container.containerName];
     this.#happened.add(kind, ...key);
-    // A container that no list shows may run beside a new one. The agent finds it while creating the new one and must
-    // stop it.
+    // A container that no list shows may run beside a new one. The agent discovers it while creating the new one and
+    // must stop it.
     const isAmong = ({ podUid, containerName }: Run) =>
       podUid === container.podUid && containerName === container.containerName;
-    const begins = kind === 'created' || (kind === 'ended' && running.some(isAmong));
-    if (begins) for (const reason of RUN_REASONS) this.#told.forget(reason, ...key);
+    const startsRun = kind === 'created' || (kind === 'ended' && running.some(isAmong));
+    if (startsRun) for (const reason of RUN_REASONS) this.#recorded.forget(reason, ...key);
   }
 
   noteStatus(change: PodChange): void {
-    this.#now.noteStatus(change);
+    this.#simultaneous.noteStatus(change);
   }
 
   noteCall({ target, name, about }: OutsideCall): void {
@@ -92,24 +97,24 @@ class AgentEvents {
       this.#happened.add(name, withTag(about));
   }
 
-  /** Whether an event was recorded before. `elapsed` is in node time. */
+  /** Whether an event was recorded before. `elapsed` is the node time in milliseconds. */
   isRepeated(event: RecordedEvent, elapsed: number): boolean {
     const { reason, message, involved } = event;
     const { uid, fieldPath } = involved;
-    const isAlso = this.#now.isRepeated(event, elapsed);
+    const isSimultaneous = this.#simultaneous.isRepeated(event, elapsed);
     const key = [uid, nameIn(fieldPath)];
     const kind = EFFECT_OF_REASON.get(reason);
-    if (kind !== undefined) return this.#told.add(kind, ...key) > this.#happened.of(kind, ...key);
+    if (kind !== undefined) return this.#recorded.add(kind, ...key) > this.#happened.of(kind, ...key);
     for (const [words, call] of IMAGE_MESSAGES) {
       const named = words.exec(message)?.[1];
       if (named === undefined) continue;
       const image = withTag(named);
-      const isMore = this.#told.add(words.source, image) > this.#happened.of(call, image);
-      // A new attempt follows only after a wait.
-      return this.#told.add(`${elapsed}`, ...key, message) > 1 || isMore;
+      const isMore = this.#recorded.add(words.source, image) > this.#happened.of(call, image);
+      // A new attempt follows only after a wait, so never at the same time.
+      return this.#recorded.add(`${elapsed}`, ...key, message) > 1 || isMore;
     }
-    if (RUN_REASONS.has(reason) && fieldPath !== undefined) return this.#told.add(reason, ...key) > 1;
-    if (reason !== 'FailedMount') return isAlso;
+    if (RUN_REASONS.has(reason) && fieldPath !== undefined) return this.#recorded.add(reason, ...key) > 1;
+    if (reason !== 'FailedMount') return isSimultaneous;
     const volume = `${uid} ${message.split(' : ')[0]}`;
     const before = this.#failedMounts.get(volume);
     this.#failedMounts.set(volume, elapsed);
@@ -121,30 +126,30 @@ export const eventsOnce: Invariant = {
   number: 8,
   description: 'Within one life of the agent, an event is told once for what happened once.',
   follow: ({ host }, violated) => {
-    let telling = new AgentEvents([]);
+    let agentEvents = new AgentEvents([]);
     let causes = new EventCauses();
     return {
       onAgentStarted: () => {
-        telling = new AgentEvents(host.containers());
+        agentEvents = new AgentEvents(host.containers());
         causes = new EventCauses(host);
       },
       onEffect: (effect) => {
         const running = host.containers().filter(({ state }) => state === 'running');
-        telling.noteEffect(effect, running);
+        agentEvents.noteEffect(effect, running);
         causes.noteEffect(effect);
       },
       onStatus: (change) => {
-        telling.noteStatus(change);
+        agentEvents.noteStatus(change);
         causes.noteStatus(change);
       },
       onCall: (call) => {
-        telling.noteCall(call);
+        agentEvents.noteCall(call);
         causes.noteCall(call);
       },
       onEvent: (event) => {
         const { namespace, name } = event.involved;
-        const wasTold = causes.isRepeated(event, host.clock.elapsed);
-        if (!telling.isRepeated(event, host.clock.elapsed) && !wasTold) return;
+        const hasRepeatedCause = causes.isRepeated(event, host.clock.elapsed);
+        if (!agentEvents.isRepeated(event, host.clock.elapsed) && !hasRepeatedCause) return;
         violated(`told twice: ${namespace}/${name} ${event.reason}: ${event.message}`);
       },
     };

@@ -6,35 +6,35 @@ import type { Schedule } from '../../run/schedule.ts';
 import type { Invariant, Watched } from '../invariant.ts';
 import { contradictions } from './contradictions.ts';
 
-/** Tolerance for a wait whose timer is due at the same time as the check. */
+/** Tolerance in milliseconds for a wait whose timer is due at the same time as the check. */
 const SLACK_MS = 50;
 
-/** Tolerance for a wait until a wall-clock time, which is only checked periodically. */
+/** Tolerance in milliseconds for a wait until a wall-clock time, which is only checked periodically. */
 const CLOCK_CHECK_MS = 1_000;
 
 /** Whether a wait ends at a wall-clock time even if the clock is set. */
 const goesByClock = ({ tags }: ActorNode): boolean => tags.includes('byWallClock');
 
-/** Whether the actor, or one below it, waits for the response of a call. */
+/** Whether the actor, or one of its descendants, waits for the response to a call. */
 const isCalling = ({ kind, children }: ActorNode): boolean => kind === 'call' || children.some(isCalling);
 
-/** The end of a wait in node time, and the time of the last failure when it was computed. */
+/** End of a wait in node time, and the time of the last failure when it was computed. */
 interface WaitEnd {
   readonly at: number;
   readonly failedAt: number | undefined;
 }
 
 /**
- * Computes the ends of waits in node time. An actor shows the wall-clock time at which its wait was to end when it
- * started, but its timer does not depend on later clock changes, except for waits with the tag `byWallClock`.
+ * Computes the ends of waits in node time. An actor shows the wall-clock time at which its wait was due to end when it
+ * started, but later clock changes do not affect its timer, except for waits with the tag `byWallClock`.
  */
 class Deadlines {
   readonly #clock: Schedule;
-  /** The results of the last check. */
+  /** Results of the previous check. */
   #ends: ReadonlyMap<string, WaitEnd> = new Map();
   #checked = new Map<string, WaitEnd>();
   #jumpedAt = Number.NEGATIVE_INFINITY;
-  /** The least offset of the wall clock from node time so far. */
+  /** Smallest offset of the wall clock from node time so far, in milliseconds. */
   #leastOffset = Number.POSITIVE_INFINITY;
 
   constructor(clock: Schedule) {
@@ -52,22 +52,21 @@ class Deadlines {
     this.#leastOffset = Math.min(this.#leastOffset, now() - elapsed);
   }
 
-  /** Returns by how many milliseconds a wait is overdue. Negative if it is not. */
+  /** Returns by how many milliseconds a wait is overdue. The number is negative if it is not. */
   overdue(node: ActorNode, until: number): number {
     const { elapsed, now } = this.#clock;
     if (goesByClock(node)) return Math.min(now() - until, elapsed - this.#jumpedAt) - CLOCK_CHECK_MS;
     const { path, state, since, lastFailure } = node;
     const offset = now() - elapsed;
     const key = `${path} ${state} ${since} ${until}`;
-    // A wait with the same key that started after the clock was set back.
+    // Whether this is a new wait with the same key that started after the clock was set back.
     const isAnother = since - offset >= this.#jumpedAt && since - offset <= elapsed;
     const known = isAnother ? undefined : this.#ends.get(key);
-    // The timer was set by a previous state, before the clock was set forward. It is due as soon as this state is
-    // entered.
+    // The previous state set the timer before the clock was set forward, so it is due as soon as this state is entered.
     const began = until < since ? Math.min(offset, this.#leastOffset) : offset;
     const failedAt = lastFailure?.at;
-    // The store retries over several waits, and a clock that was set back may have shown the same end for an earlier
-    // one. A new failure means a new end.
+    // The store retries over several waits, and an earlier one may have had the same end before the clock was set back.
+    // A new failure means a new end.
     const isSame = known?.failedAt === failedAt;
     const at = known && isSame ? known.at : Math.max(until - began, known?.at ?? Number.NEGATIVE_INFINITY);
     this.#checked.set(key, { at, failedAt });
@@ -75,7 +74,7 @@ class Deadlines {
   }
 }
 
-/** Returns actors that neither rest, nor work, nor have a named wait. */
+/** Returns descriptions of actors that neither rest, nor work, nor have a named wait, and of waits that are overdue. */
 function unexplained(node: ActorNode, deadlines: Deadlines): string[] {
   const { path, state, tags, waitingFor, until, children } = node;
   const [tag] = tags;
@@ -92,7 +91,7 @@ function unexplained(node: ActorNode, deadlines: Deadlines): string[] {
   ];
 }
 
-/** Returns lines that are empty or contain a formatting error. */
+/** Returns descriptions of superfluous blank lines and of lines with a formatting error. */
 function badLines(text: string): string[] {
   return text.split('\n').flatMap((line, index, all) => {
     const isGap = line.trim() === '' && (index === 0 || all[index + 1]?.trim() === '');
@@ -109,7 +108,7 @@ function wrongOfNode(explanation: NodeExplanation): string[] {
 const statesOf = ({ machine, state, children }: ActorNode): string =>
   [`${machine}:${state}`, ...children.map(statesOf)].join(' ');
 
-/** The state of a pod combined with that of each of its actors separately. */
+/** Returns the state of a pod, and its combinations with the states of each of its actors. */
 const pairsOf = ({ state, children }: ActorNode): string[] => [
   state,
   ...children.map((child) => `${state} ${statesOf(child)}`),
@@ -120,7 +119,7 @@ class Explanations {
   readonly #watched: Watched;
   readonly #violated: (message: string) => void;
   readonly #checkedStates = new Set<string>();
-  /** The pods that have changed in this step, by UID. */
+  /** Pods that have changed in this step, by UID. */
   readonly #changed = new Map<string, PodChange>();
 
   constructor(watched: Watched, violated: (message: string) => void) {
@@ -132,7 +131,7 @@ class Explanations {
     this.#changed.set(change.uid, change);
   }
 
-  /** Checks the changed pods at the end of a step, because nobody can request an explanation within one. */
+  /** Checks the changed pods at the end of a step, because no client can request an explanation within one. */
   check(): void {
     const isAlive = this.#watched.agent !== undefined;
     for (const [uid, { tree, removed }] of this.#changed) {
@@ -141,7 +140,10 @@ class Explanations {
     this.#changed.clear();
   }
 
-  /** Checks the combination of the states of all actors. There are many combinations, so this is done less often. */
+  /**
+   * Checks the combination of the states of all actors of a pod. There are many combinations, so this is done less
+   * often.
+   */
   checkWhole(uid: string, tree: ActorNode): void {
     this.#explain(uid, [statesOf(tree)]);
   }
@@ -151,14 +153,14 @@ class Explanations {
     const { agent } = this.#watched;
     const explanation = agent?.explainUid(uid);
     if (explanation === undefined) {
-      // The removal of a pod may be published only after it has been saved.
+      // Without an actor, the pod is gone. Its removal is published only after it has been saved.
       if (agent?.trees().has(uid)) this.#violated(`there is no explanation of ${uid} in ${states.join(', ')}`);
       return;
     }
-    // The published status may be older than the state that the explanation is based on.
-    const isTold = agent?.unpublishedUids().includes(uid) === false;
-    if (isTold) for (const each of states) this.#checkedStates.add(each);
-    const pod = isTold ? agent.pods().find(({ metadata }) => metadata.uid === uid) : undefined;
+    // If there are unpublished changes, the published status may be older than the state that is explained.
+    const isPublished = agent?.unpublishedUids().includes(uid) === false;
+    if (isPublished) for (const each of states) this.#checkedStates.add(each);
+    const pod = isPublished ? agent.pods().find(({ metadata }) => metadata.uid === uid) : undefined;
     const text = formatExplanation(explanation);
     for (const each of [...badLines(text), ...contradictions(explanation, text, pod)]) this.#violated(each);
   }
@@ -172,12 +174,12 @@ export const explained: Invariant = {
   follow: (watched, violated) => {
     const explanations = new Explanations(watched, violated);
     const deadlines = new Deadlines(watched.host.clock);
-    const look = () => {
+    const check = () => {
       const { agent } = watched;
       if (agent === undefined) return;
       deadlines.startCheck();
       const explanation = agent.explainNode();
-      // The node's explanation has only a summary of each pod.
+      // The explanation of the node has only a summary of each pod, so the pods' own trees are checked instead.
       const children = explanation.node.children.filter(({ machine }) => machine !== 'pod');
       const own = { ...explanation.node, children };
       const trees = agent.trees();
@@ -188,11 +190,11 @@ export const explained: Invariant = {
       for (const [uid, tree] of trees) explanations.checkWhole(uid, tree);
     };
     const beforeJump = () => {
-      look();
+      check();
       deadlines.noteJump();
     };
     return {
-      whole: look,
+      whole: check,
       beforeJump,
       onStatus: (change) => explanations.noteChange(change),
       afterStep: () => explanations.check(),

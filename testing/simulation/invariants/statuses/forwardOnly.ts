@@ -15,53 +15,61 @@ import { type FactKind, factsOf, StoredFacts, type UnsentEnd } from './storedFac
 interface SentStatus {
   readonly pod: string;
   readonly status: PodStatus;
-  /** The number of the agent that sent the status. For an end left unsent by the previous agent, its number. */
+  /**
+   * Number of the agent that sent the status. For the end of a pod that the previous agent left unsent, it is that
+   * agent's number.
+   */
   readonly agentNumber: number;
 }
 
 interface NewStatus {
   readonly now: PodStatus;
-  /** Whether the status is an end that the previous agent left unsent. */
+  /** Whether the status is the end of a pod that the previous agent left unsent. */
   readonly isUnsentEnd: boolean;
 }
 
-/** A model of the API server, which receives all reports. */
+/** A model of the API server that receives all status reports. */
 class ServerModel {
   readonly #watched: Watched;
   readonly #stored: StoredFacts;
   readonly #sent = new Map<string, SentStatus>();
-  /** The pods that may start over under their UIDs. */
+  /** UIDs of the pods that may start over under the same UID. */
   readonly #mayStartOver = new Set<string>();
-  /** Pods in `#gone` that a previous agent has removed. The current agent may only report how they ended. */
+  /** UIDs of the pods that a previous agent has removed. The current agent may only report how they ended. */
   readonly #removedByFormer = new Set<string>();
-  /** The published statuses of pods that this agent has removed and started again. */
+  /** Statuses published since this agent removed a pod that has started again, by UID. */
   readonly #startedOver = new Map<string, PodStatus[]>();
-  /** The pods whose end was reported before it was on disk, because the disk failed. */
+  /** UIDs of the pods whose terminal status was reported before it was on disk, because the disk failed. */
   readonly #unsaved = new Set<string>();
   /**
-   * The paths of failed disk calls of the current agent. With failed reads of logs a kubelet loses restart counts as
+   * Paths of the failed disk calls of the current agent. If reads of logs fail, the kubelet loses restart counts as
    * well (C23).
    */
   readonly #failedPaths = new Set<string>();
-  /** The containers whose state the runtime did not know when the current agent started. */
+  /** IDs of the containers whose state the runtime did not know when the current agent started. */
   readonly #unknownAtStart = new Set<string>();
-  /** The containers created by the current agent, whose restart counts follow from its own statuses. */
+  /** IDs of the containers created by the current agent, whose restart counts follow from its own statuses. */
   readonly #created = new Set<string>();
-  /** The pods whose end no agent knew when the current one started. */
+  /** UIDs of the pods whose end no agent knew when the current one started. */
   readonly #forgotten = new Set<string>();
-  /** The pods whose exceeded deadline no agent knew. They may continue with what the runtime has of them. */
+  /**
+   * UIDs of the pods whose exceeded deadline no agent knew. They may continue with the containers that the runtime has.
+   */
   readonly #reprieved = new Set<string>();
-  /** The pods whose current allocation was not saved. The next agent knows only the manifest. */
+  /** UIDs of the pods whose current allocation was not saved. The next agent knows only the manifest. */
   readonly #unallocated = new Set<string>();
-  /** The containers whose removal, or that of their sandbox, was requested. */
+  /** IDs of the containers whose removal, or that of their sandbox, was requested. */
   readonly #removalRequested = new Set<string>();
-  /** The containers that were removed on request. A later agent must know how they ended without the runtime. */
+  /** IDs of the containers that were removed on request. A later agent must know how they ended without the runtime. */
   readonly #removed = new Set<string>();
-  /** The pods whose last sandbox an agent has removed. They have ended, and the next agent starts them again. */
+  /**
+   * UIDs of the pods whose last sandbox an agent has removed. They have terminated, and the next agent starts them
+   * again.
+   */
   readonly #ended = new Set<string>();
-  /** The pods whose end the previous agent left unsent. */
+  /** Pods whose end the previous agent left unsent, by UID. */
   #unsentEnds = new Map<string, UnsentEnd>();
-  /** The start of the current agent in node time. */
+  /** Start of the current agent in node time, in milliseconds. */
   #agentStartedAt = 0;
 
   constructor(watched: Watched) {
@@ -69,21 +77,21 @@ class ServerModel {
     this.#stored = new StoredFacts(watched.host);
   }
 
-  /** Returns what is wrong with a report. */
+  /** Records a report and returns what is wrong with it. */
   accept({ uid, namespace, name, status: sent }: StatusReport): string[] {
     const { host, podOf, actionLog } = this.#watched;
     const isUnsentEnd = this.#unsentEnds.has(uid);
     const agentNumber = this.#watched.agentNumber - (isUnsentEnd ? 1 : 0);
     const before = this.#sent.get(uid);
-    // The runtime may also have forgotten the pod since the current agent started.
+    // The runtime may also have forgotten the pod after the current agent started.
     const mayBeLost = before !== undefined && before.agentNumber !== agentNumber && !this.#ended.has(uid);
     const wasForgotten = this.#forgotten.delete(uid) || (mayBeLost && this.#isForgotten(uid));
     const isReprieved = this.#reprieved.delete(uid);
     const unsaved = this.#checkSaved({ uid, namespace, name, status: sent });
     const unproven = this.#unprovenRuns(uid, sent);
-    const isAnother = before !== undefined && this.#isNewPod(uid, before, { now: sent, isUnsentEnd });
+    const isNewPod = before !== undefined && this.#isNewPod(uid, before, { now: sent, isUnsentEnd });
     this.#forgetUnsent(uid, sent);
-    const known = isAnother ? undefined : before;
+    const known = isNewPod ? undefined : before;
     const isDecidedAgain = known !== undefined && known.agentNumber !== agentNumber && wasRejected(known.status);
     const mayHaveOtherClass =
       known !== undefined && (isDecidedAgain || this.#unallocated.has(uid)) && this.#isEdited(known);
@@ -91,7 +99,7 @@ class ServerModel {
     this.#sent.set(uid, { pod: `${namespace}/${name}`, status, agentNumber });
     if (known === undefined) return [...unsaved, ...unproven, ...refusals(status)];
     const isSameAgent = known.agentNumber === agentNumber;
-    // Nobody has been informed about a pod that ended with its node before the source reported it.
+    // No client has been informed about a pod that ended with its node before the source reported it.
     if (actionLog.hasEnded(uid) || (!isSameAgent && wasForgotten))
       return [...unsaved, ...unproven, ...refusals(status)];
     const between = {
@@ -104,17 +112,20 @@ class ServerModel {
     const { phase: _, ...phaseless } = known.status;
     this.#unallocated.delete(uid);
     const sure = mayHaveOtherClass ? withoutQosClass(known.status) : known.status;
-    const told = isSameAgent ? sure : this.#withoutLost(uid, sure);
+    const previous = isSameAgent ? sure : this.#withoutLost(uid, sure);
     const comparable = isReprieved || isDecidedAgain ? phaseless : known.status;
     return [
       ...unsaved,
       ...unproven,
-      ...refusals(status, told, spec),
+      ...refusals(status, previous, spec),
       ...regressions(comparable, status, { ...between, spec }),
     ];
   }
 
-  /** Returns the containers that are reported as running although the runtime has never shown that to this agent. */
+  /**
+   * Returns messages about containers that are reported as running although the runtime has never shown that to this
+   * agent.
+   */
   #unprovenRuns(uid: string, status: PodStatus): string[] {
     if (this.#unknownAtStart.size === 0) return [];
     const unknown = this.#watched.host
@@ -127,13 +138,13 @@ class ServerModel {
     );
   }
 
-  /** Forgets pods of which only the unsent end was left. */
+  /** Forgets a pod of which only the unsent end was left. */
   #forgetUnsent(uid: string, { phase }: PodStatus): void {
     if (this.#unsentEnds.get(uid)?.isOver && isTerminalPhase(phase)) this.forget(uid);
     this.#unsentEnds.delete(uid);
   }
 
-  /** Returns the restart count of a container that a new agent can find out from the runtime and the logs. */
+  /** Returns the restart count that a new agent can determine for a container from the runtime and the logs. */
   #knownRestarts(
     { uid, namespace, name }: Pick<StatusReport, 'uid' | 'namespace' | 'name'>,
     container: ContainerStatus,
@@ -146,28 +157,31 @@ class ServerModel {
         : [];
     const all = host.containers().filter((each) => each.podUid === uid && each.containerName === container.name);
     const found = all.filter(({ id }) => !this.#created.has(id));
-    // An agent cannot know containers that no list has shown. A kubelet does not read logs if the runtime has an
+    // An agent cannot know containers that no list has shown. The kubelet does not read logs if the runtime has an
     // earlier run.
     const strayed = new Set(found.flatMap(({ id, attempt }) => (host.runtimeFaults.wasHidden(id) ? [attempt] : [])));
-    // A kubelet does not read the logs of a container that is not started again. It reports the remaining run.
+    // The kubelet does not read the logs of a container that is not started again, but reports the remaining run.
     const isEnding = this.#watched.podOf(uid)?.metadata.deletionGracePeriodSeconds !== undefined;
     const known = [...(isEnding && found.length > 0 ? [] : logged), ...found.map(({ attempt }) => attempt)];
     return Math.max(0, ...known.filter((number) => !Number.isNaN(number) && !strayed.has(number)));
   }
 
-  /** Whether the manifest was edited. A kubelet then creates a new mirror pod, so an API server compares nothing. */
+  /**
+   * Whether the manifest was edited. The kubelet then creates a new mirror pod, so the API server does not compare the
+   * statuses.
+   */
   #isEdited({ pod }: SentStatus): boolean {
     return this.#watched.actionLog.versionsOf(pod).length > 1;
   }
 
-  /** Called when the next status with this UID may be of a different pod, or of the same pod starting over. */
+  /** Allows the next status with this UID to be that of a different pod, or of the same pod starting over. */
   forget(uid: string): void {
     this.#mayStartOver.add(uid);
   }
 
   /**
-   * Records the published statuses of a removed pod. A pod that starts over within a second of its end has the same
-   * start time, and only these statuses tell the two apart.
+   * Records the statuses published after a pod was removed. A pod that starts over within a second of its end has the
+   * same start time, so only these statuses distinguish the two.
    */
   noteStatus({ uid, pod: { status }, removed }: PodChange): void {
     if (removed) {
@@ -176,7 +190,7 @@ class ServerModel {
     } else if (status !== undefined) this.#startedOver.get(uid)?.push(status);
   }
 
-  /** Called when an agent starts. It need not know that a pod was not wanted for a while. */
+  /** Called when an agent starts. The agent need not know that a pod was not wanted for a while. */
   noteAgentStart(): void {
     const { actionLog, host } = this.#watched;
     this.#unsentEnds = this.#stored.unsentEnds();
@@ -201,8 +215,8 @@ class ServerModel {
   }
 
   /**
-   * Records effects. An agent may not have seen a container that something else removed before its first report of the
-   * pod.
+   * Records effects at the runtime. An agent may not have seen a container that something else removed before the
+   * agent's first report of the pod.
    */
   noteEffect(effect: RuntimeEffect): void {
     const { kind, container } = effect;
@@ -211,8 +225,8 @@ class ServerModel {
     if (kind === 'created' && container !== undefined) this.#created.add(container.id);
     if (kind === 'removed' && container !== undefined && this.#removalRequested.has(container.id))
       this.#removed.add(container.id);
-    const isTold = this.#sent.get(uid)?.agentNumber === this.#watched.agentNumber;
-    if (kind !== 'removed' || container === undefined || this.#removalRequested.has(container.id) || isTold) return;
+    const isReported = this.#sent.get(uid)?.agentNumber === this.#watched.agentNumber;
+    if (kind !== 'removed' || container === undefined || this.#removalRequested.has(container.id) || isReported) return;
     if (this.#isForgotten(uid)) this.#forgotten.add(uid);
   }
 
@@ -226,16 +240,16 @@ class ServerModel {
     if (uid !== undefined && isLast) this.#ended.add(uid);
   }
 
-  /** Whether the end of a pod was reported without being saved, and no container is left to show it. */
+  /** Whether the terminal status of a pod was reported without being saved, and no container is left that shows it. */
   #isForgotten(uid: string): boolean {
     return this.#isUnsaved(uid) && this.#watched.host.containers().every(({ podUid }) => podUid !== uid);
   }
 
   /**
-   * Whether a pod may have lost its deadline. The runtime does not know the deadline, nor when it started to run, which
-   * may be long before the first sandbox. A kubelet knows both from the mirror pod, whose status it uses as the old one
-   * and whose `startTime` it preserves (`updateStatusInternal` in pkg/kubelet/status/status_manager.go). This agent has
-   * none without an API server. With one, there is no such exception.
+   * Whether a pod may have lost its deadline. The runtime knows neither the deadline nor when the pod started to run,
+   * which may be long before its first sandbox. The kubelet knows both from the mirror pod, whose status it uses as the
+   * old one and whose `startTime` it preserves (`updateStatusInternal` in pkg/kubelet/status/status_manager.go).
+   * Without an API server, this agent has no mirror pod. With one, this exception does not apply.
    */
   #hasLostDeadline(uid: string): boolean {
     return this.#isUnsaved(uid) && this.#sent.get(uid)?.status.reason === 'DeadlineExceeded';
@@ -245,26 +259,26 @@ class ServerModel {
     return this.#unsaved.has(uid) && !this.#stored.has(uid, 'statuses');
   }
 
-  /** Checks that a reported end is on disk, unless the disk has failed. */
+  /** Checks that a reported terminal status is on disk, unless the disk has failed. */
   #checkSaved({ uid, namespace, name, status }: Omit<StatusReport, 'ended'>): string[] {
     const wasSaved = !this.#unsaved.delete(uid);
     const before = this.#sent.get(uid);
-    // The API server knows the ends that it has set itself.
+    // A terminal phase that was set at the API server does not have to be saved.
     const isKnown = this.#stored.has(uid, 'statuses') || this.#watched.actionLog.hasEnded(uid);
     if (!isTerminalPhase(status.phase) || wasRejected(status) || isKnown) return [];
     if (this.#hasFailed(uid, 'statuses')) {
       this.#unsaved.add(uid);
       return [];
     }
-    // A saved end may be deleted after it has been sent to the API server.
-    const wasTold = wasSaved && before?.agentNumber === this.#watched.agentNumber;
-    if (wasTold && isJsonEqual(before.status, withQosClass(status, before.status))) return [];
-    // A pod that ends because it is not wanted starts over if it is wanted again.
+    // A saved terminal status may be deleted after it has been sent to the API server.
+    const wasReported = wasSaved && before?.agentNumber === this.#watched.agentNumber;
+    if (wasReported && isJsonEqual(before.status, withQosClass(status, before.status))) return [];
+    // A pod that terminates because it is not wanted starts over if it is wanted again.
     const { actionLog, podOf } = this.#watched;
     const { deletionGracePeriodSeconds: isRemoved } = podOf(uid)?.metadata ?? { deletionGracePeriodSeconds: 0 };
-    const mayBeginAnew =
+    const mayStartOver =
       isRemoved !== undefined || actionLog.mayStartOverSince(`${namespace}/${name}`, this.#agentStartedAt);
-    return mayBeginAnew || this.#stored.has(uid, 'unacknowledged') ? [] : ['its end was told before it was on disk'];
+    return mayStartOver || this.#stored.has(uid, 'unacknowledged') ? [] : ['its end was told before it was on disk'];
   }
 
   #hasFailed(uid: string, kind: FactKind): boolean {
@@ -273,15 +287,16 @@ class ServerModel {
   }
 
   #isNewPod(uid: string, { status: before, agentNumber }: SentStatus, { now, isUnsentEnd }: NewStatus): boolean {
-    // The last status of the removed pod may come late. An end that only a later agent reports comes from an outdated
-    // list of the runtime.
+    // The last status of the removed pod may arrive late. A terminal status that only a later agent reports comes from
+    // an outdated list of the runtime.
     const isEnd =
       isTerminalPhase(now.phase) && (agentNumber === this.#watched.agentNumber || now.phase === before.phase);
-    const isAnew = this.#startedOver.get(uid)?.some((status) => isJsonEqual(status, now)) === true;
-    // A later agent may get the start of the removed pod from a list that still shows its sandbox.
+    const startsOver = this.#startedOver.get(uid)?.some((status) => isJsonEqual(status, now)) === true;
+    // A later agent may get the start time of the removed pod from a list that still shows its sandbox.
     const isNext = this.#removedByFormer.has(uid) && !isUnsentEnd && !isTerminalPhase(now.phase);
-    const isBegun = isAnew || isNext || before.startTime !== now.startTime || (isTerminalPhase(before.phase) && !isEnd);
-    if (!this.#mayStartOver.has(uid) || !isBegun) return false;
+    const hasStartedOver =
+      startsOver || isNext || before.startTime !== now.startTime || (isTerminalPhase(before.phase) && !isEnd);
+    if (!this.#mayStartOver.has(uid) || !hasStartedOver) return false;
     this.#mayStartOver.delete(uid);
     this.#removedByFormer.delete(uid);
     this.#startedOver.delete(uid);
@@ -289,9 +304,9 @@ class ServerModel {
   }
 
   /**
-   * Removes the containers whose ends a later agent cannot know: those that something else removed from the runtime, or
-   * that no list has shown, and those that were never created. The latter have an end only in a pod that was terminated
-   * (C13), which starts over if it has no terminal phase. A static pod gets none (C24).
+   * Returns a status without the containers whose end a later agent cannot know: those that something else removed from
+   * the runtime, those that no list has shown, and those that were never created. The latter have an end only in a pod
+   * that was terminated (C13), which starts over if it has no terminal phase. A static pod gets none (C24).
    */
   #withoutLost(uid: string, before: PodStatus): PodStatus {
     const { host } = this.#watched;
@@ -300,9 +315,9 @@ class ServerModel {
     const shown = host.containers().filter(({ id, state }) => state !== 'created' && !host.runtimeFaults.wasHidden(id));
     const there = new Set(shown.map(({ id }) => id));
     const isKnown = ({ state }: ContainerStatus) => {
-      const told = state?.terminated?.containerID?.split('//')[1];
-      if (told === undefined) return state?.terminated === undefined || isTerminalPhase(before.phase);
-      const id = host.runtimeFaults.currentId(told);
+      const endedId = state?.terminated?.containerID?.split('//')[1];
+      if (endedId === undefined) return state?.terminated === undefined || isTerminalPhase(before.phase);
+      const id = host.runtimeFaults.currentId(endedId);
       return there.has(id) || (this.#removed.has(id) && !hasEnded);
     };
     const lost = new Set(statusesOf(before).flatMap((each) => (isKnown(each) ? [] : [each.name])));
@@ -338,9 +353,9 @@ export const forwardOnly: Invariant = {
 };
 
 /**
- * Whether a pod was rejected. A new agent decides again and may admit it (C24). A kubelet keeps the rejection only in
- * the memory of its status manager, and the manifest of a static pod has no status from which the next one could learn
- * it (`rejectPod` and `HandlePodAdditions` in pkg/kubelet/kubelet.go, `generateAPIPodStatus` in kubelet_pods.go).
+ * Whether a pod was rejected. A new agent decides again and may admit it (C24). The kubelet remembers the rejection
+ * only in its status manager, and the manifest of a static pod has no status from which the next kubelet could learn it
+ * (`rejectPod` and `HandlePodAdditions` in pkg/kubelet/kubelet.go, `generateAPIPodStatus` in kubelet_pods.go).
  */
 const wasRejected = ({ phase, message }: PodStatus): boolean =>
   phase === 'Failed' && message?.startsWith('Pod was rejected: ') === true;
@@ -348,7 +363,8 @@ const wasRejected = ({ phase, message }: PodStatus): boolean =>
 const withoutQosClass = ({ qosClass: _, ...status }: PodStatus): PodStatus => status;
 
 /**
- * An API server preserves the QoS class if a status has none (`PrepareForUpdate` in pkg/registry/core/pod/strategy.go).
+ * Returns the status as the API server stores it, which preserves the QoS class if the new status has none
+ * (`PrepareForUpdate` in pkg/registry/core/pod/strategy.go).
  */
 const withQosClass = (now: PodStatus, { qosClass }: PodStatus = {}): PodStatus =>
   now.qosClass === undefined && qosClass !== undefined ? { ...now, qosClass } : now;

@@ -1,4 +1,4 @@
-/** The processes that the OOM killer has killed, as the agent reports them. */
+/** Checks how the agent reports the processes that the OOM killer has killed. */
 import type { SimulatedContainer } from '../../../../cri/simulated/objects/views.ts';
 import { containerIdOfKill, type OomKill } from '../../../../kubernetes/lifecycle/oomKill.ts';
 import type { Invariant } from '../invariant.ts';
@@ -6,7 +6,7 @@ import type { Invariant } from '../invariant.ts';
 const isSystemKill = ({ limitedCgroup }: OomKill): boolean => limitedCgroup === '/';
 const pidIn = (message: string): number => Number(/pid:? (\d+)/.exec(message)?.[1]);
 
-/** Returns a key for a run of a container that remains the same if the runtime changes the ID of the container. */
+/** Returns a key for a run of a container that does not change if the runtime changes the ID of the container. */
 const runOf = ({ podUid, containerName, attempt }: SimulatedContainer): string =>
   `${podUid} ${containerName} ${attempt}`;
 
@@ -15,7 +15,7 @@ export const oomKillsShown: Invariant = {
   follow: (watched, violated) => {
     const { host } = watched;
     const reported = new Set<number>();
-    /** The runs of the killed containers, by the PID of the killed process. */
+    /** Runs of the killed containers, by the PID of the killed process. */
     const killedRuns = new Map<number, string>();
     const recordKilledRuns = () => {
       for (const kill of host.oomKills) {
@@ -43,7 +43,8 @@ export const oomKillsShown: Invariant = {
             const kill = host.oomKills.find(({ pid }) => pid === pidIn(message));
             const id = containerID.split('//').at(-1) ?? '';
             const container = host.container(id);
-            // Skip a kill that the host has forgotten since it rebooted, and a container that the runtime has removed.
+            // Skip a kill that the host has forgotten because it rebooted, and a container that the runtime has
+            // removed.
             if (kill !== undefined && container !== undefined && runOf(container) !== killedRuns.get(kill.pid))
               violated(`container ${id} has the message of a kill in ${kill.cgroup}`);
           }

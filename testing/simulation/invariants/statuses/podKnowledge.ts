@@ -1,6 +1,6 @@
 /**
- * Tracks since when the current agent has known the state of each pod. As long as no agent knows it, no cause can have
- * consequences.
+ * Tracks since when the current agent has known the state of each pod. While no agent knows it, no cause can take
+ * effect.
  */
 import type { PodChange } from '../../../../actors/status/statusBoard.ts';
 import type { PodStatus } from '../../../../kubernetes/api/schema/status.ts';
@@ -11,9 +11,9 @@ const knowsRuns = ({ initContainerStatuses = [], containerStatuses = [] }: PodSt
   [...initContainerStatuses, ...containerStatuses].some(({ state }) => state?.running ?? state?.terminated);
 
 export class PodKnowledge {
-  /** The time of the current agent's first status with a container, by pod UID. */
+  /** Node time of the current agent's first status with a container, by pod UID. */
   readonly #knownSince = new Map<string, number>();
-  /** The time of the last call of the previous agent that knew the pod. */
+  /** Node time of the last call of the previous agent that knew the pod, by pod UID. */
   readonly #lastKnownAt = new Map<string, number>();
   #lastCall = 0;
 
@@ -31,8 +31,8 @@ export class PodKnowledge {
   }
 
   /**
-   * The time at which a cause must still be valid: now, or the time at which a previous agent last knew the pod, if the
-   * current one has only just learned of it.
+   * Returns the node time at which a cause must still be valid. This is `now`, or the time at which a previous agent
+   * last knew the pod if the current one has only just learned of it.
    */
   causeTimeFor(uid: string, now: number): number {
     const heard = this.#knownSince.get(uid) ?? now;

@@ -1,21 +1,21 @@
-/** Regressions between two statuses of a pod that an API server would accept. */
+/** Detects regressions between two statuses of a pod that the API server would accept. */
 import { containersOf } from '../../../../kubernetes/api/pods/containers.ts';
 import type { PodSpec } from '../../../../kubernetes/api/schema/pod.ts';
 import type { ContainerState, ContainerStatus, PodStatus } from '../../../../kubernetes/api/schema/status.ts';
 import { isTerminalPhase } from '../../../../kubernetes/status/phase.ts';
 import { statusesOf } from './apiRules.ts';
 
-/** The relation between the two statuses. */
+/** Relation between two statuses of a pod. */
 export interface StatusRelation {
-  /** Whether the same agent has sent both. */
+  /** Whether the same agent has sent both statuses. */
   readonly isSameAgent: boolean;
-  /** Whether one timestamp may precede the other on a wall clock that may have been set. */
+  /** Whether the timestamp `first` may precede `then` on a wall clock that may have been set. */
   readonly mayPrecede: (first: number, then: number) => boolean;
-  /** Returns the restart count that can still be known. */
+  /** Returns the restart count of a container that the agent can still know. */
   readonly knownRestarts: (status: ContainerStatus) => number;
   /** Whether the runtime has lost the start time of the container with this ID. */
   readonly hasLostStart?: (id: string) => boolean;
-  /** The spec of the pod as it is wanted now, if known. */
+  /** Spec of the pod as it is wanted now. Undefined if unknown. */
   readonly spec?: PodSpec | undefined;
 }
 
@@ -27,7 +27,7 @@ export function regressions(before: PodStatus, now: PodStatus, between: StatusRe
     ...(isTerminalPhase(before.phase) && now.phase !== before.phase
       ? [`phase ${before.phase} became ${now.phase}`]
       : []),
-    // A new agent gets the start time of a pod from its oldest sandbox.
+    // A new agent takes the start time of a pod from its oldest sandbox.
     ...(isSameAgent && !isSameStart ? [`startTime ${before.startTime} became ${now.startTime}`] : []),
     ...(next < generation ? [`observedGeneration ${generation} became ${next}`] : []),
     ...(isSameAgent ? conditionRegressions(before, now, mayPrecede) : []),
@@ -35,7 +35,7 @@ export function regressions(before: PodStatus, now: PodStatus, between: StatusRe
   ];
 }
 
-/** The last transition time never decreases. Not every transition is reported. */
+/** Checks that the last transition time never decreases. Not every transition is reported. */
 function conditionRegressions(
   { conditions = [] }: PodStatus,
   now: PodStatus,
@@ -71,14 +71,14 @@ function containerRegressions(before: PodStatus, now: PodStatus, between: Status
 
 type End = NonNullable<ContainerState['terminated']>;
 
-/** The ends of runs in a container's status, the last one first. */
+/** Returns the ends of runs in the status of a container, the most recent first. */
 const endsOf = ({ state, lastState }: ContainerStatus): End[] =>
   [state?.terminated, lastState?.terminated].filter((end) => end !== undefined);
 
 const endOf = (status: ContainerStatus, id: string): End | undefined =>
   endsOf(status).find(({ containerID }) => containerID === id);
 
-/** The start time of a run never changes, unless the runtime has lost it. */
+/** Checks that the start time of a run never changes, unless the runtime has lost it. */
 function startRegressions({ name, state, containerID = '' }: ContainerStatus, now: ContainerStatus): string[] {
   const began = state?.running?.startedAt;
   const running = now.containerID === containerID ? now.state?.running : undefined;
@@ -86,16 +86,18 @@ function startRegressions({ name, state, containerID = '' }: ContainerStatus, no
   return began && begins && began !== begins ? [`${name}: its start ${began} became ${begins}`] : [];
 }
 
-/** The result of a run never changes. A kubelet reports the runtime's values (`toKubeContainerStatus`). */
+/**
+ * Returns the result of a run, which never changes. The kubelet reports the runtime's values (`toKubeContainerStatus`).
+ */
 const resultOf = ({ exitCode, signal, reason, startedAt, finishedAt }: End): string =>
   JSON.stringify({ exitCode, signal, reason, startedAt, finishedAt });
 
 /**
- * The reason of an unobserved end, which is a guess. A later list may show that the container runs, or how it has ended
- * (C13, C23).
+ * Reason of an end that was not observed but inferred. A later list may show that the container runs, or how it has
+ * ended (C13, C23).
  */
 const UNOBSERVED = 'ContainerStatusUnknown';
-/** Reasons that only an agent sets. A later agent may find a different one. */
+/** Reasons that only an agent sets. A later agent may determine a different one. */
 const AGENT_REASONS: readonly (string | undefined)[] = [UNOBSERVED, 'StartError'];
 
 function endRegressions(before: ContainerStatus, now: ContainerStatus, isSameAgent: boolean): string[] {
@@ -113,31 +115,35 @@ function endRegressions(before: ContainerStatus, now: ContainerStatus, isSameAge
   });
 }
 
-/** A container that was reported as running waits again only with the end of that run, which may be an inferred one. */
+/**
+ * Checks that a container that was reported as running waits again only with the end of that run, which may be an
+ * inferred one.
+ */
 function lostRuns({ name, state }: ContainerStatus, now: ContainerStatus): string[] {
   const isLost = state?.running !== undefined && now.state?.waiting !== undefined && !now.lastState?.terminated;
   return isLost ? [`${name}: it was running and waits, without the end of its run`] : [];
 }
 
 /**
- * An agent reports how the last run ended until the next run has ended. A kubelet takes that from its own last status,
- * independent of the runtime's remaining containers (`convertToAPIContainerStatuses` in pkg/kubelet/kubelet_pods.go).
+ * Checks that an agent reports how the last run ended until the next run has ended. The kubelet takes this from its own
+ * last status, regardless of which containers the runtime still has (`convertToAPIContainerStatuses` in
+ * pkg/kubelet/kubelet_pods.go).
  */
 function lostEnds(before: ContainerStatus, now: ContainerStatus, { mayPrecede }: StatusRelation): string[] {
   const { name } = now;
   const [last, earlier] = endsOf(before);
   const [next, further] = endsOf(now);
   if (last === undefined || last.reason === UNOBSERVED || (next && isSameEnd(last, next))) return [];
-  // A container that is removed for a restart of all containers has only this reason (C5).
+  // If a container is removed for a restart of all containers, only this reason is reported (C5).
   if (next?.reason === 'RestartingAllContainers') return [];
   if (next === undefined) return [`${name}: it is not told any more how it ended`];
   if (now.state?.terminated && further === undefined) return [`${name}: its lastState is gone`];
-  // The run after the last one may have ended in the same second, and in the same way, as the one before that.
+  // The run after the last one may have ended in the same second and in the same way as the run before it.
   const isFurther = now.restartCount > before.restartCount && earlier?.containerID !== next.containerID;
   const isEarlier = earlier !== undefined && isSameEnd(earlier, next) && !isFurther;
   const [ended, ends] = [last, next].map(({ finishedAt }) => Date.parse(finishedAt ?? ''));
   const isTurned = Boolean(ended && ends && !mayPrecede(ended, ends));
-  // A run that was missed in between would have been counted.
+  // A run that was missed in between would have increased the restart count.
   const isSameRun = before.state?.running && now.state?.running && now.restartCount === before.restartCount;
   const isForgotten = isSameRun && next.reason === UNOBSERVED;
   return isEarlier || isTurned || isForgotten
@@ -145,14 +151,14 @@ function lostEnds(before: ContainerStatus, now: ContainerStatus, { mayPrecede }:
     : [];
 }
 
-/** A runtime may restart with different IDs. */
+/** Compares the results as well, because the runtime may change the IDs when it restarts. */
 const isSameEnd = (one: End, other: End): boolean =>
   (one.containerID !== undefined && one.containerID === other.containerID) || resultOf(one) === resultOf(other);
 
 /**
- * Whether a container may disappear from the status. An edited manifest may drop a container of a running pod: a
+ * Whether a container may disappear from the status. An edited manifest may remove a container from a running pod. The
  * kubelet accepts that (`checkAndUpdatePod` in pkg/kubelet/config/config.go) and reports the containers of the new
- * spec, and an API server allows it. A kubelet reports no containers of a rejected pod (`rejectPod`).
+ * spec, and the API server allows it. The kubelet reports no containers of a rejected pod (`rejectPod`).
  */
 function mayDisappear(
   { name, containerID }: ContainerStatus,
@@ -160,7 +166,7 @@ function mayDisappear(
   between: StatusRelation,
 ): boolean {
   const { spec, isSameAgent } = between;
-  // A pod that has run is rejected only when an agent starts.
+  // A pod that has run can be rejected only when an agent starts.
   if (message.startsWith('Pod was rejected: ') && !(isSameAgent && containerID)) return true;
   return spec !== undefined && [...containersOf(spec)].every(({ container }) => container.name !== name);
 }

@@ -1,12 +1,12 @@
-/** The facts that an agent has saved, read from the disk without faults. */
+/** Kinds of facts that an agent saves on disk. */
 import { PATHS, type SimulatedHost } from '../../host/host.ts';
 
 export type FactKind = 'statuses' | 'unacknowledged' | 'allocations';
 
-/** The directory of the facts of a kind. */
+/** Returns the directory of the facts of a kind. */
 export const factsOf = (kind: FactKind): string => `${PATHS.root}/statelet/${kind}`;
 
-/** The end of a pod that has not been sent yet. */
+/** The end of a pod that has not been sent to the API server yet. */
 export interface UnsentEnd {
   /** Whether the pod may run again, because it was being removed when it ended or has been removed since. */
   readonly isOver: boolean;
@@ -19,12 +19,12 @@ export class StoredFacts {
     this.#host = host;
   }
 
-  /** Whether a fact of this kind exists for a pod. */
+  /** Whether the disk has a fact of this kind about a pod. */
   has(uid: string, kind: FactKind): boolean {
     return this.#host.files.existsSync(fileOf(uid, kind));
   }
 
-  /** The unsent ends by pod UID, also of pods without any published status. */
+  /** Returns the unsent ends by pod UID, including those of pods without any published status. */
   unsentEnds(): Map<string, UnsentEnd> {
     const { files } = this.#host;
     const folder = factsOf('unacknowledged');

@@ -1,4 +1,4 @@
-/** The versions of the objects that pods use from an API server. */
+/** Tracks the versions of the API objects that pods use. */
 import type { ObjectKind, StoredObject } from '../../cluster/apiObject.ts';
 import type { Watched } from '../invariant.ts';
 
@@ -10,7 +10,7 @@ interface Version {
 const keyOf = (of: ObjectKind, name: string): string => `${of} ${name}`;
 
 export class ObjectVersions {
-  /** The versions of each object, the current one last. */
+  /** Versions of each object, the current one last. */
   readonly #versions = new Map<string, Version[]>();
   #changedAt = 0;
 
@@ -22,27 +22,28 @@ export class ObjectVersions {
     });
   }
 
-  /** The time of the last change of any object, in node time. */
+  /** Node time of the last change of any object, in milliseconds. */
   get changedAt(): number {
     return this.#changedAt;
   }
 
   /**
-   * Returns the versions of an object that a node may use, with undefined for a missing one: the current version, and
-   * former immutable versions, which a kubelet does not read again (`pkg/kubelet/util/manager/watch_based_manager.go`).
+   * Returns the versions of an object that a node may use, with undefined for a missing object. These are the current
+   * version and former immutable versions, which the kubelet does not read again
+   * (`pkg/kubelet/util/manager/watch_based_manager.go`).
    */
   mayBe(of: ObjectKind, name: string): readonly (StoredObject | undefined)[] {
     const all = this.#versions.get(keyOf(of, name)) ?? [];
-    const forGood = all.slice(0, -1).flatMap(({ object }) => (object?.isImmutable ? [object] : []));
-    return [all.at(-1)?.object, ...forGood];
+    const immutable = all.slice(0, -1).flatMap(({ object }) => (object?.isImmutable ? [object] : []));
+    return [all.at(-1)?.object, ...immutable];
   }
 
-  /** Returns the versions since `at`, in node time, including the one that was current then. */
+  /** Returns the versions since the node time `at`, including the one that was current then. */
   since(of: ObjectKind, name: string, at: number): readonly (StoredObject | undefined)[] {
     const all = this.#versions.get(keyOf(of, name)) ?? [];
     const later = all.filter(({ from }) => from > at).map(({ object }) => object);
     const before = all.findLast(({ from }) => from <= at);
-    const forGood = this.mayBe(of, name).slice(1);
-    return [before?.object, ...later, ...forGood];
+    const immutable = this.mayBe(of, name).slice(1);
+    return [before?.object, ...later, ...immutable];
   }
 }

@@ -10,14 +10,23 @@ import { otherPaths, possibleContents, sourcesOf, type VolumeFiles, variableNeed
 import { expiredTokens, wrongTokens } from './tokensShown.ts';
 import { directoryOf, volumeFiles } from './volumeFiles.ts';
 
-/** A volume is written at most once a second. Calls that overtake each other may shift that slightly. */
+/**
+ * Minimum interval between two writes of a volume, in milliseconds. Calls that overtake each other may make it slightly
+ * shorter than a second.
+ */
 const SECOND_MS = 1_000 - 10;
-/** Maximum age of the data that a container is created with. They are read before the container gets its slot. */
+/**
+ * Maximum age in milliseconds of the data with which a container is created. They are read before the container gets
+ * its start slot.
+ */
 const READ_WITHIN_MS = 5 * 60_000;
-/** By then everything has been retried, because this is the longest wait of a volume or an object watch. */
+/**
+ * Time in milliseconds after which everything has been retried, because this is the longest wait of a volume or an
+ * object watch.
+ */
 const CALM_AFTER_MS = 4 * 60_000;
 
-/** The volumes of running pods that are not being deleted. */
+/** Returns the volumes of running pods that are not being deleted. */
 const volumesOf = ({ agent, host, cluster }: Watched): (readonly [Pod, Volume])[] => {
   const there = new Set(cluster?.pods().flatMap(({ uid, isDeleted }) => (isDeleted ? [] : [uid])));
   const running = new Set(host.running().map(({ podUid }) => podUid));
@@ -25,7 +34,7 @@ const volumesOf = ({ agent, host, cluster }: Watched): (readonly [Pod, Volume])[
   return pods.flatMap((pod) => pod.spec.volumes?.map((volume) => [pod, volume] as const) ?? []);
 };
 
-/** Returns the files that come from objects. Trust anchors are compared without order. */
+/** Returns the files that come from objects, as JSON. The order of trust anchors does not matter. */
 const ofObjects = (texts: VolumeFiles, volume: Volume): string => {
   const others = otherPaths(volume);
   const anchors = new Set(sourcesOf(volume).flatMap(({ clusterTrustBundle }) => clusterTrustBundle?.path ?? []));
@@ -35,7 +44,7 @@ const ofObjects = (texts: VolumeFiles, volume: Volume): string => {
   return JSON.stringify(all.toSorted(([one], [other]) => (one < other ? -1 : 1)));
 };
 
-/** Describes volumes whose files differ from their objects. */
+/** Returns descriptions of volumes whose files differ from their objects. */
 function wrongTexts(watched: Watched, versions: ObjectVersions): string[] {
   return volumesOf(watched).flatMap(([pod, volume]) => {
     const directory = directoryOf(pod, volume);
@@ -47,18 +56,18 @@ function wrongTexts(watched: Watched, versions: ObjectVersions): string[] {
   });
 }
 
-/** Describes variables of a new container that differ from all recent versions of their object. */
+/** Returns descriptions of variables of a new container that differ from all recent versions of their object. */
 function wrongVariables({ host, podOf }: Watched, versions: ObjectVersions, effect: RuntimeEffect): string[] {
   const { kind, container } = effect;
   if (kind !== 'created' || container === undefined) return [];
   const pod = podOf(container.podUid);
-  const made = pod && findContainerByName(pod.spec, container.containerName)?.container;
-  if (made === undefined) return [];
-  const given = new Map(container.config.envs.map(({ key, value }) => [key, Buffer.from(value).toString()]));
-  return variableNeeds(made).flatMap(({ variable, of, name, keys: [key = ''], optional }) => {
-    const had = versions.since(of, name, host.clock.elapsed - READ_WITHIN_MS);
-    const value = given.get(variable);
-    const isKnown = had.some((object) => object?.data.get(key) === value);
+  const spec = pod && findContainerByName(pod.spec, container.containerName)?.container;
+  if (spec === undefined) return [];
+  const variables = new Map(container.config.envs.map(({ key, value }) => [key, Buffer.from(value).toString()]));
+  return variableNeeds(spec).flatMap(({ variable, of, name, keys: [key = ''], optional }) => {
+    const recentVersions = versions.since(of, name, host.clock.elapsed - READ_WITHIN_MS);
+    const value = variables.get(variable);
+    const isKnown = recentVersions.some((object) => object?.data.get(key) === value);
     if (isKnown && (value !== undefined || optional)) return [];
     return [
       `${container.podName} ${container.containerName} is made with ${variable} ${value}, which ${name} never was`,
@@ -66,7 +75,7 @@ function wrongVariables({ host, podOf }: Watched, versions: ObjectVersions, effe
   });
 }
 
-/** The times of the last writes of each volume. */
+/** Node times of the last write of each volume. */
 class VolumeWrites {
   readonly #watched: Watched;
   readonly #at = new Map<string, number>();
@@ -75,7 +84,7 @@ class VolumeWrites {
     this.#watched = watched;
   }
 
-  /** Returns the volume that is written too soon, with the time since the last write in milliseconds. */
+  /** Returns the volume that is written too early, with the time since its last write in milliseconds. */
   note({ target, name, about }: OutsideCall): readonly [directory: string, ms: number] | undefined {
     if (target !== 'disk' || name !== 'rename' || !about.endsWith('/..data_tmp')) return undefined;
     const { elapsed } = this.#watched.host.clock;
@@ -84,12 +93,12 @@ class VolumeWrites {
     return elapsed - before < SECOND_MS ? [about, elapsed - before] : undefined;
   }
 
-  /** Forgets the volumes of a pod that was changed, because their files are written at once. */
+  /** Forgets the volumes of a changed pod, because their files are written immediately. */
   forget(uid: string): void {
     for (const about of this.#at.keys()) if (about.includes(`/pods/${uid}/`)) this.#at.delete(about);
   }
 
-  /** Forgets all writes after a failure, because a retry writes the current state. */
+  /** Forgets all writes after a failure, because a retry writes the current state immediately. */
   clear(): void {
     this.#at.clear();
   }
@@ -110,9 +119,9 @@ export const objectsShown: Invariant = {
     cluster.watchPods(({ type, now }) => {
       if (type === 'MODIFIED') writes.forget(now.uid);
     });
-    // A volume with a missing object is not written, nor is its token.
+    // If an object is missing, neither the volume nor its token is written.
     const whole = () => volumesOf(watched).filter(([, volume]) => possibleContents(volume, versions) !== undefined);
-    const looked = () => {
+    const checkSettled = () => {
       const isOld = versions.changedAt < watched.host.clock.elapsed - CALM_AFTER_MS;
       if (!isOld || undisturbed.lastsMs < CALM_AFTER_MS) return;
       for (const each of wrongTexts(watched, versions)) violated(each);
@@ -133,7 +142,7 @@ export const objectsShown: Invariant = {
         writes.clear();
       },
       beforeJump: undisturbed.disturb,
-      whole: looked,
+      whole: checkSettled,
       atRest: () => {
         for (const each of wrongTexts(watched, versions)) violated(each);
         for (const each of wrongTokens(watched, whole())) violated(each);

@@ -1,4 +1,4 @@
-/** The objects that a pod needs according to its manifest. */
+/** Determines the objects that a pod needs according to its manifest. */
 import type { Container } from '../../../../kubernetes/api/schema/container.ts';
 import type { PodSpec } from '../../../../kubernetes/api/schema/pod.ts';
 import type { Volume } from '../../../../kubernetes/api/schema/volume.ts';
@@ -7,17 +7,17 @@ import type { ObjectVersions } from './objectVersions.ts';
 
 type Source = NonNullable<NonNullable<Volume['projected']>['sources']>[number];
 
-/** A token in a volume. */
+/** A service account token in a volume. `seconds` is its lifetime. */
 export interface VolumeToken {
   readonly path: string;
   readonly audience: string;
   readonly seconds: number;
 }
 
-/** The files of a volume, as contents by path. */
+/** Contents of the files of a volume, by path. */
 export type VolumeFiles = ReadonlyMap<string, string>;
 
-/** An object with the keys that must exist. */
+/** An object that a pod needs, with the keys that must exist. */
 interface Need {
   readonly of: ObjectKind;
   readonly name: string;
@@ -40,7 +40,7 @@ export const tokensOf = (volume: Volume): readonly VolumeToken[] =>
       : [{ path: token.path, audience: token.audience ?? '', seconds: token.expirationSeconds ?? 3_600 }],
   );
 
-/** The paths in a volume whose contents do not come from objects. */
+/** Returns the paths in a volume whose contents do not come from objects. */
 export const otherPaths = (volume: Volume): readonly string[] => [
   ...tokensOf(volume).map(({ path }) => path),
   ...sourcesOf(volume).flatMap(({ downwardAPI }) => downwardAPI?.items?.map(({ path }) => path) ?? []),
@@ -61,7 +61,7 @@ function needOf({ configMap, secret, clusterTrustBundle }: Source): Need | undef
 const isMissing = ({ keys, optional }: Need, object: StoredObject | undefined): boolean =>
   !optional && (object === undefined || keys.some((key) => !object.data.has(key)));
 
-/** The files of a source for one version of its object. */
+/** Returns the files of a source for one version of its object. */
 function filesOf({ configMap, secret, clusterTrustBundle }: Source, object: StoredObject | undefined): VolumeFiles {
   if (clusterTrustBundle !== undefined) return new Map([[clusterTrustBundle.path, object?.data.get('') ?? '']]);
   const { items = [] } = configMap ?? secret ?? {};
@@ -71,8 +71,8 @@ function filesOf({ configMap, secret, clusterTrustBundle }: Source, object: Stor
 }
 
 /**
- * Returns all possible contents of a volume, or undefined if an object that it needs may be missing, in which case the
- * volume does not change.
+ * Returns all possible contents of a volume. Undefined if an object that it needs may be missing, because the volume
+ * then does not change.
  */
 export function possibleContents(volume: Volume, versions: ObjectVersions): readonly VolumeFiles[] | undefined {
   let all: readonly VolumeFiles[] = [new Map()];
@@ -81,13 +81,13 @@ export function possibleContents(volume: Volume, versions: ObjectVersions): read
     if (need === undefined) continue;
     const objects = versions.mayBe(need.of, need.name);
     if (objects.some((object) => isMissing(need, object))) return undefined;
-    // The later of two sources with the same path wins.
+    // If two sources have the same path, the later one takes precedence.
     all = all.flatMap((before) => objects.map((object) => new Map([...before, ...filesOf(source, object)])));
   }
   return all;
 }
 
-/** The objects of a container's single variables, each with the name of the variable. */
+/** Returns the objects that the `env` variables of a container refer to, each with the name of the variable. */
 export const variableNeeds = ({ env = [] }: Container): readonly (Need & { readonly variable: string })[] =>
   env.flatMap(({ name: variable, valueFrom: { configMapKeyRef, secretKeyRef } = {} }) => {
     const from = configMapKeyRef ?? secretKeyRef;

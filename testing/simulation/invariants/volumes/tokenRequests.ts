@@ -1,4 +1,4 @@
-/** Detects token requests without a cause: for a pod that is gone, or while the last token is still fresh. */
+/** Detects unnecessary token requests, i.e. for a pod that is gone or while the last token is still fresh. */
 import type { TokenRequest } from '../../cluster/tokenRequest.ts';
 import type { CallFault, OutsideCall } from '../../run/gate.ts';
 import type { Watched } from '../invariant.ts';
@@ -6,12 +6,15 @@ import { Undisturbed } from '../progress/undisturbed.ts';
 
 const SECOND_MS = 1_000;
 const DAY_MS = 24 * 3_600_000;
-/** A token is renewed after this share of its lifetime, or slightly earlier (`pkg/kubelet/token/token_manager.go`). */
+/**
+ * Share of its lifetime after which a token is renewed, possibly slightly earlier
+ * (`pkg/kubelet/token/token_manager.go`).
+ */
 const RENEWAL_SHARE = 0.8;
 const RENEWAL_JITTER_MS = 10_000;
-/** Tolerance for early timers and overtaking calls. */
+/** Tolerance in milliseconds for early timers and for calls that overtake each other. */
 const SLACK_MS = 2_000;
-/** By then the node knows that a pod is gone. */
+/** Time in milliseconds after which the node knows that a pod is gone. */
 const NOTICE_MS = 60_000;
 
 const keyOf = ({ podUid, path, audience, seconds }: TokenRequest): string =>
@@ -20,9 +23,9 @@ const keyOf = ({ podUid, path, audience, seconds }: TokenRequest): string =>
 export class TokenRequests {
   readonly #watched: Watched;
   readonly #undisturbed: Undisturbed;
-  /** The time of the last request for each token, in node time. */
+  /** Node time of the last request for each token. */
   readonly #requestedAt = new Map<string, number>();
-  /** The times at which pods were deleted from the server. */
+  /** Node time at which each pod was deleted from the API server, by UID. */
   readonly #goneAt = new Map<string, number>();
 
   constructor(watched: Watched) {
@@ -41,22 +44,24 @@ export class TokenRequests {
     this.#undisturbed.noteCall(call, fault);
   }
 
-  /** Called when a token may be lost: the clock is set, an agent starts, or a call is aborted with its response. */
+  /**
+   * Called when a token may be lost because the clock is set, an agent starts, or a call is aborted with its response.
+   */
   readonly disturb = (): void => this.#undisturbed.disturb();
 
-  /** Returns what is wrong with a request that the server has answered. */
-  note(asked: TokenRequest): string[] {
-    const { podUid, podName, seconds, isIssued } = asked;
+  /** Records a request to which the API server has responded, and returns what is wrong with it. */
+  note(request: TokenRequest): string[] {
+    const { podUid, podName, seconds, isIssued } = request;
     const { since } = this.#undisturbed;
-    const gone = this.#goneAt.get(podUid);
-    const madeAt = this.#requestedAt.get(keyOf(asked));
-    const good = Math.min(seconds * SECOND_MS * RENEWAL_SHARE, DAY_MS) - RENEWAL_JITTER_MS - SLACK_MS;
-    if (isIssued) this.#requestedAt.set(keyOf(asked), this.#now);
-    const isGone = gone !== undefined && this.#now - Math.max(gone, since) > NOTICE_MS;
-    const isGood = madeAt !== undefined && madeAt > since && this.#now - madeAt < good;
+    const goneAt = this.#goneAt.get(podUid);
+    const lastRequestAt = this.#requestedAt.get(keyOf(request));
+    const freshMs = Math.min(seconds * SECOND_MS * RENEWAL_SHARE, DAY_MS) - RENEWAL_JITTER_MS - SLACK_MS;
+    if (isIssued) this.#requestedAt.set(keyOf(request), this.#now);
+    const isGone = goneAt !== undefined && this.#now - Math.max(goneAt, since) > NOTICE_MS;
+    const isFresh = lastRequestAt !== undefined && lastRequestAt > since && this.#now - lastRequestAt < freshMs;
     return [
       ...(isGone ? [`a token is asked for ${podName}, which is gone from the API server`] : []),
-      ...(isGood ? [`another token is asked for ${podName}, whose last one holds for ${seconds} s`] : []),
+      ...(isFresh ? [`another token is asked for ${podName}, whose last one holds for ${seconds} s`] : []),
     ];
   }
 }

@@ -1,4 +1,4 @@
-/** Checks the service account tokens in volumes, as the server that issued them would. */
+/** Checks the service account tokens in volumes, as the API server that issued them would. */
 
 import { lookUp } from '../../../../base/values/lookUp.ts';
 import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
@@ -15,8 +15,8 @@ const ISSUER = 'https://kubernetes.default.svc';
 
 interface TokenInVolume {
   readonly pod: Pod;
-  readonly asked: VolumeToken;
-  /** Empty if there is no token. */
+  readonly expected: VolumeToken;
+  /** Claims of the token. Empty if there is no token. */
   readonly claims: JsonObject;
 }
 
@@ -32,40 +32,40 @@ const tokensIn = ({ host }: Watched, volumes: readonly PodVolume[]): TokenInVolu
     const directory = directoryOf(pod, volume);
     const tokens = tokensOf(volume);
     if (directory === undefined || tokens.length === 0) return [];
-    const texts = volumeFiles(host, directory);
-    return tokens.map((asked) => ({ pod, asked, claims: claimsIn(texts.get(asked.path)) }));
+    const files = volumeFiles(host, directory);
+    return tokens.map((expected) => ({ pod, expected, claims: claimsIn(files.get(expected.path)) }));
   });
 
 const expiresAt = (claims: JsonObject): number => (numberAt(claims, 'exp') ?? 0) * SECOND_MS;
 
-/** Returns what is wrong with the tokens of a node at rest. */
+/** Returns descriptions of what is wrong with the tokens of a node at rest. */
 export const wrongTokens = (watched: Watched, volumes: readonly PodVolume[]): string[] =>
-  tokensIn(watched, volumes).flatMap(({ pod, asked, claims }) => {
-    const token = `${pod.metadata.name}: its token at ${asked.path}`;
+  tokensIn(watched, volumes).flatMap(({ pod, expected, claims }) => {
+    const token = `${pod.metadata.name}: its token at ${expected.path}`;
     const own = objectAt(claims, 'kubernetes.io');
     const bound = textAt(objectAt(own, 'pod'), 'uid');
     const account = textAt(objectAt(own, 'serviceaccount'), 'name');
     const audiences = lookUp(claims, 'aud');
-    const isMeant = Array.isArray(audiences) && audiences.includes(asked.audience || ISSUER);
+    const isMeant = Array.isArray(audiences) && audiences.includes(expected.audience || ISSUER);
     return [
       ...(bound === pod.metadata.uid ? [] : [`${token} is bound to ${bound || 'no pod'}`]),
       ...(account === pod.spec.serviceAccountName ? [] : [`${token} is of the account ${account}`]),
-      ...(isMeant ? [] : [`${token} is for others than ${asked.audience || ISSUER}`]),
+      ...(isMeant ? [] : [`${token} is for others than ${expected.audience || ISSUER}`]),
       ...(expiresAt(claims) > watched.host.clock.now() ? [] : [`${token} has expired`]),
     ];
   });
 
 /**
- * Returns the tokens that have expired although nothing has been disturbed since `since`. A pod that is starting has
- * none yet.
+ * Returns descriptions of tokens that have expired although there was no disturbance after `since`. A pod that is
+ * starting has no tokens yet.
  */
 export const expiredTokens = (watched: Watched, volumes: readonly PodVolume[], since: number): string[] =>
-  tokensIn(watched, volumes).flatMap(({ pod, asked, claims }) => {
+  tokensIn(watched, volumes).flatMap(({ pod, expected, claims }) => {
     const { now, elapsed } = watched.host.clock;
     const expired = now() - expiresAt(claims);
     if (expired < 0 || claims.exp === undefined) return [];
     return [
-      `${pod.metadata.name}: its token at ${asked.path} has expired ${expired} ms ago, and nothing has gone wrong for ` +
-        `${elapsed - since} ms`,
+      `${pod.metadata.name}: its token at ${expected.path} has expired ${expired} ms ago, and nothing has gone wrong ` +
+        `for ${elapsed - since} ms`,
     ];
   });

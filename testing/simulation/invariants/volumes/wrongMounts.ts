@@ -1,4 +1,4 @@
-/** The mounts that a container must have according to its manifest, and descriptions of missing ones. */
+/** Compares the mounts of a container with those that its manifest requires. */
 import { posix } from 'node:path';
 import type { SimulatedContainer } from '../../../../cri/simulated/objects/views.ts';
 import { findContainerByName } from '../../../../kubernetes/api/pods/containers.ts';
@@ -9,7 +9,7 @@ import { PATHS, type SimulatedHost } from '../../host/host.ts';
 
 type Mounted = SimulatedContainer['mounts'][number];
 
-/** The plugin directory of each kind of volume, and whether a tmpfs is mounted there. */
+/** Directory of each kind of volume in the pod's directory, and whether the volume is a tmpfs. */
 const OWN_KINDS: readonly (readonly [kind: keyof Volume, folder: string, isInMemory: (volume: Volume) => boolean])[] = [
   ['emptyDir', 'kubernetes.io~empty-dir', ({ emptyDir }) => emptyDir?.medium === 'Memory'],
   ['downwardAPI', 'kubernetes.io~downward-api', () => true],
@@ -18,17 +18,17 @@ const OWN_KINDS: readonly (readonly [kind: keyof Volume, folder: string, isInMem
   ['secret', 'kubernetes.io~secret', () => true],
 ];
 
-/** The source of a mount. */
+/** The source of a mount on the host. */
 interface Origin {
   readonly path: string;
-  /** The type of the file system that must be mounted at the path. `bind` allows any. */
+  /** Type of the file system that must be mounted at the path. `bind` allows any type. */
   readonly mounted?: 'tmpfs' | 'bind';
-  /** Whether the path need not exist, because nothing creates it. */
+  /** Whether the path may be missing, because nothing creates it. */
   readonly mayMiss?: boolean;
 }
 
-/** The source of the whole volume, or undefined for an image volume, which the runtime mounts. */
-function wholeOf(volume: Volume, uid: string): Origin | undefined {
+/** Returns the source of the whole volume, or undefined for an image volume, which the runtime mounts. */
+function volumeOrigin(volume: Volume, uid: string): Origin | undefined {
   if (volume.hostPath !== undefined) return { path: volume.hostPath.path, mayMiss: !volume.hostPath.type };
   const [, folder, isInMemory] = OWN_KINDS.find(([kind]) => volume[kind] !== undefined) ?? [];
   if (folder === undefined) return undefined;
@@ -36,30 +36,30 @@ function wholeOf(volume: Volume, uid: string): Origin | undefined {
   return isInMemory?.(volume) ? { path, mounted: 'tmpfs' } : { path };
 }
 
-const isThere = ({ disk, files }: SimulatedHost, { path, mounted, mayMiss = false }: Origin): boolean =>
+const exists = ({ disk, files }: SimulatedHost, { path, mounted, mayMiss = false }: Origin): boolean =>
   (mayMiss || files.existsSync(path)) &&
   (mounted === undefined ||
     disk.mounts.some((each) => each.path === path && (mounted === 'bind' || each.type === mounted)));
 
-/** The absolute mount path in the container. */
+/** Returns the absolute mount path in the container. */
 const absoluteMountPath = ({ mountPath }: VolumeMount): string => posix.resolve('/', mountPath);
 
-/** Describes what is wrong with a mount. */
+/** Returns a description of what is wrong with a mount. */
 function wrongWith(mount: VolumeMount, index: number, { host, spec, uid, container }: MountContext): string[] {
   const at = `its volume ${mount.name} at ${mount.mountPath}`;
   const volume = spec.volumes?.find(({ name }) => name === mount.name);
   const found = container.mounts.find(({ containerPath }) => containerPath === absoluteMountPath(mount));
   if (volume === undefined || found === undefined) return [`without ${at}`];
   if (mount.readOnly && !found.readonly) return [`with ${at} writable`];
-  const whole = wholeOf(volume, uid);
-  if (whole === undefined) {
+  const origin = volumeOrigin(volume, uid);
+  if (origin === undefined) {
     return found.image?.userSpecifiedImage === volume.image?.reference ? [] : [`without the image of ${at}`];
   }
-  const part = `${PATHS.root}/pods/${uid}/volume-subpaths/${mount.name}/${container.containerName}/${index}`;
-  const isPart = Boolean(mount.subPath || mount.subPathExpr);
-  const wanted: readonly Origin[] = isPart ? [{ path: part, mounted: 'bind' }, whole] : [whole];
+  const subPathSource = `${PATHS.root}/pods/${uid}/volume-subpaths/${mount.name}/${container.containerName}/${index}`;
+  const hasSubPath = Boolean(mount.subPath || mount.subPathExpr);
+  const wanted: readonly Origin[] = hasSubPath ? [{ path: subPathSource, mounted: 'bind' }, origin] : [origin];
   if (found.hostPath !== wanted[0]?.path) return [`with ${found.hostPath} as ${at}`];
-  return wanted.filter((each) => !isThere(host, each)).map(({ path }) => `without ${at}: nothing is at ${path}`);
+  return wanted.filter((each) => !exists(host, each)).map(({ path }) => `without ${at}: nothing is at ${path}`);
 }
 
 interface MountContext {
@@ -69,12 +69,16 @@ interface MountContext {
   readonly container: SimulatedContainer;
 }
 
-/** Whether a mount is one that every container has: the hosts file or the termination log. */
-const isUsual = ({ containerPath, hostPath }: Mounted, { terminationMessagePath }: Container, uid: string): boolean =>
+/** Whether every container has this mount, i.e. that of the hosts file or the termination log. */
+const isDefaultMount = (
+  { containerPath, hostPath }: Mounted,
+  { terminationMessagePath }: Container,
+  uid: string,
+): boolean =>
   (containerPath === '/etc/hosts' || containerPath === terminationMessagePath) &&
   hostPath.startsWith(`${PATHS.root}/pods/${uid}/`);
 
-/** Describes what is wrong with the mounts of a container. */
+/** Returns descriptions of what is wrong with the mounts of a container. */
 export function wrongMounts(
   host: SimulatedHost,
   { spec, metadata: { uid } }: Pod,
@@ -82,13 +86,13 @@ export function wrongMounts(
 ): string[] {
   const found = findContainerByName(spec, container.containerName)?.container;
   if (found === undefined) return [];
-  const asked = { host, spec, uid, container };
+  const context = { host, spec, uid, container };
   const { volumeMounts = [] } = found;
   const paths = volumeMounts.map(absoluteMountPath);
   return [
-    ...volumeMounts.flatMap((mount, index) => wrongWith(mount, index, asked)),
+    ...volumeMounts.flatMap((mount, index) => wrongWith(mount, index, context)),
     ...container.mounts
-      .filter((each) => !paths.includes(each.containerPath) && !isUsual(each, found, uid))
+      .filter((each) => !paths.includes(each.containerPath) && !isDefaultMount(each, found, uid))
       .map(({ containerPath }) => `with a mount at ${containerPath} that nobody asked for`),
   ];
 }

@@ -1,4 +1,4 @@
-/** Finds the shortest version of a story that breaks an invariant. */
+/** Finds the shortest version of a story that violates an invariant. */
 import { stringify } from 'yaml';
 import * as z from 'zod/mini';
 import { checkShape } from '../../../../kubernetes/api/checkShape.ts';
@@ -9,10 +9,10 @@ import { needsUrl, type Outcome, type PlayOptions, play } from '../play.ts';
 import type { Story } from '../story.ts';
 import { shrink } from './shrink.ts';
 
-/** Time limit for shrinking, in milliseconds of real time. */
+/** Maximum time for shrinking, in milliseconds of real time. */
 const SHRINK_TIMEOUT_MS = 120_000;
 
-/** A shrunk story that breaks an invariant, with its recording. */
+/** A shrunk story that violates an invariant, with its recording. */
 export interface Finding extends Violation {
   readonly story: Story;
   readonly explanations: readonly string[];
@@ -20,13 +20,13 @@ export interface Finding extends Violation {
 }
 
 export interface ShrinkOptions {
-  /** Called with each shorter story that breaks the same invariant. Its recording is still undefined. */
+  /** Called with each shorter story that violates the same invariant. Its recording is still undefined. */
   readonly onShorter?: (found: Finding) => void;
   /** Stops shrinking. The result is the shortest story so far. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Plays a story and returns the violation with the shrunk story, or undefined if it breaks nothing. */
+/** Plays a story and returns the violation with the shrunk story, or undefined if there is no violation. */
 export async function findViolation(
   story: Story,
   options: PlayOptions,
@@ -46,7 +46,7 @@ export async function findViolation(
   const until = performance.now() + SHRINK_TIMEOUT_MS;
   const stillBreaks = async (shorter: Story) => {
     if (signal?.aborted || performance.now() >= until) return false;
-    // A story that fails with an error breaks something else.
+    // A story that fails with an error has a different problem.
     const { violation, explanations = [] } = await play(shorter, options).catch((): Partial<Outcome> => ({}));
     if (violation === undefined || violation.number !== first.number || violation.description !== first.description)
       return false;
@@ -58,7 +58,7 @@ export async function findViolation(
   return { ...violation, explanations, story: shortest, recording: simulation.recording() };
 }
 
-/** Formats a finding for people: the seed, the step, the violation and the story. */
+/** Formats a finding for people, with the seed, the step, the violation and the story. */
 export function formatFinding(found: Finding): string {
   checkFinding(found);
   const { explanations, story } = found;
@@ -66,7 +66,7 @@ export function formatFinding(found: Finding): string {
   return [`seed ${story.seed}: ${new InvariantViolated(found).message}`, ...about, formatStory(story)].join('\n');
 }
 
-/** Width of a terminal. */
+/** Maximum line length, in columns. */
 const COLUMNS = 100;
 
 /** Formats a story with one line per action and fault, or as YAML if the line would be too long. */

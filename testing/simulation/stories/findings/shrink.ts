@@ -1,33 +1,33 @@
-/** Shrinks a story that breaks an invariant to the shortest one that still breaks the same invariant. */
+/** Shrinks a story that violates an invariant to the shortest one that still violates the same invariant. */
 import type { Story } from '../story.ts';
 
-/** Returns whether a story still breaks the same invariant as the original. */
+/** Returns whether a story still violates the same invariant as the original. */
 export type StillBreaks = (story: Story) => Promise<boolean>;
 
-/** Yields the list without each one of `pieces` parts of it. */
+/** Yields the list without one of its `pieces` parts, for each part. */
 function* sublists<T>(all: readonly T[], pieces: number): Generator<readonly T[]> {
   const size = Math.ceil(all.length / pieces);
   for (let at = 0; at < all.length; at += size) yield [...all.slice(0, at), ...all.slice(at + size)];
 }
 
-/** Removes items that are not needed: first halves, then ever smaller pieces (ddmin). */
+/** Removes items that are not needed, first halves and then ever smaller pieces (ddmin). */
 async function shrinkList<T>(
   all: readonly T[],
   breaks: (some: readonly T[]) => Promise<boolean>,
 ): Promise<readonly T[]> {
-  let kept = all;
-  for (let pieces = 2; kept.length > 0; ) {
+  let needed = all;
+  for (let pieces = 2; needed.length > 0; ) {
     let shorter: readonly T[] | undefined;
-    for (const some of sublists(kept, pieces)) {
+    for (const some of sublists(needed, pieces)) {
       if (!(await breaks(some))) continue;
       shorter = some;
       break;
     }
-    if (shorter !== undefined) [kept, pieces] = [shorter, Math.max(2, pieces - 1)];
-    else if (pieces >= kept.length) return kept;
-    else pieces = Math.min(kept.length, pieces * 2);
+    if (shorter !== undefined) [needed, pieces] = [shorter, Math.max(2, pieces - 1)];
+    else if (pieces >= needed.length) return needed;
+    else pieces = Math.min(needed.length, pieces * 2);
   }
-  return kept;
+  return needed;
 }
 
 export async function shrink(story: Story, stillBreaks: StillBreaks): Promise<Story> {

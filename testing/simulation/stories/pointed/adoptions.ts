@@ -1,6 +1,6 @@
 import { apply, fixedPod, killAgent, mainContainer, type PointedStory, pointedStory, SECOND } from './pointedStory.ts';
 
-/** A new agent adopts running pods and has no reason to stop them. */
+/** Stories in which a new agent adopts running pods and has no reason to stop them. */
 export const adoptions: Readonly<Record<string, PointedStory>> = {
   'an agent starts again over a container whose probe has not failed': pointedStory([
     apply(

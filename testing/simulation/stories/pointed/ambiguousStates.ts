@@ -13,7 +13,7 @@ import {
   shell,
 } from './pointedStory.ts';
 
-/** The runtime reports an ambiguous state, which must not undo the progress of a pod. */
+/** Stories in which the runtime reports an ambiguous state, which must not undo the progress of a pod. */
 export const ambiguousStates: Readonly<Record<string, PointedStory>> = {
   'all restart while a list does not show the sandbox': pointedStory(
     [

@@ -1,4 +1,4 @@
-/** Pods with resource claims, and drivers that come, fail and go. */
+/** Stories of pods with resource claims, and of DRA drivers that connect, fail and disconnect. */
 import { CLAIM_DRIVER } from '../../cluster/clusterUsers.ts';
 import { type ManifestSpec, manifest } from '../manifests.ts';
 import type { TimedAction } from '../story.ts';
@@ -20,7 +20,7 @@ import {
 const connect = (seconds: number) => at(seconds, { kind: 'connectDriver', driver: CLAIM_DRIVER });
 const disconnect = (seconds: number) => at(seconds, { kind: 'disconnectDriver', driver: CLAIM_DRIVER });
 const resources = { claims: [{ name: 'gpu' }] };
-/** A pod with a claim, which other pods may use as well. */
+/** Returns a pod with a claim, which other pods may use as well. */
 const claiming = (name: string, more: Partial<ManifestSpec> = {}, claim = 'gpu-1') =>
   manifest(name, {
     resourceClaims: [{ name: 'gpu', resourceClaimName: claim }],

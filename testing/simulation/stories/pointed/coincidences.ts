@@ -1,4 +1,4 @@
-/** Events that coincide with an operation in progress. */
+/** Stories in which an event coincides with an operation in progress. */
 import { container, manifest } from '../manifests.ts';
 import { RESTARTS_ALL } from './podRestarts.ts';
 import {
@@ -34,7 +34,7 @@ const renames = (seconds: number, downMs = 100) =>
 const exitMain = (seconds: number) => at(seconds, { kind: 'exit', which: 0, exitCode: 1 });
 const TASK_LOST = { kind: 'fail', code: 'FAILED_PRECONDITION' } as const;
 
-/** The runtime restarts, and forgets or recalls its objects. */
+/** Stories in which the runtime restarts, and forgets or recalls its objects. */
 export const runtimeRestarts: Readonly<Record<string, PointedStory>> = {
   'the runtime comes back before it is asked again what has become of a sandbox': pointedStory(
     [apply(0, manifest('web')), at(6, { kind: 'killSandbox', which: 0 }), runtimeDown(6.5, 3)],
@@ -112,7 +112,7 @@ export const runtimeRestarts: Readonly<Record<string, PointedStory>> = {
   ),
 };
 
-/** A container exits before its start is confirmed. */
+/** Stories in which a container exits before its start is confirmed. */
 export const earlyExits: Readonly<Record<string, PointedStory>> = {
   'a container has ended by the time that its runtime does not say whether it has started': pointedStory(
     [apply(0, manifest('web', { containers: [mainContainer({ command: shell('sleep 2') })] }))],
@@ -121,7 +121,7 @@ export const earlyExits: Readonly<Record<string, PointedStory>> = {
   ),
 };
 
-/** A new agent adopts a pod whose containers were all to restart. */
+/** Stories in which a new agent adopts a pod whose containers were all to restart. */
 export const adoptedRestarts: Readonly<Record<string, PointedStory>> = {
   'the power is gone before all containers of a pod restart': pointedStory([
     apply(0, manifest('web', { containers: [RESTARTS_ALL] })),
@@ -137,7 +137,7 @@ export const adoptedRestarts: Readonly<Record<string, PointedStory>> = {
 
 const OLD_LISTS = at(8, { kind: 'lists', show: 'stale', forMs: 12 * SECOND });
 
-/** The runtime has lost the running containers when the next agent queries it. */
+/** Stories in which the runtime has lost the running containers when the next agent queries it. */
 export const lostRuns: Readonly<Record<string, PointedStory>> = {
   'an old list shows the run before the one that the runtime has lost': pointedStory([
     apply(0, fixedPod('web', { containers: [mainContainer({ command: shell('sleep 12') })] })),
@@ -172,7 +172,7 @@ const withMemoryVolume = (cpu: string) =>
     volumes: [{ name: 'memory', emptyDir: { medium: 'Memory' } }],
   });
 
-/** A new request overlaps with the previous operation on the same pod. */
+/** Stories in which a new request overlaps with the previous operation on the same pod. */
 export const overlaps: Readonly<Record<string, PointedStory>> = {
   'the sandbox of a container ends while the next agent asks about it': pointedStory(
     [apply(0, manifest('web')), killAgent(8), at(9, { kind: 'killSandbox', which: 0 })],
@@ -184,7 +184,7 @@ export const overlaps: Readonly<Record<string, PointedStory>> = {
   ),
 };
 
-/** Cgroups that the pods of other agents share. */
+/** Stories about cgroups that are shared with the pods of other agents. */
 export const sharedCgroups: Readonly<Record<string, PointedStory>> = {
   'cgroups that others share cannot be looked at for a while': {
     ...pointedStory([failCalls(50, 'disk', 20)], [], 200 * SECOND),

@@ -14,14 +14,14 @@ import {
   SECOND,
 } from './pointedStory.ts';
 
-/** The limits of a container with this many devices. */
+/** Returns the resources of a container with this number of devices. */
 const withDevices = (count: number) => ({ resources: { limits: { [DEVICE_RESOURCE]: String(count) } } });
 
-/** A pod whose container has this many devices. */
+/** Returns a pod whose container has this number of devices. */
 const devicePod = (name: string, count: number): Manifest =>
   fixedPod(name, { containers: [container('main', withDevices(count))] });
 
-/** A pod whose init container has devices, which its container then uses. */
+/** Returns a pod whose init container has a device that its main container then reuses. */
 const reusingPod = (name: string): Manifest =>
   fixedPod(name, {
     initContainers: [container('init', { command: ['true'], ...withDevices(1) })],
@@ -37,7 +37,7 @@ const deviceStory = (
   lastsMs = 120 * SECOND,
 ): PointedStory => ({ ...pointedStory(actions, targetedFaults, lastsMs), hasPlugin: true });
 
-/** Pods whose containers have devices of a device plugin. */
+/** Stories of pods whose containers have devices of a device plugin. */
 export const devices: Readonly<Record<string, PointedStory>> = {
   'pods with devices come and go, and the agent restarts': deviceStory([
     apply(1, devicePod('first', 2)),

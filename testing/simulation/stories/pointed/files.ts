@@ -1,4 +1,4 @@
-/** Events that concern manifest files. */
+/** Stories about manifest files. */
 import { manifest } from '../manifests.ts';
 import { apply, at, fixedPod, killAgent, type PointedStory, pointedStory, remove, SECOND } from './pointedStory.ts';
 
@@ -7,7 +7,10 @@ const spoil = (seconds: number, how: 'empty' | 'cut' | 'noise' | 'refused', forS
   at(seconds, { kind: 'spoil', pod: WEB, how, forMs: forSeconds * SECOND });
 const copy = (seconds: number, file: string) => at(seconds, { kind: 'copyManifest', pod: WEB, file });
 
-/** The manifest file of a pod is unreadable for minutes. The pod keeps running, also with the next agent. */
+/**
+ * Stories in which the manifest file of a pod is unreadable for minutes. The pod keeps running, even if the agent
+ * restarts.
+ */
 export const corruptedManifests: Readonly<Record<string, PointedStory>> = {
   'the manifest of a pod is refused for a while, and its agent starts again': pointedStory(
     [apply(0, manifest('web')), spoil(8, 'refused', 200), killAgent(30, 10), killAgent(60)],
@@ -32,7 +35,7 @@ export const corruptedManifests: Readonly<Record<string, PointedStory>> = {
   ]),
 };
 
-/** Files with unusual names. */
+/** Stories of files with unusual names. */
 export const unusualFileNames: Readonly<Record<string, PointedStory>> = {
   'a manifest is in files with odd names': pointedStory(
     [

@@ -1,4 +1,4 @@
-/** Objects of other agents on the host, and the limits that the host imposes on an agent. */
+/** Stories about objects of other agents on the host, and about limits that the host imposes on an agent. */
 import { TEMPORARY_UIDS } from '../../host/foreignPods.ts';
 import { manifest } from '../manifests.ts';
 import {
@@ -16,39 +16,39 @@ import {
   sized,
 } from './pointedStory.ts';
 
-const [VISITOR = ''] = TEMPORARY_UIDS;
-/** A pod that has the UID of a different agent's pod. */
-const named = (cpu = '100m') => fixedPod('web', { containers: [sized(cpu)] }, { uid: VISITOR });
+const [FOREIGN_UID = ''] = TEMPORARY_UIDS;
+/** Returns a pod with the UID of a different agent's pod. */
+const podWithForeignUid = (cpu = '100m') => fixedPod('web', { containers: [sized(cpu)] }, { uid: FOREIGN_UID });
 
 const visit = (seconds: number, forSeconds: number) =>
-  at(seconds, { kind: 'visit', uid: VISITOR, forMs: forSeconds * SECOND });
+  at(seconds, { kind: 'visit', uid: FOREIGN_UID, forMs: forSeconds * SECOND });
 const cgroupsReadOnly = (seconds: number, forSeconds: number) =>
   at(seconds, { kind: 'cgroupsReadOnly', forMs: forSeconds * SECOND });
-/** By then the lists of the runtime show the first visitors. */
-const LISTED = 12;
+/** Time in seconds after which the lists of the runtime show the first pods of other agents. */
+const LISTED_AFTER_SECONDS = 12;
 
-const long = (...actions: PointedStory['actions']) => pointedStory(actions, [], 300 * SECOND);
+const longStory = (...actions: PointedStory['actions']) => pointedStory(actions, [], 300 * SECOND);
 
-/** Pods of other agents that join the agent's cgroups and leave them. */
+/** Stories of other agents' pods that join the agent's cgroups and leave them. */
 export const temporaryPods: Readonly<Record<string, PointedStory>> = {
-  'a pod of another agent comes to the cgroups, and goes': long(apply(0, manifest('web')), visit(50, 80)),
-  'a pod waits until another agent has removed its sandbox': long(
+  'a pod of another agent comes to the cgroups, and goes': longStory(apply(0, manifest('web')), visit(50, 80)),
+  'a pod waits until another agent has removed its sandbox': longStory(
     visit(0, 60),
-    apply(LISTED, named()),
-    apply(20, named('200m')),
+    apply(LISTED_AFTER_SECONDS, podWithForeignUid()),
+    apply(20, podWithForeignUid('200m')),
   ),
-  'a pod that waits for another agent is wanted no more': long(
+  'a pod that waits for another agent is wanted no more': longStory(
     visit(0, 100),
-    apply(LISTED, named()),
+    apply(LISTED_AFTER_SECONDS, podWithForeignUid()),
     remove(30, 'web'),
   ),
-  'an agent starts again while a pod waits for another agent': long(
+  'an agent starts again while a pod waits for another agent': longStory(
     visit(0, 60),
-    apply(LISTED, named()),
+    apply(LISTED_AFTER_SECONDS, podWithForeignUid()),
     killAgent(30, 5),
   ),
-  'what is left of a pod ends while another agent has a sandbox of it': long(
-    apply(0, named()),
+  'what is left of a pod ends while another agent has a sandbox of it': longStory(
+    apply(0, podWithForeignUid()),
     killAgent(8, 12),
     at(9, { kind: 'killSandbox', which: 0 }),
     visit(10, 60),
@@ -56,7 +56,7 @@ export const temporaryPods: Readonly<Record<string, PointedStory>> = {
   ),
   'what is left of a pod waits for long, as another agent runs one of its UID': pointedStory(
     [
-      apply(0, named()),
+      apply(0, podWithForeignUid()),
       apply(5, manifest('other')),
       killAgent(20, 12),
       at(21, { kind: 'removeSandbox', which: 0 }),
@@ -67,29 +67,29 @@ export const temporaryPods: Readonly<Record<string, PointedStory>> = {
     2_400 * SECOND,
   ),
   'another agent runs a pod of the UID of one that has just begun': {
-    ...long(apply(0, manifest('other')), visit(11, 60), apply(11.5, named()), remove(40, 'web')),
+    ...longStory(apply(0, manifest('other')), visit(11, 60), apply(11.5, podWithForeignUid()), remove(40, 'web')),
     seed: SHARED_SEED,
   },
   'a pod ends before a list has shown that another agent runs one of its UID': {
-    ...long(
+    ...longStory(
       apply(0, manifest('other')),
       at(10.5, { kind: 'events', delivery: 'dropped', forMs: 10 * SECOND }),
       visit(11, 60),
-      apply(11.5, named()),
+      apply(11.5, podWithForeignUid()),
       remove(14, 'web'),
     ),
     seed: SHARED_SEED,
   },
 };
 
-/** Hosts that are, or become, unusual. */
+/** Stories of hosts that are unusual or become so. */
 export const unusualHosts: Readonly<Record<string, PointedStory>> = {
   'a host gets another address': pointedStory([
     apply(0, manifest('web')),
     apply(0, fixedPod('host', { hostNetwork: true })),
     at(20, { kind: 'addresses', ips: ['192.0.2.7', '2001:db8::7'] }),
   ]),
-  'a host runs out of memory, and a container survives the kill of a process': long(
+  'a host runs out of memory, and a container survives the kill of a process': longStory(
     apply(0, manifest('web')),
     at(20, { kind: 'systemOom', which: 0 }),
     at(60, { kind: 'oom', which: 0, child: true }),
@@ -108,8 +108,8 @@ export const unusualHosts: Readonly<Record<string, PointedStory>> = {
     cgroups: 'unused',
   },
   'a host leaves cgroups to the runtime, and another agent runs a pod in a cgroup of its own': {
-    ...long(
-      apply(0, named()),
+    ...longStory(
+      apply(0, podWithForeignUid()),
       killAgent(8, 12),
       at(9, { kind: 'killSandbox', which: 0 }),
       visit(10, 60),
@@ -118,28 +118,28 @@ export const unusualHosts: Readonly<Record<string, PointedStory>> = {
     ),
     cgroups: 'unused',
   },
-  'a host lets nobody change cgroups for a while': long(
+  'a host lets nobody change cgroups for a while': longStory(
     apply(0, manifest('web')),
     cgroupsReadOnly(30, 100),
     apply(40, manifest('late')),
     remove(45, 'web'),
   ),
-  'a pod comes again whose cgroup an agent could not remove': long(
-    apply(0, named()),
+  'a pod comes again whose cgroup an agent could not remove': longStory(
+    apply(0, podWithForeignUid()),
     cgroupsReadOnly(30, 40),
     killAgent(35, 5),
     remove(50, 'web'),
-    apply(90, named()),
+    apply(90, podWithForeignUid()),
   ),
-  'the runtime is away while a pod waits for the cgroup that an agent could not remove': long(
-    apply(0, named()),
+  'the runtime is away while a pod waits for the cgroup that an agent could not remove': longStory(
+    apply(0, podWithForeignUid()),
     cgroupsReadOnly(30, 40),
     killAgent(35, 5),
     remove(50, 'web'),
-    apply(90, named()),
+    apply(90, podWithForeignUid()),
     at(100, { kind: 'runtimeDown', downMs: 30 * SECOND, keepContainers: true }),
   ),
-  'a host lets nobody change cgroups that others share': long(
+  'a host lets nobody change cgroups that others share': longStory(
     visit(10, 200),
     cgroupsReadOnly(80, 100),
     apply(90, manifest('late')),

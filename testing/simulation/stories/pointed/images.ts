@@ -21,7 +21,7 @@ const job = manifest('job', { containers: [mainContainer(secondImage)] });
 const diskFull = (seconds: number, forSeconds: number) =>
   at(seconds, { kind: 'imageDiskFull', forMs: forSeconds * SECOND });
 
-/** The filesystem of the images fills up. */
+/** Stories in which the image filesystem fills up. */
 export const images: Readonly<Record<string, PointedStory>> = {
   'images are removed as their disk fills up, and those of adopted containers stay': pointedStory(
     [apply(0, web), apply(0, job), remove(30, 'job'), killAgent(MINUTE), diskFull(2 * MINUTE, 18 * MINUTE)],

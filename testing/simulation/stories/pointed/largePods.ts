@@ -2,7 +2,7 @@ import { container, type Manifest } from '../manifests.ts';
 import { apply, at, fixedPod, type PointedStory, pointedStory, remove, SECOND, shell } from './pointedStory.ts';
 
 const MANY = 60;
-/** Every eighth container crashes from time to time. */
+/** Every eighth container runs this command, which crashes after a while. */
 const crash = { command: shell('sleep 7; exit 1') };
 
 const large = (name: string): Manifest =>
@@ -12,7 +12,7 @@ const large = (name: string): Manifest =>
     volumes: Array.from({ length: MANY }, (_, index) => ({ name: `v${index}`, emptyDir: {} })),
   });
 
-/** Pods so large that nothing may iterate over all their parts after each change. */
+/** Stories of pods that are so large that nothing may iterate over all their parts after each change. */
 export const largePods: Readonly<Record<string, PointedStory>> = {
   'a pod of many containers starts, restarts some of them and is removed': pointedStory(
     [

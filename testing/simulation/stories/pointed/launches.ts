@@ -21,7 +21,7 @@ import {
 
 const LOST: CallFault = { kind: 'lostReply', code: 'UNKNOWN' };
 
-/** A container is being created and started. */
+/** Stories in which a container is being created and started. */
 export const launches: Readonly<Record<string, PointedStory>> = {
   'the sandbox of a container ends while its hook runs': pointedStory([
     apply(

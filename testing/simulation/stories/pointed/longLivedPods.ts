@@ -14,8 +14,8 @@ const MINUTES = 26;
 const probe = (command: string, periodSeconds: number) => ({ exec: { command: [command] }, periodSeconds });
 
 /**
- * A pod with a container that crashes, one that its probe stops, and one that keeps running. Its size is the same for
- * all arguments.
+ * Returns a pod with a container that crashes, one that its probe stops, and one that keeps running. The manifest has
+ * the same size for all arguments.
  */
 const busyPod = (cpu: string, changed: string) =>
   fixedPod(
@@ -30,7 +30,7 @@ const busyPod = (cpu: string, changed: string) =>
     { labels: { changed } },
   );
 
-/** A pod lives so long that data which accumulates with each event becomes visible. */
+/** Stories in which a pod lives so long that data which accumulates with each event becomes visible. */
 export const longLivedPods: Readonly<Record<string, PointedStory>> = {
   'a pod that crashes, is probed and is changed lives on': pointedStory(
     Array.from({ length: MINUTES }, (_, minute) =>

@@ -1,4 +1,4 @@
-/** Objects of a cluster that change while a pod uses them, and tokens that expire. */
+/** Stories of API objects that change while a pod uses them, and of tokens that expire. */
 import type { ApiObject } from '../../cluster/apiObject.ts';
 import { type ManifestSpec, manifest } from '../manifests.ts';
 import type { TimedAction } from '../story.ts';
@@ -33,7 +33,7 @@ const create = (seconds: number, name: string, spec: Partial<ManifestSpec>) =>
 const label = (seconds: number, version: string) =>
   at(seconds, { kind: 'labelPod', pod: 'default/web', labels: { version } });
 
-/** Changes the image of the container. */
+/** Changes the image of the container `main`. */
 const image = (seconds: number) =>
   at(seconds, {
     kind: 'setImage',
@@ -43,7 +43,7 @@ const image = (seconds: number) =>
   });
 
 const volumeMounts = [{ name: 'shown', mountPath: '/shown' }];
-/** A pod with a volume from the cluster. */
+/** Returns the spec of a pod that mounts this volume. */
 const showing = (volume: object, more: Partial<ManifestSpec> = {}): Partial<ManifestSpec> => ({
   containers: [mainContainer({ volumeMounts })],
   volumes: [{ name: 'shown', ...volume }],
@@ -64,7 +64,7 @@ const TAKES = (key: string) => ({
   containers: [mainContainer({ env: [{ name: 'A', valueFrom: { configMapKeyRef: { name: 'config', key } } }] })],
 });
 
-/** The story on a node of a cluster with this change detection strategy. */
+/** Returns the story for a node of a cluster that detects changes of objects with this strategy. */
 const inCluster = (story: PointedStory, objects: PointedStory['objects'] = 'Watch'): PointedStory => ({
   ...story,
   inCluster: true,
@@ -74,7 +74,7 @@ const inCluster = (story: PointedStory, objects: PointedStory['objects'] = 'Watc
 const often = (count: number, from: number, everyMs: number): TimedAction[] =>
   Array.from({ length: count }, (_, index) => put(from + (index * everyMs) / SECOND, config(`${index}`)));
 
-/** The stories, keyed by title. */
+/** Stories by title. */
 export const objects: Readonly<Record<string, PointedStory>> = {
   'a pod shows everything that a cluster has for it, and all of it changes': inCluster(
     pointedStory(

@@ -1,10 +1,9 @@
-/** Plays a pointed story. */
 import { simulatedCluster } from '../../cluster/simulatedCluster.ts';
 import { type Outcome, type PlayOptions, play } from '../play.ts';
 import { planTargetedFaults } from '../variants/targetedFaults.ts';
 import type { PointedStory } from './pointedStory.ts';
 
-/** `options` cannot set the cluster and the faults, because the story defines them. */
+/** Plays a pointed story. `options` cannot set the cluster and the faults, because the story defines them. */
 export function playPointed(
   { targetedFaults, inCluster = false, ...story }: PointedStory,
   options: Omit<PlayOptions, 'faults' | 'cluster'>,

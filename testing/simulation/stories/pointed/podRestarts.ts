@@ -27,7 +27,7 @@ const beside = (more: Partial<ManifestContainer>, spec: Partial<ManifestSpec> = 
   apply(0, manifest('web', { containers: [RESTARTS_ALL, container('helper', more)], ...spec }));
 const ofHelper = { skip: 1 };
 
-/** All containers of a pod restart because one exits. */
+/** Stories in which all containers of a pod restart because one exits. */
 export const podRestarts: Readonly<Record<string, PointedStory>> = {
   'all restart while the hook of one runs': pointedStory([
     beside({ lifecycle: { postStart: { exec: { command: ['sleep', '20'] } } } }),

@@ -1,4 +1,4 @@
-/** Pods that are adopted, created, changed and removed. */
+/** Stories of pods that are adopted, created, changed and removed. */
 import { container, manifest } from '../manifests.ts';
 import {
   apply,
@@ -21,7 +21,7 @@ import {
   UNKNOWN,
 } from './pointedStory.ts';
 
-/** Events before the node knows the running pods. */
+/** Stories of events before the node knows the running pods. */
 export const earlyEvents: Readonly<Record<string, PointedStory>> = {
   'a node is to end its pods before its runtime has listed them, and again before it has ended them': pointedStory([
     apply(0, manifest('web', { containers: [mainContainer({ command: STUBBORN })] })),
@@ -102,7 +102,7 @@ export const earlyEvents: Readonly<Record<string, PointedStory>> = {
   ),
 };
 
-/** A pod whose sandbox has to be replaced. */
+/** Stories of pods whose sandbox has to be replaced. */
 export const sandboxes: Readonly<Record<string, PointedStory>> = {
   'a pod is to have the network of its host': pointedStory([
     apply(0, fixedPod('web', {})),
@@ -134,7 +134,7 @@ export const sandboxes: Readonly<Record<string, PointedStory>> = {
   ),
 };
 
-/** Removals and mounts that take several attempts. */
+/** Stories of removals and mounts that take several attempts. */
 export const removals: Readonly<Record<string, PointedStory>> = {
   'the runtime goes away when it is to remove a sandbox': pointedStory(
     [apply(0, manifest('web')), remove(6, 'web'), runtimeDown(8, 4)],
@@ -176,7 +176,7 @@ export const removals: Readonly<Record<string, PointedStory>> = {
   ]),
 };
 
-/** Changes of a pod that an API server would reject. */
+/** Stories of pod changes that the API server would reject. */
 export const edits: Readonly<Record<string, PointedStory>> = {
   'a container is taken out of a pod, and cannot be removed at first': pointedStory(
     [apply(0, fixedPod('web', { containers: [mainContainer(), container('helper')] })), apply(8, fixedPod('web', {}))],

@@ -1,4 +1,4 @@
-/** Stories for situations that drawn stories rarely reach, because several events have to coincide. */
+/** Stories of situations that random stories rarely reach, because several events have to coincide. */
 import { adoptions } from './adoptions.ts';
 import { ambiguousStates } from './ambiguousStates.ts';
 import { claims } from './claims.ts';
@@ -18,7 +18,7 @@ import { shortages } from './shortages.ts';
 import { repeatedShutdowns, shutdowns } from './shutdowns.ts';
 import { waits } from './waits.ts';
 
-/** The stories, keyed by title. */
+/** Stories by title. */
 export const pointedStories: Readonly<Record<string, PointedStory>> = {
   ...arrivals,
   ...earlyEvents,

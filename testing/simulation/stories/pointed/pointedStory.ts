@@ -4,7 +4,7 @@ import { container, type Manifest, type ManifestContainer, type ManifestSpec, ma
 import type { Action, Story, TimedAction } from '../story.ts';
 import type { TargetedFault } from '../variants/targetedFaults.ts';
 
-/** A story whose faults are selected by the calls they concern, not by index. */
+/** A story whose faults are selected by the calls that they concern, not by the index of the call. */
 export interface PointedStory
   extends Pick<Story, 'actions' | 'cgroups' | 'diskLayout' | 'evicts' | 'followsShutdown' | 'hasPlugin' | 'objects'> {
   readonly targetedFaults: readonly TargetedFault[];
@@ -15,18 +15,18 @@ export interface PointedStory
   readonly inCluster?: boolean;
 }
 
-/** Milliseconds. */
+/** A second in milliseconds. */
 export const SECOND = 1_000;
 export const shell = (script: string) => ['sh', '-c', script];
-/** A command that ignores SIGTERM. */
+/** Command that ignores SIGTERM. */
 export const STUBBORN = shell('trap "" TERM; sleep 1d');
-/** A failure of the runtime itself. */
+/** Fault of a call to the runtime that fails for an unknown reason. */
 export const UNKNOWN: CallFault = { kind: 'fail', code: 'UNKNOWN' };
-/** The runtime is unavailable. */
+/** Fault of a call to a runtime that is unavailable. */
 export const UNAVAILABLE: CallFault = { kind: 'fail', code: 'UNAVAILABLE' };
-/** An I/O error. */
+/** Fault of a call with an I/O error. */
 export const BROKEN: CallFault = { kind: 'fail', code: 'EIO' };
-/** The call takes effect `seconds` later. */
+/** Returns the fault of a call that takes effect `seconds` later. */
 export const late = (seconds: number): CallFault => ({ kind: 'late', ms: seconds * SECOND });
 
 /** Returns a pod with a fixed UID, so that it remains the same pod when its manifest changes. */
@@ -36,7 +36,7 @@ export const fixedPod = (name: string, spec: Partial<ManifestSpec>, metadata: ob
 };
 
 export const mainContainer = (more: Partial<ManifestContainer> = {}) => container('main', more);
-/** The container `main` with this CPU request and limit. */
+/** Returns the container `main` with this CPU request and limit. */
 export const sized = (cpu: string, more: Partial<ManifestContainer> = {}) =>
   mainContainer({ resources: { requests: { cpu }, limits: { cpu } }, ...more });
 
@@ -45,9 +45,9 @@ export const apply = (seconds: number, pod: Manifest): TimedAction => ({
   action: { kind: 'apply', pod },
 });
 export const at = (seconds: number, action: Action): TimedAction => ({ at: seconds * SECOND, action });
-/** Removes a manifest by the name in it. */
+/** Removes the manifest of a pod, given its name in the manifest. */
 export const remove = (seconds: number, name: string) => at(seconds, { kind: 'remove', pod: `default/${name}-node-1` });
-/** Kills the agent and starts it again after `downSeconds`. */
+/** Kills the agent and starts a new one after `downSeconds`. */
 export const killAgent = (seconds: number, downSeconds = 0) =>
   at(seconds, { kind: 'killAgent', downMs: downSeconds * SECOND });
 /** Drains the node and stops the agent. */
@@ -55,10 +55,10 @@ export const drain = (seconds: number) => at(seconds, { kind: 'stopAgent', drain
 /** Stops the runtime for `downSeconds`. */
 export const runtimeDown = (seconds: number, downSeconds: number, keepContainers = true) =>
   at(seconds, { kind: 'runtimeDown', downMs: downSeconds * SECOND, keepContainers });
-/** Makes all calls to a room fail for `forSeconds`. */
+/** Makes all calls to a target fail for `forSeconds`. */
 export const failCalls = (seconds: number, target: CallTarget, forSeconds: number) =>
   at(seconds, { kind: 'flaky', target, share: 1, forMs: forSeconds * SECOND });
-/** A fault at the calls with this name. */
+/** Returns a fault of calls with this target and name. */
 export const faultAt = (
   target: CallTarget,
   name: string,
@@ -68,7 +68,7 @@ export const faultAt = (
   const { about, ...rest } = more;
   return { call: { target, name, ...(about === undefined ? {} : { about }) }, fault, ...rest };
 };
-/** A pointed story, by default of one minute. */
+/** Returns a pointed story that lasts one minute by default. */
 export const pointedStory = (
   actions: readonly TimedAction[],
   targetedFaults: readonly TargetedFault[] = [],
@@ -79,12 +79,12 @@ export const pointedStory = (
   lastsMs,
 });
 
-/** The seed of a host on which the pods of other agents share the cgroups. */
+/** Seed of a host on which the pods of other agents share the cgroups. */
 export const SHARED_SEED = 2;
 
-/** An image that has to be pulled. */
+/** Image that has to be pulled. */
 export const secondImage = { image: 'registry.local/pulled:1' };
 
-/** A pod that requests most of the node. */
+/** Returns a pod that requests most of the node's CPUs. */
 export const largePod = (name: string, priority: number, more: Partial<ManifestSpec> = {}) =>
   manifest(name, { priority, containers: [mainContainer({ resources: { requests: { cpu: '40' } } })], ...more });

@@ -21,7 +21,7 @@ import {
   UNKNOWN,
 } from './pointedStory.ts';
 
-/** A pod that preempts a pod which terminates slowly. */
+/** Stories of a pod that preempts a pod which terminates slowly. */
 export const preemptions: Readonly<Record<string, PointedStory>> = {
   'a pod of a higher priority takes the place of another': pointedStory([
     apply(0, largePod('low', 0)),
@@ -61,13 +61,13 @@ export const preemptions: Readonly<Record<string, PointedStory>> = {
   ),
 };
 
-/** A pod of an API server that needs most of the node, as the only replica of a Deployment does. */
+/** Returns a pod of the API server that needs most of the node, like the only replica of a Deployment. */
 const replica = (name: string, more: Partial<ManifestSpec> = {}) => largePod(name, 0, more);
 const create = (seconds: number, pod: Manifest) => at(seconds, { kind: 'createPod', pod });
 const deletePod = (seconds: number, name: string, graceSeconds?: number) =>
   at(seconds, { kind: 'deletePod', pod: `default/${name}`, ...(graceSeconds === undefined ? {} : { graceSeconds }) });
 
-/** A Deployment with the strategy Recreate, whose pod fills the node. */
+/** Stories of a Deployment with the strategy Recreate, whose pod fills the node. */
 export const recreations: Readonly<Record<string, PointedStory>> = {
   'a pod takes the place of another whose sandbox stops late': {
     ...pointedStory(
@@ -100,7 +100,7 @@ export const recreations: Readonly<Record<string, PointedStory>> = {
   },
 };
 
-/** Several pods that do not all fit reach the node together. */
+/** Stories of several pods that reach the node together and do not all fit. */
 export const arrivals: Readonly<Record<string, PointedStory>> = {
   'two pods that do not both fit are assigned while no agent is running': {
     ...pointedStory([killAgent(1, 5), create(2, replica('web-2')), create(4, replica('web-1'))]),
@@ -108,14 +108,14 @@ export const arrivals: Readonly<Record<string, PointedStory>> = {
   },
 };
 
-/** A pod with an init container that has these resources and runs for a while. */
+/** Returns a pod with an init container that has these resources and runs for a while. */
 const initialized = (cpu: string) => {
   const resources = { requests: { cpu }, limits: { cpu } };
   const setup = container('setup', { command: shell('sleep 20'), resources });
   return fixedPod('sized', { initContainers: [setup] });
 };
 
-/** A pod that is resized in place. */
+/** Stories of pods that are resized in place. */
 export const resizes: Readonly<Record<string, PointedStory>> = {
   'the cgroup of a pod is not resized at first': pointedStory(
     [
@@ -207,7 +207,7 @@ const labelled = (seconds: number, version: string) =>
     ),
   );
 
-/** The contents of a downward API volume change. */
+/** Stories in which the contents of a downward API volume change. */
 export const volumes: Readonly<Record<string, PointedStory>> = {
   'the labels of a pod change, which a volume cannot show at first': pointedStory([
     labelled(0, '1'),
@@ -230,7 +230,7 @@ export const volumes: Readonly<Record<string, PointedStory>> = {
   ),
 };
 
-/** The parent cgroups of pods, which are checked once a minute. */
+/** Stories about the parent cgroups of pods, which are checked once a minute. */
 export const cgroups: Readonly<Record<string, PointedStory>> = {
   'the cgroups of pods cannot be set up for a while': pointedStory(
     [failCalls(0.5, 'cgroups', 75), killAgent(1)],

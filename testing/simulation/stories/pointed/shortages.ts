@@ -20,19 +20,17 @@ import {
   UNKNOWN,
 } from './pointedStory.ts';
 
-/**
- * Returns an action by which other programs use a share of a resource for `forSeconds`, by default nearly all of it.
- */
+/** Makes other programs use a share of a resource for `forSeconds`, by default nearly all of it. */
 const pressure = (seconds: number, resource: HostResource, forSeconds: number, share = 0.99) =>
   at(seconds, { kind: 'pressure', resource, share, forMs: forSeconds * SECOND });
 
 const create = (name: string, spec: Partial<ManifestSpec> = {}) =>
   at(0, { kind: 'createPod', pod: manifest(name, { containers: [mainContainer()], ...spec }) });
 
-/** The container `main` with an image that the runtime has to pull. */
+/** Container `main` with an image that has to be pulled. */
 const pulledContainer = mainContainer(secondImage);
 
-/** A node of a cluster on which the resource runs short after 30 s, for a minute. */
+/** Returns a story of a cluster's node on which the resource is short for a minute, starting after 30 s. */
 const shortage = (
   resource: HostResource,
   { pods, faults = [] }: { readonly pods: readonly ReturnType<typeof create>[]; readonly faults?: TargetedFault[] },
@@ -45,7 +43,7 @@ const shortage = (
 const critical = create('critical', { priorityClassName: 'system-node-critical' });
 const crashing = create('crashing', { containers: [mainContainer({ command: shell('exit 1'), ...secondImage })] });
 
-/** A resource of the host runs short, and pods are evicted. */
+/** Stories in which a resource of the host is short, so that pods are evicted. */
 export const shortages: Readonly<Record<string, PointedStory>> = {
   'memory runs short until all pods but a critical one are evicted': shortage('memory', {
     pods: [critical, create('web'), create('other')],

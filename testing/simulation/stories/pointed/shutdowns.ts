@@ -23,17 +23,17 @@ const stubborn = create(0, 'stubborn', {
   containers: [mainContainer({ command: STUBBORN })],
   terminationGracePeriodSeconds: 60,
 });
-/** A connection to logind is refused. */
+/** Fault of a connection to logind that is refused. */
 const REFUSED = { kind: 'fail', code: 'ECONNREFUSED' } as const;
 
-/** A node of a cluster that follows the shutdown of its host. */
+/** Returns a story of a cluster's node that handles the shutdown of its host. */
 const following = (actions: readonly TimedAction[], faults: readonly TargetedFault[] = []): PointedStory => ({
   ...pointedStory([critical, ...actions], faults, 120 * SECOND),
   inCluster: true,
   followsShutdown: true,
 });
 
-/** The host is about to shut down, and pods terminate before. */
+/** Stories in which the host is about to shut down, so that its pods are terminated. */
 export const shutdowns: Readonly<Record<string, PointedStory>> = {
   'the host shuts down, ordinary pods terminate before critical ones': following([
     create(0, 'web'),
@@ -76,7 +76,7 @@ export const shutdowns: Readonly<Record<string, PointedStory>> = {
   ),
 };
 
-/** The host is about to shut down more than once. */
+/** Stories in which several shutdowns of the host are announced. */
 export const repeatedShutdowns: Readonly<Record<string, PointedStory>> = {
   'a shutdown is announced again while the end of a cancelled one is saved': following(
     [stubborn, announce(30), cancel(31), announce(31.5), create(34, 'too-late'), cancel(90)],

@@ -13,7 +13,7 @@ import {
 const slow = fixedPod('web', { terminationGracePeriodSeconds: 5, containers: [mainContainer({ command: STUBBORN })] });
 const stored = fixedPod('stored', { volumes: [{ name: 'scratch', emptyDir: {} }] });
 
-/** A pod waits for an operation that takes long. */
+/** Stories in which a pod waits for a slow operation. */
 export const waits: Readonly<Record<string, PointedStory>> = {
   'the directory of a volume is made late': pointedStory(
     [apply(0, stored)],

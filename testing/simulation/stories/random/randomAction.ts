@@ -1,4 +1,4 @@
-/** Draws actions, each kind with its own weight. */
+/** Generates random actions, with a weight for each kind. */
 
 import { TEMPORARY_UIDS } from '../../host/foreignPods.ts';
 import { HOST_IP, NODE_NAME, PRESENT_IMAGE } from '../../host/host.ts';
@@ -9,29 +9,29 @@ import type { Action, NodeAction } from '../story.ts';
 import { PULLED, randomChange, randomManifest, withUid } from './randomManifest.ts';
 
 const SECOND = 1_000;
-/** The paths of foreign mounts: as an unknown plugin, beside the volumes, and inside a volume. */
+/** Paths of foreign mounts, i.e. in the place of an unknown plugin, beside the volumes, and inside a volume. */
 const FOREIGN_MOUNT_PATHS = [
   'volumes/kubernetes.io~csi/theirs',
   'theirs',
   'volumes/kubernetes.io~empty-dir/volume-0/theirs',
 ] as const;
 
-/** The addresses that a host may get. */
+/** Addresses that a host may get. */
 const ADDRESSES = [[HOST_IP], ['192.0.2.7'], ['192.0.2.7', '2001:db8::7'], [HOST_IP, '2001:db8::1']] as const;
 
-/** The state of a story while it is being drawn. */
+/** State of the generation of a story. */
 export interface StoryGenerator {
   readonly random: Random;
-  /** All pod names, and those that a URL lists. */
+  /** All pod names. `listed` contains those in the list at the manifest URL. */
   readonly names: readonly string[];
   readonly listed: ReadonlySet<string>;
-  /** The last manifest of each name. */
+  /** Last manifest of each name. */
   readonly lastManifests: Map<string, Manifest>;
-  /** The UIDs of other agents' pods that no manifest has used yet. */
+  /** UIDs of other agents' pods that no manifest has used yet. */
   readonly unusedUids: string[];
 }
 
-type Generator<K extends NodeAction['kind']> = (drawing: StoryGenerator) => NodeAction & { readonly kind: K };
+type Generator<K extends NodeAction['kind']> = (generator: StoryGenerator) => NodeAction & { readonly kind: K };
 
 const HIDDEN = '.hidden';
 const LONG_FILE = `${'x'.repeat(250)}.json`;
@@ -52,7 +52,7 @@ const duration = (random: Random, longest = 60): number => random.between(0, lon
 const which = (random: Random): number => random.between(0, 50);
 const fullName = ({ names, random }: StoryGenerator): string => `default/${random.pick(names)}-${NODE_NAME}`;
 const downMs = (random: Random): number => random.pick([0, 100, SECOND, 20 * SECOND]);
-/** A file name that the node reads, i.e. not a hidden one. */
+/** Returns a file name that the node reads, i.e. not a hidden one. */
 const file = (random: Random): string =>
   random.chance(0.5) ? `other-${random.between(0, 4)}.json` : random.pick(ODD_FILES.filter((each) => each !== HIDDEN));
 
@@ -62,7 +62,7 @@ function remember({ lastManifests }: StoryGenerator, pod: Manifest): Manifest {
   return pod;
 }
 
-/** Draws a new pod. It may have its own UID, the UID of a different agent's pod, or one that the node derives. */
+/** Generates a new pod. It may have its own UID, the UID of a different agent's pod, or one that the node derives. */
 function newPod({ random, unusedUids }: StoryGenerator, name: string): Manifest {
   const pod = randomManifest(name, random);
   const uid = random.chance(0.08) ? unusedUids.pop() : undefined;
@@ -70,29 +70,32 @@ function newPod({ random, unusedUids }: StoryGenerator, name: string): Manifest 
   return random.chance(0.6) ? withUid(pod, random) : pod;
 }
 
-/** Draws a manifest, which often changes the previous one of the same pod. */
-export function randomApply(drawing: StoryGenerator, name: string): Extract<Action, { kind: 'apply' }> {
-  const { random, lastManifests, listed } = drawing;
+/** Generates a manifest, which often changes the previous one of the same pod. */
+export function randomApply(generator: StoryGenerator, name: string): Extract<Action, { kind: 'apply' }> {
+  const { random, lastManifests, listed } = generator;
   const before = lastManifests.get(name);
   const isSame = before !== undefined && random.chance(0.5);
-  const pod = isSame ? randomChange(before, random) : newPod(drawing, name);
-  return { kind: 'apply', pod: remember(drawing, pod), ...(listed.has(name) ? { by: 'url' } : {}) };
+  const pod = isSame ? randomChange(before, random) : newPod(generator, name);
+  return { kind: 'apply', pod: remember(generator, pod), ...(listed.has(name) ? { by: 'url' } : {}) };
 }
 
-/** The weight and the generator of each kind. */
-const GENERATORS: { readonly [K in NodeAction['kind']]: readonly [weight: number, draw: Generator<K>] } = {
-  apply: [16, (drawing) => randomApply(drawing, drawing.random.pick(drawing.names))],
+/** Weight and generator of each kind of action. */
+const GENERATORS: { readonly [K in NodeAction['kind']]: readonly [weight: number, generate: Generator<K>] } = {
+  apply: [16, (generator) => randomApply(generator, generator.random.pick(generator.names))],
   writeInParts: [
     2,
-    (drawing) => {
-      const { random, names, listed } = drawing;
-      const pod = remember(drawing, randomManifest(random.pick(names.filter((name) => !listed.has(name))), random));
+    (generator) => {
+      const { random, names, listed } = generator;
+      const pod = remember(generator, randomManifest(random.pick(names.filter((name) => !listed.has(name))), random));
       return { kind: 'writeInParts', pod, share: random.pick([0, 0.3, 0.9, 0.99]), restMs: duration(random, 3) };
     },
   ],
-  remove: [9, (drawing) => ({ kind: 'remove', pod: fullName(drawing) })],
-  renameManifest: [1, (drawing) => ({ kind: 'renameManifest', pod: fullName(drawing), file: file(drawing.random) })],
-  copyManifest: [1, (drawing) => ({ kind: 'copyManifest', pod: fullName(drawing), file: file(drawing.random) })],
+  remove: [9, (generator) => ({ kind: 'remove', pod: fullName(generator) })],
+  renameManifest: [
+    1,
+    (generator) => ({ kind: 'renameManifest', pod: fullName(generator), file: file(generator.random) }),
+  ],
+  copyManifest: [1, (generator) => ({ kind: 'copyManifest', pod: fullName(generator), file: file(generator.random) })],
   renameListed: [
     1,
     ({ random, names, listed }) => {
@@ -103,9 +106,9 @@ const GENERATORS: { readonly [K in NodeAction['kind']]: readonly [weight: number
   scribble: [2, ({ random }) => ({ kind: 'scribble', file: random.pick(ODD_FILES), text: random.pick(TEXTS) })],
   spoil: [
     3,
-    (drawing) => {
-      const how = drawing.random.pick(['empty', 'cut', 'noise', 'refused'] as const);
-      return { kind: 'spoil', pod: fullName(drawing), how, forMs: duration(drawing.random, 300) };
+    (generator) => {
+      const how = generator.random.pick(['empty', 'cut', 'noise', 'refused'] as const);
+      return { kind: 'spoil', pod: fullName(generator), how, forMs: duration(generator.random, 300) };
     },
   ],
   manifestsGone: [1, ({ random }) => ({ kind: 'manifestsGone', forMs: duration(random) })],
@@ -131,9 +134,9 @@ const GENERATORS: { readonly [K in NodeAction['kind']]: readonly [weight: number
       const down = { kind: 'runtimeDown', downMs: downMs(random), keepContainers: random.chance(0.7) } as const;
       const forgets = random.chance(0.3) ? { forgets: random.pick([0.3, 1]) } : {};
       const recalls = random.chance(0.1) ? { recalls: true } : {};
-      const drawn = random.fraction();
-      const hasUnknown = drawn < 0.1 ? { hasUnknown: true } : {};
-      const renames = drawn >= 0.85 ? { renames: drawn >= 0.9 ? 1 : 0.5 } : {};
+      const fraction = random.fraction();
+      const hasUnknown = fraction < 0.1 ? { hasUnknown: true } : {};
+      const renames = fraction >= 0.85 ? { renames: fraction >= 0.9 ? 1 : 0.5 } : {};
       return { ...down, ...forgets, ...recalls, ...hasUnknown, ...renames };
     },
   ],
@@ -198,9 +201,9 @@ const GENERATORS: { readonly [K in NodeAction['kind']]: readonly [weight: number
   jump: [2, ({ random }) => ({ kind: 'jump', ms: random.pick([-3_600, -10, 10, 3_600]) * SECOND })],
 };
 
-// The keys of a record of kinds are kinds.
+// Safe cast: the keys of this record are kinds.
 const kinds = Object.keys(GENERATORS) as readonly NodeAction['kind'][];
 const weightedKinds = kinds.flatMap((kind) => Array.from({ length: GENERATORS[kind][0] }, () => kind));
 
-export const randomAction = (drawing: StoryGenerator): Action =>
-  GENERATORS[drawing.random.pick(weightedKinds)][1](drawing);
+export const randomAction = (generator: StoryGenerator): Action =>
+  GENERATORS[generator.random.pick(weightedKinds)][1](generator);

@@ -1,6 +1,6 @@
 /**
- * Draws pods with all features that need no host port, no user namespace and no API server. Some request more than the
- * node has, and some always fail.
+ * Generates random pods with all features that need no host port, no user namespace and no API server. Some pods
+ * request more than the node has, and some always fail.
  */
 
 import { PRIVATE_IMAGE, RUNTIME_CLASS } from '../../host/providedFiles.ts';
@@ -10,7 +10,7 @@ import { container, type Manifest, type ManifestContainer, manifest } from '../m
 
 const shell = (script: string) => ['sh', '-c', script];
 
-/** Commands of main processes. The default command runs until it is stopped. */
+/** Commands of main processes. The empty command runs until it is stopped. */
 const COMMANDS: readonly (readonly string[])[] = [
   [],
   [],
@@ -26,10 +26,10 @@ const COMMANDS: readonly (readonly string[])[] = [
 export const PULLED = ['registry.local/pulled:1', 'registry.local/pulled:2', 'registry.local/pulled'] as const;
 
 const LONG = 'x'.repeat(63);
-/** Valid but unusual names. */
+/** Names that are valid but unusual. */
 export const ODD_NAMES = ['constructor', 'a.b-c.d', LONG, '0', 'node-1'] as const;
 
-/** Every kind of volume that needs no other object. */
+/** One volume of every kind that needs no other object. */
 const VOLUMES: readonly object[] = [
   { emptyDir: {} },
   { image: { reference: PULLED[0], pullPolicy: 'IfNotPresent' } },
@@ -53,24 +53,24 @@ const ENV = [
   { name: 'CPU', valueFrom: { resourceFieldRef: { resource: 'limits.cpu' } } },
 ];
 
-/** Exit code 1 restarts the whole pod in place. */
+/** An exit with code 1 restarts all containers of the pod in place. */
 const RESTARTS_ALL = {
   restartPolicy: 'Never',
   restartPolicyRules: [{ action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [1] } }],
 };
 
-const execOf = (random: Random, isWell: boolean) =>
-  isWell ? ['true'] : random.pick([['false'], ['sleep', '20'], shell('sleep 1; exit 1')]);
+const execOf = (random: Random, isHealthy: boolean) =>
+  isHealthy ? ['true'] : random.pick([['false'], ['sleep', '20'], shell('sleep 1; exit 1')]);
 
 /**
- * Draws the handler of a probe or a hook. An unhealthy one may fail, hang, break the connection, or use TLS against a
- * plain server.
+ * Generates the handler of a probe or a hook. An unhealthy handler may fail, hang, break the connection, or use TLS to
+ * connect to a server without TLS.
  */
-function handler(random: Random, isWell: boolean): object {
-  const port = isWell ? random.pick(HEALTHY_PORTS) : random.pick(UNHEALTHY_PORTS);
-  const secure = isWell ? SECURE_PORTS[0] : random.pick([SECURE_PORTS[1], ...HEALTHY_PORTS]);
+function handler(random: Random, isHealthy: boolean): object {
+  const port = isHealthy ? random.pick(HEALTHY_PORTS) : random.pick(UNHEALTHY_PORTS);
+  const secure = isHealthy ? SECURE_PORTS[0] : random.pick([SECURE_PORTS[1], ...HEALTHY_PORTS]);
   const kinds: readonly object[] = [
-    { exec: { command: execOf(random, isWell) } },
+    { exec: { command: execOf(random, isHealthy) } },
     { httpGet: { path: '/healthz?full', port } },
     { httpGet: { scheme: 'HTTPS', path: '/healthz', port: secure } },
     { tcpSocket: { port } },
@@ -79,10 +79,10 @@ function handler(random: Random, isWell: boolean): object {
 }
 
 function probe(random: Random, more: object = {}): object {
-  const isWell = random.chance(0.6);
-  const grpc = { grpc: { port: isWell ? GRPC_PORTS[0] : random.pick(GRPC_PORTS) } };
-  const often = { periodSeconds: random.pick([1, 2, 10]), failureThreshold: random.pick([1, 3]) };
-  return { ...(random.chance(0.2) ? grpc : handler(random, isWell)), ...often, ...more };
+  const isHealthy = random.chance(0.6);
+  const grpc = { grpc: { port: isHealthy ? GRPC_PORTS[0] : random.pick(GRPC_PORTS) } };
+  const timing = { periodSeconds: random.pick([1, 2, 10]), failureThreshold: random.pick([1, 3]) };
+  return { ...(random.chance(0.2) ? grpc : handler(random, isHealthy)), ...timing, ...more };
 }
 
 const SLEEP_SECONDS = 2;
@@ -98,7 +98,7 @@ function lifecycle(random: Random): { postStart?: object; preStop?: object } {
   };
 }
 
-/** The large requests are rare, because only a few of such pods fit on the node. */
+/** Large requests are rare, because only a few such pods fit on the node. */
 function randomResources(random: Random): object {
   const cpu = random.chance(0.15) ? '40' : `${random.between(1, 5) * 100}m`;
   const memory = `${random.between(1, 4) * 16}Mi`;
@@ -116,13 +116,13 @@ function probes(random: Random): Partial<ManifestContainer> {
 }
 
 /**
- * Draws the probes of a sidecar. The startup probe always passes eventually, because otherwise the pod would never
+ * Generates the probes of a sidecar. The startup probe always passes eventually, because otherwise the pod would never
  * start.
  */
 function sidecarProbes(random: Random): Partial<ManifestContainer> {
   const { startupProbe: _, lifecycle: hooks, ...rest } = probes(random);
-  const often = { initialDelaySeconds: random.between(0, 5), periodSeconds: 2, failureThreshold: 5 };
-  const startupProbe = random.chance(0.4) ? { ...handler(random, true), ...often } : undefined;
+  const timing = { initialDelaySeconds: random.between(0, 5), periodSeconds: 2, failureThreshold: 5 };
+  const startupProbe = random.chance(0.4) ? { ...handler(random, true), ...timing } : undefined;
   const postStart = hooks?.postStart === undefined ? {} : { postStart: handler(random, true) };
   const preStop = hooks?.preStop === undefined ? {} : { preStop: hooks.preStop };
   return {
@@ -132,7 +132,7 @@ function sidecarProbes(random: Random): Partial<ManifestContainer> {
   };
 }
 
-/** Draws an image. Only the present image works with the pull policy Never. */
+/** Generates an image. Only the image that is already present works with the pull policy Never. */
 function randomImage(random: Random): Partial<ManifestContainer> {
   if (random.chance(0.2)) return { image: random.pick([...PULLED, PRIVATE_IMAGE]) };
   return random.chance(0.1) ? { imagePullPolicy: 'Never' } : {};
@@ -173,18 +173,18 @@ export function randomManifest(name: string, random: Random): Manifest {
   ];
   const helper = random.chance(0.2) ? random.pick(ODD_NAMES.filter((each) => !each.includes('.'))) : 'helper';
   const names = random.chance(0.3) ? ['main', helper] : ['main'];
-  // A pod with an init container that always fails must not restart it, or the pod would never make progress.
-  const isHopeless = inits.some((each) => each.name === 'fails');
-  const isPushy = random.chance(0.1);
+  // An init container that always fails must not be restarted, because the pod would never make progress.
+  const hasFailingInit = inits.some((each) => each.name === 'fails');
+  const hasPriority = random.chance(0.1);
   const containers = names.map((each) => randomContainer(each, random, volumeMounts));
-  // A pod is invalid if a preStop hook sleeps longer than its grace period.
+  // A pod is invalid if a preStop hook sleeps for longer than the grace period.
   const hasSleep = [...inits, ...containers].some(sleepsBeforeStop);
   const terminationGracePeriodSeconds = random.pick(hasSleep ? [SLEEP_SECONDS, 5, 30] : [0, 1, 5, 30]);
-  const drawn = manifest(name, {
-    restartPolicy: isHopeless ? 'Never' : random.pick(['Always', 'Always', 'OnFailure', 'Never'] as const),
+  const pod = manifest(name, {
+    restartPolicy: hasFailingInit ? 'Never' : random.pick(['Always', 'Always', 'OnFailure', 'Never'] as const),
     terminationGracePeriodSeconds,
     containers,
-    ...(isPushy ? { priority: random.pick(PRIORITIES) } : {}),
+    ...(hasPriority ? { priority: random.pick(PRIORITIES) } : {}),
     ...(inits.length > 0 ? { initContainers: inits } : {}),
     ...(volumes.length > 0 ? { volumes } : {}),
     ...(random.chance(0.1) ? { activeDeadlineSeconds: random.pick(DEADLINES) } : {}),
@@ -194,26 +194,24 @@ export function randomManifest(name: string, random: Random): Manifest {
     ...(random.chance(0.05) ? { shareProcessNamespace: true } : {}),
   });
   return {
-    ...drawn,
-    metadata: { ...drawn.metadata, labels: { app: name.slice(0, 10), version: `${random.between(1, 3)}` } },
+    ...pod,
+    metadata: { ...pod.metadata, labels: { app: name.slice(0, 10), version: `${random.between(1, 3)}` } },
   };
 }
 
-/** Returns the pod with its own UID, so that it remains the same pod when its manifest changes. */
+/** Returns the pod with a random UID, so that it remains the same pod when its manifest changes. */
 export function withUid(pod: Manifest, random: Random): Manifest {
   const digits = Array.from({ length: 12 }, () => random.between(0, 15).toString(16)).join('');
   return { ...pod, metadata: { ...pod.metadata, uid: `00000000-0000-4000-8000-${digits}` } };
 }
 
-/**
- * Returns the same pod with changes of fields that an API server allows: resources, labels, images and the deadline.
- */
+/** Returns the same pod with changes that the API server allows, i.e. of resources, labels, images and the deadline. */
 export function randomChange({ spec, metadata, ...rest }: Manifest, random: Random): Manifest {
   const resized = (each: ManifestContainer) =>
     each.resources === undefined ? each : { ...each, resources: randomResources(random) };
   const containers = spec.containers.map((each) => ({
     ...resized(each),
-    // An API server rejects the status of a restarted container in a pod that does not restart containers.
+    // The API server rejects the status of a restarted container in a pod whose restart policy forbids restarts.
     ...(spec.restartPolicy === 'Always' && random.chance(0.2)
       ? { image: random.pick(PULLED), imagePullPolicy: 'IfNotPresent' }
       : {}),

@@ -1,6 +1,6 @@
 /**
- * Draws ConfigMaps, Secrets and ClusterTrustBundles that are created, changed and deleted, and pods that use them as
- * volumes and variables.
+ * Generates ConfigMaps, Secrets and ClusterTrustBundles that are created, changed and deleted, and pods that use them
+ * in volumes and variables.
  */
 import type { ApiObject, ObjectKind } from '../../cluster/apiObject.ts';
 import { API_PART_FAULTS, API_PARTS } from '../../cluster/apiPartFaults.ts';
@@ -11,7 +11,7 @@ import type { ClusterAction, TimedAction } from '../story.ts';
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
-/** Few names per kind, so that several pods use the same object. */
+/** There are few names per kind, so that several pods use the same object. */
 const NAMES: Readonly<Record<ObjectKind, readonly string[]>> = {
   ConfigMap: ['config-0', 'config-1'],
   Secret: ['secret-0', 'secret-1'],
@@ -19,10 +19,13 @@ const NAMES: Readonly<Record<ObjectKind, readonly string[]>> = {
 };
 const KINDS: readonly ObjectKind[] = ['ConfigMap', 'ConfigMap', 'Secret', 'Secret', 'ClusterTrustBundle'];
 const KEYS = ['a', 'b', 'c'] as const;
-/** The shortest lifetimes that a server grants, so that tokens are renewed within a story. */
+/**
+ * Token lifetimes in seconds. They are close to the minimum that the API server grants, so that tokens are renewed
+ * within a story.
+ */
 const LIFETIMES = [600, 600, 900, 3_600] as const;
 
-/** Draws an object, which may miss a key that a pod uses or be immutable. */
+/** Generates an object. It may be immutable or have no value for a key that a pod uses. */
 function objectOf(of: ObjectKind, name: string, random: Random): ApiObject {
   const keys = random.chance(0.7) ? KEYS : KEYS.filter(() => random.chance(0.6));
   const data = Object.fromEntries(keys.map((key) => [key, `${key} ${random.between(1, 9_999)}`]));
@@ -35,12 +38,12 @@ function randomObject(random: Random): ApiObject {
   return objectOf(of, random.pick(NAMES[of]), random);
 }
 
-/** Most objects exist from the start. */
+/** Returns actions that create most of the objects at the start. */
 export const initialObjects = (random: Random): TimedAction[] =>
   Object.entries(NAMES).flatMap(([of, names]) =>
     names
       .filter(() => random.chance(0.85))
-      // The keys are kinds.
+      // Safe cast: the keys are kinds.
       .map(
         (name): TimedAction => ({
           at: 0,
@@ -51,8 +54,8 @@ export const initialObjects = (random: Random): TimedAction[] =>
 
 const duration = (random: Random): number => random.pick([random.between(0, MINUTE), random.between(0, 10 * MINUTE)]);
 
-/** Actions on objects, on the parts of the server that serve them, and on the clock, which makes tokens expire. */
-export const objectActions: readonly (readonly [weight: number, draw: (random: Random) => ClusterAction])[] = [
+/** Actions on objects and on the parts of the API server that serve them, with weights. */
+export const objectActions: readonly (readonly [weight: number, generate: (random: Random) => ClusterAction])[] = [
   [14, (random) => ({ kind: 'putObject', object: randomObject(random) })],
   [4, (random) => ({ kind: 'remakeObject', object: randomObject(random) })],
   [
@@ -73,7 +76,10 @@ export const objectActions: readonly (readonly [weight: number, draw: (random: R
   ],
 ];
 
-/** Clock jumps, as after a suspension of the host or a change by a user. */
+/**
+ * Clock changes in milliseconds, as after a suspension of the host or a change by a user. Tokens may expire because of
+ * them.
+ */
 export const CLOCK_JUMPS = [5 * MINUTE, 20 * MINUTE, 60 * MINUTE, -SECOND, -10 * MINUTE] as const;
 
 const optionally = (random: Random) => (random.chance(0.3) ? { optional: true } : {});
@@ -110,7 +116,7 @@ function projected(random: Random): object {
     { downwardAPI: { items: [{ path: 'labels', fieldRef: { fieldPath: 'metadata.labels' } }] } },
   ];
   const [token] = all;
-  // Two objects with the same path would show which one is written last.
+  // Two sources may have the same path, which tests that the later one takes precedence.
   const some = random.sample(all.slice(1), 2);
   return { projected: { sources: token && random.chance(0.7) ? [token, ...some] : some } };
 }
@@ -139,7 +145,7 @@ function randomVariables(random: Random): Partial<ManifestContainer> {
   return { ...(env.length > 0 ? { env } : {}), ...all };
 }
 
-/** Returns the pod with volumes and variables from objects. */
+/** Returns the pod with random volumes and variables that use objects. */
 export function withObjects({ spec, ...pod }: Manifest, random: Random): Manifest {
   const volumes = Array.from({ length: random.between(0, 2) }, (_, index) => ({
     name: `objects-${index}`,

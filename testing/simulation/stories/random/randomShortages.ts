@@ -1,4 +1,4 @@
-/** Adds shortages of the host's resources to random stories, and faults while the node evicts pods. */
+/** Adds shortages of the host's resources to random stories, and faults while the node is evicting pods. */
 import { DISK_LAYOUTS, HOST_RESOURCES } from '../../host/hostResources.ts';
 import type { Random } from '../../random.ts';
 import { HOST_TARGETS } from '../../run/gate.ts';
@@ -7,23 +7,23 @@ import type { Action, Story, TimedAction } from '../story.ts';
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
-/** The share of the stories whose nodes evict pods. */
+/** Share of the stories whose nodes evict pods. */
 const EVICTION_SHARE = 0.25;
 
-/** The share of the pods in these stories that are made critical. Static pods always are. */
+/** Share of the API server's pods in these stories that are made critical. Static pods always are. */
 const CRITICAL_SHARE = 0.2;
 
-/** The share of the shortages during which something else fails. */
+/** Share of the shortages during which something else fails. */
 const FAULT_SHARE = 0.5;
 
 /**
- * Shares of a resource that other programs may use. The last two meet the hard threshold, and all but the first meet
+ * Shares of a resource that other programs may use. The last two reach the hard threshold, and all but the first reach
  * the soft threshold for memory.
  */
 const USED_SHARES = [0.5, 0.85, 0.92, 0.99] as const;
 
 /**
- * Returns the story unchanged or, in a quarter of all cases, on a node that runs short of its resources and evicts
+ * Returns the story unchanged or, in a quarter of the cases, for a node that runs short of its resources and evicts
  * pods.
  */
 export function withShortages(story: Story, random: Random): Story {
@@ -38,7 +38,7 @@ export function withShortages(story: Story, random: Random): Story {
   };
 }
 
-/** Returns a shortage of a random resource and, in half of the cases, a fault up to 20 s after its start. */
+/** Generates a shortage of a resource and, in half of the cases, a fault up to 20 s after its start. */
 function randomShortage(lastsMs: number, random: Random): TimedAction[] {
   const at = random.between(0, lastsMs);
   const forMs = random.between(10 * SECOND, 5 * MINUTE);
@@ -50,7 +50,7 @@ function randomShortage(lastsMs: number, random: Random): TimedAction[] {
   return [shortage, { at: Math.min(lastsMs, at + random.between(0, 20 * SECOND)), action: randomFault(random) }];
 }
 
-/** Returns a random fault of the host or the runtime, or a crash of the agent. */
+/** Generates a fault of the host or the runtime, or a crash of the agent. */
 function randomFault(random: Random): Action {
   const forMs = random.between(SECOND, 30 * SECOND);
   switch (random.pick(['flaky', 'stall', 'killAgent', 'disk'] as const)) {
@@ -65,7 +65,7 @@ function randomFault(random: Random): Action {
   }
 }
 
-/** Returns the action with the pod that it creates made critical. */
+/** If the action creates a pod, returns it with a critical pod. */
 function withCriticalPod(timedAction: TimedAction): TimedAction {
   const { action } = timedAction;
   if (action.kind !== 'createPod') return timedAction;

@@ -1,4 +1,4 @@
-/** Draws stories with all kinds of actions in any order. */
+/** Generates random stories with all kinds of actions in any order. */
 import { HOST_CODES } from '../../faults/failures.ts';
 import type { SimulatedMachine } from '../../host/cpuTopologies.ts';
 import { TEMPORARY_UIDS } from '../../host/foreignPods.ts';
@@ -13,7 +13,7 @@ import { withShortages } from './randomShortages.ts';
 
 const SECOND = 1_000;
 
-/** From a few pods under many faults to a node with thirty pods. */
+/** Sizes from one pod with many faults to a node with thirty pods. */
 const SIZES: readonly StorySize[] = [
   { pods: 1, actions: 8, faults: 4, lastsMs: 90 * SECOND },
   { pods: 2, actions: 10, faults: 6, lastsMs: 120 * SECOND },
@@ -30,10 +30,10 @@ function randomFault(random: Random): CallFault {
   return kind === 'death' ? { kind, when: random.pick(['before', 'during', 'after'] as const) } : { kind };
 }
 
-/** Maximum interval between two crowded actions. */
+/** Maximum interval between two crowded actions, in milliseconds. */
 const CROWDED_INTERVAL_MS = 1_500;
 
-/** The approximate number of calls per action, over which the faults are spread. */
+/** Approximate number of calls per action, over which the faults are spread. */
 const CALLS_PER_ACTION = 60;
 
 function randomNames(count: number, random: Random): string[] {
@@ -44,28 +44,31 @@ function randomNames(count: number, random: Random): string[] {
   });
 }
 
-/** Usually all pods are in files. The first one always is. */
+/**
+ * Returns the names of the pods in the list at the manifest URL. There are usually none, and the first pod always has a
+ * file.
+ */
 function randomListed(names: readonly string[], random: Random): ReadonlySet<string> {
   return random.chance(0.2) ? new Set(names.slice(1).filter(() => random.chance(0.5))) : new Set();
 }
 
-/** On some hosts cgroups are read-only or left to the runtime. */
+/** Returns the cgroup access of a host. On some hosts, cgroups are read-only or left to the runtime. */
 function randomHost(random: Random): Pick<Story, 'cgroups'> {
-  const drawn = random.fraction();
-  if (drawn < 0.06) return { cgroups: 'readOnly' };
-  return drawn < 0.1 ? { cgroups: 'unused' } : {};
+  const fraction = random.fraction();
+  if (fraction < 0.06) return { cgroups: 'readOnly' };
+  return fraction < 0.1 ? { cgroups: 'unused' } : {};
 }
 
-/** The share of the nodes that assign exclusive CPUs. */
+/** Share of the nodes that assign exclusive CPUs. */
 const CPU_MANAGER_SHARE = 0.2;
 
-/** The share of the nodes with exclusive CPUs that also assign the memory of NUMA nodes. */
+/** Share of the nodes with exclusive CPUs that also assign the memory of NUMA nodes. */
 const MEMORY_MANAGER_SHARE = 0.5;
 
 /** Machines with more CPUs than the pods of a simulated node can request. */
 const LARGE_MACHINES = ['xeonGold', 'altra', 'power9'] as const satisfies readonly SimulatedMachine[];
 
-/** Makes about half of the applied pods Guaranteed with whole CPUs. */
+/** If the action applies a pod, makes that pod Guaranteed with whole CPUs in about half of the cases. */
 function withWholeCpus(timedAction: TimedAction, random: Random): TimedAction {
   const { action } = timedAction;
   if (action.kind !== 'apply' || random.chance(0.5)) return timedAction;
@@ -89,7 +92,7 @@ function withWholeCpus(timedAction: TimedAction, random: Random): TimedAction {
   };
 }
 
-/** Draws the times of the actions. */
+/** Generates the times of the actions, in milliseconds. */
 function randomTimes({ actions, lastsMs, crowdedShare = 0 }: StorySize, random: Random): number[] {
   const times: number[] = [];
   let at = 0;
@@ -102,18 +105,24 @@ function randomTimes({ actions, lastsMs, crowdedShare = 0 }: StorySize, random: 
   return times.toSorted((a, b) => a - b);
 }
 
-/** Returns the story of a seed. Throws a `TypeError` if the size is invalid. */
+/** Returns the random story of a seed. Throws a `TypeError` if the size is invalid. */
 export function randomStory(seed: number, size: StorySize): Story {
   checkSize(seed, size);
   const { pods, actions: actionCount, faults: faultCount, lastsMs } = size;
   const random = new Random(seed);
   const names = randomNames(pods, random);
   const listed = randomListed(names, random);
-  const drawing: StoryGenerator = { random, names, listed, lastManifests: new Map(), unusedUids: [...TEMPORARY_UIDS] };
+  const generator: StoryGenerator = {
+    random,
+    names,
+    listed,
+    lastManifests: new Map(),
+    unusedUids: [...TEMPORARY_UIDS],
+  };
   const first = names.map(
-    (name): TimedAction => ({ at: random.between(0, 5 * SECOND), action: randomApply(drawing, name) }),
+    (name): TimedAction => ({ at: random.between(0, 5 * SECOND), action: randomApply(generator, name) }),
   );
-  const later = randomTimes(size, random).map((at): TimedAction => ({ at, action: randomAction(drawing) }));
+  const later = randomTimes(size, random).map((at): TimedAction => ({ at, action: randomAction(generator) }));
   const faults = Array.from(
     { length: faultCount },
     (): StoryFault => ({
@@ -130,10 +139,10 @@ export function randomStory(seed: number, size: StorySize): Story {
   return { seed, actions: guaranteedActions, faults, lastsMs, overtakes: true, ...host, machine, assignsMemory };
 }
 
-/** The crowded share of every fourth story of a size. */
+/** Crowded share of every fourth story of a size. */
 const CROWDED_SHARE = 0.6;
 
-/** The story of a seed. The seed also selects the size and whether the story is crowded. */
+/** Returns the random story of a seed. The seed also selects the size and whether the story is crowded. */
 export function storyOfAnySize(seed: number): Story {
   const size = SIZES[seed % SIZES.length];
   if (size === undefined) throw new RangeError(`${seed} is no seed`);

@@ -1,5 +1,6 @@
 /**
- * Stories of a node of a cluster, which concern its users, its API server and the network, and occasionally the host.
+ * Generates random stories of a node of a cluster. They concern its users, its API server and the network, and
+ * occasionally the host.
  */
 import { codesOf, isRejectionCode } from '../../faults/failures.ts';
 import { NODE_NAME } from '../../host/host.ts';
@@ -14,20 +15,20 @@ import type { Action, ClusterAction, Story, StoryFault, StorySize, TimedAction }
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
-/** From one pod under many faults to ten pods within 40 minutes, and two pods within two hours. */
+/** Sizes from one pod with many faults to ten pods within 40 minutes, and two pods within two hours. */
 const SIZES: readonly StorySize[] = [
   { pods: 1, actions: 8, faults: 6, lastsMs: 2 * MINUTE },
   { pods: 2, actions: 14, faults: 10, lastsMs: 4 * MINUTE },
   { pods: 5, actions: 30, faults: 15, lastsMs: 10 * MINUTE },
   { pods: 10, actions: 60, faults: 20, lastsMs: 40 * MINUTE },
-  // Long enough for tokens to be renewed several times.
+  // The story is long enough for tokens to be renewed several times.
   { pods: 2, actions: 20, faults: 8, lastsMs: 120 * MINUTE },
 ];
 
 /** Most nodes watch objects. */
 const STRATEGIES = ['Watch', 'Watch', 'Watch', 'Cache', 'Get'] as const;
 
-/** Every code of an API server. */
+/** All error codes of the API server. */
 const CODES = codesOf({ target: 'api', name: '', about: '', writes: true });
 
 interface StoryGenerator {
@@ -35,20 +36,20 @@ interface StoryGenerator {
   readonly names: readonly string[];
 }
 
-/** Half of the pods need other objects of the API. */
-function randomApiPod(drawing: StoryGenerator): Manifest {
-  const pod = plainPod(drawing);
-  return drawing.random.chance(0.5) ? withObjects(pod, drawing.random) : pod;
+/** Generates a pod of the API server. Half of these pods need other API objects. */
+function randomApiPod(generator: StoryGenerator): Manifest {
+  const pod = plainPod(generator);
+  return generator.random.chance(0.5) ? withObjects(pod, generator.random) : pod;
 }
 
-/** Users may change the image later, so no pull policy is set. */
+/** Generates a pod without other API objects. It sets no pull policy, because users may change the image later. */
 function plainPod({ random, names }: StoryGenerator): Manifest {
   const name = random.pick(names);
   if (random.chance(0.4)) return manifest(name, { terminationGracePeriodSeconds: random.pick([0, 2, 30]) });
-  const drawn = randomManifest(name, random);
-  const { priority: _priority, runtimeClassName: _class, ...spec } = drawn.spec;
+  const pod = randomManifest(name, random);
+  const { priority: _priority, runtimeClassName: _class, ...spec } = pod.spec;
   const containers = spec.containers.map(({ imagePullPolicy: _policy, ...each }) => each);
-  return { ...drawn, spec: { ...spec, containers } };
+  return { ...pod, spec: { ...spec, containers } };
 }
 
 const fullName = ({ random, names }: StoryGenerator): string => `default/${random.pick(names)}`;
@@ -56,29 +57,36 @@ const duration = (random: Random): number =>
   random.pick([random.between(0, 5 * SECOND), random.between(0, MINUTE), random.between(0, 15 * MINUTE)]);
 const downMs = (random: Random): number => random.pick([0, 100, SECOND, 20 * SECOND, MINUTE]);
 
-const ACTIONS: readonly (readonly [weight: number, draw: (drawing: StoryGenerator) => Action])[] = [
-  [14, (drawing): ClusterAction => ({ kind: 'createPod', pod: randomApiPod(drawing) })],
-  [10, (drawing) => ({ kind: 'deletePod', pod: fullName(drawing) })],
-  [3, (drawing) => ({ kind: 'deletePod', pod: fullName(drawing), graceSeconds: drawing.random.pick([1, 5, 60]) })],
-  [3, (drawing) => ({ kind: 'deletePod', pod: fullName(drawing), graceSeconds: 0 })],
-  [4, (drawing) => ({ kind: 'replacePod', pod: randomApiPod(drawing) })],
-  [3, (drawing) => ({ kind: 'apply', pod: plainPod(drawing) })],
-  [2, (drawing) => ({ kind: 'remove', pod: `${fullName(drawing)}-${NODE_NAME}` })],
-  [1, (drawing) => ({ kind: 'deletePod', pod: `${fullName(drawing)}-${NODE_NAME}` })],
+const ACTIONS: readonly (readonly [weight: number, generate: (generator: StoryGenerator) => Action])[] = [
+  [14, (generator): ClusterAction => ({ kind: 'createPod', pod: randomApiPod(generator) })],
+  [10, (generator) => ({ kind: 'deletePod', pod: fullName(generator) })],
   [
-    2,
-    (drawing) => ({ kind: 'labelPod', pod: fullName(drawing), labels: { version: `${drawing.random.between(1, 9)}` } }),
+    3,
+    (generator) => ({ kind: 'deletePod', pod: fullName(generator), graceSeconds: generator.random.pick([1, 5, 60]) }),
   ],
+  [3, (generator) => ({ kind: 'deletePod', pod: fullName(generator), graceSeconds: 0 })],
+  [4, (generator) => ({ kind: 'replacePod', pod: randomApiPod(generator) })],
+  [3, (generator) => ({ kind: 'apply', pod: plainPod(generator) })],
+  [2, (generator) => ({ kind: 'remove', pod: `${fullName(generator)}-${NODE_NAME}` })],
+  [1, (generator) => ({ kind: 'deletePod', pod: `${fullName(generator)}-${NODE_NAME}` })],
   [
     2,
-    (drawing) => ({
-      kind: 'setImage',
-      pod: fullName(drawing),
-      container: 'main',
-      image: drawing.random.pick(PULLED),
+    (generator) => ({
+      kind: 'labelPod',
+      pod: fullName(generator),
+      labels: { version: `${generator.random.between(1, 9)}` },
     }),
   ],
-  [1, (drawing) => ({ kind: 'failPod', pod: fullName(drawing) })],
+  [
+    2,
+    (generator) => ({
+      kind: 'setImage',
+      pod: fullName(generator),
+      container: 'main',
+      image: generator.random.pick(PULLED),
+    }),
+  ],
+  [1, (generator) => ({ kind: 'failPod', pod: fullName(generator) })],
   [
     6,
     ({ random }) => ({ kind: 'apiAway', how: random.pick(['refused', 'hanging'] as const), forMs: duration(random) }),
@@ -99,11 +107,13 @@ const ACTIONS: readonly (readonly [weight: number, draw: (drawing: StoryGenerato
   [3, ({ random }) => ({ kind: 'runtimeDown', downMs: downMs(random), keepContainers: random.chance(0.7) })],
   [4, ({ random }) => ({ kind: 'exit', which: random.between(0, 20), exitCode: random.pick([0, 1, 137]) })],
   [3, ({ random }) => ({ kind: 'jump', ms: random.pick(CLOCK_JUMPS) })],
-  ...objectActions.map(([weight, draw]) => [weight, ({ random }: StoryGenerator): Action => draw(random)] as const),
+  ...objectActions.map(
+    ([weight, generate]) => [weight, ({ random }: StoryGenerator): Action => generate(random)] as const,
+  ),
   [1, ({ random }) => ({ kind: 'killSandbox', which: random.between(0, 20) })],
   [1, ({ random }) => ({ kind: 'powerCut', downMs: downMs(random) })],
 ];
-const weightedGenerators = ACTIONS.flatMap(([weight, draw]) => Array.from({ length: weight }, () => draw));
+const weightedGenerators = ACTIONS.flatMap(([weight, generate]) => Array.from({ length: weight }, () => generate));
 
 function randomFault(random: Random): CallFault {
   const kind = random.pick(['fail', 'lostReply', 'lostReply', 'hang', 'late', 'death', 'death'] as const);
@@ -113,23 +123,23 @@ function randomFault(random: Random): CallFault {
   return kind === 'death' ? { kind, when: random.pick(['before', 'during', 'after'] as const) } : { kind };
 }
 
-/** The approximate number of calls per action, over which the faults are spread. */
+/** Approximate number of calls per action, over which the faults are spread. */
 const CALLS_PER_ACTION = 60;
 
-/** The story of a seed. The seed also selects the size. */
+/** Returns the random story of a seed. The seed also selects the size. */
 export function clusterStory(seed: number): Story {
   const size = SIZES[seed % SIZES.length];
   if (size === undefined) throw new RangeError(`${seed} is no seed`);
   const { pods, actions: actionCount, faults: faultCount, lastsMs } = size;
   const random = new Random(seed);
   const names = Array.from({ length: pods }, (_, index) => `web-${index}`);
-  const drawing = { random, names };
+  const generator = { random, names };
   const actions = Array.from(
     { length: actionCount },
     (_, index): TimedAction =>
       index < pods
-        ? { at: random.between(0, 5 * SECOND), action: { kind: 'createPod', pod: randomApiPod(drawing) } }
-        : { at: random.between(0, lastsMs), action: random.pick(weightedGenerators)(drawing) },
+        ? { at: random.between(0, 5 * SECOND), action: { kind: 'createPod', pod: randomApiPod(generator) } }
+        : { at: random.between(0, lastsMs), action: random.pick(weightedGenerators)(generator) },
   );
   const faults = Array.from(
     { length: faultCount },

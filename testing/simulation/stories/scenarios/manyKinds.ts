@@ -1,4 +1,4 @@
-/** A story with pods of many kinds, for quick checks. */
+/** A story with many kinds of pods, for quick checks. */
 import { container, type Manifest, type ManifestContainer, type ManifestSpec, manifest } from '../manifests.ts';
 import type { Story, TimedAction } from '../story.ts';
 
@@ -25,7 +25,7 @@ export const volumeMounts = volumes.map(({ name }) => ({
   ...(name === 'disk' ? { subPath: 'part/of/it' } : {}),
 }));
 
-/** A pod whose image changes, crashing main, helper and sidecar containers, and a pod with volumes. */
+/** Has a pod whose image changes, pods with a crashing main, helper or sidecar container, and a pod with volumes. */
 export const manyKinds: Story = {
   seed: 8,
   faults: [],

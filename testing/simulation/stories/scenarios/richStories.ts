@@ -1,4 +1,7 @@
-/** Short stories of pods that use rare features, so that the calls for these features also meet every single fault. */
+/**
+ * Short stories of pods with rare features, so that the calls for these features are tested with every single fault as
+ * well.
+ */
 import { RUNTIME_CLASS } from '../../host/providedFiles.ts';
 import { container, type ManifestSpec, manifest } from '../manifests.ts';
 import { PULLED } from '../random/randomManifest.ts';
@@ -8,7 +11,9 @@ import { volumeMounts, volumes } from './manyKinds.ts';
 const SECOND = 1_000;
 const probeOf = (port: number) => ({ httpGet: { path: '/healthz', port }, periodSeconds: 4 });
 
-/** A pod with an image to pull, volumes of every kind with an fsGroup, a sidecar, hooks and an HTTP probe. */
+/**
+ * A pod with an image that has to be pulled, volumes of every kind with an fsGroup, a sidecar, hooks and an HTTP probe.
+ */
 const demandingSpec: Partial<ManifestSpec> = {
   volumes,
   runtimeClassName: RUNTIME_CLASS,
@@ -27,7 +32,7 @@ const demandingSpec: Partial<ManifestSpec> = {
 
 const listedSpec: Partial<ManifestSpec> = { containers: [container('main', { livenessProbe: probeOf(8080) })] };
 
-/** The stories, keyed by title. */
+/** Stories by title. */
 export const richStories: Readonly<Record<string, Story>> = {
   'a pod asks for what few pods do': {
     seed: 8,

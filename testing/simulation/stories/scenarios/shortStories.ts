@@ -1,4 +1,4 @@
-/** Short stories of a node with one pod, which can be repeated with every fault at each of their calls. */
+/** Short stories of a node with one pod, which can be repeated with every fault at each call. */
 import { container, manifest } from '../manifests.ts';
 import type { Story } from '../story.ts';
 
@@ -43,7 +43,7 @@ const withDeadline = (name: string) => ({
   spec: { ...slowToStop(name).spec, activeDeadlineSeconds: 5 },
 });
 
-/** The stories, keyed by title. */
+/** Stories by title. */
 export const shortStories: Readonly<Record<string, Story>> = {
   'a pod comes, runs and goes': {
     seed: 1,

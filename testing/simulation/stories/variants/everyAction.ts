@@ -1,4 +1,4 @@
-/** Variants of a story in which each action of a list happens at each time of a call. */
+/** Generates variants of a story in which each action of a list happens at the time of each call. */
 import { TEMPORARY_UIDS } from '../../host/foreignPods.ts';
 import type { Manifest } from '../manifests.ts';
 import { staticPodName } from '../manifests.ts';
@@ -7,8 +7,7 @@ import type { Action, Story } from '../story.ts';
 
 const SECOND = 1_000;
 /**
- * Duration of temporary actions, in milliseconds. It is longer than most calls, and shorter than the waits for a
- * relist.
+ * Duration of temporary actions, in milliseconds. It is longer than most calls and shorter than the waits for a relist.
  */
 const FOR_MS = 3 * SECOND;
 const HOUR_MS = 3_600 * SECOND;
@@ -47,15 +46,16 @@ const ACTIONS: readonly Action[] = [
 
 type ApplyAction = Extract<Action, { kind: 'apply' }>;
 
-/** Returns the action that applied the manifest which exists at a time, if there is one. */
+/** Returns the action that applied the manifest that exists at the given time, or undefined if there is none. */
 function appliedAt({ actions }: Story, at: number): ApplyAction | undefined {
-  let there: ApplyAction | undefined;
+  let applied: ApplyAction | undefined;
   for (const { at: then, action } of actions.toSorted((one, other) => one.at - other.at)) {
     if (then > at) break;
-    if (action.kind === 'apply') there = action;
-    if (action.kind === 'remove' && there !== undefined && action.pod === staticPodName(there.pod)) there = undefined;
+    if (action.kind === 'apply') applied = action;
+    if (action.kind === 'remove' && applied !== undefined && action.pod === staticPodName(applied.pod))
+      applied = undefined;
   }
-  return there;
+  return applied;
 }
 
 /** Returns the pod with changed images, so that its containers are recreated. */
@@ -64,7 +64,7 @@ function edited(pod: Manifest): Manifest {
   return { ...pod, spec: { ...pod.spec, containers: containers.map((each) => ({ ...each, ...secondImage })) } };
 }
 
-/** Returns the actions that are possible at a time of a story. */
+/** Returns the actions that are possible at the given time of a story. */
 function actionsAt(story: Story, at: number): readonly Action[] {
   const applied = appliedAt(story, at);
   if (applied === undefined) return ACTIONS;
@@ -84,11 +84,12 @@ function actionsAt(story: Story, at: number): readonly Action[] {
 }
 
 /**
- * Yields the story with each action at each of the times, in milliseconds of node time. Duplicate times are skipped.
+ * Yields the story with each action at each of the times, which are in milliseconds of node time. Skips duplicate
+ * times.
  */
 export function* withEveryAction(story: Story, times: Iterable<number>): Generator<Story> {
   for (const at of new Set(times)) {
-    // Faults have ended by then.
+    // All faults have ended by then.
     if (at >= story.lastsMs) continue;
     for (const action of actionsAt(story, at)) yield { ...story, actions: [...story.actions, { at, action }] };
   }

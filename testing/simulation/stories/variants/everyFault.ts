@@ -1,4 +1,4 @@
-/** Variants of a story with every fault at each of its calls, one at a time or in pairs. */
+/** Generates variants of a story with every fault at each of its calls, one at a time or in pairs. */
 import { Actor, type InspectionEvent, StateMachine } from 'xstate';
 import { codesOf } from '../../faults/failures.ts';
 import type { Random } from '../../random.ts';
@@ -6,7 +6,7 @@ import type { CallFault, OutsideCall } from '../../run/gate.ts';
 import { play } from '../play.ts';
 import type { Story, StoryFault } from '../story.ts';
 
-/** The calls that can be interrupted halfway. */
+/** Calls that can be interrupted halfway. */
 const INTERRUPTIBLE: ReadonlySet<string> = new Set(['writeFile', 'removeTree', 'rm', 'gzip', 'mkdir', 'setOwnership']);
 const LATE_MS = 3_000;
 const BEFORE: CallFault = { kind: 'death', when: 'before' };
@@ -23,8 +23,7 @@ const SYNCHRONOUS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the faults that a call can meet, without equivalent ones. A read without a reply is the same as a failed
- * read.
+ * Returns the faults that a call can meet, without equivalent ones. For a read, a lost reply is the same as a failure.
  */
 export function faultsOf(call: OutsideCall): readonly CallFault[] {
   const codes = codesOf(call);
@@ -37,7 +36,7 @@ export function faultsOf(call: OutsideCall): readonly CallFault[] {
   return [...fails, lost, ...slow, BEFORE, ...(INTERRUPTIBLE.has(call.name) ? partialFaults(codes) : []), AFTER];
 }
 
-/** Faults that leave a call half done, because the agent dies halfway or the disk fills up. */
+/** Returns faults that leave a call half done, because the agent crashes halfway or the disk fills up. */
 function partialFaults(codes: readonly string[]): readonly CallFault[] {
   const code = codes.find((each) => each === 'ENOSPC') ?? codes[0];
   return [
@@ -48,17 +47,17 @@ function partialFaults(codes: readonly string[]): readonly CallFault[] {
 
 /** A call of a story with its time. */
 export interface StoryCall extends OutsideCall {
-  /** Milliseconds of node time. */
+  /** Node time in milliseconds. */
   readonly at: number;
   /**
    * The call without the names of its objects, whether the story has already made such a call, and the states of the
-   * pod and its containers. Two calls in the same situation do not differ in anything on which the effect of a fault
-   * could depend.
+   * pod and its containers. Two calls in the same situation differ in nothing on which the effect of a fault could
+   * depend.
    */
   readonly situation: string;
 }
 
-/** Returns the calls of a story that can meet a fault, in order. */
+/** Plays a story and returns its calls in order. */
 export async function recordCalls(story: Story): Promise<readonly StoryCall[]> {
   const calls: StoryCall[] = [];
   const states = new PodStates();
@@ -102,16 +101,16 @@ class PodStates {
     else this.#stateByActor.delete(sessionId);
   };
 
-  /** Returns the set of states as text. Several containers in the same state count once. */
+  /** Returns the distinct states as text. Several containers in the same state count once. */
   summary(): string {
     return [...new Set(this.#stateByActor.values())].sort().join(' ');
   }
 }
 
 /**
- * Selects the calls of several stories at which faults are tried in this turn. Selects one call for each situation, and
- * a different one in each turn, so that every call is selected after enough turns. Returns a set of call indexes for
- * each story.
+ * Selects the calls of several stories at which faults are tried in this turn. For each situation, selects one call,
+ * and a different one in each turn, so that every call is selected after enough turns. Returns a set of call indexes
+ * for each story.
  */
 export function selectCalls(stories: readonly (readonly StoryCall[])[], turn: number): readonly ReadonlySet<number>[] {
   const callsBySituation = new Map<string, { readonly story: number; readonly call: number }[]>();
@@ -123,7 +122,7 @@ export function selectCalls(stories: readonly (readonly StoryCall[])[], turn: nu
     }
   }
   const selected = stories.map(() => new Set<number>());
-  // Start each situation at a different story, so that all stories have a similar number of calls.
+  // Starts each situation at a different story, so that a similar number of calls is selected from each story.
   for (const [index, calls] of [...callsBySituation.values()].entries()) {
     const { story, call } = calls[(turn + index) % calls.length] ?? { story: 0, call: 0 };
     selected[story]?.add(call);
@@ -132,11 +131,11 @@ export function selectCalls(stories: readonly (readonly StoryCall[])[], turn: nu
 }
 
 /**
- * Whether an agent that dies before a call leaves the same state as one that dies before the next call at the same
- * time.
+ * Whether an agent that crashes before a call leaves the same state as one that crashes before the next call at the
+ * same time.
  */
 function leavesSameStateAsNext({ target, writes, at }: StoryCall, next: StoryCall | undefined): boolean {
-  // Calls to the runtime have a random latency.
+  // Calls to the runtime have random latencies, so they are never equivalent.
   return !writes && target !== 'runtime' && at === next?.at;
 }
 
@@ -147,11 +146,11 @@ export function* withEveryFault(story: Story, calls: readonly OutsideCall[]): Ge
   }
 }
 
-/** The faults of reads, by the call's turn. Writes fail in every turn. */
+/** Faults of reads, by the turn of the call. Writes fail in every turn. */
 const TURN_FAULTS = ['fail', 'hang', 'late'] as const;
 
 /**
- * Whether a fault is left to a different turn. In each turn a call meets one of its errors, reads either fail or are
+ * Whether a fault is left for a different turn. In each turn, a call meets one of its errors, reads either fail or are
  * slow, and writes are rarely slow.
  */
 function isLeftToOtherTurn(fault: CallFault, call: OutsideCall, turn: number): boolean {
@@ -163,14 +162,14 @@ function isLeftToOtherTurn(fault: CallFault, call: OutsideCall, turn: number): b
   return isSlow || fault.code !== codes[Math.floor(turn / TURN_FAULTS.length) % codes.length];
 }
 
-/** Whether the agent's death at this call leaves the same state as its death at the next call. */
+/** Whether a crash of the agent at this call leaves the same state as a crash at the next call. */
 function isCoveredByNext(fault: CallFault, call: StoryCall, next: StoryCall | undefined): boolean {
   return fault.kind === 'death' && leavesSameStateAsNext(call, next);
 }
 
 /**
- * Yields a smaller selection of `withEveryFault`. A call meets one of its errors, hangs or is late depending on its
- * turn, and of several equivalent deaths only the last is tried. `turn` is the turn of the first call.
+ * Yields a smaller selection of `withEveryFault`. Depending on its turn, a call meets one of its errors, hangs or is
+ * late, and only the last of several equivalent crashes is tried. `turn` is the turn of the first call.
  */
 export function* withEveryKindOfFault(story: Story, calls: readonly StoryCall[], turn: number): Generator<Story> {
   for (const [call, each] of calls.entries()) {

@@ -1,13 +1,13 @@
-/** Faults at calls that are selected by room, name and object, so that they do not move when the agent changes. */
+/** Faults of calls that are selected by target, name and object, so that they do not move when the agent changes. */
 import type { CallFault, FaultPlan, OutsideCall } from '../../run/gate.ts';
 
 export interface TargetedFault {
-  /** The selected calls. `about` matches as a substring. */
+  /** Selects the calls. `about` matches as a substring. */
   readonly call: Partial<OutsideCall>;
   readonly fault: CallFault;
-  /** The number of matching calls to skip. */
+  /** Number of matching calls to skip. Default: 0. */
   readonly skip?: number;
-  /** Default: 1. */
+  /** Number of calls that meet the fault. Default: 1. */
   readonly times?: number;
 }
 
