@@ -1,5 +1,5 @@
-import { describe, expect, test } from '@jest/globals';
-import { type AnyEventObject, type AnyMachineSnapshot, fromTransition } from 'xstate';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type AnyEventObject, type AnyMachineSnapshot, type AnyStateNode, fromTransition } from 'xstate';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { ObservedPod } from '../../../kubernetes/lifecycle/observed.ts';
 import { podMachine } from '../../../machines/pod/chart.ts';
@@ -15,11 +15,13 @@ import {
   failedEvent,
   invokedBy,
   isPassing,
-  leadTo,
+  leading,
   leavesOf,
   type Outputs,
   type Reach,
+  type Step,
   stepsOf,
+  type World,
 } from '../support/reach.ts';
 
 /** A pod whose life is walked, and what may happen in it. */
@@ -177,9 +179,9 @@ function reachOf(walked: Walked, observed: ObservedPod, hasLogs = false): Reach 
 }
 
 /** What a world in which all works says next; with `failing`, each port fails once before it answers. */
-function obliging(failing: boolean): (snapshot: AnyMachineSnapshot) => AnyEventObject {
+function obliging(failing: boolean): World {
   const failed = new Set<string>();
-  return (snapshot) => {
+  const next = (snapshot: AnyMachineSnapshot): AnyEventObject => {
     const [invoked] = invokedBy(snapshot);
     if (invoked === undefined) return childrenSay(snapshot);
     if (snapshot.context.networkNotReady) return networkReturns;
@@ -188,6 +190,7 @@ function obliging(failing: boolean): (snapshot: AnyMachineSnapshot) => AnyEventO
     failed.add(invoked.src);
     return failedEvent(invoked.id, 'RuntimeUnavailable');
   };
+  return { next, memory: () => [...failed].sort().join() };
 }
 
 /** What the limiter, admission or a child says where no port is asked. */
@@ -225,11 +228,29 @@ const kinds = {
     foreignSandboxes: [{ ...sandbox, owner: '/other@node' }],
   }),
 };
-const walks = Object.entries(kinds).map(([kind, reach]) => [kind, stepsOf(reach)] as const);
 const { ask } = asking(walkedMachine, kinds['a pod with an init container'].input);
 
-describe.each(walks)('%s, in any order of events', (_, steps) => {
-  const states = [...new Set(steps.map(({ state }) => state))];
+/** The innermost states that each kind has reached. */
+const reachedBy = new Map<Reach, ReadonlySet<AnyStateNode>>();
+
+function walk(reach: Reach): readonly Step[] {
+  const steps = stepsOf(reach);
+  reachedBy.set(reach, new Set(steps.flatMap(({ nextState }) => leavesOf(nextState))));
+  return steps;
+}
+
+describe.each(Object.entries(kinds))('%s, in any order of events', (_, reach) => {
+  // Holds the steps of one kind at a time, because those of all kinds would fill the heap.
+  let steps: readonly Step[] = [];
+  let states: readonly AnyMachineSnapshot[] = [];
+  beforeAll(() => {
+    steps = walk(reach);
+    states = [...new Set(steps.map(({ state }) => state))];
+  });
+  afterAll(() => {
+    steps = [];
+    states = [];
+  });
 
   test('never fails, and accepts every event in every state', () => {
     expect(states.length).toBeGreaterThan(100);
@@ -237,9 +258,10 @@ describe.each(walks)('%s, in any order of events', (_, steps) => {
   });
 
   test.each([false, true])('can be terminated in every state (each port failing once: %s)', (failing) => {
+    const lead = leading(ask, { goals: ['terminated'], world: () => obliging(failing) });
     const stuck = states.flatMap((state) => {
       const ending = ask(state, { type: 'pod.terminate', termination: termination(30) });
-      const path = leadTo(ask, ending, { goals: ['terminated'], next: obliging(failing) });
+      const path = lead(ending);
       return path.at(-1) === 'terminated' ? [] : [[statePath(state.value), ...path]];
     });
     expect(stuck).toEqual([]);
@@ -247,9 +269,10 @@ describe.each(walks)('%s, in any order of events', (_, steps) => {
 
   test('reaches a run, or the rest that its policy requires, from every other state', () => {
     const rests = ['active.running.steady', 'finished'];
+    const lead = leading(ask, { goals: rests, world: () => obliging(true) });
     const stuck = states.flatMap((state) => {
       if (state.matches('refused') || (state.context.termination && !state.matches('finished'))) return [];
-      const path = leadTo(ask, state, { goals: rests, next: obliging(true) });
+      const path = lead(state);
       return rests.includes(path.at(-1) ?? '') ? [] : [[statePath(state.value), ...path]];
     });
     expect(stuck).toEqual([]);
@@ -280,7 +303,8 @@ describe.each(walks)('%s, in any order of events', (_, steps) => {
 });
 
 test('every state of the chart is reached', () => {
-  const reached = new Set(walks.flatMap(([, steps]) => steps.flatMap(({ nextState }) => leavesOf(nextState))));
+  for (const reach of Object.values(kinds)) if (!reachedBy.has(reach)) walk(reach);
+  const reached = new Set([...reachedBy.values()].flatMap((leaves) => [...leaves]));
   const missed = atomicStates(walkedMachine).filter((node) => !reached.has(node) && !isPassing(node));
   // Only a pod with more containers and volumes than the walks have rests in it (commands.test.ts).
   expect(missed.map(({ path }) => path.join('.'))).toEqual(['terminating.stoppingActors']);

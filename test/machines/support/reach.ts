@@ -60,7 +60,7 @@ export interface Reach {
   readonly distinguish: (snapshot: AnyMachineSnapshot) => unknown;
 }
 
-interface Step {
+export interface Step {
   readonly state: AnyMachineSnapshot;
   readonly event: AnyEventObject;
   readonly nextState: AnyMachineSnapshot;
@@ -144,4 +144,62 @@ export function leadTo(
     snapshot = ask(snapshot, next(snapshot));
   }
   return [...path, statePath(snapshot.value)];
+}
+
+/** The world around a machine, which answers it. */
+export interface World {
+  readonly next: (snapshot: AnyMachineSnapshot) => AnyEventObject;
+  /** The part of its past on which its next events depend. Absent if there is none. */
+  readonly memory?: () => string;
+}
+
+/**
+ * Returns a `leadTo` for many states of a machine. Each walk starts with a new world and ends where an earlier walk has
+ * been, because from there the same events lead to the same goal.
+ */
+export function leading(
+  ask: Ask,
+  { goals, world, maxSteps = 40 }: { goals: readonly string[]; world: () => World; maxSteps?: number },
+): (from: AnyMachineSnapshot) => string[] {
+  const walked = new Map<string, { readonly goal: string; readonly steps: number }>();
+  return (from) => {
+    const { next, memory } = world();
+    const path: string[] = [];
+    const keys: string[] = [];
+    for (let snapshot = from; keys.length <= maxSteps; snapshot = ask(snapshot, next(snapshot))) {
+      const state = statePath(snapshot.value);
+      const key = `${memory?.()} ${exactKeyOf(snapshot)}`;
+      const rest = goals.includes(state) ? { goal: state, steps: 0 } : walked.get(key);
+      if (rest !== undefined && keys.length + rest.steps <= maxSteps) {
+        for (const [index, each] of keys.entries())
+          walked.set(each, { goal: rest.goal, steps: rest.steps + keys.length - index });
+        return [...path, rest.goal];
+      }
+      path.push(state);
+      keys.push(key);
+    }
+    return path;
+  };
+}
+
+const numberByText = new Map<string, number>();
+const numberByObject = new WeakMap<object, number>();
+
+/** Numbers a value of plain data. Equal values have the same number. */
+function numberOf(value: unknown): number {
+  const isObject = typeof value === 'object' && value !== null;
+  const known = isObject ? numberByObject.get(value) : undefined;
+  if (known !== undefined) return known;
+  const text = JSON.stringify(value) ?? 'undefined';
+  const number = numberByText.get(text) ?? numberByText.size;
+  numberByText.set(text, number);
+  if (isObject) numberByObject.set(value, number);
+  return number;
+}
+
+/** Identifies all that a machine's next steps depend on: its states and their history, its context and its children. */
+function exactKeyOf({ value, historyValue, context, children }: AnyMachineSnapshot): string {
+  const history = Object.values(historyValue).flatMap((nodes) => nodes.map(({ id }) => id));
+  const fields = Object.keys(context).map((name) => `${name}=${numberOf(context[name])}`);
+  return [statePath(value), history, fields, Object.keys(children)].join(' ');
 }

@@ -23,8 +23,8 @@ import {
 } from '../../../../testing/simulation/stories/variants/everyFault.ts';
 import type { Told, ToldOfStory } from './everyFault.ts';
 
-const PAIRS = 15;
-const DEEDS = 30;
+const PAIRS = 5;
+const DEEDS = 10;
 
 /** Tells the stories up to the first that breaks an invariant. */
 async function tell(stories: Iterable<Story>): Promise<Told> {
