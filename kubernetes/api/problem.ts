@@ -1,8 +1,9 @@
-import * as z from 'zod/mini';
+import type * as z from 'zod/mini';
 import { closestWord } from '../../base/text/closestWord.ts';
 import { truncate } from '../../base/text/shortText.ts';
 import { lookUp } from '../../base/values/lookUp.ts';
 import { quotingHint, sourceTextAt } from '../yaml/sourceText.ts';
+import type { UnknownField } from './decode/decodeValue.ts';
 
 /**
  * A validation problem with the path of the field, e.g. `spec.containers[0].image`. The path is empty if the whole
@@ -50,13 +51,13 @@ export function fieldPath(keys: readonly PropertyKey[]): string {
 }
 
 /**
- * Describes a schema issue in the wording of Kubernetes, without revealing a secret value. If `input` is a copy,
- * `source` is the original value from the YAML reader, for which the source text is recorded.
+ * Describes a schema issue in the wording of Kubernetes, without revealing a secret value. The source text of a value is
+ * known only if `input` is a value from the YAML reader.
  */
-export function problemOf(issue: z.core.$ZodIssue, input: unknown, source: unknown = input, isSecret = false): Problem {
+export function problemOf(issue: z.core.$ZodIssue, input: unknown, isSecret = false): Problem {
   if (issue.code === 'unrecognized_keys')
     return { path: fieldPath([...issue.path, ...issue.keys.slice(0, 1)]), message: 'unknown field' };
-  const originalText = mayAcceptString(issue) ? sourceTextAt(source, issue.path) : undefined;
+  const originalText = mayAcceptString(issue) ? sourceTextAt(input, issue.path) : undefined;
   const hint = originalText === undefined ? '' : quotingHint(originalText, isSecret);
   return { path: fieldPath(issue.path), message: messageOf(issue, valueAt(input, issue.path)) + hint };
 }
@@ -93,6 +94,9 @@ function messageOf(issue: z.core.$ZodIssue, value: unknown): string {
     case 'too_small':
       if (typeof value === 'string' || Array.isArray(value)) return 'expected it not to be empty';
       return `Invalid value: ${String(value)}: must be greater than or equal to ${issue.minimum}`;
+    case 'invalid_format':
+      if (issue.format === 'base64') return `Invalid value: ${issue.message}`;
+      return `Invalid value: ${formatValue(value)}: ${issue.message}`;
     default:
       return `Invalid value: ${formatValue(value)}: ${issue.message}`;
   }
@@ -136,10 +140,8 @@ function describeType(value: unknown): string {
   return Number.isFinite(value) ? 'a fraction' : String(value);
 }
 
-/**
- * Returns the value at a path. Callers must not write to the result, because the lookup includes inherited properties.
- */
-export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+/** Returns the value at a path. */
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>(
     (current, key) => (typeof current === 'object' && current !== null ? Reflect.get(current, key) : undefined),
     value,
@@ -151,24 +153,11 @@ export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
  * similar known field.
  */
 export function unknownField(
-  schema: z.core.$ZodType,
-  path: readonly PropertyKey[],
-  key: string,
+  { path, name, struct }: UnknownField,
   isHinted: boolean,
   title = 'unknown field',
 ): Problem {
-  const suggestion = isHinted ? closestWord(key, fieldNamesAt(schema, path)) : undefined;
+  const suggestion = isHinted ? closestWord(name, struct.fields) : undefined;
   const hint = suggestion === undefined ? '' : `, did you mean "${suggestion}"?`;
-  return { path: fieldPath([...path, key]), message: `${title}${hint}` };
-}
-
-/** Returns the names of the fields that the schema has at a path. */
-function fieldNamesAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
-  if (schema instanceof z.ZodMiniExactOptional) return fieldNamesAt(schema.def.innerType, path);
-  const [key, ...rest] = path;
-  if (schema instanceof z.ZodMiniArray) return fieldNamesAt(schema.def.element, rest);
-  if (!(schema instanceof z.ZodMiniObject)) return [];
-  if (key === undefined) return Object.keys(schema.def.shape);
-  const innerSchema = lookUp(schema.def.shape, String(key));
-  return innerSchema === undefined ? [] : fieldNamesAt(innerSchema, rest);
+  return { path: fieldPath([...path, name]), message: `${title}${hint}` };
 }

@@ -1,13 +1,14 @@
 /**
- * Reads objects from manifests and from API servers, including requests to the test API server. Nulls and missing
- * fields become Go's zero values before a schema checks the types.
+ * Reads objects from manifests and from API servers. Describes mistakes in the words of the node, whereas the test API
+ * server, which uses the same decoder, describes them in those of Go.
  */
-
-import * as z from 'zod/mini';
+import type * as z from 'zod/mini';
 import { runAllSteps } from '../../base/async/steps.ts';
 import { isObject } from '../../base/values/isObject.ts';
-import { withZeroValues } from './defaults/zeroValues.ts';
-import { type Problem, problemOf, unknownField, valueAt } from './problem.ts';
+import { decodeValue, type Mismatch, type UnknownField } from './decode/decodeValue.ts';
+import { mismatchIssue } from './decode/mismatchIssue.ts';
+import { goTypeOf } from './decode/schemaType.ts';
+import { fieldPath, type Problem, problemOf, unknownField } from './problem.ts';
 
 /** An object without unknown fields, or the problems of an invalid value. */
 export type ObjectResult<T> =
@@ -23,6 +24,8 @@ export interface KindRules {
   readonly unknownError?: (path: readonly PropertyKey[], owner: unknown, keys: readonly string[]) => string | undefined;
   /** Whether the value at a path is secret, in which case no message may quote it. */
   readonly isSecret?: (path: readonly PropertyKey[]) => boolean;
+  /** Returns an addition to the message about a value of a wrong type. */
+  readonly mismatchHint?: (mismatch: Mismatch) => string;
 }
 
 /**
@@ -51,43 +54,39 @@ export function* readObjectInSteps<Schema extends z.ZodMiniObject>(
   const protoPath = findProtoKey(value);
   if (protoPath !== undefined) return { problems: [{ path: pathText(protoPath), message: PROTO_MESSAGE }] };
   yield;
-  const input = withZeroValues(schema, value);
-  yield;
-  const result = z.safeParse(schema, input);
-  if (result.success) return { object: result.data, warnings: [] };
-  const { warnings, mistyped, errors } = removeUnknownFields(result.error.issues, input, schema, rules);
-  if (mistyped.length + errors.length === 0) return { object: z.parse(schema, input), warnings };
-  const mistypedProblems = mistyped.map((issue) => problemOf(issue, input, value, rules.isSecret?.(issue.path)));
-  return { problems: [...mistypedProblems, ...errors, ...warnings] };
+  const decoded = decodeValue(value, goTypeOf(schema));
+  const { warnings, errors } = unknownFieldProblems(decoded.unknownFields, rules);
+  if (decoded.mismatches.length + errors.length === 0) {
+    // Safe cast, because the type that was decoded is that of the schema.
+    return { object: decoded.value as z.output<Schema>, warnings };
+  }
+  const mismatchProblems = decoded.mismatches.map((mismatch) => mismatchProblem(mismatch, value, rules));
+  return { problems: [...mismatchProblems, ...errors, ...warnings] };
 }
 
-/**
- * Removes the unknown fields from the input, and divides the issues into warnings, type problems and errors about
- * unknown fields.
- */
-function removeUnknownFields(
-  issues: readonly z.core.$ZodIssue[],
-  input: unknown,
-  schema: z.ZodMiniObject,
-  { unknownError }: KindRules,
-) {
+function mismatchProblem(mismatch: Mismatch, input: unknown, { isSecret, mismatchHint }: KindRules): Problem {
+  const { path, reason } = mismatch;
+  if (reason === 'missing') return { path: fieldPath(path), message: 'Required value' };
+  const problem = problemOf(mismatchIssue(mismatch), input, isSecret?.(path));
+  return { ...problem, message: problem.message + (mismatchHint?.(mismatch) ?? '') };
+}
+
+/** Divides the problems of unknown fields into warnings and errors. */
+function unknownFieldProblems(unknownFields: readonly UnknownField[], { unknownError }: KindRules) {
   const warnings: Problem[] = [];
-  const mistyped: z.core.$ZodIssue[] = [];
   const errors: Problem[] = [];
-  for (const issue of issues) {
-    if (issue.code !== 'unrecognized_keys') {
-      mistyped.push(issue);
-      continue;
-    }
-    const owner = valueAt(input, issue.path);
-    const error = unknownError?.(issue.path, owner, issue.keys);
-    for (const key of issue.keys) {
-      if (error !== undefined) errors.push(unknownField(schema, issue.path, key, true, error));
-      else warnings.push(unknownField(schema, issue.path, key, warnings.length < MAX_HINTS));
-      if (error === undefined && typeof owner === 'object' && owner !== null) Reflect.deleteProperty(owner, key);
+  for (const [owner, fields] of Map.groupBy(unknownFields, (field) => field.owner)) {
+    const error = unknownError?.(
+      fields[0]?.path ?? [],
+      owner,
+      fields.map(({ name }) => name),
+    );
+    for (const field of fields) {
+      if (error !== undefined) errors.push(unknownField(field, true, error));
+      else warnings.push(unknownField(field, warnings.length < MAX_HINTS));
     }
   }
-  return { warnings, mistyped, errors };
+  return { warnings, errors };
 }
 
 const PROTO_MESSAGE = 'Invalid value: "__proto__": a name must start and end with an alphanumeric character';

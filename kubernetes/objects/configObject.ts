@@ -5,7 +5,7 @@
 
 import { lookUp } from '../../base/values/lookUp.ts';
 import { parseJson } from '../../base/values/parseJson.ts';
-import { fieldPath, formatFirstProblem, type Problem } from '../api/problem.ts';
+import { formatFirstProblem, type Problem } from '../api/problem.ts';
 import { type KindRules, readObject, withoutManagedFields } from '../api/readObject.ts';
 import { configMapSchema, secretSchema } from '../api/schema/configObject.ts';
 import { configKeyProblems } from '../api/validation/metadata/nameRules.ts';
@@ -84,7 +84,11 @@ export type ConfigResult =
 /** Rules for reading objects of each kind. All values of a Secret are confidential, even those of a wrong type. */
 const KIND_RULES: Readonly<Record<ConfigKind, KindRules>> = {
   ConfigMap: {},
-  Secret: { isSecret: ([field]) => field === 'data' || field === 'stringData' },
+  Secret: {
+    isSecret: ([field]) => field === 'data' || field === 'stringData',
+    mismatchHint: ({ type, reason }) =>
+      type.kind === 'bytes' && reason === 'format' ? ': plain text belongs in stringData' : '',
+  },
 };
 
 /** Reads an object of this kind. Unknown fields are removed with a warning. Messages never contain data of a Secret. */
@@ -103,7 +107,7 @@ interface ConfigFields {
   readonly metadata: ParsedConfig['metadata'];
   readonly type: string;
   readonly immutable?: boolean;
-  readonly data?: readonly (readonly [key: string, text: string])[];
+  readonly data?: Readonly<Record<string, string>>;
   readonly binaryData?: ConfigFields['data'];
   readonly stringData?: ConfigFields['data'];
 }
@@ -111,26 +115,11 @@ interface ConfigFields {
 function toConfig(kind: ConfigKind, fields: ConfigFields, warnings: readonly Problem[]): ConfigResult {
   const { metadata, type, immutable = false } = fields;
   const entries = DATA_FIELDS[kind].flatMap(([field, encoding]) =>
-    (fields[field] ?? []).map(([key, text]): DataEntry => {
+    Object.entries(fields[field] ?? {}).map(([key, text]): DataEntry => {
       return { field, key, value: encoding === 'text' ? text : { base64: text } };
     }),
   );
-  const problems = entries.flatMap(({ field, key, value }) =>
-    typeof value === 'string' || isBase64(value.base64) ? [] : [base64Problem(kind, field, key)],
-  );
-  if (problems.length > 0) return { problems: [...problems, ...warnings] };
   return { config: { kind, metadata, isImmutable: immutable, type, entries }, warnings };
-}
-
-/** Whether Go's base64 decoder accepts the text. It requires padding and ignores line breaks. */
-function isBase64(text: string): boolean {
-  const digits = text.replace(/[\r\n]/g, '');
-  return digits.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(digits);
-}
-
-function base64Problem(kind: ConfigKind, field: DataField, key: string): Problem {
-  const hint = kind === 'Secret' ? ': plain text belongs in stringData' : '';
-  return { path: fieldPath([field, key]), message: `Invalid value: illegal base64 data${hint}` };
 }
 
 const decodeValue = (value: ConfigValue): Buffer =>

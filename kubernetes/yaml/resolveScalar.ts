@@ -1,4 +1,5 @@
 /** Resolves scalars to values as goyaml.v2 does (`resolve.go`) for sigs.k8s.io/yaml. */
+import { base64Digits } from '../api/values/base64.ts';
 
 /** The value of a scalar. An integer is a bigint, and a float is a number. */
 export type ScalarValue = string | number | bigint | boolean | null;
@@ -151,11 +152,9 @@ function isTime(text: string): boolean {
 }
 
 function decodeBase64(text: string): string {
-  const base64 = text.replace(/[\r\n]/g, '');
-  if (!/^(?:[\w+/]{4})*(?:[\w+/]{2}==|[\w+/]{3}=)?$/.test(base64) || base64.includes('_')) {
-    throw new ScalarTypeError('the value of !!binary is not base64');
-  }
-  return decodeUtf8(Buffer.from(base64, 'base64'));
+  const digits = base64Digits(text);
+  if (digits === undefined) throw new ScalarTypeError('the value of !!binary is not base64');
+  return decodeUtf8(Buffer.from(digits, 'base64'));
 }
 
 /** Matches one UTF-8 character in a string of bytes (`unicode/utf8`), or else one invalid byte. */

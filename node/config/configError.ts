@@ -24,11 +24,14 @@ function findValue(input: unknown, path: readonly PropertyKey[]): unknown {
 
 const MAX_VALUE_LENGTH = 60;
 
+const toJsonNumber = (_key: string, value: unknown): unknown => (typeof value === 'bigint' ? Number(value) : value);
+
 function describeValue(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === Number.POSITIVE_INFINITY) return 'a number that is too large';
   if (value === Number.NEGATIVE_INFINITY) return 'a number that is too small';
-  return truncate(JSON.stringify(value) ?? String(value), MAX_VALUE_LENGTH);
+  if (typeof value === 'bigint') return String(value);
+  return truncate(JSON.stringify(value, toJsonNumber) ?? String(value), MAX_VALUE_LENGTH);
 }
 
 /** Whether a field or flag may contain a password or token, which must not appear in messages. */

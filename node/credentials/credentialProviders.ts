@@ -23,7 +23,7 @@ import {
   sectionSchema,
   stringSchema,
 } from '../config/fields/fields.ts';
-import { withoutNulls } from '../config/files/withoutNulls.ts';
+import { decodeConfig } from '../config/files/decodeConfig.ts';
 
 export interface ProviderPaths {
   /** Path of the configuration, which is a file or a directory of files. */
@@ -135,7 +135,7 @@ async function readProviders(
   if (!('values' in parsedFile))
     throw new ConfigError(`${file}: ${'problem' in parsedFile ? parsedFile.problem : parsedFile.beyond}`);
   const [source] = parsedFile.values;
-  const input = withoutNulls(schema, source);
+  const input = decodeConfig(schema, source);
   const parseResult = schema.safeParse(input);
   const errorLines = parseResult.success
     ? parseResult.data.providers.flatMap((each, index) =>

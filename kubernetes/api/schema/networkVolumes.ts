@@ -129,7 +129,7 @@ export const networkVolumeSources = {
     z.strictObject({
       gateway: z.string(),
       system: z.string(),
-      secretRef: localObjectReferenceSchema,
+      secretRef: secretRefSchema,
       sslEnabled: optionalFlagSchema,
       protectionDomain: optionalTextSchema,
       storagePool: optionalTextSchema,

@@ -1,13 +1,35 @@
 import * as z from 'zod/mini';
-import { parseQuantity } from '../values/quantity.ts';
+import { scalarMismatch, scalarValue } from '../decode/decodeScalar.ts';
+import type { ScalarKind } from '../decode/goType.ts';
+import { mismatchIssue } from '../decode/mismatchIssue.ts';
+import { withGoType } from '../decode/schemaType.ts';
+
+/** Creates the schema of a scalar with a JSON form of its own. */
+function scalarSchema<T>(kind: ScalarKind): z.ZodMiniType<T> {
+  const type = { kind };
+  const schema = z.pipe(
+    z.unknown(),
+    z.transform((value, { issues }) => {
+      const reason = scalarMismatch(value, type);
+      if (reason !== undefined) issues.push({ ...mismatchIssue({ path: [], value, type, reason }) });
+      return scalarValue(value, kind);
+    }),
+  );
+  // Safe cast, because only values of the kind match the schema.
+  return withGoType(schema as unknown as z.ZodMiniType<T>, type);
+}
 
 /** Schema of a quantity (`100m`, `64Mi`). Trims surrounding white space, and accepts numbers, including bigints. */
-export const quantitySchema = z
-  .pipe(
-    z.union([z.string(), z.number(), z.bigint()]),
-    z.transform((value) => String(value).trim()),
-  )
-  .check(z.refine((text) => parseQuantity(text) !== undefined, 'must be a quantity such as "100m", "1.5" or "64Mi"'));
+export const quantitySchema = scalarSchema<string>('quantity');
+
+/** Schema of an RFC 3339 timestamp, in all forms that `metav1.Time` accepts. */
+export const timeSchema = scalarSchema<string>('time');
+
+/** Schema of a port number or name. */
+export const intOrStringSchema = scalarSchema<number | string>('intOrString');
+
+/** Schema of bytes in base64 by key. */
+export const bytesMapSchema = z.record(z.string(), scalarSchema<string>('bytes'));
 
 /**
  * Schema of a string with a few allowed values. It accepts any string, as Kubernetes's decoder does, so that validation
@@ -15,21 +37,6 @@ export const quantitySchema = z
  */
 // Safe cast, because the type is that of a validated pod, and `validatePod` checks the values before a pod is used.
 export const enumStringSchema = <T extends string>() => z.string() as unknown as z.ZodMiniType<T, T>;
-
-/** Schema of an RFC 3339 timestamp, in all forms that `metav1.Time` accepts. */
-export const timeSchema = z.string().check(z.refine(isRfc3339Time, 'must be a time such as "2006-01-02T15:04:05Z"'));
-
-/** Whether `metav1.Time` accepts a text as a time. A comma may separate the fraction. */
-export function isRfc3339Time(text: string): boolean {
-  const [, date = '', time = ''] = RFC_3339.exec(text) ?? [];
-  // Reject dates such as February 30, which `Date` would convert to a day in March.
-  return date !== '' && new Date(`${date}T${time}Z`).toJSON()?.startsWith(`${date}T${time}`) === true;
-}
-
-const RFC_3339 = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:[.,]\d+)?(?:Z|[+-]\d\d:\d\d)$/;
-
-/** Schema of a port number or name. */
-export const intOrStringSchema = z.union([z.int32(), z.string()]);
 
 /** Schema of a string map, e.g. labels, annotations, selectors or attributes. */
 export const textMapSchema = z.record(z.string(), z.string());

@@ -80,22 +80,38 @@ export function nanosToUnit(nanos: bigint, unit: 'milli' | 'whole'): number {
 
 const BINARY_SUFFIXES = ['Ei', 'Pi', 'Ti', 'Gi', 'Mi', 'Ki', ''];
 const DECIMAL_SUFFIXES = ['E', 'P', 'T', 'G', 'M', 'k', '', 'm', 'u', 'n'];
+/** Exponents that a quantity with an exponent has in place of a decimal suffix. */
+const EXPONENTS: ReadonlyMap<string, string> = new Map(
+  DECIMAL_SUFFIXES.map((suffix, index) => [suffix, suffix === '' ? '' : `e${18 - 3 * index}`]),
+);
+
+/** Format of a quantity (`DecimalSI`, `BinarySI` and `DecimalExponent` in Go). */
+type QuantityFormat = 'decimal' | 'binary' | 'exponent';
+
+function formatOf(text: string): QuantityFormat {
+  if (text.endsWith('i')) return 'binary';
+  return /[eE][-+]?\d+$/.test(text) ? 'exponent' : 'decimal';
+}
 
 /**
  * Formats an amount in billionths of its unit with the largest suffix for which the number is an integer. A binary
  * amount that is fractional or below 1024 gets a decimal suffix (`CanonicalizeBytes` of
  * `apimachinery/pkg/api/resource/quantity.go`).
  */
-export function formatQuantity(nanos: bigint, family: 'decimal' | 'binary' = 'decimal'): string {
+export function formatQuantity(nanos: bigint, format: QuantityFormat = 'decimal'): string {
   if (nanos === 0n) return '0';
   const isSmall = nanos > -1024n * NANOS_PER_UNIT && nanos < 1024n * NANOS_PER_UNIT;
-  const isBinary = family === 'binary' && !isSmall && nanos % NANOS_PER_UNIT === 0n;
+  const isBinary = format === 'binary' && !isSmall && nanos % NANOS_PER_UNIT === 0n;
   const suffixes = isBinary ? BINARY_SUFFIXES : DECIMAL_SUFFIXES;
   const suffix = suffixes.find((each) => nanos % (NANOS_PER_SUFFIX.get(each) ?? 1n) === 0n) ?? 'n';
-  return `${nanos / (NANOS_PER_SUFFIX.get(suffix) ?? 1n)}${suffix}`;
+  const suffixText = format === 'exponent' ? (EXPONENTS.get(suffix) ?? '') : suffix;
+  return `${nanos / (NANOS_PER_SUFFIX.get(suffix) ?? 1n)}${suffixText}`;
 }
 
-/** Returns a quantity in canonical form, rounded up to thousandths, e.g. `500m` for `0.5` and `1Mi` for `1024Ki`. */
+/** Returns a quantity in canonical form, e.g. `500m` for `0.5` and `1Mi` for `1024Ki`. */
+export const exactQuantity = (text: string): string => formatQuantity(nanosOf(text), formatOf(text));
+
+/** Returns a quantity in canonical form, rounded up to thousandths. */
 export function canonicalQuantity(text: string): string {
   return quantityLike(nanosOf(text), text);
 }
@@ -107,5 +123,5 @@ export function canonicalQuantity(text: string): string {
 export function quantityLike(nanos: bigint, like: string): string {
   const nanosPerMilli = NANOS_PER_UNIT / 1000n;
   const roundedNanos = (nanos < 0n ? -divideUp(-nanos, nanosPerMilli) : divideUp(nanos, nanosPerMilli)) * nanosPerMilli;
-  return formatQuantity(roundedNanos, like.endsWith('i') ? 'binary' : 'decimal');
+  return formatQuantity(roundedNanos, formatOf(like));
 }

@@ -2,6 +2,7 @@
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
 import { closestWord } from '../../../base/text/closestWord.ts';
+import { withGoType } from '../../../kubernetes/api/decode/schemaType.ts';
 import { parseDuration } from '../../../kubernetes/api/values/parseDuration.ts';
 import { parseQuantity } from '../../../kubernetes/api/values/quantity.ts';
 
@@ -132,18 +133,13 @@ export function mapSchema<T extends z.ZodMiniType>(value: T): z.ZodMiniRecord<z.
   return z.record(z.string(), value, { error: 'expected a map of names to values' });
 }
 
-const mapsWithKnownKeys = new WeakSet<z.core.$ZodType>();
-
-/** Whether a section is a map in Go, whose entries can be null, rather than a struct with optional fields. */
-export const isMapInGo = (schema: z.core.$ZodType): boolean => mapsWithKnownKeys.has(schema);
-
 /** Maximum number of unknown names that an error lists individually. Any others are only counted. */
 const MAX_LISTED_KEYS = 10;
 
 /**
  * Creates the schema of a map with the given fields. The error has one line per unknown field, which suggests the most
- * similar known name. `keyNoun` is the noun for a key in error messages. Any noun other than "field" marks the section
- * as a map in Go.
+ * similar known name. `keyNoun` is the noun for a key in error messages. With any noun other than "field", the section is
+ * a map of strings in Go, whose entries can be null, rather than a struct.
  */
 export function sectionSchema<T extends z.core.$ZodLooseShape>(fields: T, keyNoun = 'field') {
   const knownNames = Object.keys(fields);
@@ -157,8 +153,7 @@ export function sectionSchema<T extends z.core.$ZodLooseShape>(fields: T, keyNou
       return [...lines, ...(remainingCount > 0 ? [`and ${remainingCount} more unknown ${keyNoun}s`] : [])].join('\n');
     },
   });
-  if (keyNoun !== 'field') mapsWithKnownKeys.add(schema);
-  return schema;
+  return keyNoun === 'field' ? schema : withGoType(schema, { kind: 'map', values: { kind: 'string' } });
 }
 
 /** Returns "; did you mean …?", or an empty string if no known name is similar. */

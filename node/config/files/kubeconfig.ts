@@ -5,12 +5,13 @@ import { MAX_FILE_BYTES, readTextFile, undefinedIfMissing } from '../../../actor
 import { messageOf } from '../../../base/failure.ts';
 import { printableLine } from '../../../base/text/printable.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
+import { base64Digits } from '../../../kubernetes/api/values/base64.ts';
 import { parseBounded } from '../../../kubernetes/yaml/boundedYaml.ts';
 import { ConfigError, describeIssues } from '../configError.ts';
 import { booleanSchema, listSchema, mapSchema, matchingStringSchema, stringSchema } from '../fields/fields.ts';
+import { decodeConfig } from './decodeConfig.ts';
 import { execSchema } from './execFields.ts';
 import { proxyUrl } from './proxyField.ts';
-import { withoutNulls } from './withoutNulls.ts';
 
 const serverSchema = matchingStringSchema('an address such as "https://192.0.2.1:6443"', (address) => {
   const url = URL.parse(address);
@@ -177,7 +178,7 @@ function parseSection<Schema extends z.core.$ZodType>(
   at: string,
   createError: CreateError,
 ) {
-  const parseResult = z.safeParse(schema, withoutNulls(schema, input));
+  const parseResult = z.safeParse(schema, decodeConfig(schema, input));
   if (parseResult.success) return parseResult.data;
   // Omit the input, because error messages must not contain keys or tokens.
   const [first = 'cannot be read'] = describeIssues(parseResult.error.issues, undefined, input);
@@ -215,6 +216,7 @@ function hasPem<Name extends PemName>(
   return Boolean(section[name] || section[`${name}-data`]);
 }
 
+/** Returns the text in base64 data, or an empty string if the data is malformed. */
 function decodeBase64(data: string): string {
-  return Buffer.from(data, 'base64').toString();
+  return Buffer.from(base64Digits(data) ?? '', 'base64').toString();
 }

@@ -9,8 +9,8 @@ import { listIgnoredGates } from '../featureGates.ts';
 import { allSettings } from '../settings/allSettings.ts';
 import { isGroup, type Settings } from '../settings/setting.ts';
 import { asFields } from '../settings/settingValues.ts';
+import { decodeConfig } from './decodeConfig.ts';
 import { type KubeletConfiguration, kubeletConfiguration } from './kubeletConfiguration.ts';
-import { withoutNulls } from './withoutNulls.ts';
 
 /** A parsed KubeletConfiguration, and the names of its fields that have no effect in this version. */
 export interface ConfigFile {
@@ -47,7 +47,7 @@ export function parseConfigFile(path: string, text: string): ConfigFile {
   if (parsedFile.values.length > 1)
     throw new ConfigError(`${path}: expected one KubeletConfiguration, got several documents`);
   const schema = kubeletConfiguration();
-  const input = withoutNulls(schema, parsedFile.values[0] ?? {});
+  const input = decodeConfig(schema, parsedFile.values[0] ?? {});
   const parseResult = schema.safeParse(input);
   if (!parseResult.success) {
     const errorLines = describeIssues(parseResult.error.issues, input, parsedFile.values[0]).map(

@@ -8,6 +8,7 @@ import type { V1Node, V1Pod, V1PodStatus } from '@kubernetes/client-node';
 import { type ApiPod, readApiPod } from '../../../kubernetes/api/pods/apiPod.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { PodStatus } from '../../../kubernetes/api/schema/status.ts';
+import type { Volume } from '../../../kubernetes/api/schema/volume.ts';
 import type { NodeObject } from '../../../kubernetes/node/nodeObject.ts';
 
 /** An object of the client as it is sent, in which a `Date` is a timestamp. */
@@ -34,8 +35,17 @@ type SentTime = string | null;
 /** The status patch adds the deprecated field that the client requires. */
 const nodeInfoOf = ({ status }: Pick<NodeObject, 'status'>) => ({ kubeProxyVersion: '', ...status.nodeInfo });
 
+/** The client requires the secret of a ScaleIO volume, although it is a pointer in Go. */
+const volumeOf = ({ scaleIO, ...volume }: Volume) => ({
+  ...volume,
+  ...(scaleIO === undefined ? {} : { scaleIO: { secretRef: {}, ...scaleIO } }),
+});
+
 const toClient = {
-  pod: (pod: Pod): Sent<V1Pod, SentTime> => pod,
+  pod: ({ spec: { volumes = [], ...spec }, ...pod }: Pod): Sent<V1Pod, SentTime> => ({
+    ...pod,
+    spec: { ...spec, volumes: volumes.map(volumeOf) },
+  }),
   podStatus: (status: PodStatus): Sent<V1PodStatus, SentTime> => status,
   node: ({ spec: _, ...node }: NodeObject): Sent<Omit<V1Node, 'spec'>, SentTime> => ({
     ...node,

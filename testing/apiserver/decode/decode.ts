@@ -1,11 +1,14 @@
 /**
- * Decodes request bodies as a kube-apiserver does. Values of a wrong type are rejected with the messages of Go's
- * decoder, unknown fields are reported and dropped, and values that Go would omit are dropped.
+ * Decodes request bodies as a kube-apiserver does: with the decoder of the node (`kubernetes/api/decode`), the messages
+ * of Go's decoder, and an encoder that writes the values as Go does.
  */
-import { isList, isObject, type Json, type JsonObject, objectOf } from '../json.ts';
-import type { Field, ObjectType, Type } from '../schema/types.ts';
-import { DecodeError } from './decodeError.ts';
-import { bytesOf, quantityOf, timeOf } from './scalars.ts';
+import { isRfc3339Time } from '../../../kubernetes/api/decode/decodeScalar.ts';
+import { decodeValue, type Mismatch } from '../../../kubernetes/api/decode/decodeValue.ts';
+import { countValidDigits } from '../../../kubernetes/api/values/base64.ts';
+import { isObject, type Json, type JsonObject } from '../json.ts';
+import type { ObjectType, Type } from '../schema/types.ts';
+import { DecodeError, kindOf } from './decodeError.ts';
+import { encodeObject } from './encode.ts';
 
 export interface Decoded {
   readonly object: JsonObject;
@@ -15,161 +18,107 @@ export interface Decoded {
 
 /** Decodes a value as an object of a type. Throws a `DecodeError`. */
 export function decode(value: Json, type: ObjectType): Decoded {
-  const unknown: string[] = [];
   if (!isObject(value))
     throw new DecodeError(`json: cannot unmarshal ${kindOf(value)} into Go value of type ${goName(type)}`);
-  return { object: fieldsOf(value, type, { unknown, path: '', goPath: '' }), unknown };
-}
-
-/** The position of a value: its path with indexes, and Go's path without. */
-interface Position {
-  readonly unknown: string[];
-  readonly path: string;
-  readonly goPath: string;
-}
-
-/** The field of a struct, for error messages. */
-interface FieldContext {
-  readonly struct: ObjectType;
-  readonly goType: string;
-}
-
-const child = (place: Position, name: string): Position => {
-  const [path, goPath] = [place.path, place.goPath].map((above) => (above === '' ? name : `${above}.${name}`));
-  return { ...place, path: path ?? name, goPath: goPath ?? name };
-};
-
-function fieldsOf(value: JsonObject, type: ObjectType, place: Position): JsonObject {
-  const read = new Map<string, Json>();
-  for (const [name, each] of Object.entries(value)) {
-    const field = type.field(name);
-    const at = child(place, name);
-    if (field === undefined) place.unknown.push(at.path);
-    else if (each !== null) read.set(name, decodeValue(each, field.type, at, { struct: type, goType: field.goType }));
-  }
-  return objectOf(type.fields.flatMap((name) => encodeField(name, type.field(name), read.get(name))));
-}
-
-/** The types that are structs in Go. Without a pointer they are never considered empty. */
-const STRUCTS: ReadonlySet<Type['kind']> = new Set(['object', 'time', 'intOrString', 'quantity']);
-
-/** Returns the field as Go writes it. An empty one is omitted, unless Go always writes it. */
-function encodeField(name: string, field: Field | undefined, value: Json | undefined): [string, Json][] {
-  if (field === undefined) return [];
-  const { goType, isAlwaysWritten: isWritten, omitsZero } = field;
-  if (goType.startsWith('*')) return value === undefined ? (isWritten ? [[name, null]] : []) : [[name, value]];
-  const shown = value ?? zeroOf(field.type);
-  const isStruct = STRUCTS.has(field.type.kind);
-  const isEmpty = isStruct ? omitsZero && value === undefined : isZero(shown);
-  if (isEmpty && !isWritten) return [];
-  // Go stores an empty list like a missing one.
-  return [[name, isList(shown) && shown.length === 0 ? null : shown]];
-}
-
-/** Go's zero value of a type. */
-function zeroOf(type: Type): Json {
-  switch (type.kind) {
-    case 'object':
-      return fieldsOf({}, type.of, { unknown: [], path: '', goPath: '' });
-    case 'string':
-    case 'bytes':
-      return '';
-    case 'boolean':
-      return false;
-    case 'integer':
-    case 'number':
-    case 'intOrString':
-      return 0;
-    case 'quantity':
-      return '0';
-    default:
-      return null;
-  }
-}
-
-const isZero = (value: Json): boolean =>
-  value === null ||
-  value === '' ||
-  value === 0 ||
-  value === false ||
-  (typeof value === 'object' && Object.keys(value).length === 0);
-
-function decodeValue(value: Json, type: Type, place: Position, told: FieldContext): Json {
-  // Go decodes a null entry as the zero value.
-  if (value === null) return zeroOf(type);
-  switch (type.kind) {
-    case 'object':
-      if (!isObject(value)) throw typeError(value, place, told);
-      return fieldsOf(value, type.of, place);
-    case 'map':
-      if (!isObject(value)) throw typeError(value, place, told);
-      return objectOf(
-        Object.entries(value).map(([name, each]) => {
-          // Go's path does not contain the key.
-          const at = { ...child(place, name), goPath: place.goPath };
-          return [name, decodeValue(each, type.values, at, entryOf(told))] as const;
-        }),
-      );
-    case 'list':
-      if (!isList(value)) throw typeError(value, place, told);
-      return value.map((each, index) => {
-        const at = { ...place, path: `${place.path}[${index}]` };
-        return decodeValue(each, type.items, at, entryOf(told));
-      });
-    case 'quantity':
-      return quantityOf(value);
-    case 'time':
-      return timeOf(value, told.goType.endsWith('MicroTime'));
-    case 'bytes':
-      return bytesOf(scalarOf(value, type.kind, place, told));
-    case 'any':
-      return value;
-    default:
-      return scalarOf(value, type.kind, place, told);
-  }
-}
-
-/** The field of an entry, whose Go type is the element type of the list or map. */
-const entryOf = ({ struct, goType }: FieldContext): FieldContext => ({
-  struct,
-  goType: goType.replace(/^\*?(?:\[\]|map\[\w+\])/, ''),
-});
-
-function scalarOf(
-  value: Json,
-  kind: 'string' | 'bytes' | 'boolean' | 'integer' | 'number' | 'intOrString',
-  place: Position,
-  told: FieldContext,
-) {
-  const isRight = {
-    string: typeof value === 'string',
-    bytes: typeof value === 'string',
-    boolean: typeof value === 'boolean',
-    integer: Number.isInteger(value),
-    number: typeof value === 'number',
-    intOrString: typeof value === 'string' || Number.isInteger(value),
-  }[kind];
-  if (!isRight) throw typeError(value, place, told);
-  return value;
-}
-
-function typeError(value: Json, { goPath }: Position, { struct, goType }: FieldContext): DecodeError {
-  const name = struct.name.slice(struct.name.lastIndexOf('.') + 1);
-  return new DecodeError(
-    `json: cannot unmarshal ${kindOf(value)} into Go struct field ${name}.${goPath} of type ${withPackage(goType)}`,
+  const decoded = decodeValue(value, { kind: 'object', of: type });
+  const [mismatch] = decoded.mismatches.toSorted(
+    (one, other) => Number(abortsDecoding(other)) - Number(abortsDecoding(one)),
   );
+  if (mismatch !== undefined) throw new DecodeError(messageOf(mismatch, type));
+  return {
+    // Safe cast, because a decoded value consists of parts of the input and zero values.
+    object: encodeObject(decoded.value as JsonObject, type),
+    unknown: decoded.unknownFields.map(({ path, name }) => pathOf([...path, name])),
+  };
 }
 
-/** The kind of a JSON value in Go's messages. A fractional number is shown with its value. */
-function kindOf(value: Json): string {
-  if (value === null) return 'null';
-  if (isList(value)) return 'array';
-  if (typeof value === 'number') return Number.isInteger(value) ? 'number' : `number ${value}`;
-  return typeof value === 'boolean' ? 'bool' : typeof value;
+const pathOf = (path: readonly (string | number)[]): string =>
+  path.reduce<string>(
+    (text, key) => (typeof key === 'number' ? `${text}[${key}]` : text === '' ? key : `${text}.${key}`),
+    '',
+  );
+
+/**
+ * Whether the type has a decoder of its own, whose error ends the decoding. Of all other errors, Go reports the first one
+ * after decoding the rest of the value.
+ */
+const abortsDecoding = ({ type: { kind } }: Mismatch): boolean =>
+  kind === 'quantity' || kind === 'time' || kind === 'microTime' || kind === 'intOrString';
+
+const QUANTITY_PATTERN = '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$';
+
+function messageOf(mismatch: Mismatch, type: ObjectType): string {
+  // Safe cast, because the value is a part of the input.
+  const value = mismatch.value as Json;
+  switch (mismatch.type.kind) {
+    case 'quantity':
+      return `quantities must match the regular expression '${QUANTITY_PATTERN}'`;
+    case 'time':
+    case 'microTime':
+      return typeof value === 'string'
+        ? timeMessage(value, mismatch.type.kind)
+        : fieldMessage(mismatch, value, type, 'string');
+    case 'intOrString':
+      return fieldMessage(mismatch, value, type, 'int32');
+    case 'bytes':
+      return typeof value === 'string'
+        ? `illegal base64 data at input byte ${countValidDigits(value)}`
+        : fieldMessage(mismatch, value, type);
+    default:
+      return fieldMessage(mismatch, value, type);
+  }
+}
+
+/**
+ * The message names the struct and the path of the field, without indexes and keys, and the Go type of the value.
+ * `decodedType` is the type into which the field's own decoder decodes a value.
+ */
+function fieldMessage({ path, reason }: Mismatch, value: Json, root: ObjectType, decodedType?: string): string {
+  let type: Type = { kind: 'object', of: root };
+  let [structName, goType] = ['', ''];
+  const names: string[] = [];
+  for (const key of path) {
+    if (type.kind === 'object') {
+      const field = type.of.field(String(key));
+      if (field === undefined) break;
+      structName = shortName(type.of);
+      names.push(String(key));
+      ({ type, goType } = field);
+    } else {
+      goType = goType.replace(/^\*?(?:\[\]|map\[\w+\])/, '');
+      type = entryTypeOf(type);
+    }
+  }
+  // An integer that is not in range is shown with its value.
+  const kind = reason === 'kind' ? kindOf(value) : `number ${String(value)}`;
+  const field = `${structName}.${names.join('.')}`;
+  return `json: cannot unmarshal ${kind} into Go struct field ${field} of type ${decodedType ?? withPackage(goType)}`;
+}
+
+const entryTypeOf = (type: Type): Type =>
+  type.kind === 'list' ? type.items : type.kind === 'map' ? type.values : type;
+
+const ZONE = 'Z07:00';
+const SECONDS = '2006-01-02T15:04:05';
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?<rest>(?:[.,]\d+)?(?:Z|[+-]\d\d:\d\d))$/;
+
+/** Go's message about a text that is not a time. */
+function timeMessage(text: string, kind: 'time' | 'microTime'): string {
+  const shown = JSON.stringify(text);
+  const layout = kind === 'microTime' ? `${SECONDS}.000000${ZONE}` : SECONDS + ZONE;
+  const unparsed = (rest: string, expected: string): string =>
+    `parsing time ${shown} as "${layout}": cannot parse ${JSON.stringify(rest)} as "${expected}"`;
+  const { rest } = TIME.exec(text)?.groups ?? {};
+  if (rest === undefined || Number.isNaN(Date.parse(text.replace(',', '.')))) return unparsed(text, '2006');
+  if (!isRfc3339Time(text)) return `parsing time ${shown}: day out of range`;
+  // Go accepts a fraction that the layout lacks, but requires one that the layout has.
+  const extraDigits = /^[.,]\d{6}(?<extra>\d.*)$/.exec(rest)?.groups?.extra;
+  return extraDigits === undefined ? unparsed(rest, '.000000') : unparsed(extraDigits, ZONE);
 }
 
 /** A type with its package, as Go prints it: `[]Container` is `[]v1.Container`. */
 const withPackage = (goType: string): string =>
   goType.replace(/^\*/, '').replaceAll(/\b(?:metav1\.|v1\.)?([A-Z]\w*)/g, 'v1.$1');
 
-const goName = ({ name }: ObjectType): string => `v1.${name.slice(name.lastIndexOf('.') + 1)}`;
+const shortName = ({ name }: ObjectType): string => name.slice(name.lastIndexOf('.') + 1);
+const goName = (type: ObjectType): string => `v1.${shortName(type)}`;

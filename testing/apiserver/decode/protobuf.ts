@@ -88,12 +88,14 @@ function singleValueOf(value: WireValue | undefined, type: Type): Json {
       return Buffer.from(bytesOf(value)).toString('base64');
     case 'boolean':
       return numberOf(value) !== 0;
-    case 'integer':
+    case 'int32':
+    case 'int64':
     case 'number':
       return numberOf(value);
     case 'quantity':
       return textOf(lastValue(fieldsIn(bytesOf(value)), 1));
     case 'time':
+    case 'microTime':
       return timeOf(fieldsIn(bytesOf(value)));
     case 'intOrString':
       return intOrString(fieldsIn(bytesOf(value)));

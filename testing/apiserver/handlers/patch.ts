@@ -1,6 +1,6 @@
 /** Patches objects (`endpoints/handlers/patch.go` of apiserver). */
 
-import { DecodeError } from '../decode/decodeError.ts';
+import { DecodeError, kindOf } from '../decode/decodeError.ts';
 import { invalidValue } from '../failures/causes.ts';
 import { badRequest, Failure, invalid } from '../failures/failures.ts';
 import { goText } from '../failures/goText.ts';
@@ -78,9 +78,8 @@ function parsePatch(text: string, isJsonPatch: boolean): Json {
   try {
     const change = parseBody(text);
     if (isJsonPatch ? isList(change) : isObject(change)) return change;
-    const kind = isList(change) ? 'array' : isObject(change) ? 'object' : typeof change;
     throw refused(
-      `json: cannot unmarshal ${kind} into Go value of type ${isJsonPatch ? '[]handlers.jsonPatchOp' : 'map[string]interface {}'}`,
+      `json: cannot unmarshal ${kindOf(change)} into Go value of type ${isJsonPatch ? '[]handlers.jsonPatchOp' : 'map[string]interface {}'}`,
     );
   } catch (error) {
     throw error instanceof SyntaxFailure ? refused(error.message) : error;

@@ -5,6 +5,7 @@
 
 import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
 import { lookUp } from '../../../base/values/lookUp.ts';
+import { kindOf } from '../decode/decodeError.ts';
 import { isList, isObject, type Json, type JsonList, objectOf } from '../json.ts';
 import { PatchError } from './patchError.ts';
 
@@ -17,8 +18,7 @@ const rejected = (): PatchError => new PatchError(REJECTED, 422);
 /** Returns the value with all operations applied. Throws a `PatchError` if one of them cannot be applied. */
 export function jsonPatch(value: Json, patch: Json): Json {
   if (!isList(patch)) {
-    const type = isObject(patch) ? 'object' : typeof patch;
-    const message = `json: cannot unmarshal ${type} into Go value of type []handlers.jsonPatchOp`;
+    const message = `json: cannot unmarshal ${kindOf(patch)} into Go value of type []handlers.jsonPatchOp`;
     throw new PatchError(`error decoding patch: ${message}`, 400);
   }
   if (patch.length > MAX_OPERATIONS) {

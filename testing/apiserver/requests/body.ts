@@ -1,11 +1,11 @@
 /** Reads the object in a request body, with the error messages of a kube-apiserver (`endpoints/handlers`). */
 import { messageOf } from '../../../base/failure.ts';
 import { decode } from '../decode/decode.ts';
-import { DecodeError } from '../decode/decodeError.ts';
+import { DecodeError, kindOf } from '../decode/decodeError.ts';
 import { duplicateFields } from '../decode/duplicates.ts';
 import { readProtobuf } from '../decode/protobuf.ts';
 import { badRequest, type Failure } from '../failures/failures.ts';
-import { isList, isObject, type Json, type JsonObject, objectOf, textAt } from '../json.ts';
+import { isObject, type Json, type JsonObject, objectOf, textAt } from '../json.ts';
 import { groupVersion, type Resource } from '../resources/resource.ts';
 import type { Types } from '../schema/types.ts';
 import { parseBody, SyntaxFailure } from './mediaTypes.ts';
@@ -99,17 +99,12 @@ function parseObject({ text, contentType }: Body, { kind }: Expected): JsonObjec
   try {
     const value = parseBody(text, contentType);
     if (isObject(value)) return value;
-    throw new SyntaxFailure(`json: cannot unmarshal ${jsonKind(value)} into Go value of type ${KIND_STRUCT}`);
+    throw new SyntaxFailure(`json: cannot unmarshal ${kindOf(value)} into Go value of type ${KIND_STRUCT}`);
   } catch (error) {
     if (!(error instanceof SyntaxFailure)) throw error;
     const why = `couldn't get version/kind; json parse error: ${error.message} (${summary(Buffer.from(text))})`;
     throw badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why}`);
   }
-}
-
-function jsonKind(value: Json): string {
-  if (isList(value)) return 'array';
-  return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
 const SUMMARY_BYTES = 30;

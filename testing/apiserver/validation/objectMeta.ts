@@ -5,7 +5,8 @@
 import * as z from 'zod/mini';
 import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
 import { lookUp } from '../../../base/values/lookUp.ts';
-import { withZeroValues } from '../../../kubernetes/api/defaults/zeroValues.ts';
+import { decodeValue } from '../../../kubernetes/api/decode/decodeValue.ts';
+import { goTypeOf } from '../../../kubernetes/api/decode/schemaType.ts';
 import { manifestMetaSchema } from '../../../kubernetes/api/schema/meta.ts';
 import {
   type NameRule,
@@ -20,7 +21,7 @@ import { isList, type Json, type JsonObject, numberAt, objectAt, textAt } from '
 
 /** Parses decoded metadata, which has the types of its schema already. */
 const metaOf = (metadata: JsonObject): ObjectMeta =>
-  z.parse(manifestMetaSchema, withZeroValues(manifestMetaSchema, metadata));
+  z.parse(manifestMetaSchema, decodeValue(metadata, goTypeOf(manifestMetaSchema)).value);
 
 /** Validates the metadata of a new object. */
 export const createdMetaCauses = (metadata: JsonObject, rule: NameRule): Cause[] =>

@@ -142,8 +142,8 @@ describe('readManifest', () => {
     const value = { ...good, metadata: {}, spec: { hostname: 1, containers: [{ image: 1 }] } };
     expect(problems(value).map(({ path }) => path)).toEqual([
       'metadata.name',
-      'spec.containers[0].image',
       'spec.hostname',
+      'spec.containers[0].image',
     ]);
   });
 
@@ -245,7 +245,7 @@ describe('a value that YAML does not parse as a string', () => {
     [
       'terminationGracePeriodSeconds: 9223372036854775808',
       'spec.terminationGracePeriodSeconds',
-      'Invalid value: the number is too large',
+      'Invalid value: the number is too large: must be less than or equal to 9007199254740991',
     ],
   ])('%s is reported with its source text, its line and a suggestion to quote it', (spec, path, message) => {
     expect(podOf(spec)).toMatchObject({ problems: [{ path, message }] });

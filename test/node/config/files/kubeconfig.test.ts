@@ -124,6 +124,10 @@ describe('a kubeconfig', () => {
       'clusters: "near": certificate-authority-data: expected a PEM block in base64',
     ],
     [
+      cluster({ ...SERVER, 'certificate-authority-data': `${base64(PEM)}!` }),
+      'clusters: "near": certificate-authority-data: expected a PEM block in base64',
+    ],
+    [
       cluster({ ...SERVER, 'proxy-url': 'ftp://:SECRET@proxy' }),
       'clusters: "near": proxy-url: expected an address such as "http://192.0.2.1:3128" or "socks5://192.0.2.1:1080"',
     ],

@@ -140,6 +140,13 @@ describe('a valid configuration', () => {
     expect(mistakes('clusterDNS: [~]')).toThrow('clusterDNS[0]: expected an IP address, got ""');
   });
 
+  test('reports an integer that a number cannot represent', () => {
+    const mistakes = (text: string) => () => parseConfigFile('/k', head + text);
+    expect(mistakes('clusterDomain: 9223372036854775809')).toThrow('got 9223372036854775809');
+    expect(mistakes('clusterDomain: [9223372036854775809]')).toThrow('got [9223372036854776000]');
+    expect(mistakes('maxPods: 9223372036854775809')).toThrow('maxPods: expected a whole number');
+  });
+
   test('has paths relative to the directory of the file', () => {
     const { config } = parseConfigFile('/etc/kubernetes/k.yaml', `${head}staticPodPath: manifests\npodLogsDir: /logs`);
     expect(config.staticPodPath).toBe('/etc/kubernetes/manifests');

@@ -48,6 +48,13 @@ describe('decoding adds the zero values that Go serializes', () => {
   });
 });
 
+test('an empty list is stored as null where Go writes it', () => {
+  expect(read('Pod', { spec: { containers: [] } })).toMatchObject({ spec: { containers: null } });
+  const extra = { a: [] };
+  const request = types.named('io.k8s.api.certificates.v1.CertificateSigningRequestSpec');
+  expect(decode({ extra, usages: [] }, request).object).toMatchObject({ extra: { a: null } });
+});
+
 test('unknown fields are reported in order and dropped', () => {
   const given = {
     metadata: { name: 'a', strange: true },
@@ -59,6 +66,9 @@ test('unknown fields are reported in order and dropped', () => {
   expect(object).toMatchObject({ metadata: { name: 'a' }, spec: { nodeSelector: { comand: 'x' } } });
   expect(Object.hasOwn(object, 'constructor')).toBe(false);
 });
+
+const HOST_PORT: Json = { spec: { containers: [{ ports: [{ hostPort: 2 ** 31 }] }] } };
+const TARGET_PORT: Json = { spec: { ports: [{ targetPort: true }] } };
 
 test.each<[string, string, Json]>([
   ['string into Go struct field PodSpec.spec.containers of type []v1.Container', 'Pod', { spec: { containers: 'x' } }],
@@ -74,8 +84,23 @@ test.each<[string, string, Json]>([
   ],
   ['bool into Go struct field ObjectMeta.metadata.labels of type string', 'Pod', { metadata: { labels: { a: true } } }],
   ['string into Go struct field PodSpec.spec.containers of type v1.Container', 'Pod', { spec: { containers: ['x'] } }],
+  [
+    'number 2147483648 into Go struct field ContainerPort.spec.containers.ports.hostPort of type int32',
+    'Pod',
+    HOST_PORT,
+  ],
+  ['bool into Go struct field ServicePort.spec.ports.targetPort of type int32', 'Service', TARGET_PORT],
   ['array into Go value of type v1.Pod', 'Pod', []],
   ['null into Go value of type v1.Node', 'Node', null],
 ])('a value of the wrong type is rejected: cannot unmarshal %s', (message, kind, value) => {
   expect(() => read(kind, value)).toThrow(`json: cannot unmarshal ${message}`);
+});
+
+test('the first mismatch is reported, unless the type of a value has a decoder of its own', () => {
+  const mistyped = {
+    metadata: { labels: { a: 1 } },
+    spec: { hostNetwork: 'x', overhead: { cpu: 'lots', memory: 'more' } },
+  };
+  expect(() => read('Pod', { ...mistyped, spec: { hostNetwork: 'x' } })).toThrow('ObjectMeta.metadata.labels');
+  expect(() => read('Pod', mistyped)).toThrow('quantities must match');
 });

@@ -72,6 +72,7 @@ test('a patch that is not a list of operations, or is too long, is rejected', ()
   const message = 'error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp';
   expect(() => jsonPatch(before, {})).toThrow(expect.objectContaining({ code: 400, message }));
   expect(() => jsonPatch(before, 'x')).toThrow(/cannot unmarshal string/);
+  expect(() => jsonPatch(before, true)).toThrow(/cannot unmarshal bool/);
   const many = Array.from({ length: 10_001 }, () => op('test', '/no', { value: null }));
   expect(() => jsonPatch(before, many)).toThrow(
     expect.objectContaining({ code: 413, message: expect.stringMatching(/is 10000, got 10001$/) }),
