@@ -15,6 +15,7 @@ import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { formatClaimCheckpoint, parseClaimCheckpoint } from '../../kubernetes/claims/claimCheckpoint.ts';
 import { type ClaimDevice, type ClaimDriver, type ClaimState, claimKey } from '../../kubernetes/claims/claimState.ts';
 import { containerCdiIds, containerClaimStates } from '../../kubernetes/claims/containerDevices.ts';
+import { formatHealthCheckpoint, parseHealthCheckpoint } from '../../kubernetes/claims/healthCheckpoint.ts';
 import { allocatedDrivers, type PodClaim, podClaims, type ResourceClaim } from '../../kubernetes/claims/podClaims.ts';
 import { createAlarm } from '../alarm.ts';
 import type { FactFeed } from '../boundary.ts';
@@ -23,6 +24,7 @@ import { KeyLocks } from './keyLocks.ts';
 import type { ClaimReference, ClaimResult, PrepareResult, ResourceDrivers } from './resourceDrivers.ts';
 
 const FILE_NAME = 'dra_manager_state';
+const HEALTH_FILE_NAME = 'dra_health_state';
 /** Maximum interval between two checks for outdated health reports. */
 const HEALTH_CHECK_MS = 3_600_000;
 
@@ -35,6 +37,9 @@ export interface ClaimManagerDependencies {
   readonly drivers: ResourceDrivers;
   /** Whether to follow the health of devices that drivers report. */
   readonly reportsHealth: boolean;
+  /** Whether the statuses of containers contain the messages about the health of devices. */
+  readonly reportsHealthMessages: boolean;
+  readonly onError: (error: unknown) => void;
   /** Fetches a ResourceClaim from the API server. */
   readonly fetchClaim: (
     claim: { readonly namespace: string; readonly name: string },
@@ -64,6 +69,7 @@ export class ClaimManager {
    */
   readonly #leftoverUids = new Set<string>();
   #pendingWrite: Promise<void> = Promise.resolve();
+  #pendingHealthWrite: Promise<void> = Promise.resolve();
   #reportClaims = () => {};
 
   constructor(dependencies: ClaimManagerDependencies) {
@@ -71,9 +77,13 @@ export class ClaimManager {
     this.#healths = new DeviceHealths(dependencies.clock);
   }
 
-  /** Reads the checkpoint of the previous agent. Rejects with the kubelet's message if it is damaged. */
+  /**
+   * Reads the checkpoints of the previous agent. Rejects with the kubelet's message if that of the claims is damaged. The
+   * health of devices starts out unknown if its checkpoint is.
+   */
   async load(): Promise<void> {
-    const { files, rootDir } = this.#dependencies;
+    const { files, rootDir, reportsHealth, onError } = this.#dependencies;
+    if (reportsHealth) await this.#loadHealth().catch(onError);
     try {
       for (const claim of parseClaimCheckpoint(await files.readFile(join(rootDir, FILE_NAME))))
         this.#claims.set(claimKey(claim), claim);
@@ -82,6 +92,30 @@ export class ClaimManager {
       const message = `create ResourceClaim cache: GetOrCreate() on checkpoint state: failed to get checkpoint ${FILE_NAME}: ${messageOf(cause)}`;
       throw new NodeFailure('InvalidConfig', `${message}, please drain node and remove DRA state file`, { cause });
     }
+  }
+
+  async #loadHealth(): Promise<void> {
+    const { files, rootDir } = this.#dependencies;
+    try {
+      this.#healths.restore(parseHealthCheckpoint(await files.readFile(join(rootDir, HEALTH_FILE_NAME))));
+    } catch (cause) {
+      if (isMissing(cause)) return;
+      const message = `Failed to load health checkpoint ${HEALTH_FILE_NAME}: ${messageOf(cause)}`;
+      throw new NodeFailure('InvalidConfig', message, { cause });
+    }
+  }
+
+  /**
+   * Writes the health of devices after any write in progress. A failure is only reported, because drivers report the
+   * health again.
+   */
+  #saveHealth(): void {
+    const { files, rootDir, onError } = this.#dependencies;
+    const write = async () => {
+      const content = formatHealthCheckpoint(this.#healths.lastReports());
+      await replaceFile(files, join(rootDir, HEALTH_FILE_NAME), { content, mode: 0o600 });
+    };
+    this.#pendingHealthWrite = this.#pendingHealthWrite.then(write).catch(onError);
   }
 
   /** Sends the claims and the drivers whenever they change. */
@@ -105,11 +139,11 @@ export class ClaimManager {
     };
     const health = {
       reported: (...args: Parameters<DeviceHealths['update']>) => {
-        this.#healths.update(...args);
+        if (this.#healths.update(...args)) this.#saveHealth();
         alarm.ring();
       },
       lost: (driver: string) => {
-        this.#healths.clear(driver);
+        if (this.#healths.clear(driver)) this.#saveHealth();
         alarm.ring();
       },
     };
@@ -129,9 +163,14 @@ export class ClaimManager {
   #withHealth(claim: ClaimState): ClaimState {
     const drivers = claim.drivers.map(({ name, devices }) => ({
       name,
-      devices: devices.map((device) => ({ ...device, health: this.#healths.find(name, device) })),
+      devices: devices.map((device) => ({ ...device, health: this.#healthOf(name, device) })),
     }));
     return { ...claim, drivers };
+  }
+
+  #healthOf(driver: string, device: ClaimDevice): ClaimDevice['health'] {
+    const health = this.#healths.find(driver, device);
+    return health === undefined || this.#dependencies.reportsHealthMessages ? health : { ...health, message: '' };
   }
 
   /**

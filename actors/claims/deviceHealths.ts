@@ -1,10 +1,9 @@
 /** Caches the health of devices as their drivers report it (`pkg/kubelet/cm/dra/healthinfo.go`). */
 import type { Clock } from '../../base/time/clock.ts';
 import type { ClaimDevice } from '../../kubernetes/claims/claimState.ts';
+import { DEFAULT_HEALTH_TIMEOUT_MS, type DeviceHealthRecord } from '../../kubernetes/claims/healthCheckpoint.ts';
 import type { DeviceHealthReport } from './resourceDrivers.ts';
 
-/** Time after which a report is outdated, unless the driver specifies one. */
-const DEFAULT_TIMEOUT_MS = 30_000;
 /**
  * Maximum length in bytes of a health message in a container's status. Longer messages are truncated and end with an
  * ellipsis.
@@ -13,57 +12,79 @@ const MAX_MESSAGE_BYTES = 1_024;
 
 type DeviceHealth = NonNullable<ClaimDevice['health']>;
 
-interface CachedHealth extends DeviceHealth {
-  readonly expiresAt: number;
-}
-
 export class DeviceHealths {
   readonly #clock: Clock;
   /** Keyed by driver, and then by pool and device. */
-  readonly #healths = new Map<string, Map<string, CachedHealth>>();
+  readonly #records = new Map<string, Map<string, DeviceHealthRecord>>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /**
-   * Records a complete list of a driver's devices. A device that is missing from the list retains its last reported
-   * health until that report expires.
-   */
-  update(driver: string, reports: readonly DeviceHealthReport[]): void {
-    const now = this.#clock.now();
-    const healths = new Map([...(this.#healths.get(driver) ?? [])].filter(([, { expiresAt }]) => expiresAt >= now));
-    for (const { timeoutSeconds, status, message, ...device } of reports) {
-      const timeoutMs = timeoutSeconds > 0 ? timeoutSeconds * 1_000 : DEFAULT_TIMEOUT_MS;
-      healths.set(deviceKey(device), { status, message: shortened(message), expiresAt: now + timeoutMs });
+  /** Restores the reports that an earlier run of the agent stored. */
+  restore(records: readonly DeviceHealthRecord[]): void {
+    for (const record of records) {
+      const { driver } = record;
+      this.#records.set(driver, new Map(this.#records.get(driver)).set(deviceKey(record), record));
     }
-    this.#healths.set(driver, healths);
   }
 
-  clear(driver: string): void {
-    this.#healths.delete(driver);
+  /**
+   * Records a complete list of a driver's devices. A device that is missing from the list retains its last reported
+   * health until that report expires. Returns whether anything except the times of the reports has changed.
+   */
+  update(driver: string, reports: readonly DeviceHealthReport[]): boolean {
+    const now = this.#clock.now();
+    const previousRecords = this.#records.get(driver) ?? new Map<string, DeviceHealthRecord>();
+    const records = new Map([...previousRecords].filter(([, record]) => expiryOf(record) >= now));
+    let isChanged = records.size < previousRecords.size;
+    for (const { timeoutSeconds, status, message, ...device } of reports) {
+      const timeoutMs = timeoutSeconds > 0 ? timeoutSeconds * 1_000 : DEFAULT_HEALTH_TIMEOUT_MS;
+      const record = { ...device, driver, status, message: shortened(message), updatedAt: now, timeoutMs };
+      const previous = previousRecords.get(deviceKey(device));
+      isChanged ||=
+        previous?.status !== status || previous.message !== record.message || previous.timeoutMs !== timeoutMs;
+      records.set(deviceKey(device), record);
+    }
+    this.#records.set(driver, records);
+    return isChanged;
+  }
+
+  /** Drops the reports of a driver. Returns whether there were any. */
+  clear(driver: string): boolean {
+    return this.#records.delete(driver);
+  }
+
+  /** Returns the last report about each device. */
+  lastReports(): readonly DeviceHealthRecord[] {
+    return [...this.#records.values()].flatMap((records) => [...records.values()]);
   }
 
   /** Returns the health of a device. Undefined if the driver has not reported it recently. */
   find(driver: string, device: Pick<ClaimDevice, 'poolName' | 'deviceName'>): DeviceHealth | undefined {
-    const health = this.#healths.get(driver)?.get(deviceKey(device));
-    if (health === undefined || health.expiresAt < this.#clock.now()) return undefined;
-    const { status, message } = health;
+    const record = this.#records.get(driver)?.get(deviceKey(device));
+    if (record === undefined || expiryOf(record) < this.#clock.now()) return undefined;
+    const { status, message } = record;
     return { status, message };
   }
 
   /** Returns the time at which the next health report expires, or Infinity if there are no reports. */
   nextExpiry(): number {
     const now = this.#clock.now();
-    const expiries = [...this.#healths.values()].flatMap((healths) =>
-      [...healths.values()].map((each) => each.expiresAt),
+    return (
+      Math.min(
+        ...this.lastReports()
+          .map(expiryOf)
+          .filter((at) => at >= now),
+      ) + 1
     );
-    return Math.min(...expiries.filter((at) => at >= now)) + 1;
   }
 }
 
 const deviceKey = ({ poolName, deviceName }: Pick<ClaimDevice, 'poolName' | 'deviceName'>): string =>
   `${poolName}/${deviceName}`;
+
+const expiryOf = ({ updatedAt, timeoutMs }: DeviceHealthRecord): number => updatedAt + timeoutMs;
 
 function shortened(message: string): string {
   const bytes = Buffer.from(message);

@@ -4,7 +4,13 @@ import { type Clock, type SteadyClock, steadyClock } from '../../base/time/clock
 import { goDuration } from '../../base/time/duration.ts';
 import { lookUp } from '../../base/values/lookUp.ts';
 import type { CallOptions, Cri } from '../../cri/client/calls.ts';
-import { labeledContainerName, POD_NAME_LABEL, POD_NAMESPACE_LABEL } from '../../cri/config/labels.ts';
+import {
+  annotatedImages,
+  imagesOf,
+  labeledContainerName,
+  POD_NAME_LABEL,
+  POD_NAMESPACE_LABEL,
+} from '../../cri/config/labels.ts';
 import type { Container, Image } from '../../cri/generated/runtime.ts';
 import { imageSpec } from '../../cri/images/imageSpec.ts';
 import { runtimeConfig } from '../../cri/images/runtimeConfig.ts';
@@ -271,24 +277,21 @@ export class ImageCollector {
   }
 
   /**
-   * Updates the images that the containers mount. Reads only the status of new containers, because a container's mounts
-   * never change.
+   * Updates the images that the containers mount. Reads the status only of new containers without the annotation, which
+   * other agents have created, because the call would be repeated for each container at every start.
    */
   async #readMounts(containers: readonly Container[], options: CallOptions): Promise<void> {
     const { cri } = this.#dependencies;
     const mountedImages = new Map<string, readonly string[]>();
-    for (const { id } of containers) {
-      const previous = this.#mountedImages.get(id);
+    for (const container of containers) {
+      const { id } = container;
+      const previous = annotatedImages(container) ?? this.#mountedImages.get(id);
       if (previous !== undefined) {
         mountedImages.set(id, previous);
         continue;
       }
       const response = await cri.containerStatus({ containerId: id, verbose: false }, options).catch(ignoreNotFound);
-      const mounts = response?.status?.mounts ?? [];
-      mountedImages.set(
-        id,
-        mounts.flatMap(({ image }) => (image ? [image.image] : [])),
-      );
+      mountedImages.set(id, imagesOf(response?.status?.mounts ?? []));
     }
     this.#mountedImages = mountedImages;
   }

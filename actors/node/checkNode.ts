@@ -180,6 +180,7 @@ const configSchemas: { readonly [Field in keyof NodeAgentConfig]-?: z.ZodMiniTyp
   devicePluginDir: z.optional(pathSchema),
   reportsProcessOomKills: optionalBooleanSchema,
   reportsDeviceHealth: optionalBooleanSchema,
+  reportsHealthMessages: optionalBooleanSchema,
   reservedCgroups: z.optional(stringArraySchema),
   endsAll: optionalBooleanSchema,
   takesOver: optionalBooleanSchema,

@@ -252,6 +252,8 @@ async function openDependencies(config: FullConfig, parts: NodeParts): Promise<N
     clock,
     drivers: parts.drivers ?? noDrivers,
     reportsHealth: config.reportsDeviceHealth ?? true,
+    reportsHealthMessages: config.reportsHealthMessages ?? true,
+    onError: (error) => onError('claims', error),
     ...claimReader(parts.cluster),
   });
   const commonDependencies = {

@@ -75,6 +75,10 @@ export interface NodeAgentConfig
   readonly shutdown?: Pick<ShutdownInput, 'periods'>;
   /** The directory of device plugins and their sockets. Undefined if the node has no device plugins. */
   readonly devicePluginDir?: string;
+  /**
+   * Whether the statuses of containers contain the messages of drivers about the health of devices. Defaults to true.
+   */
+  readonly reportsHealthMessages?: boolean;
   /** Whether to take over the pods of other agents that have a directory below the root directory. */
   readonly takesOver?: boolean;
 }

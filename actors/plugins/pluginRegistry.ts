@@ -67,28 +67,25 @@ interface PluginSocket {
 
 export class PluginRegistry {
   readonly #dependencies: PluginRegistryDependencies;
-  readonly #handlers = new Map<string, PluginHandler>();
-  readonly #signals: AbortSignal[] = [];
+  /** The last handler of each plugin type. No scan runs after the signal of one has aborted. */
+  readonly #followers = new Map<string, { readonly handler: PluginHandler; readonly signal: AbortSignal }>();
   readonly #sockets = new Map<string, PluginSocket>();
-  #scans: Promise<void> | undefined;
+  /** Ends when the plugins are deregistered. */
+  #scans: Promise<void> = Promise.resolve();
 
   constructor(dependencies: PluginRegistryDependencies) {
     this.#dependencies = dependencies;
   }
 
   /**
-   * Handles the plugins of one type until the signal aborts, which stops the registration of all types. No plugin is
-   * registered until all types have handlers, because a plugin may exit if its registration is refused.
+   * Handles the plugins of one type until the signal aborts, which deregisters the plugins of all types. No plugin is
+   * registered until all types have handlers, because a plugin may exit if its registration is refused. A type whose
+   * signal has aborted can be followed again.
    */
   async follow(type: string, handler: PluginHandler, signal: AbortSignal): Promise<void> {
     const { clock, types } = this.#dependencies;
-    this.#handlers.set(type, handler);
-    this.#signals.push(signal);
-    if (types.every((each) => this.#handlers.has(each)))
-      this.#scans = followPlugins(
-        { ...this.#dependencies, handlers: this.#handlers, sockets: this.#sockets },
-        AbortSignal.any(this.#signals),
-      );
+    this.#followers.set(type, { handler, signal });
+    if (types.every((each) => this.#followers.has(each))) this.#startScans();
     await waitOnce(Number.MAX_SAFE_INTEGER, clock, signal);
     await this.#scans;
   }
@@ -96,6 +93,15 @@ export class PluginRegistry {
   /** Returns the state of each socket in the directory. */
   socketStates(): PluginSocketState[] {
     return [...this.#sockets].map(([socketPath, { isAccepted }]) => ({ socketPath, isAccepted }));
+  }
+
+  /** Starts the scans with the current handlers, after the plugins of earlier handlers have been deregistered. */
+  #startScans(): void {
+    const handlers = new Map([...this.#followers].map(([type, { handler }]) => [type, handler]));
+    const signal = AbortSignal.any([...this.#followers.values()].map((each) => each.signal));
+    this.#scans = this.#scans.then(() =>
+      followPlugins({ ...this.#dependencies, handlers, sockets: this.#sockets }, signal),
+    );
   }
 }
 
@@ -118,6 +124,7 @@ async function followPlugins(dependencies: ScanDependencies, signal: AbortSignal
     if (!signal.aborted) await waitOnce(clock.now() + SCAN_INTERVAL_MS, clock, signal);
   }
   for (const { registration } of sockets.values()) registration?.handler.deregister(registration.plugin);
+  sockets.clear();
 }
 
 /** Returns the identities of the sockets in a directory and its subdirectories, by path. */

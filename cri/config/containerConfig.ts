@@ -52,19 +52,22 @@ export function containerConfig(input: ContainerConfigInput): ContainerConfig {
   const environment = withDeviceVariables(input.environment, edits);
   const securityContext = buildContainerSecurityContext(pod, container, node, imageUser, userRange);
   const { namespaceOptions } = securityContext;
+  const volumeMounts = containerMounts(input);
   return ContainerConfig.fromPartial({
     metadata: { name: container.name, attempt },
     image: { image: imageRef, userSpecifiedImage: container.image },
     ...expandedCommand(container, environment),
     workingDir: container.workingDir ?? '',
     envs: environment.map(({ name, value }) => ({ key: name, value: textToBytes(value) })),
-    mounts: [...edits.mounts.map(toDeviceMount), ...containerMounts(input)].map((mount) =>
-      withIdMappings(mount, userRange),
-    ),
+    mounts: [...edits.mounts.map(toDeviceMount), ...volumeMounts].map((mount) => withIdMappings(mount, userRange)),
     devices: [...edits.devices, ...containerDevices(input)],
     CDIDevices: [...edits.cdiDevices, ...cdiDevices].map((name) => ({ name })),
     labels: containerLabels(pod, container),
-    annotations: { ...Object.fromEntries(edits.annotations), ...containerAnnotations(pod, container, attempt) },
+    annotations: {
+      ...Object.fromEntries(edits.annotations),
+      ...containerAnnotations(pod, container, attempt),
+      [labels.MOUNTED_IMAGES_ANNOTATION]: labels.mountedImagesAnnotation(volumeMounts),
+    },
     logPath: `${container.name}/${attempt}.log`,
     stdin: container.stdin ?? false,
     stdinOnce: container.stdinOnce ?? false,

@@ -3,7 +3,7 @@
  * cAdvisor read them.
  */
 import { lookUp } from '../../base/values/lookUp.ts';
-import type { Container } from '../generated/runtime.ts';
+import type { Container, Mount } from '../generated/runtime.ts';
 
 /**
  * Label with the name of the pod to which a sandbox or container belongs. The agent ignores sandboxes without the label
@@ -30,6 +30,26 @@ export const POD_DELETION_GRACE_PERIOD_ANNOTATION = 'io.kubernetes.pod.deletionG
 
 /** Annotation on sandboxes that identifies the agent that created the sandbox. See `ownerAnnotation`. */
 export const OWNER_ANNOTATION = 'statelet.io/owner';
+
+/**
+ * Annotation on containers with the references of the images that they mount, separated by commas. Lists of containers
+ * include annotations but not mounts.
+ */
+export const MOUNTED_IMAGES_ANNOTATION = 'statelet.io/mounted-images';
+
+/** Returns the value of the annotation for a container with these mounts. */
+export const mountedImagesAnnotation = (mounts: readonly Mount[]): string => imagesOf(mounts).join();
+
+/** Returns the references of the images in a container's mounts. */
+export const imagesOf = (mounts: readonly Mount[]): string[] =>
+  mounts.flatMap(({ image }) => (image ? [image.image] : []));
+
+/** Returns the images that a listed container mounts. Undefined if a program without the annotation created it. */
+export function annotatedImages({ annotations }: Pick<Container, 'annotations'>): readonly string[] | undefined {
+  return lookUp(annotations, MOUNTED_IMAGES_ANNOTATION)
+    ?.split(',')
+    .filter((image) => image !== '');
+}
 
 /** Returns the value of the owner annotation, which consists of the agent's root directory and the node's name. */
 export function ownerAnnotation(rootDir: string, nodeName: string): string {

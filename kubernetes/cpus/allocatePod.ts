@@ -152,6 +152,27 @@ export function allocatePod(
   return { assignments: allocation.assignments, counts };
 }
 
+/**
+ * Returns the NUMA nodes for a container of an admitted pod that needs devices again, or undefined if any node is as
+ * good as another. The CPUs and memory that the pod has yield the same hints as at its admission. The policy does not
+ * refuse the container, because its pod has been admitted.
+ */
+export function numaNodesOfAdmitted(
+  managers: ResourceManagers,
+  assignments: ResourceAssignments,
+  { pod, container }: PodContainer,
+  devices: PodDeviceAllocator,
+): CpuSet | undefined {
+  const hints =
+    managers.topologyManager?.policy.isPerPod === true
+      ? [...podHints(managers, assignments, pod), ...devices.podHints()]
+      : [
+          ...containerHints(managers, { assignments, reusableCpus: NO_CPUS, reusableMemory: [] }, { pod, container }),
+          ...devices.containerHints(container),
+        ];
+  return chooseNumaNodes(managers, hints).hint.nodes;
+}
+
 /** Returns the hints of all managers for a pod as a whole. */
 const podHints = (
   { cpuPolicy }: ResourceManagers,

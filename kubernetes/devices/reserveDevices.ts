@@ -156,14 +156,19 @@ export function reserveDevices(pool: DevicePool, pod: Pod): PodReservation {
 /**
  * Reserves devices again for one container of an admitted pod, e.g. because the device checkpoint did not contain them
  * (`GetDeviceRunContainerOptions`). As at admission, the container can reuse the devices of earlier init containers.
+ * `chooseNumaNodes` is called once the allocator has recorded these, because they affect the hints.
  */
-export function reserveAgain(pool: DevicePool, pod: Pod, container: Container): PodReservation {
-  const allocator = new PodDeviceAllocator(pool, pod);
+export function reserveAgain(
+  allocator: PodDeviceAllocator,
+  pod: Pod,
+  container: Container,
+  chooseNumaNodes: () => CpuSet | undefined,
+): PodReservation {
   for (const earlier of [...(pod.spec.initContainers ?? []), ...pod.spec.containers]) {
     if (earlier.name === container.name) break;
     allocator.recordReuse(earlier);
   }
-  allocator.reserve(container);
+  allocator.reserve(container, chooseNumaNodes());
   return allocator.result();
 }
 

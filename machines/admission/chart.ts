@@ -28,6 +28,7 @@ import {
   needsNodeRead,
   nextDecision,
   type Request,
+  reserveAgainAligned,
   withCompletedResize,
   withEntry,
   withNameCheck,
@@ -270,7 +271,7 @@ export const admissionMachine = setup({
     }),
     reallocateDevices: enqueueActions(({ context, event, enqueue, self }) => {
       assertEvent(event, 'admission.reallocateDevices');
-      const result = withReallocation(context, event);
+      const result = withReallocation(context, event, reserveAgainAligned);
       const container = actorAt<ReallocationResult>(self, event.holder);
       if ('problem' in result) {
         if (container !== undefined) enqueue.sendTo(container, devicesRefusedEvent(result.problem, event.at));

@@ -2,9 +2,11 @@
 import { type Decision, decideAdmission, decideUpdate, type NodeUsage } from '../../kubernetes/admission/decide.ts';
 import type { AdmissionNode } from '../../kubernetes/admission/node.ts';
 import { isPreemptable, type Occupant } from '../../kubernetes/admission/preemption.ts';
+import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import {
   allocatePod,
+  numaNodesOfAdmitted,
   type PodAllocation,
   type ResourceAssignments,
   type ResourceManagers,
@@ -17,6 +19,7 @@ import {
   PodDeviceAllocator,
   type PodReservation,
   releaseDevices,
+  reserveAgain,
   reserveDevices,
 } from '../../kubernetes/devices/reserveDevices.ts';
 import type { MemoryAssignments, MemoryPolicy } from '../../kubernetes/numaMemory/memoryAssignments.ts';
@@ -347,6 +350,22 @@ function deviceAllocator(
   const hostNodes = context.topologyManager?.numaNodes.ids;
   const pool = isReleased === undefined ? devices.pool : releaseDevices(devices.pool, isReleased);
   return new PodDeviceAllocator(pool, pod, hostNodes);
+}
+
+/**
+ * Reserves devices again for a container of an admitted pod, on the NUMA nodes that the topology manager chooses for it.
+ * Returns undefined if the node has no device plugins.
+ */
+export function reserveAgainAligned(
+  context: AdmissionContext,
+  pod: Pod,
+  container: Container,
+): PodReservation | undefined {
+  const allocator = deviceAllocator(context, pod);
+  if (allocator === undefined) return undefined;
+  return reserveAgain(allocator, pod, container, () =>
+    numaNodesOfAdmitted(managersOf(context), assignmentsOf(context), { pod, container }, allocator),
+  );
 }
 
 /**

@@ -1,13 +1,14 @@
 /** Reserves the devices of pods in the context of the admission machine, until their plugins have allocated them. */
 import { findContainerByName } from '../../kubernetes/api/pods/containers.ts';
+import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { deviceStatuses, podsWithChangedHealth } from '../../kubernetes/devices/deviceStatus.ts';
 import { type ContainerEdits, type DeviceResource, findResource } from '../../kubernetes/devices/devices.ts';
 import {
   type DevicePool,
   type DeviceReservation,
+  type PodReservation,
   releaseDevices,
-  reserveAgain,
   withChosenDevices,
   withEdits,
   withPreferredDevices,
@@ -147,19 +148,22 @@ export const withAllocatedDevices = <C extends DeviceContext>(
   });
 
 /**
- * Reserves devices for a container that is about to be created and has lost its devices. If none are left to reserve, the
- * container's devices are saved again, because an earlier attempt may have allocated some of them without saving them.
+ * Reserves devices by `reserve` for a container that is about to be created and has lost its devices. If none are left to
+ * reserve, the container's devices are saved again, because an earlier attempt may have allocated some of them without
+ * saving them.
  */
 export function withReallocation<C extends DeviceContext>(
   context: C,
   { pod, container: name, holder }: Omit<ReallocationRequest, 'type' | 'at'>,
+  reserve: (context: C, pod: Pod, container: Container) => PodReservation | undefined,
 ): { readonly context: C } | { readonly problem: string } {
   const { devices } = context;
   const container = findContainerByName(pod.spec, name)?.container;
   if (devices === undefined || container === undefined) return { context };
   if (devices.pending.some(({ uid }) => uid === pod.metadata.uid))
     return { problem: 'devices are already being allocated to the pod' };
-  const reservation = reserveAgain(devices.pool, pod, container);
+  const reservation = reserve(context, pod, container);
+  if (reservation === undefined) return { context };
   if ('problem' in reservation) return reservation;
   const holding = { pod, holder, reallocation: { container: name } };
   if (reservation.reservations.length > 0) return { context: withPendingDevices(context, reservation, holding) };

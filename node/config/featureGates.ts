@@ -12,6 +12,7 @@ const ENABLED_BETA_GATES: readonly string[] = [
   'GracefulNodeShutdown',
   'GracefulNodeShutdownBasedOnPodPriority',
   'ResourceHealthStatus',
+  'ResourceHealthStatusMessage',
 ];
 /** Alpha gates, which are disabled by default. */
 const ALPHA_GATES: readonly string[] = ['CPUManagerPolicyAlphaOptions', 'MemoryQoS', 'PodLogsQuerySplitStreams'];
@@ -43,6 +44,10 @@ export const ordersShutdownByPriority = (config: GatedConfig): boolean =>
 
 /** Whether the statuses of containers contain the health of their devices. */
 export const reportsDeviceHealth = (config: GatedConfig): boolean => isEnabledByDefault(config, 'ResourceHealthStatus');
+
+/** Whether the statuses of containers contain the messages of drivers about the health of devices. */
+export const reportsHealthMessages = (config: GatedConfig): boolean =>
+  isEnabledByDefault(config, 'ResourceHealthStatusMessage');
 
 /** Whether the CPU manager accepts policy options that are in beta. */
 export const allowsBetaCpuOptions = (config: GatedConfig): boolean =>

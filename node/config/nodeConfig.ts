@@ -12,7 +12,13 @@ import { type NodeResources, nodeResources } from './compile/nodeResources.ts';
 import { compileResourceManagers, type ResourceManagerSettings } from './compile/resourceManagers.ts';
 import { compileServedEndpoints, type ServedEndpoints } from './compile/serving.ts';
 import { shutdownPeriods } from './compile/shutdown.ts';
-import { type FeatureGate, listKnownGates, listsOnlyActivePods, reportsDeviceHealth } from './featureGates.ts';
+import {
+  type FeatureGate,
+  listKnownGates,
+  listsOnlyActivePods,
+  reportsDeviceHealth,
+  reportsHealthMessages,
+} from './featureGates.ts';
 import { sortByFamily } from './fields/nodeIp.ts';
 import type { ConfigFile } from './files/readFile.ts';
 import type { Flags } from './settings/allSettings.ts';
@@ -97,6 +103,8 @@ export interface NodeConfig extends HousekeepingConfig, ServedEndpoints {
   readonly podResources: { readonly listsOnlyActivePods: boolean };
   /** Whether the statuses of containers contain the health of their devices. */
   readonly reportsDeviceHealth: boolean;
+  /** Whether they contain the messages of drivers about it. */
+  readonly reportsHealthMessages: boolean;
   readonly logging: { readonly format: 'text' | 'json'; readonly verbosity: number };
   /** The feature gates that have an effect on the node. */
   readonly featureGates: readonly FeatureGate[];
@@ -268,6 +276,7 @@ export function compileValues(
     failSwapOn: values.failSwapOn,
     hostSetup: compileHostSetup(values, givenInput.file, defaults.isHostDedicated ?? false),
     reportsDeviceHealth: reportsDeviceHealth(values),
+    reportsHealthMessages: reportsHealthMessages(values),
     podResources: Object.freeze({ listsOnlyActivePods: listsOnlyActivePods(values) }),
     userInput: givenInput,
     logging: Object.freeze({ format: values.logging.format, verbosity: values.logging.verbosity }),

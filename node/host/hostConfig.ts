@@ -114,6 +114,7 @@ function agentSettings(config: NodeConfig, machine: MachineInfo) {
     isLenient: config.lenientManifests,
     reportsProcessOomKills: config.resources.reportsProcessOomKills,
     reportsDeviceHealth: config.reportsDeviceHealth,
+    reportsHealthMessages: config.reportsHealthMessages,
     // The node does not start unless these limits can be set.
     reservedCgroups: config.resources.reservedCgroups.map(describeEnforced),
     fileCheckMs: config.fileCheckFrequencyMs,

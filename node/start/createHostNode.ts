@@ -90,7 +90,8 @@ export async function createHostNode(
     directory: join(config.rootDirectory, 'plugins_registry'),
     files: hostFiles,
     clock: systemClock,
-    // Claims come from the API server, so a node without a cluster registers no plugins of DRA drivers.
+    // Claims come from the API server, so a node without a cluster registers no plugins of DRA drivers. A kubelet does, but
+    // cannot use them (`NewManager` in `cm/dra/manager.go`).
     types: cluster === undefined ? ['DevicePlugin'] : ['DevicePlugin', 'DRAPlugin'],
     onError: (error) => errorLog.onError('plugins', error),
   });

@@ -55,8 +55,8 @@ export const claimMutations: readonly Mutation[] = [
     rule: 'C50',
     breaks: 'the health of a silent driver stays as it was',
     file: 'actors/claims/deviceHealths.ts',
-    find: 'if (health === undefined || health.expiresAt < this.#clock.now()) return undefined;',
-    put: 'if (health === undefined) return undefined;',
+    find: 'if (record === undefined || expiryOf(record) < this.#clock.now()) return undefined;',
+    put: 'if (record === undefined) return undefined;',
   },
   {
     rule: 'C50',

@@ -46,6 +46,13 @@ export const imageMutations: readonly Mutation[] = [
   },
   {
     rule: 'C47',
+    breaks: 'the annotation with the images of volumes is ignored',
+    file: 'actors/images/imageCollector.ts',
+    find: 'annotatedImages(container) ?? ',
+    put: '',
+  },
+  {
+    rule: 'C47',
     breaks: 'the first failure of a collection is an event',
     file: 'machines/imageGarbage/chart.ts',
     find: 'collectingState({ reportsFailures: false })',

@@ -65,6 +65,14 @@ const others: readonly SeededFault[] = [
     story: 113,
   },
   {
+    name: 'device-elsewhere',
+    breaks: 'devices are chosen regardless of the NUMA nodes of the topology manager',
+    file: 'kubernetes/cpus/allocatePod.ts',
+    find: 'devices?.reserve(container, hint.nodes);',
+    put: 'devices?.reserve(container);',
+    story: 261,
+  },
+  {
     name: 'shared-device',
     breaks: 'devices that other containers have count as free',
     file: 'kubernetes/devices/chooseDevices.ts',
@@ -134,8 +142,8 @@ const others: readonly SeededFault[] = [
     name: 'no-mounts-given',
     breaks: 'containers are made without what they mount',
     file: 'cri/config/containerConfig.ts',
-    find: '...containerMounts(input)].map((mount) =>',
-    put: '...containerMounts(input)].slice(Infinity).map((mount) =>',
+    find: '...volumeMounts].map((mount) =>',
+    put: '...volumeMounts].slice(Infinity).map((mount) =>',
   },
   {
     name: 'mounts-of-nowhere',

@@ -43,6 +43,7 @@ const CONFIG: { readonly [Key in keyof Config]-?: true } = {
   readResolvConf: true,
   reportsProcessOomKills: true,
   reportsDeviceHealth: true,
+  reportsHealthMessages: true,
   reservedCgroups: true,
   resolvConf: true,
   seccompDefault: true,

@@ -1,6 +1,12 @@
 import * as z from 'zod/mini';
 import { lookUp } from '../../../base/values/lookUp.ts';
-import { followsShutdown, isTrustBundleGateMissing, ordersShutdownByPriority } from '../featureGates.ts';
+import {
+  followsShutdown,
+  isTrustBundleGateMissing,
+  ordersShutdownByPriority,
+  reportsDeviceHealth,
+  reportsHealthMessages,
+} from '../featureGates.ts';
 import type { KubeletFields } from '../settings/allSettings.ts';
 import { podRules } from '../settings/podSettings.ts';
 import { pressureRules } from '../settings/pressureSettings.ts';
@@ -28,6 +34,9 @@ const gateRules: readonly ConfigRule<KubeletFields>[] = [
   }),
   createRule('featureGates', 'ClusterTrustBundleProjection needs the feature gate ClusterTrustBundle', (config) => {
     return !isTrustBundleGateMissing(config);
+  }),
+  createRule('featureGates', 'ResourceHealthStatusMessage needs the feature gate ResourceHealthStatus', (config) => {
+    return !reportsHealthMessages(config) || reportsDeviceHealth(config);
   }),
 ];
 

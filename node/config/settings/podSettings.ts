@@ -128,7 +128,7 @@ export const containerSettings = () =>
     featureGates: {
       type: mapSchema(booleanSchema),
       effect:
-        '`ClusterTrustBundleProjection`, with `ClusterTrustBundle`: volumes can project the trust anchors of the cluster (off); `ContainerCheckpoint`: `/checkpoint` is served (on); `KubeletPodResourcesListUseActivePods`: the pod-resources API omits terminated pods from its list (on); `PodLogsQuerySplitStreams`: clients can request a single stream of a log (off); `ResourceHealthStatus`: the statuses of containers contain the health of their devices (on)',
+        '`ClusterTrustBundleProjection`, with `ClusterTrustBundle`: volumes can project the trust anchors of the cluster (off); `ContainerCheckpoint`: `/checkpoint` is served (on); `KubeletPodResourcesListUseActivePods`: the pod-resources API omits terminated pods from its list (on); `PodLogsQuerySplitStreams`: clients can request a single stream of a log (off); `ResourceHealthStatus`: the statuses of containers contain the health of their devices (on); `ResourceHealthStatusMessage`, with `ResourceHealthStatus`: they contain the messages of DRA drivers about it (on)',
       unsupportedFlag: '--feature-gates',
     },
   });

@@ -543,6 +543,14 @@ describe('C50: the health of devices', () => {
     expect(await healthOf(story)).toEqual(shown('Unknown'));
   });
 
+  test('is in the status without the message if the feature gate ResourceHealthStatusMessage is off', async () => {
+    const story = await claimNode([GPU], [], { reportsHealthMessages: false });
+    await runningPod(story);
+    story.drivers.reportHealth(GPU, [report({ status: 'Unhealthy', message: 'too hot' })]);
+    await story.node.advance('25s');
+    expect(await healthOf(story)).toEqual(shown('Unhealthy'));
+  });
+
   test('is neither followed nor in the status without the feature gate ResourceHealthStatus', async () => {
     const story = await claimNode([GPU], [], { reportsDeviceHealth: false });
     await runningPod(story);

@@ -20,6 +20,7 @@ interface FakeContainer {
   readonly id?: string;
   readonly imageRef: string;
   readonly mounts?: readonly string[];
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** A runtime with images and containers, and a collector of its images. */
@@ -49,10 +50,11 @@ function host({ policy, sandboxImage }: { policy?: Partial<ImageGarbagePolicy>; 
         return { images: [...state.images] };
       },
       listContainers: async () => ({
-        containers: state.containers.map(({ id = 'c', imageRef }) =>
+        containers: state.containers.map(({ id = 'c', imageRef, annotations = {} }) =>
           wire.Container.fromPartial({
             id,
             imageRef,
+            annotations,
             labels: {
               'io.kubernetes.pod.name': 'web',
               'io.kubernetes.pod.namespace': 'default',
@@ -228,6 +230,17 @@ describe('the users of an image', () => {
     expect([await free(Infinity), await free(Infinity), left(), state.statusCalls]).toEqual([0, 0, ['a', 'b'], 1]);
     state.containers = [];
     expect(await free(Infinity)).toBe(200);
+  });
+
+  test.each([
+    ['two images', 'b,c', ['a', 'b', 'c']],
+    ['no image', '', ['a']],
+  ])('C47: the annotation of a container that mounts %s saves the call for its status', async (_, images, retained) => {
+    const { state, add, left, free } = host();
+    for (const id of ['a', 'b', 'c']) add(id, 100);
+    state.containers = [{ imageRef: 'a', annotations: { 'statelet.io/mounted-images': images } }];
+    await free(Infinity);
+    expect([left(), state.statusCalls]).toEqual([retained, 0]);
   });
 
   test('C47: a starting pod uses the image that it has found, until the pod is over', async () => {

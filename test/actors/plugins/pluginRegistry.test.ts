@@ -15,11 +15,13 @@ let plugin: FakeDevicePlugin;
 let following: Promise<void>[];
 let calls: string[];
 let scanCount: number;
+/** The next scan waits for this promise. */
+let heldUntil: Promise<void> | undefined;
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'statelet-registry-'));
   controller = new AbortController();
-  [following, calls, scanCount] = [[], [], 0];
+  [following, calls, scanCount, heldUntil] = [[], [], 0, undefined];
   plugin = await startDevicePlugin(directory, { resource: 'example.com/gpu', devices: [] });
 });
 
@@ -36,8 +38,11 @@ const createRegistry = (types: readonly string[]) =>
     types,
     files: {
       ...hostFiles,
-      mkdir: (...args) => {
+      mkdir: async (...args) => {
         scanCount += 1;
+        const held = heldUntil;
+        heldUntil = undefined;
+        await held;
         return hostFiles.mkdir(...args);
       },
     },
@@ -45,7 +50,12 @@ const createRegistry = (types: readonly string[]) =>
     onError: () => {},
   });
 
-const follow = (registry: PluginRegistry, type: string, register: () => void | Promise<void> = () => {}) => {
+const follow = (
+  registry: PluginRegistry,
+  type: string,
+  register: () => void | Promise<void> = () => {},
+  { signal } = controller,
+) => {
   const handler = {
     validate: () => {},
     register: async ({ name }: PluginInfo) => {
@@ -54,7 +64,7 @@ const follow = (registry: PluginRegistry, type: string, register: () => void | P
     },
     deregister: ({ name }: Pick<PluginInfo, 'name'>) => void calls.push(`deregistered ${name}`),
   };
-  following.push(registry.follow(type, handler, controller.signal));
+  following.push(registry.follow(type, handler, signal));
 };
 
 const notification = () => eventually('the notification', () => plugin.notifications.at(-1));
@@ -66,6 +76,38 @@ test('registers no plugin until each type has a handler, because a refused plugi
   follow(registry, 'DevicePlugin');
   expect(await notification()).toEqual({ isRegistered: true, error: '' });
   expect(calls).toEqual(['registered example.com/gpu']);
+});
+
+test('registers a plugin again after the handling of its type has been stopped and resumed', async () => {
+  const registry = createRegistry(['DevicePlugin', 'DRAPlugin']);
+  const first = new AbortController();
+  follow(registry, 'DRAPlugin');
+  follow(registry, 'DevicePlugin', () => {}, first);
+  await notification();
+  const { promise, resolve: release } = Promise.withResolvers<void>();
+  heldUntil = promise;
+  await eventually('a scan that is held', () => (heldUntil === undefined ? true : undefined));
+  const scansBefore = scanCount;
+  first.abort();
+  follow(registry, 'DevicePlugin');
+  await new Promise((resolve) => setImmediate(resolve));
+  // The plugins of the first handler are deregistered at the end of its last scan.
+  expect(scanCount).toBe(scansBefore);
+  release();
+  await eventually('the second notification', () => plugin.notifications.at(1));
+  expect(calls).toEqual(['registered example.com/gpu', 'deregistered example.com/gpu', 'registered example.com/gpu']);
+});
+
+test('registers no plugin while a type has no handler any more', async () => {
+  const registry = createRegistry(['DevicePlugin', 'DRAPlugin']);
+  const first = new AbortController();
+  follow(registry, 'DRAPlugin', () => {}, first);
+  first.abort();
+  await following[0];
+  follow(registry, 'DevicePlugin');
+  expect(scanCount).toBe(0);
+  follow(registry, 'DRAPlugin');
+  expect(await notification()).toEqual({ isRegistered: true, error: '' });
 });
 
 test('notifies a plugin once its handler has connected to it, or of the reason if the connection fails', async () => {

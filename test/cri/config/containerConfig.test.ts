@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { type ContainerConfigInput, containerConfig } from '../../../cri/config/containerConfig.ts';
 import { buildEnvironment } from '../../../cri/config/environment.ts';
+import { annotatedImages } from '../../../cri/config/labels.ts';
 import { ContainerConfig } from '../../../cri/generated/runtime.ts';
 import type { Container, EnvVar } from '../../../kubernetes/api/schema/container.ts';
 import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
@@ -76,6 +77,7 @@ test('a minimal container has only the required fields', () => {
       'io.kubernetes.container.restartCount': '3',
       'io.kubernetes.container.terminationMessagePath': '',
       'io.kubernetes.container.terminationMessagePolicy': '',
+      'statelet.io/mounted-images': '',
     },
     logPath: 'main/3.log',
     stdin: false,
@@ -100,6 +102,21 @@ test('a minimal container has only the required fields', () => {
     CDIDevices: [],
     stopSignal: 0,
   });
+});
+
+test('C47: an annotation names the images that a container mounts', () => {
+  const names = ['first', 'second', 'directory'];
+  const volumes = {
+    first: { kind: 'image', imageRef: 'sha256:1' },
+    second: { kind: 'image', imageRef: 'sha256:2' },
+    directory: { kind: 'path', hostPath: '/vols/directory' },
+  } as const;
+  const { annotations } = configOf(
+    { volumeMounts: names.map((name) => ({ name, mountPath: `/${name}` })) },
+    {},
+    { volumes },
+  );
+  expect(annotatedImages({ annotations })).toEqual(['sha256:1', 'sha256:2']);
 });
 
 test('a container with all fields has them all in its configuration', () => {

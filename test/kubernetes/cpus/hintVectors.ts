@@ -90,6 +90,39 @@ export const closestHints: readonly HintVector[] = [
   { title: 'bestNonPreferredAffinityCount (6)', resources: ['0,1,2,3 0,1', '1,2,3 1,2 1,3 2,3'], merged: '2,3' },
 ];
 
+interface ComparisonVector {
+  /** The number of NUMA nodes that the most demanding resource needs. Undefined if it makes no difference. */
+  readonly minNodeCount?: number;
+  readonly current: string;
+  readonly candidate: string;
+  readonly better: 'current' | 'candidate';
+}
+
+/** Vectors of `TestCompareHintsNarrowest` whose hints are not empty. */
+export const comparisonVectors: readonly ComparisonVector[] = [
+  { current: '0', candidate: '0!', better: 'candidate' },
+  { current: '0!', candidate: '0', better: 'current' },
+  { current: '0!', candidate: '0!', better: 'current' },
+  { current: '0,1!', candidate: '0!', better: 'candidate' },
+  { current: '0!', candidate: '0,1!', better: 'current' },
+  { minNodeCount: 1, current: '0,1', candidate: '0,1', better: 'current' },
+  { minNodeCount: 1, current: '1,2', candidate: '0,1', better: 'candidate' },
+  { minNodeCount: 1, current: '0,1', candidate: '1,2', better: 'current' },
+  { minNodeCount: 2, current: '0,1', candidate: '0', better: 'current' },
+  { minNodeCount: 2, current: '0,1', candidate: '0,1', better: 'current' },
+  { minNodeCount: 2, current: '1,2', candidate: '0,1', better: 'candidate' },
+  { minNodeCount: 2, current: '0,1', candidate: '1,2', better: 'current' },
+  { minNodeCount: 2, current: '0', candidate: '0,1,2', better: 'current' },
+  { minNodeCount: 2, current: '0', candidate: '0,1', better: 'candidate' },
+  { minNodeCount: 3, current: '0', candidate: '0,1', better: 'candidate' },
+  { minNodeCount: 3, current: '0', candidate: '1,2', better: 'candidate' },
+  { minNodeCount: 4, current: '0,1', candidate: '1,2,3', better: 'candidate' },
+  { minNodeCount: 4, current: '1,2,3', candidate: '0,1', better: 'current' },
+  { minNodeCount: 4, current: '0,1,2', candidate: '0,1,2', better: 'current' },
+  { minNodeCount: 4, current: '0,1,2', candidate: '1,2,3', better: 'current' },
+  { minNodeCount: 4, current: '1,2,3', candidate: '0,1,2', better: 'candidate' },
+];
+
 interface ClosestVector {
   readonly title: string;
   readonly distances: Readonly<Record<string, readonly number[]>>;
@@ -173,7 +206,10 @@ export const admissionVectors: readonly AdmissionVector[] = [
   { title: 'Restricted Policy. No Preferred affinity.', policy: 'restricted', hints: '0,1', isAdmitted: false },
 ];
 
-/** Hints for the policy single-numa-node. */
+/**
+ * Hints for the policy single-numa-node. Those without a kubelet's title are of `TestPolicySingleNumaNodeFilterHints`,
+ * merged.
+ */
 export const singleNodeHints: readonly HintVector[] = [
   { title: 'TopologyHint not set', resources: [], merged: 'any!' },
   { title: 'HintProvider returns empty non-nil map[string][]TopologyHint', resources: [null], merged: 'any!' },
@@ -199,6 +235,18 @@ export const singleNodeHints: readonly HintVector[] = [
   {
     title: 'Two providers, 1 with 2 hints, 1 with single non-preferred hint matching',
     resources: ['0! 1!', '0,1'],
+    merged: 'any',
+  },
+  { title: 'a hint for any node that is not preferred, beside one that is', resources: ['any', 'any!'], merged: 'any' },
+  {
+    title: 'hints for any node beside hints for one node, of which one is not preferred',
+    resources: ['0! any', '1! any!'],
+    merged: '0!',
+  },
+  { title: 'a resource that no node can provide', resources: ['1! 0! any', ''], merged: 'any' },
+  {
+    title: 'two resources without a preferred hint for one node',
+    resources: ['0! 1! 1,2 0,1,2 any', '1,2 0,1,2 0,2 3', '1,2 0,1,2 0,2'],
     merged: 'any',
   },
   { title: 'Single NUMA hint generation', resources: ['0,1!', '0! 1! 0,1'], merged: 'any' },

@@ -12,6 +12,7 @@ import {
   closestHints,
   closestVectors,
   commonHints,
+  comparisonVectors,
   type HintVector,
   narrowestHints,
   singleNodeHints,
@@ -99,6 +100,17 @@ test.each(closestVectors)('prefers the closest NUMA nodes as a kubelet does: $ti
   const { hint } = mergeHints(policy, { ids: [0, 1, 2, 3], distances }, [hints]);
   expect(formatCpuSet(hint.nodes ?? [])).toBe(formatCpuSet(parseCpuSet(vector[closest])));
 });
+
+test.each(comparisonVectors)(
+  'compares hints as a kubelet does: $current with $candidate, where a resource needs $minNodeCount nodes',
+  ({ minNodeCount = 0, current, candidate, better }) => {
+    // This hint has no node in common with any other, so it only sets the number of nodes.
+    const lastHint = Array.from({ length: minNodeCount }, (_, index) => 4 + index).join();
+    const resources = [`${current} ${candidate}`, `any! ${lastHint}`];
+    const { hint } = merged({ title: '', resources, merged: '' }, 'best-effort', eightNodes);
+    expect(shown(hint)).toBe(shown(parseHint({ current, candidate }[better], eightNodes)));
+  },
+);
 
 test.each(admissionVectors)('admits the pods that a kubelet admits: $title', ({ policy, hints, isAdmitted }) => {
   const merge = mergeHints({ name: policy, isPerPod: false, prefersClosest: false }, { ids: [0, 1] }, [

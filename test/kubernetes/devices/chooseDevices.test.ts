@@ -104,6 +104,22 @@ test.each(
   expect(choice.devices).toEqual(expect.arrayContaining([...accepted]));
 });
 
+/** The devices of `TestFilterByAffinity` with the NUMA nodes 1 and 2, of which 2 is chosen. */
+const overlapping = [device('dev1', 1), device('dev2', 1, 2), device('dev3', 2), device('dev4', 2), device('dev5')];
+
+test.each<[available: readonly string[], aligned: readonly string[]]>([
+  [['dev1', 'dev2'], ['dev2']],
+  [
+    ['dev1', 'dev2', 'dev3', 'dev4'],
+    ['dev2', 'dev3', 'dev4'],
+  ],
+])('prefers the devices that have the chosen NUMA node among others: of %j those are %j', (available, aligned) => {
+  const inUse = new Set(overlapping.map(({ id }) => id).filter((id) => !available.includes(id)));
+  const choose = (count: number) => chooseDevices(requestOf(overlapping, count, { numaNodes: [2], inUse }));
+  expect(choose(aligned.length)).toEqual({ devices: aligned });
+  expect(choose(available.length)).toEqual({ devices: expect.arrayContaining([...available]) });
+});
+
 const eightOnNode0 = range(0, 7, 0);
 const fourOnEach = [...range(0, 3, 0), ...range(4, 7, 1)];
 const all = ['Dev0', 'Dev1', 'Dev2', 'Dev3', 'Dev4', 'Dev5', 'Dev6', 'Dev7'];

@@ -69,7 +69,8 @@ test('containers whose devices are lost reuse those of earlier init containers a
   const main = gpus('main', '1');
   const pod = podOf('a', { initContainers: [first, sidecar], containers: [main, gpus('other', '1')] });
   const again = (ids: readonly string[], container: Container, allocations: readonly DeviceAllocation[]) => {
-    const result = reserveAgain({ resources: [resource(GPU, ids)], allocations }, pod, container);
+    const allocator = new PodDeviceAllocator({ resources: [resource(GPU, ids)], allocations }, pod);
+    const result = reserveAgain(allocator, pod, container, () => undefined);
     return 'problem' in result ? result.problem : result.reservations.map(({ devices }) => devices);
   };
   const initOnly = [allocation('a', 'first', GPU, 'g0')];
@@ -103,6 +104,42 @@ test('a container does not reuse the devices of a sidecar', () => {
   const sidecar = gpus('sidecar', '1', { restartPolicy: 'Always' });
   const pod = podOf('a', { initContainers: [gpus('init', '2'), sidecar], containers: [gpus('main', '2')] });
   expect(reserved(pool, pod)).toEqual({ init: ['g0', 'g1'], sidecar: ['g0'], main: ['g1', 'g2'] });
+});
+
+test('init containers and sidecars of a pod get the devices that a kubelet gives them', () => {
+  // The figures of `TestRestartableInitContainerDeviceAllocation` in `devicemanager/manager_test.go`.
+  const sixDevices = { ...pool, resources: [resource(GPU, ['d1', 'd2', 'd3', 'd4', 'd5', 'd6'])] };
+  const sidecar = { restartPolicy: 'Always' } as const;
+  const pod = podOf('a', {
+    initContainers: [gpus('init', '3'), gpus('first', '1', sidecar), gpus('second', '2', sidecar)],
+    containers: [gpus('main', '1'), gpus('other', '2')],
+  });
+  const devices = reserved(sixDevices, pod);
+  if (typeof devices === 'string') throw new Error(devices);
+  const { init = [], ...others } = devices;
+  expect(init).toHaveLength(3);
+  expect(init).toEqual(expect.arrayContaining([...(others.first ?? []), ...(others.second ?? [])]));
+  expect(Object.values(others).map((ids) => ids.length)).toEqual([1, 2, 1, 2]);
+  expect(new Set(Object.values(others).flat()).size).toBe(6);
+});
+
+test('pods get devices one after the other, as in a kubelet', () => {
+  // The figures of `TestPodContainerDeviceAllocation`: pods with containers that request these devices.
+  const twoResources = { resources: [resource(GPU, ['dev1', 'dev2']), resource(FPGA, ['dev3', 'dev4'])] };
+  let current: DevicePool = { ...twoResources, allocations: [] };
+  const countsAfter = (uid: string, limits: Readonly<Record<string, string>>) => {
+    const result = reserveDevices(current, podOf(uid, { containers: [requesting('main', limits)] }));
+    if ('problem' in result) return result.problem;
+    current = result.pool;
+    const idsOf = (name: string) =>
+      current.allocations.filter((each) => each.resource === name).flatMap((each) => deviceIdsOf(each));
+    return [idsOf(GPU).length, idsOf(FPGA).length];
+  };
+  expect(countsAfter('a', { [GPU]: '2', [FPGA]: '1', cpu: '2' })).toEqual([2, 1]);
+  expect(countsAfter('b', { [GPU]: '1' })).toBe(
+    `requested number of devices unavailable for ${GPU}. Requested: 1, Available: 0`,
+  );
+  expect(countsAfter('c', { [FPGA]: '1' })).toEqual([2, 2]);
 });
 
 test('devices of other pods are not available', () => {
@@ -224,12 +261,24 @@ test('a pod with devices is not refused for a capacity that its missing plugin d
   expect(capacityForPod(taken, 'new', capacity)).toBe(capacity);
 });
 
-test('all devices count as capacity, and the healthy ones as allocatable', () => {
+/** The lists of `TestUpdateCapacityAllocatable` in `devicemanager/manager_test.go`, `-` before an unhealthy device. */
+test.each<[list: string, capacity: number, allocatable: number]>([
+  ['1 2 -3', 3, 2],
+  ['1 2', 2, 2],
+  ['1 -2 -3', 3, 1],
+  ['-2 -3', 2, 0],
+])('all devices count as capacity, and the healthy ones as allocatable: %s', (list, capacity, allocatable) => {
+  const devices = list
+    .split(' ')
+    .map((id) => ({ id: id.replace('-', ''), isHealthy: !id.startsWith('-'), numaNodes: [] }));
+  expect(countDevices(resource(GPU, [], { devices }))).toEqual({ resource: GPU, capacity, allocatable });
+});
+
+test('no device of a lost plugin is allocatable', () => {
   const devices = [
     { id: 'g0', isHealthy: true, numaNodes: [] },
     { id: 'g1', isHealthy: false, numaNodes: [] },
   ];
-  expect(countDevices(resource(GPU, [], { devices }))).toEqual({ resource: GPU, capacity: 2, allocatable: 1 });
   const lost = resource(GPU, [], { devices, isConnected: false });
   expect(countDevices(lost)).toEqual({ resource: GPU, capacity: 2, allocatable: 0 });
 });

@@ -33,14 +33,19 @@ import {
 import { podWith } from '../../fakes/pods.ts';
 import {
   allocationVectors,
+  completedInitVector,
   containerHintVectors,
   initContainerVectors,
   type MemoryVector,
+  managerAllocationVectors,
+  managerHintVector,
+  managerRemovalVectors,
   type PodVector,
   podHintVectors,
   podRequestVectors,
   removalVectors,
   sidecarVectors,
+  stalePodVectors,
   startVectors,
   violationVectors,
 } from './memoryVectors.ts';
@@ -215,6 +220,45 @@ test.each(allocationVectors.filter(hasPod))('allocates memory like a kubelet: $t
   if (vector.error !== undefined)
     expect(allocate).toThrow(`Allocate failed due to ${vector.error}, which is unexpected`);
   else expectState(allocate(), vector);
+});
+
+test.each(managerAllocationVectors.filter(hasPod))('allocates memory for a pod like a kubelet: $title', (vector) => {
+  const pod = podOf(vector.pod);
+  const allocate = () => assignAll(vector, pod, pod.spec.containers);
+  if (vector.error === undefined) expectState(allocate(), vector);
+  else expect(allocate).toThrow(`Allocate failed due to ${vector.error}, which is unexpected`);
+});
+
+test(`releases memory like a kubelet: ${completedInitVector.title}`, () => {
+  const pod = podOf(completedInitVector.pod);
+  const { initContainers = [], containers } = pod.spec;
+  const assignments = assignAll(completedInitVector, pod, [...initContainers, ...containers]);
+  expectState(
+    releaseMemory(assignments, ({ container }) => container === 'initContainer1'),
+    completedInitVector,
+  );
+});
+
+test.each(managerRemovalVectors)('releases the memory of a container like a kubelet: $title', (vector) => {
+  expectState(
+    releaseMemory(stateOf(vector), ({ container }) => container === 'container2'),
+    vector,
+  );
+});
+
+test.each(stalePodVectors)('releases the memory of a pod that is gone like a kubelet: $title', (vector) => {
+  expectState(
+    releaseMemory(stateOf(vector), ({ podUid }) => podUid === 'pod1'),
+    vector,
+  );
+});
+
+test(`gives the hints of a kubelet: ${managerHintVector.title}`, () => {
+  const pod = podOf(managerHintVector.pod);
+  const [container] = pod.spec.containers;
+  if (container === undefined) throw new Error('the pod has no container');
+  const released = releaseMemory(stateOf(managerHintVector), ({ podUid }) => podUid === pod.metadata.uid);
+  expectHints(containerMemoryHints(released, { pod, container }, []), managerHintVector);
 });
 
 test.each([...initContainerVectors, ...sidecarVectors].filter(hasPod))(

@@ -1,7 +1,7 @@
 /**
- * Vectors of the kubelet's static memory manager policy (`pkg/kubelet/cm/memorymanager/policy_static_test.go`), except
- * those of the feature gate PodLevelResourceManagers. All amounts are in MiB,
- * unless they end with `B`.
+ * Vectors of the kubelet's static memory manager policy and memory manager (`policy_static_test.go` and
+ * `memory_manager_test.go` in `pkg/kubelet/cm/memorymanager`), except those of the feature gate
+ * PodLevelResourceManagers. All amounts are in MiB, unless they end with `B`.
  */
 
 export interface PodVector {
@@ -687,3 +687,131 @@ export const violationVectors: readonly ViolationVector[] = [
   },
   { title: 'valid affinity, no prior assignments', nodes: ['0 x0 [0]', '1 x0 [1]'], hint: '0,1', isViolation: false },
 ];
+
+const TEN_GIB_NODE = 'memory 10240/1024/9216/0/9216 hugepages-1Gi 5120/0/5120/0/5120';
+/** Two NUMA nodes of the manager's vectors, each with 10 GiB of memory and 5 GiB of huge pages. */
+const UNUSED_NODES = [`0 x0 [0] ${TEN_GIB_NODE}`, `1 x0 [1] ${TEN_GIB_NODE}`];
+const SMALL_POD_ASSIGNMENTS = ['pod1/container1 memory 1024 @0', 'pod1/container1 hugepages-1Gi 1024 @0'];
+const SMALL_POD_NODES = [
+  '0 x2 [0] memory 10240/1024/9216/1024/8192 hugepages-1Gi 5120/0/5120/1024/4096',
+  `1 x0 [1] ${TEN_GIB_NODE}`,
+];
+const TWO_CONTAINERS = [
+  ...SMALL_POD_ASSIGNMENTS,
+  'pod1/container2 memory 1024 @0',
+  'pod1/container2 hugepages-1Gi 1024 @0',
+];
+const TWO_CONTAINER_NODES = [
+  '0 x4 [0] memory 10240/1024/9216/2048/7168 hugepages-1Gi 5120/0/5120/2048/3072',
+  `1 x0 [1] ${TEN_GIB_NODE}`,
+];
+
+/** Vectors of `TestAddContainer` and `TestAllocateAndAddPodWithInitContainers`, which allocate for all containers. */
+export const managerAllocationVectors: readonly MemoryVector[] = [
+  {
+    title: 'a small container gets memory of the first NUMA node',
+    nodes: UNUSED_NODES,
+    pod: { uid: 'pod1', containers: ['container1 memory 1024 hugepages-1Gi 1024'] },
+    expectedNodes: SMALL_POD_NODES,
+    expectedAssignments: SMALL_POD_ASSIGNMENTS,
+  },
+  {
+    title: 'a container that needs more memory than one NUMA node has gets a group',
+    nodes: UNUSED_NODES,
+    pod: { uid: 'pod1', containers: ['container1 memory 12288 hugepages-1Gi 4096'] },
+    expectedNodes: [
+      '0 x2 [0,1] memory 10240/1024/9216/9216/0 hugepages-1Gi 5120/0/5120/4096/1024',
+      '1 x2 [0,1] memory 10240/1024/9216/3072/6144 hugepages-1Gi 5120/0/5120/0/5120',
+    ],
+    expectedAssignments: ['pod1/container1 memory 12288 @0,1', 'pod1/container1 hugepages-1Gi 4096 @0,1'],
+  },
+  {
+    title: 'a large container gets no group with a NUMA node that serves a small one',
+    nodes: SMALL_POD_NODES,
+    assignments: SMALL_POD_ASSIGNMENTS,
+    pod: { uid: 'pod2', containers: ['container2 memory 12288 hugepages-1Gi 4096'] },
+    error: '[memorymanager] failed to get the default NUMA affinity, no NUMA nodes with enough memory is available',
+  },
+];
+
+/** The vector of `TestAllocateAndAddPodWithInitContainers`. The init container has completed at the end. */
+export const completedInitVector: MemoryVector & { readonly pod: PodVector } = {
+  title: 'the memory of an init container is released once its pod has been initialized',
+  nodes: [
+    '0 x0 [0] memory 10240/512/9728/0/9728 hugepages-1Gi 5120/0/5120/0/5120',
+    '1 x0 [1] memory 10240/512/9728/0/9728 hugepages-1Gi 5120/0/5120/0/5120',
+  ],
+  pod: {
+    uid: 'pod1',
+    containers: ['init initContainer1 memory 7168 hugepages-1Gi 5120', 'container1 memory 4096 hugepages-1Gi 4096'],
+  },
+  expectedNodes: [
+    '0 x2 [0] memory 10240/512/9728/4096/5632 hugepages-1Gi 5120/0/5120/4096/1024',
+    '1 x0 [1] memory 10240/512/9728/0/9728 hugepages-1Gi 5120/0/5120/0/5120',
+  ],
+  expectedAssignments: ['pod1/container1 memory 4096 @0', 'pod1/container1 hugepages-1Gi 4096 @0'],
+};
+
+/** Vectors of `TestRemoveContainer`, which removes `pod1/container2`. */
+export const managerRemovalVectors: readonly MemoryVector[] = [
+  {
+    title: 'a container on one NUMA node',
+    nodes: TWO_CONTAINER_NODES,
+    assignments: TWO_CONTAINERS,
+    expectedNodes: SMALL_POD_NODES,
+    expectedAssignments: SMALL_POD_ASSIGNMENTS,
+  },
+  {
+    title: 'a container of a group that another container still uses',
+    nodes: [
+      '0 x4 [0,1] memory 10240/1024/9216/9216/0 hugepages-1Gi 5120/0/5120/2048/3072',
+      '1 x4 [0,1] memory 10240/1024/9216/4096/5120 hugepages-1Gi 5120/0/5120/0/5120',
+    ],
+    assignments: [
+      'pod1/container1 memory 1024 @0,1',
+      'pod1/container1 hugepages-1Gi 1024 @0,1',
+      'pod1/container2 memory 12288 @0,1',
+      'pod1/container2 hugepages-1Gi 1024 @0,1',
+    ],
+    expectedNodes: [
+      '0 x2 [0,1] memory 10240/1024/9216/0/9216 hugepages-1Gi 5120/0/5120/1024/4096',
+      '1 x2 [0,1] memory 10240/1024/9216/1024/8192 hugepages-1Gi 5120/0/5120/0/5120',
+    ],
+    expectedAssignments: ['pod1/container1 memory 1024 @0,1', 'pod1/container1 hugepages-1Gi 1024 @0,1'],
+  },
+];
+
+/** Vectors of `TestRemoveStaleState`, which releases the memory of a pod that is gone. */
+export const stalePodVectors: readonly MemoryVector[] = [
+  {
+    title: 'containers on one NUMA node',
+    nodes: TWO_CONTAINER_NODES,
+    assignments: TWO_CONTAINERS,
+    expectedNodes: UNUSED_NODES,
+    expectedAssignments: [],
+  },
+  {
+    title: 'containers on a group of NUMA nodes',
+    nodes: [
+      '0 x4 [0,1] memory 10240/1024/9216/9216/0 hugepages-1Gi 5120/0/5120/1024/4096',
+      '1 x4 [0,1] memory 10240/1024/9216/4096/5120 hugepages-1Gi 5120/0/5120/1024/4096',
+    ],
+    assignments: [
+      'pod1/container1 memory 12288 @0,1',
+      'pod1/container1 hugepages-1Gi 1024 @0,1',
+      'pod1/container2 memory 1024 @0,1',
+      'pod1/container2 hugepages-1Gi 1024 @0,1',
+    ],
+    expectedNodes: UNUSED_NODES,
+    expectedAssignments: [],
+  },
+];
+
+/** The vector of the manager's `TestGetTopologyHints`, which first releases the memory of pods that are gone. */
+export const managerHintVector: MemoryVector & { readonly pod: PodVector } = {
+  title: 'a pod that was gone before its admission has no preference for its earlier NUMA node',
+  nodes: TWO_CONTAINER_NODES,
+  assignments: TWO_CONTAINERS,
+  pod: { uid: 'pod1', containers: ['container1 memory 1024 hugepages-1Gi 1024'] },
+  hints: { memory: '0! 1! 0,1', 'hugepages-1Gi': '0! 1! 0,1' },
+};

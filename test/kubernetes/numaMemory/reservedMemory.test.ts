@@ -2,13 +2,14 @@ import { expect, test } from '@jest/globals';
 import { checkReservedMemory } from '../../../kubernetes/numaMemory/reservedMemory.ts';
 
 const nodes = [0, 1].map((id) => ({ id, memoryBytes: 1_000, hugePages: [] }));
+const GIB = 2 ** 30;
 const PAGES_2_MI = 'hugepages-2Mi';
 const PAGES_1_GI = 'hugepages-1Gi';
 
 type Amounts = readonly (readonly [resource: string, bytes: number])[];
 type Reservations = readonly (readonly [numaNode: number, resource: string, bytes: number])[];
 
-/** The vectors of `TestValidateReservedMemory` in `pkg/kubelet/cm/memorymanager/memory_manager_test.go`. */
+/** The vectors of `TestValidateReservedMemory`, `TestGetSystemReservedMemory` and `TestNewManager` in `pkg/kubelet/cm/memorymanager/memory_manager_test.go`. */
 const vectors: readonly (readonly [title: string, Amounts, Reservations, message: string])[] = [
   ['Node Allocatable not set, reserved not set', [], [], ''],
   ['Node Allocatable set to zero, reserved set to zero', [['memory', 0]], [[0, 'memory', 0]], ''],
@@ -70,6 +71,30 @@ const vectors: readonly (readonly [title: string, Amounts, Reservations, message
       [1, PAGES_2_MI, 7],
     ],
     'the total amount "77" of type "hugepages-2Mi" is not equal to the value "14" determined by Node Allocatable feature',
+  ],
+  [
+    'one NUMA node has a reservation of 1 GiB, and the node none',
+    [],
+    [[0, 'memory', GIB]],
+    'the total amount "1Gi" of type "memory" is not equal to the value "0" determined by Node Allocatable feature',
+  ],
+  [
+    'each NUMA node has half of what is reserved',
+    [['memory', 2 * GIB]],
+    [
+      [0, 'memory', GIB],
+      [1, 'memory', GIB],
+    ],
+    '',
+  ],
+  [
+    'the NUMA nodes have reservations of 3 GiB together, and the node of 2 GiB',
+    [['memory', 2 * GIB]],
+    [
+      [0, 'memory', GIB],
+      [1, 'memory', 2 * GIB],
+    ],
+    'the total amount "3Gi" of type "memory" is not equal to the value "2Gi" determined by Node Allocatable feature',
   ],
 ];
 

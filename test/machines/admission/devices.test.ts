@@ -518,6 +518,32 @@ test('a container is created when its devices are saved, although the exclusive 
   expect(story.answers('a')).toEqual(['admission.admitted']);
 });
 
+test.each<[TopologyPolicyName | 'none', string]>([
+  ['none', 'g0'],
+  ['best-effort', 'g1'],
+  ['restricted', 'g1'],
+  ['single-numa-node', 'g1'],
+])('with the policy %s, a container that has lost its device gets one where its CPUs are', (name, device) => {
+  const { cpuPolicy } = simulatedCpuManager('altra');
+  const assigned = { podUid: 'a', container: 'main', cpus: [80, 81] };
+  const { shared } = initialAssignments(cpuPolicy);
+  const assignments = { shared: shared.filter((cpu) => !assigned.cpus.includes(cpu)), exclusive: [assigned] };
+  const amounts = { cpu: '2', memory: '1Gi', [GPU]: '1' };
+  const main = containerWith('main', { resources: { requests: amounts, limits: amounts } });
+  const template = podWith('a', { containers: [main] });
+  const pod = { ...template, metadata: { ...template.metadata, uid: 'a' } };
+  for (const isPerPod of [false, true]) {
+    const story = admissionStory({
+      cpus: { cpuPolicy, assignments, revision: 0, reportedRevision: 0, unconfirmed: [] },
+      resources: [nodesOfDevices({ g0: 0, g1: 1 })],
+      ...(name === 'none' ? {} : { topologyManager: topologyManagerWith(name, isPerPod) }),
+    });
+    story.request(pod, true);
+    story.send({ type: 'admission.reallocateDevices', pod, container: 'main', at: 7, holder: ['container'] });
+    expect(story.devicesOf('a')).toEqual({ main: [device] });
+  }
+});
+
 test('a running pod can be updated while devices are allocated to one of its containers again', () => {
   const story = reallocationStory();
   story.reallocate();

@@ -27,6 +27,7 @@ describe('defaults', () => {
         { name: 'GracefulNodeShutdown', stage: 'BETA', isEnabled: true },
         { name: 'GracefulNodeShutdownBasedOnPodPriority', stage: 'BETA', isEnabled: true },
         { name: 'ResourceHealthStatus', stage: 'BETA', isEnabled: true },
+        { name: 'ResourceHealthStatusMessage', stage: 'BETA', isEnabled: true },
         { name: 'CPUManagerPolicyAlphaOptions', stage: 'ALPHA', isEnabled: false },
         { name: 'MemoryQoS', stage: 'ALPHA', isEnabled: false },
         { name: 'PodLogsQuerySplitStreams', stage: 'ALPHA', isEnabled: false },
@@ -103,6 +104,7 @@ describe('defaults', () => {
       hostSetup: { kernelParameters: 'unchanged', createsUtilChains: false, maxOpenFiles: 1_000_000 },
       podResources: { listsOnlyActivePods: true },
       reportsDeviceHealth: true,
+      reportsHealthMessages: true,
       logging: { format: 'text', verbosity: 0 },
       inspect: { address: { host: '127.0.0.1', port: 10_270 }, isOpen: false },
       healthz: { host: '127.0.0.1', port: 10_248 },
@@ -127,8 +129,20 @@ describe('defaults', () => {
   });
 
   test('disabling the gate ResourceHealthStatus or AllBeta hides the health of devices', () => {
-    expect(compile({}, 'featureGates: {ResourceHealthStatus: false}').reportsDeviceHealth).toBe(false);
+    const gates = 'featureGates: {ResourceHealthStatus: false, ResourceHealthStatusMessage: false}';
+    expect(compile({}, gates).reportsDeviceHealth).toBe(false);
     expect(compile({}, 'featureGates: {AllBeta: false}').reportsDeviceHealth).toBe(false);
+  });
+
+  test('disabling the gate ResourceHealthStatusMessage hides the messages about it alone', () => {
+    const config = compile({}, 'featureGates: {ResourceHealthStatusMessage: false}');
+    expect([config.reportsDeviceHealth, config.reportsHealthMessages]).toEqual([true, false]);
+  });
+
+  test('the gate ResourceHealthStatusMessage, which is on by default, needs the gate ResourceHealthStatus', () => {
+    expect(() => compile({}, 'featureGates: {ResourceHealthStatus: false}')).toThrow(
+      'ResourceHealthStatusMessage needs the feature gate ResourceHealthStatus',
+    );
   });
 
   test('do not replace an empty resolvConf', () => {

@@ -47,7 +47,8 @@ test('the capacity of the node is that of the machine, not that of this process'
 test.each([true, false])(
   'whether statuses contain the health of devices depends on the feature gate: %s',
   async (gate) => {
-    const { reportsDeviceHealth } = await readConfig(`featureGates: {ResourceHealthStatus: ${gate}}`);
-    expect(reportsDeviceHealth).toBe(gate);
+    const gates = `{ResourceHealthStatus: ${gate}, ResourceHealthStatusMessage: ${gate}}`;
+    const { reportsDeviceHealth, reportsHealthMessages } = await readConfig(`featureGates: ${gates}`);
+    expect([reportsDeviceHealth, reportsHealthMessages]).toEqual([gate, gate]);
   },
 );

@@ -3,6 +3,7 @@ import type { AnyActorRef } from 'xstate';
 import type { RecordedInput } from '../../../actors/boundary.ts';
 import type { EventSink } from '../../../actors/events/eventSink.ts';
 import type { NodeAgent } from '../../../actors/node/nodeAgent.ts';
+import type { NodeAgentConfig } from '../../../actors/node/nodeAgentConfig.ts';
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { StatusReport } from '../../../actors/status/statusReports.ts';
 import type { RuntimeEffect } from '../../../cri/simulated/objects/views.ts';
@@ -29,6 +30,7 @@ export interface Watched {
   /** Number of agents that have been started so far. */
   readonly agentNumber: number;
   readonly capacity: Capacity;
+  readonly managers: Pick<NodeAgentConfig, 'cpuManager' | 'topologyManager'>;
   /** Maximum restart back-off, in milliseconds. */
   readonly longestBackOffMs: number;
   /** Number of pending timers of the running agent. */

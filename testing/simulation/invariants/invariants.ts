@@ -11,6 +11,7 @@ import { allocatedDevices, exclusiveDevices } from './devices.ts';
 import { evictionInvariants } from './evictions.ts';
 import { exclusiveCpus } from './exclusiveCpus.ts';
 import type { Invariant } from './invariant.ts';
+import { numaAlignment } from './numaAlignment.ts';
 import { numaMemory } from './numaMemory.ts';
 import { preemptionInvariants } from './preemptions.ts';
 import { nothingLeft } from './progress/nothingLeft.ts';
@@ -55,6 +56,7 @@ export const invariants: readonly Invariant[] = [
   cost,
   imagesInUse,
   numaMemory,
+  numaAlignment,
   ...evictionInvariants,
   ...preemptionInvariants,
   ...shutdownInvariants,

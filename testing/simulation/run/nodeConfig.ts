@@ -31,13 +31,17 @@ export const NODE_DEFAULTS = {
   reportsProcessOomKills: true,
 };
 
-/** Returns the capacity of a node, which includes the devices of its host, and its longest restart back-off. */
+/**
+ * Returns the capacity of a node, which includes the devices of its host, its resource managers, and its longest restart
+ * back-off.
+ */
 export function limitsOf({
   config = {},
-}: Pick<SimulationOptions, 'config'>): Pick<Watched, 'capacity' | 'longestBackOffMs'> {
+}: Pick<SimulationOptions, 'config'>): Pick<Watched, 'capacity' | 'managers' | 'longestBackOffMs'> {
   const capacity: Capacity = config.capacity ?? NODE_DEFAULTS.capacity;
   return {
     capacity: { ...capacity, extra: { ...capacity.extra, [DEVICE_RESOURCE]: DEVICE_COUNT } },
+    managers: config,
     longestBackOffMs: config.crashLoop?.maxMs ?? 300_000,
   };
 }

@@ -1,6 +1,7 @@
 /** Validates stories and their sizes, because programs without type checking may pass anything. */
 import * as z from 'zod/mini';
 import { checkShape } from '../../../kubernetes/api/checkShape.ts';
+import { TOPOLOGY_POLICIES } from '../../../kubernetes/cpus/topologyHints.ts';
 import { checkCallFault } from '../faults/checkCallFault.ts';
 import { SIMULATED_MACHINES } from '../host/cpuTopologies.ts';
 import { DISK_LAYOUTS } from '../host/hostResources.ts';
@@ -38,6 +39,7 @@ const STORY: { readonly [Field in keyof Story]-?: z.ZodMiniType } = {
   cgroups: z.optional(z.enum(['writable', 'readOnly', 'unused'])),
   machine: z.optional(z.enum(SIMULATED_MACHINES)),
   assignsMemory: z.optional(yesOrNo),
+  topology: z.optional(z.strictObject({ policy: z.enum(TOPOLOGY_POLICIES), isPerPod: z.boolean() })),
   hasPlugin: yesOrNo,
   evicts: z.optional(yesOrNo),
   diskLayout: z.optional(z.enum(DISK_LAYOUTS)),

@@ -27,7 +27,7 @@ export interface ManifestContainer {
   readonly command?: readonly string[];
   readonly restartPolicy?: string;
   readonly restartPolicyRules?: readonly object[];
-  readonly resources?: object;
+  readonly resources?: { readonly requests?: object; readonly limits?: object; readonly claims?: readonly object[] };
   readonly resizePolicy?: readonly object[];
   readonly volumeMounts?: readonly object[];
   readonly livenessProbe?: object;

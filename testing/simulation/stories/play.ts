@@ -3,7 +3,7 @@
 import type { InspectionEvent } from 'xstate';
 import { formatExplanation } from '../../../show/explain/formatExplanation.ts';
 import type { ClusterFactory } from '../cluster/simulatedCluster.ts';
-import { simulatedCpuManager, simulatedMemoryManager } from '../host/cpuTopologies.ts';
+import { simulatedCpuManager, simulatedMemoryManager, simulatedTopologyManager } from '../host/cpuTopologies.ts';
 import { MANIFEST_URL } from '../host/manifestSources.ts';
 import type { Invariant, Violation } from '../invariants/invariant.ts';
 import { InvariantViolated } from '../invariants/invariant.ts';
@@ -91,6 +91,7 @@ export async function play(story: Story, options: PlayOptions): Promise<Outcome>
       crashLoop: { baseMs: 2_000, maxMs: 20_000 },
       ...(story.machine === undefined ? {} : { cpuManager: simulatedCpuManager(story.machine) }),
       ...(story.machine && story.assignsMemory ? { memoryManager: simulatedMemoryManager(story.machine) } : {}),
+      ...topologyOf(story),
       ...(story.hasPlugin ? { devicePluginDir: DEVICE_PLUGIN_DIR } : {}),
       ...(story.evicts ? { eviction: EVICTION } : {}),
       ...(story.followsShutdown ? { shutdown: SHUTDOWN } : {}),
@@ -126,6 +127,9 @@ export async function play(story: Story, options: PlayOptions): Promise<Outcome>
  */
 export const needsUrl = ({ actions, hasUrl }: Story): boolean =>
   hasUrl ?? actions.some(({ action }) => action.kind === 'url' || (action.kind === 'apply' && action.by === 'url'));
+
+const topologyOf = ({ machine, topology }: Story) =>
+  machine && topology ? { topologyManager: simulatedTopologyManager(machine, topology.policy, topology.isPerPod) } : {};
 
 const sourcesOf = (story: Story) =>
   needsUrl(story) ? { manifestUrl: { url: MANIFEST_URL, headers: [], everyMs: 20_000 } } : {};

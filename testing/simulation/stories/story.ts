@@ -3,6 +3,7 @@
  * again.
  */
 import type { ObjectSettings } from '../../../actors/objects/clusterObjects.ts';
+import type { TopologyPolicyName } from '../../../kubernetes/cpus/topologyHints.ts';
 import type { DiskLayout } from '../../../kubernetes/eviction/layout.ts';
 import type { ApiOutage } from '../cluster/apiNetwork.ts';
 import type { ApiObject, ObjectKind } from '../cluster/apiObject.ts';
@@ -169,6 +170,8 @@ export interface Story {
   readonly machine?: SimulatedMachine;
   /** Whether the node also assigns the memory of the machine's NUMA nodes. Default: false. */
   readonly assignsMemory?: boolean;
+  /** The topology manager on that machine. If absent, its policy is none. */
+  readonly topology?: { readonly policy: TopologyPolicyName; readonly isPerPod: boolean };
   /** Whether the host has a device plugin. Default: false. */
   readonly hasPlugin?: boolean;
   /** Whether the node evicts pods when its resources run short. Default: false. */

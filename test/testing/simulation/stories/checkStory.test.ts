@@ -39,6 +39,10 @@ test.each([
     { ...story, faults: [{ call: 5, fault: { kind: 'late', ms: -5 } }] },
   ],
   ['faults[0].fault: Required value', { ...story, faults: [{ call: 5 }] }],
+  [
+    'topology.policy: Unsupported value: "none"',
+    { ...story, machine: 'altra', topology: { policy: 'none', isPerPod: true } },
+  ],
   ['cgroups: Unsupported value: "none"', { ...story, cgroups: 'none' }],
   ['speed: unknown field', { ...story, speed: 2 }],
 ])('an invalid story is rejected: %s', async (message, given) => {

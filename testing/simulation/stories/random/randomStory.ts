@@ -1,7 +1,9 @@
 /** Generates random stories with all kinds of actions in any order. */
+import { TOPOLOGY_POLICIES } from '../../../../kubernetes/cpus/topologyHints.ts';
 import { HOST_CODES } from '../../faults/failures.ts';
 import type { SimulatedMachine } from '../../host/cpuTopologies.ts';
 import { TEMPORARY_UIDS } from '../../host/foreignPods.ts';
+import { DEVICE_RESOURCE } from '../../host/simulatedDevices.ts';
 import { Random } from '../../random.ts';
 import type { CallFault } from '../../run/gate.ts';
 import { checkSize } from '../checkStory.ts';
@@ -65,7 +67,7 @@ const CPU_MANAGER_SHARE = 0.2;
 /** Share of the nodes with exclusive CPUs that also assign the memory of NUMA nodes. */
 const MEMORY_MANAGER_SHARE = 0.5;
 
-/** Machines with more CPUs than the pods of a simulated node can request. */
+/** Machines of several NUMA nodes with more CPUs than the pods of a simulated node can request. */
 const LARGE_MACHINES = ['xeonGold', 'altra', 'power9'] as const satisfies readonly SimulatedMachine[];
 
 /** If the action applies a pod, makes that pod Guaranteed with whole CPUs in about half of the cases. */
@@ -90,6 +92,37 @@ function withWholeCpus(timedAction: TimedAction, random: Random): TimedAction {
       },
     },
   };
+}
+
+/** The share of the nodes with exclusive CPUs that have a topology policy. */
+const TOPOLOGY_SHARE = 0.75;
+
+/** The share of these nodes that have a device plugin, and of their pods that request a device. */
+const PLUGIN_SHARE = 0.5;
+const DEVICE_SHARE = 0.3;
+
+/** Draws the topology policy of a node and, if there is one, which pods request devices. */
+function withTopology(story: Story, names: readonly string[], random: Random): Story {
+  if (!random.chance(TOPOLOGY_SHARE)) return story;
+  const topology = { policy: random.pick(TOPOLOGY_POLICIES), isPerPod: random.chance(0.5) };
+  if (!random.chance(PLUGIN_SHARE)) return { ...story, topology };
+  // All manifests of a pod request the device, because an update must not change it.
+  const podsWithDevice = new Set(names.filter(() => random.chance(DEVICE_SHARE)));
+  const actions = story.actions.map((each) => withDevice(each, podsWithDevice));
+  return { ...story, topology, hasPlugin: true, actions };
+}
+
+/** Adds a device to the first container of an applied pod if the pod is one of `pods`. */
+function withDevice(timedAction: TimedAction, pods: ReadonlySet<string>): TimedAction {
+  const { action } = timedAction;
+  if (action.kind !== 'apply' || !pods.has(action.pod.metadata.name)) return timedAction;
+  const { spec } = action.pod;
+  const containers = spec.containers.map((container, index) => {
+    const { resources = {} } = container;
+    const limits = { ...resources.limits, [DEVICE_RESOURCE]: '1' };
+    return index === 0 ? { ...container, resources: { ...resources, limits } } : container;
+  });
+  return { ...timedAction, action: { ...action, pod: { ...action.pod, spec: { ...spec, containers } } } };
 }
 
 /** Generates the times of the actions, in milliseconds. */
@@ -136,7 +169,17 @@ export function randomStory(seed: number, size: StorySize): Story {
   const machine = random.pick(LARGE_MACHINES);
   const guaranteedActions = actions.map((each) => withWholeCpus(each, random));
   const assignsMemory = random.chance(MEMORY_MANAGER_SHARE);
-  return { seed, actions: guaranteedActions, faults, lastsMs, overtakes: true, ...host, machine, assignsMemory };
+  const assigning = {
+    seed,
+    actions: guaranteedActions,
+    faults,
+    lastsMs,
+    overtakes: true,
+    ...host,
+    machine,
+    assignsMemory,
+  };
+  return withTopology(assigning, names, random);
 }
 
 /** Crowded share of every fourth story of a size. */
