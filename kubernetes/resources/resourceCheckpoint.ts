@@ -3,6 +3,7 @@
  * other's files (`pkg/kubelet/allocation/state`).
  */
 import * as z from 'zod/mini';
+import { lookUp } from '../../base/values/lookUp.ts';
 import { parseJson } from '../../base/values/parseJson.ts';
 import { fnv1a } from '../api/pods/containerHash.ts';
 import { resourceRequirementsSchema } from '../api/schema/container.ts';
@@ -47,10 +48,7 @@ export function parseResourceCheckpoint(text: string): ResourceCheckpoint {
 /** Formats a checkpoint like a kubelet, with sorted names and without white space. */
 export function formatResourceCheckpoint(podResources: ResourceCheckpoint): string {
   const entries = Object.fromEntries(
-    [...podResources].sort(compareByName).map(([uid, { pod = null, containers }]) => {
-      const sortedContainers = Object.fromEntries(Object.entries(containers).sort(compareByName));
-      return [uid, { ContainerResources: sortedContainers, PodLevelResources: pod }];
-    }),
+    [...podResources.keys()].sort().map((uid) => [uid, checkpointEntry(podResources.get(uid))]),
   );
   const data = JSON.stringify(podResources.size === 0 ? {} : { entries });
   return JSON.stringify({ data, checksum: checksumOf(data) });
@@ -59,5 +57,9 @@ export function formatResourceCheckpoint(podResources: ResourceCheckpoint): stri
 /** Returns the hash of a string in the text form of `k8s.io/utils/dump`. */
 const checksumOf = (data: string): number => fnv1a(`(string)${data}`);
 
-const compareByName = ([first]: readonly [string, unknown], [second]: readonly [string, unknown]): number =>
-  first < second ? -1 : 1;
+function checkpointEntry(resources: PodResources | undefined) {
+  const { pod, containers = {} } = resources ?? {};
+  const names = Object.keys(containers).sort();
+  const sortedContainers = Object.fromEntries(names.map((name) => [name, lookUp(containers, name)]));
+  return { ContainerResources: sortedContainers, PodLevelResources: pod ?? null };
+}

@@ -2,14 +2,14 @@
  * Admits pods to the node, one at a time and in order of arrival. Records the resources that were admitted (allocated)
  * for each pod. The resources in a request are the desired ones.
  */
-import { assertEvent, assign, enqueueActions, setup } from 'xstate';
+import { type AnyActorRef, assertEvent, assign, enqueueActions, setup } from 'xstate';
 import type { Decision } from '../../kubernetes/admission/decide.ts';
 import { deviceRefusal } from '../../kubernetes/devices/reserveDevices.ts';
 import type { PodRequests } from '../../kubernetes/resources/requests.ts';
 import { namespacedName } from '../../kubernetes/shownName.ts';
 import { NO_LOST_DEVICES, NODE_NEVER_DELETED } from '../shared/coverageGaps.ts';
 import type { DeviceStatusReport, ReallocationResult } from '../shared/events/deviceEvents.ts';
-import type { AdmissionEvent, AdmissionFact, AdmissionResult } from '../shared/events/events.ts';
+import type { AdmissionEvent, AdmissionFact, AdmissionResult, Ref } from '../shared/events/events.ts';
 import type { MachineDecision, ResizeTrigger } from '../shared/events/machineDecision.ts';
 import { type PortTypes, port } from '../shared/ports.ts';
 import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
@@ -63,6 +63,8 @@ const facts = ({ snapshot: { context } }: ActorInfo<AdmissionContext>) => ({
   lists: { queued: podNames(context.waitingRequests), 'updates without room': podNames(context.refusedUpdates) },
 });
 
+type Result = AdmissionResult | ReallocationResult;
+
 function admissionResult(decision: Exclude<Decision, { kind: 'preempting' }>, { pod }: Request): AdmissionResult {
   if (decision.kind === 'admitted') return { type: 'admission.admitted', pod };
   const { kind: _, isByLabels: _labels, ...refusal } = decision;
@@ -79,6 +81,31 @@ const devicesRefusedEvent = (message: string, at: number): ReallocationResult =>
   type: 'container.devicesRefused',
   error: { reason: 'CreateContainerConfigError', message, at },
 });
+
+type SentEvent = Result | DeviceStatusReport;
+
+interface Message {
+  readonly target: Ref<SentEvent>;
+  readonly event: SentEvent;
+}
+
+/**
+ * Returns the message with the result of a request for the actor that waits for it. Unless the pod is refused, its
+ * devices are also reported to the node.
+ */
+function resultMessages(
+  self: AnyActorRef,
+  context: AdmissionContext,
+  { uid, holder }: Pick<Request, 'uid' | 'holder'>,
+  result: Result,
+): Message[] {
+  const report = result.type === 'admission.refused' ? undefined : deviceReport(context, uid);
+  const holderActor = actorAt<SentEvent>(self, holder);
+  return [
+    ...(report === undefined ? [] : [{ target: parent<SentEvent>()({ self }), event: report }]),
+    ...(holderActor === undefined ? [] : [{ target: holderActor, event: result }]),
+  ];
+}
 
 /** Releases the CPUs, the memory and the devices of a pod whose containers have stopped. */
 const withoutResourcesOf = (context: AdmissionContext, uid: string): AdmissionContext =>
@@ -208,10 +235,9 @@ export const admissionMachine = setup({
         if (decision.kind === 'admitted' && awaitsSave(previousContext, nextContext))
           nextContext = withUnconfirmed(previousContext, nextContext, request);
         if (isUnconfirmed(nextContext, request.uid)) continue;
-        const report = decision.kind === 'admitted' ? deviceReport(nextContext, request.uid) : undefined;
-        if (report !== undefined) enqueue.sendTo(parent<DeviceStatusReport>(), report);
-        const holder = actorAt<AdmissionResult>(self, request.holder);
-        if (holder !== undefined) enqueue.sendTo(holder, admissionResult(decision, request));
+        const result = admissionResult(decision, request);
+        for (const message of resultMessages(self, nextContext, request, result))
+          enqueue.sendTo(message.target, message.event);
       }
       const { cpus, memory } = nextContext;
       if (cpus !== undefined && cpus.revision > cpus.reportedRevision) {
@@ -306,18 +332,14 @@ export const admissionMachine = setup({
       assertEvent(event, 'admission.devicesSaved');
       const nextContext = withoutConfirmed(context, event.revision);
       enqueue.assign(nextContext);
-      for (const { uid, pod, holder, reallocation } of context.devices?.pending ?? []) {
+      for (const request of context.devices?.pending ?? []) {
+        const { uid, pod, reallocation } = request;
         if (nextContext.devices?.pending.some((each) => each.uid === uid)) continue;
         if (reallocation === undefined && isUnconfirmed(nextContext, uid)) continue;
-        const report = deviceReport(nextContext, uid);
-        if (report !== undefined) enqueue.sendTo(parent<DeviceStatusReport>(), report);
-        if (reallocation !== undefined) {
-          const container = actorAt<ReallocationResult>(self, holder);
-          if (container !== undefined) enqueue.sendTo(container, { type: 'container.devicesAllocated' });
-          continue;
-        }
-        const podActor = actorAt<AdmissionResult>(self, holder);
-        if (podActor !== undefined) enqueue.sendTo(podActor, { type: 'admission.admitted', pod });
+        const result: Result =
+          reallocation === undefined ? { type: 'admission.admitted', pod } : { type: 'container.devicesAllocated' };
+        for (const message of resultMessages(self, nextContext, request, result))
+          enqueue.sendTo(message.target, message.event);
       }
     }),
     /** Admits the pods whose CPUs and memory are durable now. */
@@ -325,12 +347,11 @@ export const admissionMachine = setup({
       assertEvent(event, ['admission.cpusSaved', 'admission.memorySaved']);
       const resource = event.type === 'admission.cpusSaved' ? 'cpus' : 'memory';
       const { context: nextContext, admitted } = withSaved(context, resource, event.revision);
-      for (const { uid, pod, holder } of admitted) {
-        if (isUnconfirmed(nextContext, uid)) continue;
-        const report = deviceReport(nextContext, uid);
-        if (report !== undefined) enqueue.sendTo(parent<DeviceStatusReport>(), report);
-        const podActor = actorAt<AdmissionResult>(self, holder);
-        if (podActor !== undefined) enqueue.sendTo(podActor, { type: 'admission.admitted', pod });
+      for (const request of admitted) {
+        if (isUnconfirmed(nextContext, request.uid)) continue;
+        const result: Result = { type: 'admission.admitted', pod: request.pod };
+        for (const message of resultMessages(self, nextContext, request, result))
+          enqueue.sendTo(message.target, message.event);
       }
       enqueue.assign(nextContext);
     }),

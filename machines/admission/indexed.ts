@@ -1,8 +1,8 @@
 /**
  * Implements immutable lists of items that belong to pods, with one item per UID. The lists are plain data, because
- * they are part of recordings. Each list has an index by UID and name, which is built once and passed on to the lists
- * derived from it.
+ * they are part of recordings. Each list has an index by UID and name.
  */
+import { VersionedIndex } from '../../base/values/versionedIndex.ts';
 
 interface PodItem {
   readonly uid: string;
@@ -14,16 +14,11 @@ interface ItemIndex {
   readonly itemsByName: Map<string, readonly PodItem[]>;
 }
 
-const indexes = new WeakMap<readonly PodItem[], ItemIndex>();
-
-function getIndex(list: readonly PodItem[]): ItemIndex {
-  const cachedIndex = indexes.get(list);
-  if (cachedIndex !== undefined) return cachedIndex;
+const indexes = new VersionedIndex((list: readonly PodItem[]) => {
   const index: ItemIndex = { itemByUid: new Map(), itemsByName: new Map() };
   for (const item of list) replaceInIndex(index, undefined, item);
-  indexes.set(list, index);
   return index;
-}
+});
 
 function replaceInIndex(
   { itemByUid, itemsByName }: ItemIndex,
@@ -41,33 +36,25 @@ function replaceInIndex(
   itemsByName.set(nextItem.fullName, [...(itemsByName.get(nextItem.fullName) ?? []), nextItem]);
 }
 
-function moveIndex<T extends PodItem>(list: readonly T[], nextList: readonly T[], before?: T, after?: T): readonly T[] {
-  const index = getIndex(list);
-  indexes.delete(list);
-  replaceInIndex(index, before, after);
-  indexes.set(nextList, index);
-  return nextList;
-}
-
 export const findByUid = <T extends PodItem>(list: readonly T[], uid: string): T | undefined =>
   // Safe cast: the index of a list contains only items of that list.
-  getIndex(list).itemByUid.get(uid) as T | undefined;
+  indexes.of(list).itemByUid.get(uid) as T | undefined;
 
 /** Returns the items with a full name, in no particular order. */
 export const findByName = <T extends PodItem>(list: readonly T[], fullName: string): readonly T[] =>
-  (getIndex(list).itemsByName.get(fullName) ?? []) as readonly T[];
+  (indexes.of(list).itemsByName.get(fullName) ?? []) as readonly T[];
 
 /** Replaces the item with the same UID, or appends the item. */
 export function withItem<T extends PodItem>(list: readonly T[], item: T): readonly T[] {
   const previousItem = findByUid(list, item.uid);
   const nextList = previousItem === undefined ? [...list, item] : list.with(list.indexOf(previousItem), item);
-  return moveIndex(list, nextList, previousItem, item);
+  return indexes.advance(list, nextList, (index) => replaceInIndex(index, previousItem, item));
 }
 
 /** Removes the item with the given UID. Returns the same list if it contains no such item. */
 export function withoutItem<T extends PodItem>(list: readonly T[], uid: string): readonly T[] {
   const previousItem = findByUid(list, uid);
-  return previousItem === undefined
-    ? list
-    : moveIndex(list, list.toSpliced(list.indexOf(previousItem), 1), previousItem);
+  if (previousItem === undefined) return list;
+  const nextList = list.toSpliced(list.indexOf(previousItem), 1);
+  return indexes.advance(list, nextList, (index) => replaceInIndex(index, previousItem, undefined));
 }

@@ -4,6 +4,7 @@ import type { Failure } from '../../base/failure.ts';
 import { type EventMessage, warning } from '../../kubernetes/events/recordedEvent.ts';
 import type { ContainerRole, ProbeKind } from '../../kubernetes/status/view.ts';
 import { failureEvents } from '../shared/events/failureEvents.ts';
+import { type FailureEvent, failureOf } from '../shared/waiting/failure.ts';
 import { type ContainerContext, specOf } from './context.ts';
 
 type ContextArgs = { readonly context: ContainerContext };
@@ -60,6 +61,10 @@ const recordEvent = <P>(params: P) => ({ type: 'recordEvent' as const, params })
 
 export const recordCreationEvent = recordEvent({ reason: 'Created', message: 'Container created' });
 export const recordStartEvent = recordEvent({ reason: 'Started', message: 'Container started' });
+/** Records the failure of the call whose error event is handled. */
+export const recordLaunchFailedEvent = recordEvent(({ event }: { readonly event: FailureEvent }) =>
+  launchFailedEvents(failureOf(event)),
+);
 /** Records that the pod stops the container. A container that was never created needs no event. */
 export const recordStopEvent = recordEvent(stoppedEvents);
 export const recordOutdatedEvent = recordEvent(outdatedEvents);

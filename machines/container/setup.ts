@@ -26,6 +26,16 @@ export interface ContainerArgs {
   readonly event: ContainerEvent;
 }
 
+/** Returns the container in the runtime's response, which guards and actions receive as their parameter. */
+export const queriedContainer = ({
+  event,
+}: {
+  readonly event: { readonly output: ObservedContainer | null };
+}): ObservedContainer | null => event.output;
+
+/** Variant of `assign` for actions that receive the container in the runtime's response as their parameter. */
+export const assignQueried = assign<ContainerContext, ContainerEvent, ObservedContainer | null, ContainerEvent, never>;
+
 /** Tags of the container's states. */
 export type ContainerTag =
   | StateTag
@@ -178,6 +188,8 @@ export const containerSetup = setup({
       const failure = failureOf(event);
       return { ...retryFields(failure), waitingReason: createFailedReason(context, failure) };
     }),
+    /** Records that the container has to be stopped because its state is unknown. */
+    recordUnknownState: assign({ wasStateUnknown: true }),
     recordAttemptedPod: assign(({ context }) => ({ attemptedPod: context.pod })),
     recordCallFailure: assign(({ event }) => retryFields(failureOf(event))),
   },

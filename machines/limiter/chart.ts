@@ -8,11 +8,15 @@ import { timerPort } from '../shared/ports.ts';
 import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { actorAt } from '../shared/views/actorRefs.ts';
 import { after } from '../shared/waiting/waits.ts';
-
-interface HeldSlot extends SlotRequest {
-  /** Whether the slot has been held so long that it no longer blocks requests of other origins. */
-  readonly isSlow?: true;
-}
+import {
+  type HeldSlot,
+  indexOfHeldSlots,
+  indexOfQueue,
+  withHeldSlot,
+  withoutHeldSlot,
+  withoutQueued,
+  withQueued,
+} from './slots.ts';
 
 export interface LimiterContext {
   readonly capacity: number;
@@ -29,54 +33,38 @@ export interface LimiterContext {
 
 export type LimiterInput = Pick<LimiterContext, 'capacity' | 'limitMs' | 'slowAfterMs'>;
 
-/** Inserts a request after all requests of the same pod and of pods that arrived earlier. */
-function withQueued(queue: readonly SlotRequest[], request: SlotRequest): readonly SlotRequest[] {
-  const insertIndex = queue.findIndex((other) => other.arrivalOrder > request.arrivalOrder);
-  return insertIndex < 0 ? [...queue, request] : [...queue.slice(0, insertIndex), request, ...queue.slice(insertIndex)];
-}
-
-const withoutMatchingRequests = <C extends SlotRequest>(
-  requests: readonly C[],
-  matches: (request: SlotRequest) => boolean,
-): C[] => requests.filter((request) => !matches(request));
-
-const nonSlowSlots = ({ heldSlots }: LimiterContext): readonly HeldSlot[] =>
-  heldSlots.filter(({ isSlow }) => isSlow === undefined);
-
-const hasFreeSlots = (context: LimiterContext): boolean => nonSlowSlots(context).length < context.capacity;
-
-const hasSameSubject = ({ subject }: SlotRequest, other: SlotRequest): boolean =>
-  subject !== undefined && subject === other.subject;
+const hasFreeSlots = ({ capacity, heldSlots }: LimiterContext): boolean =>
+  indexOfHeldSlots(heldSlots).regularCount < capacity;
 
 /**
- * Whether a request may get a slot. All requests of one origin hold at most `capacity` slots, including slow ones.
- * Requests with the same subject hold at most one slot.
+ * Returns the first request that may get a slot. All requests of one origin hold at most `capacity` slots, including
+ * slow ones. Requests with the same subject hold at most one slot.
  */
-const isEligible = ({ capacity, heldSlots }: LimiterContext, request: SlotRequest): boolean =>
-  heldSlots.filter((each) => each.origin === request.origin).length < capacity &&
-  !heldSlots.some((each) => hasSameSubject(each, request));
-
-const nextRequest = (context: LimiterContext): SlotRequest | undefined =>
-  hasFreeSlots(context) ? context.queue.find((request) => isEligible(context, request)) : undefined;
+function nextRequest(context: LimiterContext): SlotRequest | undefined {
+  if (!hasFreeSlots(context)) return undefined;
+  const slots = indexOfHeldSlots(context.heldSlots);
+  return indexOfQueue(context.queue).first(
+    (origin) => slots.countOf(origin) >= context.capacity,
+    (subject) => slots.withSubject(subject) !== undefined,
+  );
+}
 
 /**
  * Returns the waiting requests in the order in which they will be granted. Requests that are blocked by slow holders of
  * their own origin, or by a holder with the same subject, come last.
  */
-export const waitingOrder = (context: LimiterContext): readonly SlotRequest[] => {
-  const isBlocked = (request: SlotRequest) =>
-    !isEligible(
-      { ...context, heldSlots: context.heldSlots.filter((each) => each.isSlow || hasSameSubject(each, request)) },
-      request,
-    );
-  return [...withoutMatchingRequests(context.queue, isBlocked), ...context.queue.filter(isBlocked)];
-};
+export function waitingOrder({ capacity, heldSlots, queue }: LimiterContext): readonly SlotRequest[] {
+  const slots = indexOfHeldSlots(heldSlots);
+  const isBlocked = ({ origin, subject }: SlotRequest) =>
+    slots.withSubject(subject) !== undefined || slots.slowCountOf(origin) >= capacity;
+  return [...queue.filter((request) => !isBlocked(request)), ...queue.filter(isBlocked)];
+}
 
 export function blockingHolders({ heldSlots }: LimiterContext, request: SlotRequest): readonly HeldSlot[] {
-  const sameSubjectHolders = heldSlots.filter((each) => hasSameSubject(each, request));
-  return sameSubjectHolders.length > 0
-    ? sameSubjectHolders
-    : heldSlots.filter((each) => each.isSlow === undefined || each.origin === request.origin);
+  const sameSubjectHolder = indexOfHeldSlots(heldSlots).withSubject(request.subject);
+  return sameSubjectHolder === undefined
+    ? heldSlots.filter((each) => each.isSlow === undefined || each.origin === request.origin)
+    : [sameSubjectHolder];
 }
 
 const meta: StateMeta = {
@@ -88,13 +76,14 @@ const meta: StateMeta = {
   },
   facts({ id, snapshot: { context } }: ActorInfo<LimiterContext>) {
     const { capacity, heldSlots } = context;
-    const slowCount = heldSlots.length - nonSlowSlots(context).length;
+    const { regularCount } = indexOfHeldSlots(heldSlots);
+    const slowCount = heldSlots.length - regularCount;
     const keysOf = (requests: readonly SlotRequest[]) => requests.map(({ key }) => key);
     return {
       kind: 'limiter',
       name: id.replace(/Limiter$/, ''),
       facts: [
-        `${heldSlots.length - slowCount}${Number.isFinite(capacity) ? ` of ${capacity}` : ''} held`,
+        `${regularCount}${Number.isFinite(capacity) ? ` of ${capacity}` : ''} held`,
         ...(slowCount > 0 ? [`plus ${slowCount} slow`] : []),
       ],
       lists: { 'held by': keysOf(heldSlots), queued: keysOf(waitingOrder(context)) },
@@ -114,7 +103,8 @@ export const limiterMachine = setup({
   guards: {
     isDuplicateRequest: ({ context, event }) => {
       assertEvent(event, 'slot.request');
-      return [...context.heldSlots, ...context.queue].some(({ key }) => key === event.key);
+      const { heldSlots, queue } = context;
+      return indexOfHeldSlots(heldSlots).has(event.key) || indexOfQueue(queue).has(event.key);
     },
     hasFreeSlot: ({ context }) => hasFreeSlots(context),
     canGrant: ({ context }) => nextRequest(context) !== undefined,
@@ -126,14 +116,14 @@ export const limiterMachine = setup({
       assertEvent(event, 'slot.request');
       return { queue: withQueued(context.queue, event) };
     }),
-    releaseSlots: assign(({ context, event }) => {
+    releaseSlots: assign(({ context: { heldSlots, queue }, event }) => {
       assertEvent(event, ['slot.release', 'slot.forget']);
-      const shouldDrop = ({ key }: SlotRequest) =>
-        event.type === 'slot.release' ? key === event.key : key.startsWith(`${event.uid}/`);
-      return {
-        heldSlots: withoutMatchingRequests(context.heldSlots, shouldDrop),
-        queue: withoutMatchingRequests(context.queue, shouldDrop),
-      };
+      const [slotIndex, queueIndex] = [indexOfHeldSlots(heldSlots), indexOfQueue(queue)];
+      const [slots, requests] =
+        event.type === 'slot.release'
+          ? [slotIndex.withKey(event.key), queueIndex.withKey(event.key)]
+          : [slotIndex.ofPod(event.uid), queueIndex.ofPod(event.uid)];
+      return { heldSlots: slots.reduce(withoutHeldSlot, heldSlots), queue: requests.reduce(withoutQueued, queue) };
     }),
     markHoldersSlow: assign(({ context: { heldSlots } }) => ({
       heldSlots: heldSlots.map((each): HeldSlot => ({ ...each, isSlow: true })),
@@ -142,8 +132,8 @@ export const limiterMachine = setup({
       const grantedRequest = nextRequest(context);
       if (grantedRequest === undefined) return;
       enqueue.assign({
-        heldSlots: [...context.heldSlots, grantedRequest],
-        queue: context.queue.filter((each) => each !== grantedRequest),
+        heldSlots: withHeldSlot(context.heldSlots, grantedRequest),
+        queue: withoutQueued(context.queue, grantedRequest),
       });
       const { limitMs } = context;
       const holder = actorAt<SlotGranted>(self, grantedRequest.holder);

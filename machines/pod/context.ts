@@ -3,6 +3,7 @@
 import type { Failure } from '../../base/failure.ts';
 import { lookUp } from '../../base/values/lookUp.ts';
 import { memoize } from '../../base/values/memoize.ts';
+import { VersionedIndex } from '../../base/values/versionedIndex.ts';
 import type { Refusal } from '../../kubernetes/admission/refusal.ts';
 import { containersOf } from '../../kubernetes/api/pods/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
@@ -324,12 +325,12 @@ export function mergedRestarts(
  * mount it (C16), and a failed remount after a restart of the agent blocks no running container.
  */
 export const areVolumesSettled = ({ volumes }: PodContext): boolean => {
-  const counts = volumeCounts(volumes);
+  const counts = volumeCounts.of(volumes);
   return counts.mounted + counts.delayed === counts.all;
 };
 
 export const areVolumesUnmounted = ({ volumes }: PodContext): boolean => {
-  const counts = volumeCounts(volumes);
+  const counts = volumeCounts.of(volumes);
   return counts.unmounted === counts.all;
 };
 
@@ -337,20 +338,14 @@ type Volumes = PodContext['volumes'];
 type VolumeCounts = Record<VolumeLifecycle | 'all', number>;
 
 /**
- * The number of volumes, in total and by lifecycle, keyed by the latest `volumes` object of each pod. The counts are
- * updated in place when a volume changes, because guards need them after every event, and a pod may have a thousand
- * volumes. The counts for an earlier object, which only tests inspect, are computed on demand.
+ * The number of volumes, in total and by lifecycle. Guards need them after every event, and a pod may have a thousand
+ * volumes.
  */
-const countsByVolumes = new WeakMap<Volumes, VolumeCounts>();
-
-function volumeCounts(volumes: Volumes): VolumeCounts {
-  const existing = countsByVolumes.get(volumes);
-  if (existing !== undefined) return existing;
+const volumeCounts = new VersionedIndex((volumes: Volumes): VolumeCounts => {
   const counts = { all: 0, pending: 0, mounted: 0, delayed: 0, unmounted: 0 };
   for (const { lifecycle } of Object.values(volumes)) countVolume(counts, lifecycle, 1);
-  countsByVolumes.set(volumes, counts);
   return counts;
-}
+});
 
 function countVolume(counts: VolumeCounts, lifecycle: VolumeLifecycle, change: 1 | -1): void {
   counts.all += change;
@@ -358,16 +353,12 @@ function countVolume(counts: VolumeCounts, lifecycle: VolumeLifecycle, change: 1
 }
 
 /** Returns the volumes with one of them added or replaced. */
-export function withVolume(volumes: Volumes, name: string, volume: Volumes[string]): Volumes {
-  const counts = volumeCounts(volumes);
-  countsByVolumes.delete(volumes);
-  const nextVolumes = { ...volumes, [name]: volume };
-  const previousLifecycle = lookUp(volumes, name)?.lifecycle;
-  if (previousLifecycle !== undefined) countVolume(counts, previousLifecycle, -1);
-  countVolume(counts, volume.lifecycle, 1);
-  countsByVolumes.set(nextVolumes, counts);
-  return nextVolumes;
-}
+export const withVolume = (volumes: Volumes, name: string, volume: Volumes[string]): Volumes =>
+  volumeCounts.advance(volumes, { ...volumes, [name]: volume }, (counts) => {
+    const previousLifecycle = lookUp(volumes, name)?.lifecycle;
+    if (previousLifecycle !== undefined) countVolume(counts, previousLifecycle, -1);
+    countVolume(counts, volume.lifecycle, 1);
+  });
 
 /** Returns the mounted volumes of a pod. Memoized, because each container of the pod receives them. */
 export const mountedVolumes = ({ volumes }: PodContext): MountedVolumes => mountedIn(volumes);

@@ -3,6 +3,7 @@
 import { isJsonEqual } from '../../base/values/isJsonEqual.ts';
 import { lookUp } from '../../base/values/lookUp.ts';
 import { memoize } from '../../base/values/memoize.ts';
+import { VersionedIndex } from '../../base/values/versionedIndex.ts';
 import type { Refusal } from '../../kubernetes/admission/refusal.ts';
 import { findContainerByName } from '../../kubernetes/api/pods/containers.ts';
 import type { Container } from '../../kubernetes/api/schema/container.ts';
@@ -112,21 +113,13 @@ const hasSamePodResources = (first: Pod, second: Pod): boolean =>
   first.spec === second.spec || resourceKey(first.spec.resources ?? {}) === resourceKey(second.spec.resources ?? {});
 
 /**
- * The names of the containers whose size differs from the admitted size, keyed by the latest `sizes` object of each
- * pod. The set is updated in place when sizes change, because guards need it after every event, and a pod may have a
- * thousand containers. The set for an earlier object, which only tests inspect, is computed on demand.
+ * The names of the containers whose size differs from the admitted size. Guards need them after every event, and a pod
+ * may have a thousand containers.
  */
-const misfits = new WeakMap<PodContext['sizes'], { readonly spec: PodSpec; readonly names: Set<string> }>();
-
-type SizesOfPod = Pick<PodContext, 'sizes' | 'allocated'>;
-
-function misfitNames({ sizes, allocated: { spec } }: SizesOfPod): Set<string> {
-  const cached = misfits.get(sizes);
-  if (cached?.spec === spec) return cached.names;
-  const names = new Set(Object.keys(sizes).filter((name) => !fits(spec, name, lookUp(sizes, name))));
-  misfits.set(sizes, { spec, names });
-  return names;
-}
+const misfitNames = new VersionedIndex(
+  (sizes: PodContext['sizes'], spec: PodSpec) =>
+    new Set(Object.keys(sizes).filter((name) => !fits(spec, name, lookUp(sizes, name)))),
+);
 
 /** Whether a container has its admitted size, or cannot be resized. */
 function fits(spec: PodSpec, name: string, size: ContainerSize | undefined): boolean {
@@ -141,21 +134,17 @@ function resizableContainer(spec: PodSpec, name: string): Container | undefined 
 
 /** Returns the sizes with those of some containers replaced. */
 export function withSizes(
-  context: SizesOfPod,
+  { sizes, allocated: { spec } }: Pick<PodContext, 'sizes' | 'allocated'>,
   changes: readonly (readonly [string, ContainerSize])[],
 ): PodContext['sizes'] {
-  const { sizes, allocated } = context;
   if (changes.length === 0) return sizes;
-  const { spec } = allocated;
-  const names = misfitNames(context);
-  misfits.delete(sizes);
-  const nextSizes = { ...sizes, ...Object.fromEntries(changes) };
-  for (const [name, size] of changes) {
-    if (fits(spec, name, size)) names.delete(name);
-    else names.add(name);
-  }
-  misfits.set(nextSizes, { spec, names });
-  return nextSizes;
+  const updateNames = (names: Set<string>) => {
+    for (const [name, size] of changes) {
+      if (fits(spec, name, size)) names.delete(name);
+      else names.add(name);
+    }
+  };
+  return misfitNames.advance(sizes, { ...sizes, ...Object.fromEntries(changes) }, updateNames, spec);
 }
 
 /** Returns the containers with a process whose size differs from the admitted size, or is unknown. */
@@ -164,7 +153,7 @@ function containersWithWrongSize(context: PodContext) {
   const { spec } = allocated;
   const uncertainIds = new Set(attemptedResize?.containers.map(({ id }) => id));
   const uncertainNames = attemptedResize?.containers.map(({ name }) => name) ?? [];
-  return sortInSpecOrder(spec, new Set([...misfitNames(context), ...uncertainNames])).flatMap((name) => {
+  return sortInSpecOrder(spec, new Set([...misfitNames.of(sizes, spec), ...uncertainNames])).flatMap((name) => {
     const container = resizableContainer(spec, name);
     const size = lookUp(sizes, name);
     const lifecycle = lookUp(containers, name);

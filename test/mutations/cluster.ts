@@ -239,7 +239,7 @@ export const clusterMutations: readonly Mutation[] = [
     rule: 'C37',
     breaks: 'a container takes its start slot before it has what it needs',
     file: 'machines/container/states/launching.ts',
-    find: "{ guard: and(['canLaunch', 'mustReadVariables']), target: 'configuring' },",
+    find: "{ guard: 'mustReadVariables', target: 'configuring' }, ",
     put: '',
   },
   {

@@ -62,8 +62,8 @@ export const faultsOfMachines: readonly SeededFault[] = [
     name: 'slot',
     breaks: 'a slot of a limiter that is given back stays held',
     file: 'machines/limiter/chart.ts',
-    find: "event.type === 'slot.release' ? key === event.key : key.startsWith(",
-    put: "event.type === 'slot.forget' && key.startsWith(",
+    find: 'slotIndex.withKey(event.key)',
+    put: '[]',
     story: 6,
   },
   {

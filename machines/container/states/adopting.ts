@@ -3,6 +3,7 @@ import { assign } from 'xstate';
 import { lookUp } from '../../../base/values/lookUp.ts';
 import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.ts';
 import { SERVICE_NEVER_FAILS } from '../../shared/coverageGaps.ts';
+import type { ContainerEvent } from '../../shared/events/events.ts';
 import { statusUnknownEvents } from '../../shared/events/failureEvents.ts';
 import { failureOf } from '../../shared/waiting/failure.ts';
 import { FINAL_COUNT_LIMIT_MS } from '../../shared/waiting/finalCountLimit.ts';
@@ -10,7 +11,7 @@ import { retryStateOnReturn } from '../../shared/waiting/waits.ts';
 import { type ContainerContext, knownContainer } from '../context.ts';
 import { withNewId } from '../otherId.ts';
 import { recordStopEvent, recordUnknownStateEvent } from '../recordedEvents.ts';
-import { type ContainerArgs, containerSetup } from '../setup.ts';
+import { assignQueried, type ContainerArgs, containerSetup, queriedContainer } from '../setup.ts';
 import { lostRun, terminatedRun } from '../terminatedRun.ts';
 
 const createdFields = (observed: ObservedContainer | null) =>
@@ -53,12 +54,37 @@ function lostRunFields(context: ContainerContext, restartsFromLogs = 0): Partial
   };
 }
 
+interface LostRun {
+  /** Number of restarts according to the log files. Undefined if it is unknown. */
+  readonly restartsFromLogs: number | undefined;
+}
+
+const assignLostRun = assign<ContainerContext, ContainerEvent, LostRun, ContainerEvent, never>;
+
 const guards = {
   hasLostSandbox: ({ context }: ContainerArgs) => context.lostSandbox !== undefined,
   isRunning: (_: ContainerArgs, container: ObservedContainer | null) => container?.state === 'running',
 };
 
-export const adoptingImplementations = { guards };
+const actions = {
+  recordRunningContainer: assignQueried(({ context }, container: ObservedContainer | null) =>
+    runningFields(context, container),
+  ),
+  recordExitBeforeAdoption: assignQueried(({ context }, container: ObservedContainer | null) =>
+    container === null
+      ? {}
+      : { ...withNewId(context, container.id), ...createdFields(container), run: terminatedRun(container) },
+  ),
+  recordUnstartedContainer: assignQueried(({ context: { id } }, container: ObservedContainer | null) => ({
+    ...createdFields(container),
+    ...neverStartedFields(container?.id ?? id),
+  })),
+  recordLostRun: assignLostRun(({ context }, { restartsFromLogs }: LostRun) =>
+    lostRunFields(context, restartsFromLogs),
+  ),
+};
+
+export const adoptingImplementations = { guards, actions };
 
 export const adopting = containerSetup.extend(adoptingImplementations).createStateConfig({
   description:
@@ -76,39 +102,32 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
         input: ({ context }) => knownContainer(context),
         onDone: [
           {
-            guard: { type: 'isRunning', params: ({ event }) => event.output },
+            guard: { type: 'isRunning', params: queriedContainer },
             target: 'deciding',
-            actions: assign(({ context, event: { output } }) => runningFields(context, output)),
+            actions: { type: 'recordRunningContainer', params: queriedContainer },
           },
           // A container in an unknown state is stopped first, because it must not run alongside its successor.
           {
-            guard: { type: 'isStateUnknown', params: ({ event }) => event.output },
+            guard: { type: 'isStateUnknown', params: queriedContainer },
             target: '#container.stopping',
             actions: [
-              assign(({ context, event: { output } }) => ({
-                ...runningFields(context, output),
-                wasStateUnknown: true,
-              })),
+              { type: 'recordRunningContainer', params: queriedContainer },
+              'recordUnknownState',
               recordUnknownStateEvent,
             ],
           },
           {
-            guard: { type: 'hasExited', params: ({ event }) => event.output },
+            guard: { type: 'hasExited', params: queriedContainer },
             target: '#container.pending',
-            actions: assign(({ context, event: { output } }) =>
-              output ? { ...withNewId(context, output.id), ...createdFields(output), run: terminatedRun(output) } : {},
-            ),
+            actions: { type: 'recordExitBeforeAdoption', params: queriedContainer },
           },
           // The container has exited in the meantime.
           { guard: 'wasExitObserved', target: '#container.pending' },
-          { guard: { type: 'isAbsent', params: ({ event }) => event.output }, target: 'countingRestarts' },
+          { guard: { type: 'isAbsent', params: queriedContainer }, target: 'countingRestarts' },
           // The container was created but not started. As in a kubelet, the attempt is counted nevertheless.
           {
             target: '#container.pending',
-            actions: assign(({ context: { id }, event: { output } }) => ({
-              ...createdFields(output),
-              ...neverStartedFields(output?.id ?? id),
-            })),
+            actions: { type: 'recordUnstartedContainer', params: queriedContainer },
           },
         ],
         onError: {
@@ -138,14 +157,15 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
         }),
         onDone: {
           target: '#container.pending',
-          actions: assign(({ context, event: { output } }) =>
-            lostRunFields(context, lookUp(output.restarts, context.name)),
-          ),
+          actions: {
+            type: 'recordLostRun',
+            params: ({ context: { name }, event }) => ({ restartsFromLogs: lookUp(event.output.restarts, name) }),
+          },
         },
         // Unreadable logs do not prevent the container from running, as in the kubelet.
         onError: {
           target: '#container.pending',
-          actions: assign(({ context }) => lostRunFields(context)),
+          actions: { type: 'recordLostRun', params: { restartsFromLogs: undefined } },
           meta: { coverageGap: SERVICE_NEVER_FAILS },
         },
       },

@@ -6,9 +6,9 @@
 import { stateIn } from 'xstate';
 import { NO_LARGE_VARIABLES, RARELY_TAKEN } from '../../shared/coverageGaps.ts';
 import type { ContainerEvent } from '../../shared/events/events.ts';
-import { failureOf, retryAtAfterChange } from '../../shared/waiting/failure.ts';
+import { retryAtAfterChange } from '../../shared/waiting/failure.ts';
 import type { ContainerContext } from '../context.ts';
-import { launchFailedEvents } from '../recordedEvents.ts';
+import { recordLaunchFailedEvent } from '../recordedEvents.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
 
 const guards = {
@@ -53,27 +53,17 @@ export const configuring = containerSetup.extend(configuringImplementations).cre
         guard: 'areObjectsOutdated',
         target: 'awaitingRetry',
         meta: { coverageGap: RARELY_TAKEN },
-        actions: [
-          'recordCreateFailure',
-          'shortenWait',
-          { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
-        ],
+        actions: ['recordCreateFailure', 'shortenWait', recordLaunchFailedEvent],
       },
       {
         guard: 'needsChange',
         target: 'awaitingChange',
         meta: { coverageGap: NO_LARGE_VARIABLES },
-        actions: [
-          'recordCreateFailure',
-          { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
-        ],
+        actions: ['recordCreateFailure', recordLaunchFailedEvent],
       },
       {
         target: 'awaitingRetry',
-        actions: [
-          'recordCreateFailure',
-          { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
-        ],
+        actions: ['recordCreateFailure', recordLaunchFailedEvent],
       },
     ],
   },

@@ -14,6 +14,7 @@ import { withNewId } from '../otherId.ts';
 import {
   launchFailedEvents,
   recordCreationEvent,
+  recordLaunchFailedEvent,
   recordStartEvent,
   recordStopEvent,
   recordUnknownStateEvent,
@@ -89,7 +90,6 @@ const actions = {
     startedAt: context.startedAt,
   })),
   recordExit: assignResult((_, result: StartResult) => ({ run: terminatedRun(result) })),
-  recordUnknownState: containerSetup.assign({ wasStateUnknown: true }),
   /** Records a refused start. As for any other exit, the image, user and times are those that the runtime reports. */
   recordStartRefusal: assignResult((_, result: StartResult) => {
     const failure = startRefusal(result);
@@ -177,18 +177,11 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
             guard: and([not('mustReadVariables'), 'needsChange']),
             target: '#container.launching.awaitingChange',
             meta: { coverageGap: NO_LARGE_VARIABLES },
-            actions: [
-              'recordCreateFailure',
-              { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
-            ],
+            actions: ['recordCreateFailure', recordLaunchFailedEvent],
           },
           {
             target: '#container.launching.awaitingRetry',
-            actions: [
-              'recordCreateFailure',
-              { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
-              'reportNotFound',
-            ],
+            actions: ['recordCreateFailure', recordLaunchFailedEvent, 'reportNotFound'],
           },
         ],
       },
@@ -264,10 +257,7 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
           {
             guard: 'isStartRefused',
             target: '#container.ended',
-            actions: [
-              'recordFailedStart',
-              { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
-            ],
+            actions: ['recordFailedStart', recordLaunchFailedEvent],
             meta: { coverageGap: RARELY_TAKEN },
           },
           // The container may be running, and has to stop before its pod restarts.
@@ -276,22 +266,14 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
           {
             guard: 'wasContainerNotFound',
             target: '#container.launching.awaitingRetry',
-            actions: [
-              'recordNotStarted',
-              { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
-              'forgetContainer',
-              'reportNotFound',
-            ],
+            actions: ['recordNotStarted', recordLaunchFailedEvent, 'forgetContainer', 'reportNotFound'],
           },
           // No run has terminated, and the container still exists, so it is launched again with the same attempt
           // number.
           {
             guard: 'isStillUnstarted',
             target: '#container.launching.awaitingRetry',
-            actions: [
-              'recordNotStarted',
-              { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
-            ],
+            actions: ['recordNotStarted', recordLaunchFailedEvent],
           },
           // The container may be running. Launching the same attempt again detects that.
           { target: '#container.launching.awaitingRetry', actions: 'recordCallFailure' },

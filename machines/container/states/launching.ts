@@ -5,15 +5,15 @@
 import { and, assign } from 'xstate';
 import type { Failure } from '../../../base/failure.ts';
 import { requestsDevices } from '../../../kubernetes/resources/requests.ts';
-import { NO_LARGE_VARIABLES, NO_LOST_DEVICES, RARELY_TAKEN, SERVICE_NEVER_FAILS } from '../../shared/coverageGaps.ts';
+import { NO_LARGE_VARIABLES, NO_LOST_DEVICES, SERVICE_NEVER_FAILS } from '../../shared/coverageGaps.ts';
 import type { PortTypes } from '../../shared/ports.ts';
 import { actorPath, sharedActor } from '../../shared/views/actorRefs.ts';
 import { failureOf } from '../../shared/waiting/failure.ts';
 import { retryWaitState } from '../../shared/waiting/waits.ts';
 import { hookInput, specOf } from '../context.ts';
 import {
-  launchFailedEvents,
   recordFailedPostStartEvent,
+  recordLaunchFailedEvent,
   recordOutdatedEvent,
   recordStopEvent,
 } from '../recordedEvents.ts';
@@ -120,8 +120,7 @@ export const launching = launchingSetup.createStateConfig({
       on: {
         'container.launch': [
           { guard: and(['canLaunch', 'mustPrepareDevices']), target: 'preparingDevices' },
-          { guard: and(['canLaunch', 'mustReadVariables']), target: 'configuring' },
-          { guard: 'canLaunch', target: 'creatingContainer' },
+          { guard: 'canLaunch', target: 'devicesReady' },
         ],
       },
     },
@@ -141,16 +140,9 @@ export const launching = launchingSetup.createStateConfig({
             actions: 'requestDevices',
             meta: { coverageGap: NO_LOST_DEVICES },
           },
-          { guard: 'mustReadVariables', target: 'configuring', meta: { coverageGap: RARELY_TAKEN } },
-          { target: 'creatingContainer' },
+          { target: 'devicesReady' },
         ],
-        onError: {
-          target: 'awaitingRetry',
-          actions: [
-            'recordCreateFailure',
-            { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
-          ],
-        },
+        onError: { target: 'awaitingRetry', actions: ['recordCreateFailure', recordLaunchFailedEvent] },
       },
     },
     awaitingDevices: {
@@ -159,19 +151,20 @@ export const launching = launchingSetup.createStateConfig({
       tags: 'working',
       meta: { waitsFor: 'devices to be allocated to it again', coverageGap: NO_LOST_DEVICES },
       on: {
-        'container.devicesAllocated': [
-          { guard: 'mustReadVariables', target: 'configuring', meta: { coverageGap: NO_LOST_DEVICES } },
-          { target: 'creatingContainer', meta: { coverageGap: NO_LOST_DEVICES } },
-        ],
+        'container.devicesAllocated': { target: 'devicesReady', meta: { coverageGap: NO_LOST_DEVICES } },
         'container.devicesRefused': {
           target: 'awaitingRetry',
-          actions: [
-            'recordCreateFailure',
-            { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
-          ],
+          actions: ['recordCreateFailure', recordLaunchFailedEvent],
           meta: { coverageGap: NO_LOST_DEVICES },
         },
       },
+    },
+    devicesReady: {
+      description:
+        'The devices of the container, if it has any, are prepared. It is decided whether its variables have to be read.',
+      tags: 'working',
+      meta: { layout: { isOnMainPath: true } },
+      always: [{ guard: 'mustReadVariables', target: 'configuring' }, { target: 'creatingContainer' }],
     },
     configuring,
     creatingContainer,

@@ -3,7 +3,7 @@
  * at that time. Part of the chart in chart.ts.
  */
 
-import { assertEvent, assign } from 'xstate';
+import { assertEvent } from 'xstate';
 import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.ts';
 import { needsRestart } from '../../../kubernetes/resources/resize.ts';
 import type { ProbeKind } from '../../../kubernetes/status/view.ts';
@@ -23,7 +23,7 @@ import {
   recordStopEvent,
   recordUnknownStateEvent,
 } from '../recordedEvents.ts';
-import { type ContainerArgs, containerSetup } from '../setup.ts';
+import { assignQueried, type ContainerArgs, containerSetup, queriedContainer } from '../setup.ts';
 import { terminatedRun } from '../terminatedRun.ts';
 
 type ProbeFailedEvent = Extract<ProbeFact, { type: 'probe.failed' }>;
@@ -95,6 +95,12 @@ const guards = {
 };
 
 const actions = {
+  recordExitAfterQuery: assignQueried((_, container: ObservedContainer | null) =>
+    container === null ? {} : { id: container.id, run: terminatedRun(container) },
+  ),
+  recordQueriedId: assignQueried(({ context }, container: ObservedContainer | null) =>
+    withNewId(context, container?.id),
+  ),
   startStartupProbe: containerSetup.enqueueActions(({ context, enqueue }) => {
     const input = probeInput(context, 'startup');
     if (input) enqueue.spawnChild('probe', { id: 'probe/startup', input });
@@ -217,27 +223,24 @@ export const running = runningSetup.createStateConfig({
         input: ({ context }) => knownContainer(context),
         onDone: [
           {
-            guard: { type: 'isAbsent', params: ({ event }) => event.output },
+            guard: { type: 'isAbsent', params: queriedContainer },
             target: '#container.ended',
             actions: 'recordUnknownExit',
           },
           {
-            guard: { type: 'hasExited', params: ({ event }) => event.output },
+            guard: { type: 'hasExited', params: queriedContainer },
             target: '#container.ended',
-            actions: assign(({ event: { output } }) => (output ? { id: output.id, run: terminatedRun(output) } : {})),
+            actions: { type: 'recordExitAfterQuery', params: queriedContainer },
           },
           {
-            guard: { type: 'isStateUnknown', params: ({ event }) => event.output },
+            guard: { type: 'isStateUnknown', params: queriedContainer },
             target: '#container.stopping',
-            actions: [
-              assign(({ context, event: { output } }) => withNewId(context, output?.id)),
-              recordUnknownStateEvent,
-            ],
+            actions: [{ type: 'recordQueriedId', params: queriedContainer }, recordUnknownStateEvent],
           },
           {
-            guard: { type: 'hasDifferentId', params: ({ event }) => event.output },
+            guard: { type: 'hasDifferentId', params: queriedContainer },
             target: 'choosing',
-            actions: [assign(({ context, event: { output } }) => withNewId(context, output?.id)), 'resetProbes'],
+            actions: [{ type: 'recordQueriedId', params: queriedContainer }, 'resetProbes'],
           },
           { target: 'resuming' },
         ],

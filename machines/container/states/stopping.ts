@@ -3,13 +3,14 @@
  * chart.ts.
  */
 import { assertEvent, assign, not } from 'xstate';
+import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.ts';
 import { SERVICE_NEVER_FAILS } from '../../shared/coverageGaps.ts';
 import { killFailedEvents } from '../../shared/events/failureEvents.ts';
 import { failureOf } from '../../shared/waiting/failure.ts';
 import { after, retryWaitState } from '../../shared/waiting/waits.ts';
 import { type ContainerContext, earlierDeadline, hookInput, knownContainer, specOf } from '../context.ts';
 import { preStopFailedEvents } from '../recordedEvents.ts';
-import { type ContainerArgs, containerSetup } from '../setup.ts';
+import { assignQueried, type ContainerArgs, containerSetup, queriedContainer } from '../setup.ts';
 import { terminatedRun } from '../terminatedRun.ts';
 import { hasFailedPostStart } from '../waitingReason.ts';
 
@@ -45,6 +46,11 @@ const graceTimerInput = (context: ContainerContext) => ({
 const KILL_TIMEOUT_MS = 122_000;
 
 const actions = {
+  recordStoppedRun: assignQueried((_, container: ObservedContainer | null) =>
+    container === null
+      ? {}
+      : { id: container.id, run: terminatedRun(container), stopBy: undefined, stopGraceSeconds: undefined },
+  ),
   /**
    * Records whether a kubelet would kill the run in the same sync in which it restarts the container. This is not the
    * case after a failed postStart hook or if the container was terminated together with its sandbox, because a kubelet
@@ -222,17 +228,13 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
         }),
         onDone: [
           {
-            guard: { type: 'isAbsent', params: ({ event }) => event.output },
+            guard: { type: 'isAbsent', params: queriedContainer },
             target: '#container.ended',
             actions: 'recordUnknownExit',
           },
           {
             target: '#container.ended',
-            actions: assign(({ event: { output } }) =>
-              output
-                ? { id: output.id, run: terminatedRun(output), stopBy: undefined, stopGraceSeconds: undefined }
-                : {},
-            ),
+            actions: { type: 'recordStoppedRun', params: queriedContainer },
           },
         ],
         onError: {

@@ -1,10 +1,11 @@
 /**
  * Counts a pod's containers by lifecycle, because the guards of the pod's chart need these numbers after every event. A
- * pod may have a thousand containers, so no guard may iterate over them. Each census is derived from the previous one.
+ * pod may have a thousand containers, so no guard may iterate over them.
  */
 
 import { lookUp } from '../../../base/values/lookUp.ts';
 import { memoize } from '../../../base/values/memoize.ts';
+import { VersionedIndex } from '../../../base/values/versionedIndex.ts';
 import { containersOf, findContainerByName } from '../../../kubernetes/api/pods/containers.ts';
 import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
 import type { ContainerRole } from '../../../kubernetes/status/view.ts';
@@ -129,39 +130,23 @@ const isFinished = (lifecycle: ContainerLifecycle | undefined): boolean =>
 
 const isInit = (role: ContainerRole): boolean => role === 'init' || role === 'sidecar';
 
-/**
- * Censuses, keyed by the latest `Lifecycles` of each pod. A census is updated in place when the lifecycles change.
- * Earlier versions, which only tests inspect, are counted on demand.
- */
-const censuses = new WeakMap<Lifecycles, ContainerCensus>();
+const censuses = new VersionedIndex((lifecycles: Lifecycles, spec: PodSpec) => new ContainerCensus(spec, lifecycles));
 
-function updatableCensus({
-  containers,
-  allocated: { spec },
-}: Pick<PodContext, 'containers' | 'allocated'>): ContainerCensus {
-  const cachedCensus = censuses.get(containers);
-  if (cachedCensus?.spec === spec) return cachedCensus;
-  const census = new ContainerCensus(spec, containers);
-  censuses.set(containers, census);
-  return census;
-}
-
-export const censusOf = (context: Pick<PodContext, 'containers' | 'allocated'>): Census => updatableCensus(context);
+export const censusOf = ({ containers, allocated }: Pick<PodContext, 'containers' | 'allocated'>): Census =>
+  censuses.of(containers, allocated.spec);
 
 /** Replaces the lifecycles of some containers, all of which have an actor. */
 export function withLifecycles(
-  context: Pick<PodContext, 'containers' | 'allocated'>,
+  { containers, allocated }: Pick<PodContext, 'containers' | 'allocated'>,
   changes: ReadonlyMap<string, ContainerLifecycle>,
 ): Lifecycles {
-  const { containers } = context;
   const changedEntries = [...changes].filter(([name, lifecycle]) => lookUp(containers, name) !== lifecycle);
   if (changedEntries.length === 0) return containers;
-  const census = updatableCensus(context);
-  censuses.delete(containers);
   const nextLifecycles = { ...containers, ...Object.fromEntries(changedEntries) };
-  for (const [name, lifecycle] of changedEntries) census.move(name, lookUp(containers, name), lifecycle);
-  censuses.set(nextLifecycles, census);
-  return nextLifecycles;
+  const recount = (census: ContainerCensus) => {
+    for (const [name, lifecycle] of changedEntries) census.move(name, lookUp(containers, name), lifecycle);
+  };
+  return censuses.advance(containers, nextLifecycles, recount, allocated.spec);
 }
 
 const namesByRole = memoize((spec: PodSpec) => {

@@ -1,7 +1,13 @@
 import { type Failure, messageOf } from '../../../base/failure.ts';
 
+/** An error event of a port, or an event that reports another failure. */
+export interface FailureEvent {
+  readonly type: string;
+  readonly error?: unknown;
+}
+
 /** Returns the failure in an error event of a port. The boundary converts all errors to failures. */
-export function failureOf(event: { type: string; error?: unknown }): Failure {
+export function failureOf(event: FailureEvent): Failure {
   const error = event.error;
   if (isFailure(error)) return error;
   return {

@@ -2,6 +2,9 @@
  * Defines stories of nodes with many objects of one kind. growth.ts plays each story with two numbers of objects and
  * compares the work.
  */
+import { createActor } from 'xstate';
+import { limiterMachine } from '../../../machines/limiter/chart.ts';
+import type { SlotRequest } from '../../../machines/shared/events/slots.ts';
 import { simulatedCluster } from '../cluster/simulatedCluster.ts';
 import { type Simulation, simulateNode } from '../simulateNode.ts';
 import { container, type Manifest, type ManifestContainer, manifest } from '../stories/manifests.ts';
@@ -151,6 +154,28 @@ const lifePhases = (podsOf: (size: number) => readonly Manifest[]): readonly Pha
   deletion,
 ];
 
+/**
+ * Requests many slots of a limiter outside the node, and releases them. In the story of a node, the work of its limiters
+ * is too small a share.
+ */
+const slotRequests = (name: string, requestFor: (index: number) => Partial<SlotRequest>): Phase => ({
+  name,
+  facts: factPerObject,
+  act: async (_, size) => {
+    const limiter = createActor(limiterMachine, { input: { capacity: 2 } }).start();
+    const requests = numbered(size, (index) => ({
+      key: `pod-${index}/start`,
+      arrivalOrder: index,
+      holder: ['nobody'],
+      purpose: 'a start',
+      ...requestFor(index),
+    }));
+    for (const request of requests) limiter.send({ type: 'slot.request', ...request });
+    for (const { key } of requests) limiter.send({ type: 'slot.release', key });
+    limiter.stop();
+  },
+});
+
 /** Starts a node of a cluster, and waits until it is idle. */
 export async function idleNode(): Promise<Simulation> {
   const node = await simulateNode({ seed: 1, cluster: simulatedCluster });
@@ -256,6 +281,19 @@ export const crowds: readonly Crowd[] = [
         manifest('large', { containers: numbered(size, (index) => container(`c${index}`, { image: MISSING_IMAGE })) }),
       ]),
       deletion,
+    ],
+  },
+  {
+    name: 'slot requests',
+    size: 250,
+    phases: [
+      slotRequests('each pod requests a slot', (index) => ({ origin: `pod-${index}` })),
+      slotRequests('a pod requests all slots', (index) => ({
+        key: `pod/c${index}/start`,
+        arrivalOrder: 1,
+        origin: 'pod',
+      })),
+      slotRequests('only one of them may have a slot at a time', () => ({ origin: 'registry', subject: 'image' })),
     ],
   },
   {

@@ -27,14 +27,12 @@ const MIN_SHARE = 0.01;
 const NAMED_FUNCTIONS = 5;
 /**
  * Functions that visit all pods of the node after any change. A checkpoint in the kubelet's format contains all pods
- * and a hash of them, and changes during a write share the next one. A relist reads all objects of the runtime, at most
- * five times a second. A limiter scans its queue for each request and release.
+ * and a hash of its text, which cannot be computed from hashes of its parts. Changes during a write share the next one.
+ * A relist reads all objects of the runtime, at most five times a second.
  */
 const EXEMPT_FUNCTIONS: readonly RegExp[] = [
-  /^kubernetes\/resources\/resourceCheckpoint\.ts:\d+ compareByName$/,
   /^kubernetes\/api\/pods\/containerHash\.ts:\d+ fnv1a$/,
   /^cri\/client\/observe\.ts:/,
-  /^machines\/limiter\/chart\.ts:/,
 ];
 
 /** The work per fact of one function at the two sizes. */

@@ -8,6 +8,7 @@ import { Session } from 'node:inspector/promises';
 import { registerHooks } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
 
 const PACKAGE_URL = pathToFileURL(join(import.meta.dirname, '../../..')).href;
 /** Code that is not part of an agent on a host: the simulation, the API server for tests and the simulated runtime. */
@@ -44,6 +45,7 @@ export class WorkCounter {
    */
   static async start(isCounted: (url: string) => boolean = isAgentModule): Promise<WorkCounter> {
     loadServerSeparately();
+    disableOptimization();
     const session = new Session();
     session.connect();
     await session.post('Profiler.enable');
@@ -72,6 +74,12 @@ export class WorkCounter {
     this.#locations.set(id, location);
     return location;
   }
+}
+
+/** Disables the compilers that inline functions, because V8 stops counting the calls of a function once it is inlined. */
+function disableOptimization(): void {
+  setFlagsFromString('--no-opt');
+  setFlagsFromString('--no-maglev');
 }
 
 /**

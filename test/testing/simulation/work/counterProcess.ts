@@ -2,7 +2,7 @@
 import { WorkCounter } from '../../../../testing/simulation/work/workCounter.ts';
 
 const counter = await WorkCounter.start((url) => url.endsWith('/loops.ts'));
-const { linear, quadratic } = await import('./loops.ts');
+const { contains, linear, quadratic } = await import('./loops.ts');
 
 async function workOf(act: () => unknown) {
   await counter.take();
@@ -10,9 +10,16 @@ async function workOf(act: () => unknown) {
   return [...(await counter.take()).values()].map(({ location, count }) => ({ location, count }));
 }
 
+/** Searches so often that V8 would optimize the search. */
+function searchOften() {
+  const items = Array.from({ length: 100 }, (_, index) => index);
+  for (let index = 0; index < 10_000; index += 1) contains(items, -1);
+}
+
 process.stdout.write(
   JSON.stringify({
     linear: [await workOf(() => linear(100)), await workOf(() => linear(100)), await workOf(() => linear(400))],
     quadratic: [await workOf(() => quadratic(10)), await workOf(() => quadratic(40))],
+    contains: [await workOf(searchOften), await workOf(searchOften), await workOf(searchOften)],
   }),
 );

@@ -8,3 +8,6 @@ export function linear(size: number): number {
 export function quadratic(size: number): number {
   return Array.from({ length: size }, () => linear(size)).length;
 }
+
+/** Whether a list contains an item. The callback is so short that V8 would inline it. */
+export const contains = (items: readonly number[], item: number): boolean => items.some((each) => each === item);
