@@ -7,7 +7,7 @@ import { DISK_LAYOUTS } from './host/hostResources.ts';
 import type { SimulationOptions } from './options.ts';
 import { checkSeed } from './random.ts';
 
-const yesOrNo = z.optional(z.boolean());
+const optionalBoolean = z.optional(z.boolean());
 
 type Config = NonNullable<SimulationOptions['config']>;
 
@@ -65,10 +65,10 @@ const FIELDS: { readonly [Key in keyof SimulationOptions]-?: z.ZodMiniType } = {
     z.array(z.looseObject({ number: z.optional(z.int()), description: z.string(), follow: functionSchema })),
   ),
   config: z.optional(z.looseObject({})),
-  records: yesOrNo,
-  replays: yesOrNo,
-  traces: yesOrNo,
-  overtakes: yesOrNo,
+  records: optionalBoolean,
+  replays: optionalBoolean,
+  traces: optionalBoolean,
+  overtakes: optionalBoolean,
   inspect: z.optional(functionSchema),
   cluster: z.optional(functionSchema),
   cgroups: z.optional(z.enum(['writable', 'readOnly', 'unused'])),
@@ -82,8 +82,9 @@ const schema = z.looseObject(FIELDS);
 export function checkOptions(options: SimulationOptions): void {
   checkShape(schema, options, 'simulateNode', 'its options');
   checkSeed(options.seed);
-  const strange =
+  const unknownOption =
     Object.keys(options).find((key) => lookUp(FIELDS, key) === undefined) ??
     Object.keys(options.config ?? {}).find((key) => lookUp(CONFIG, key) === undefined);
-  if (strange !== undefined) throw new TypeError(printableText(`simulateNode: there is no such option: ${strange}`));
+  if (unknownOption !== undefined)
+    throw new TypeError(printableText(`simulateNode: there is no such option: ${unknownOption}`));
 }

@@ -8,7 +8,7 @@ import type { CgroupAccess } from './host/hostCgroups.ts';
 import type { Invariant } from './invariants/invariant.ts';
 import type { FaultPlan } from './run/gate.ts';
 
-/** The fields of the configuration that the simulated host sets. */
+/** The fields of the configuration that only the simulated host sets. */
 type Fixed =
   | 'nodeName'
   | 'rootDir'
@@ -22,16 +22,16 @@ type Fixed =
 export interface SimulationOptions {
   /** The seed of all random decisions, a whole number from 0 to 2³² - 1. */
   readonly seed: number;
-  /** The faults of the calls to the outside. Undefined if all calls succeed. */
+  /** The plan for faults of the calls to the outside. If undefined, only faults of the host make calls fail. */
   readonly faults?: FaultPlan | undefined;
-  /** The invariants to check after each step. If absent, only a node that never comes to rest is a violation. */
+  /** The invariants to check after each step. By default, only a node that never comes to rest is a violation. */
   readonly invariants?: readonly Invariant[];
   /**
-   * Changes to the configuration of a node with 64 cores and room for 500 pods. The node's name and paths cannot
-   * change.
+   * Changes to the default configuration, which is that of a node with 64 cores and room for 500 pods. The name and
+   * paths of the node cannot be changed.
    */
   readonly config?: Partial<Omit<NodeAgentConfig, Fixed>>;
-  /** Whether to record everything that enters the actors, for `recording`. */
+  /** Whether to record everything that is sent to the actors, for `recording`. */
   readonly records?: boolean;
   /** Whether to replay the recording of each agent when it dies, and to compare the result. Implies `records`. */
   readonly replays?: boolean;
@@ -43,7 +43,9 @@ export interface SimulationOptions {
    * Whether calls to the disk and the kernel may overtake each other. Otherwise they return in the order of the calls.
    */
   readonly overtakes?: boolean;
-  /** The agent's access to the cgroups of its host. If absent, it creates and limits those of its pods (`writable`). */
+  /**
+   * The agent's access to the cgroups of its host. By default (`writable`), it creates and limits those of its pods.
+   */
   readonly cgroups?: CgroupAccess | undefined;
   /** The layout of the host's file systems. Default: `single`. */
   readonly diskLayout?: DiskLayout | undefined;

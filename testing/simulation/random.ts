@@ -10,7 +10,7 @@ export function checkSeed(seed: number): void {
   throw new RangeError(`a seed is a whole number from 0 to ${SEED_COUNT - 1}`);
 }
 
-/** Returns the seed `by` places after this one, wrapping around after the last. */
+/** Returns the seed that follows `by` places after this one. The first seed follows the last. */
 export const nextSeed = (seed: number, by = 1): number => (seed + by) % SEED_COUNT;
 
 export class Random {
@@ -34,9 +34,9 @@ export class Random {
   }
 
   pick<T>(from: readonly T[]): T {
-    const found = from[Math.floor(this.#next() * from.length)];
-    if (found === undefined) throw new RangeError('there is nothing to pick from');
-    return found;
+    const item = from[Math.floor(this.#next() * from.length)];
+    if (item === undefined) throw new RangeError('there is nothing to pick from');
+    return item;
   }
 
   /** Returns at most `most` different items. */

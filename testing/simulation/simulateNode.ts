@@ -1,4 +1,7 @@
-/** A whole node in one process on a clock that jumps. Runs with the same seed are identical to the last byte. */
+/**
+ * A whole node in one process, on a clock that jumps from timer to timer. Runs with the same seed are identical to the
+ * last byte.
+ */
 import type { RecordedInput } from '../../actors/boundary.ts';
 import type { PodChange } from '../../actors/status/statusBoard.ts';
 import type { RuntimeEffect } from '../../cri/simulated/objects/views.ts';
@@ -49,7 +52,7 @@ class PublishedPods {
 /** Interval at which to check whether a node has settled. */
 const SETTLE_STEP_MS = 20_000;
 const START_TIME = Date.UTC(2026, 0, 1);
-/** Delay before a failed agent is started again, as with `RestartSec=5` of systemd. */
+/** Delay before a failed agent is started again, in milliseconds, as with `RestartSec=5` of systemd. */
 const RESTART_MS = 5_000;
 
 /** Starts a node on a simulated host. */
@@ -102,7 +105,7 @@ export class Simulation implements SimulatedNode {
     this.cluster?.onStatus((report) => this.#watch.call('onReport', report));
     if (this.#trace) this.#watch.addHooks(this.#trace.hooks(() => this.elapsed));
     this.#deadAgents = new DeadAgents(replays, (difference) =>
-      this.#watch.noteViolation({ number: 8 }, `the recording replays to something else: ${difference}`),
+      this.#watch.noteViolation({ number: 8 }, `the replay of the recording differs: ${difference}`),
     );
   }
 
@@ -228,8 +231,7 @@ export class Simulation implements SimulatedNode {
   }
 
   /**
-   * Cuts the power of the host, which kills the agent. The host is back at once, and `startAgent` starts the next
-   * agent.
+   * Cuts the power of the host, which kills the agent. The host boots at once, and `startAgent` starts the next agent.
    */
   cutPower(): void {
     this.kill({ cutsCalls: true });
@@ -237,7 +239,7 @@ export class Simulation implements SimulatedNode {
     this.host.cutPower(this.#random);
   }
 
-  /** The number of calls to the outside so far. */
+  /** The number of calls to the outside by all agents so far. */
   get calls(): number {
     return this.#calls;
   }
@@ -247,7 +249,8 @@ export class Simulation implements SimulatedNode {
   }
 
   /**
-   * Runs the checks of all invariants and throws an `InvariantViolated`. `isAtRest` adds the checks of a node at rest.
+   * Runs the checks of all invariants. Throws an `InvariantViolated` if one is broken. With `isAtRest`, also runs the
+   * checks of a node at rest.
    */
   check({ isAtRest = false }: { readonly isAtRest?: boolean } = {}): void {
     this.#watch.call('whole');
@@ -270,7 +273,7 @@ export class Simulation implements SimulatedNode {
   async #turn(): Promise<void> {
     this.#activityLimit.note(() => 'a timer');
     await nextTask();
-    // A node that never comes to rest would not do so in a replay either, so check before the replay.
+    // A replay of a node that never comes to rest would not end either, so check before the replay.
     this.#watch.throwFirst();
     await this.#deadAgents.stopActors();
     this.#watch.call('afterStep');
@@ -279,7 +282,7 @@ export class Simulation implements SimulatedNode {
   }
 
   #noteFailure(error: unknown): void {
-    // A `TypeError` is no fault of the outside. The node was started with an invalid configuration.
+    // A `TypeError` is not caused by a fault of the outside. The node was started with an invalid configuration.
     if (error instanceof TypeError) this.#watch.noteError(error);
     this.#die(false);
   }
@@ -307,7 +310,7 @@ export class Simulation implements SimulatedNode {
   }
 
   #watchedParts(): Watched {
-    const [life, lives] = [() => this.#agentRun, () => this.#agentCount];
+    const [agentRun, agentCount] = [() => this.#agentRun, () => this.#agentCount];
     const { host, cluster, actionLog } = this;
     return {
       ...limitsOf(this.#options),
@@ -316,16 +319,16 @@ export class Simulation implements SimulatedNode {
       actionLog,
       podOf: this.#published.get,
       get agent() {
-        return life()?.agent;
+        return agentRun()?.agent;
       },
       get root() {
-        return life()?.root;
+        return agentRun()?.root;
       },
       get agentNumber() {
-        return lives();
+        return agentCount();
       },
       get timers() {
-        return life()?.timers ?? 0;
+        return agentRun()?.timers ?? 0;
       },
     };
   }

@@ -22,9 +22,9 @@ export interface SimulatedNode {
   perform(action: Action): void;
   /** Kills the agent as SIGKILL does. Its pods keep running, and no agent starts until `startAgent` is called. */
   kill(): void;
-  /** Starts an agent on the present state of the host. Does nothing if one is running. */
+  /** Starts an agent on the current state of the host. Does nothing if one is running. */
   startAgent(): Promise<void>;
-  /** Ends all faults. From now on no call fails, calls that hang continue, and everything that is down comes back. */
+  /** Ends all faults. From now on no call fails, calls that hang continue, and everything that is down is up again. */
   endFaults(): void;
 
   /**
@@ -43,7 +43,7 @@ export interface SimulatedNode {
   /** The number of inputs that changed the state of at least one actor. */
   readonly steps: number;
 
-  /** Returns copies of the pods as `get` shows them. Empty if no agent is running. */
+  /** Returns copies of the pods, as `get` shows them. Empty if no agent is running. */
   pods(): readonly Pod[];
   /** Explains the state of a pod, given the name in its manifest, its full name or its UID. */
   explain(pod: string): Explanation | undefined;

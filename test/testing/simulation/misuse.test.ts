@@ -128,8 +128,8 @@ test.each([
 });
 
 test.each([
-  [undefined, 'what it follows: Required value'],
-  [7, 'what it follows: expected object, got number'],
+  [undefined, 'its hooks: Required value'],
+  [7, 'its hooks: expected object, got number'],
   [{ afterStep: 5 }, 'afterStep: Invalid value: 5: expected a function'],
 ])('an invariant with the invalid hooks %j is rejected', async (following, message) => {
   const follow = () => untyped<Hooks>(following);

@@ -1,12 +1,15 @@
 /** Detects a node that never comes to rest, which would stop the clock forever or exhaust the memory. */
 
-/** Limits per pod for one point in time and for one minute. They are ten times what any story has reached. */
+/**
+ * Maximum activity per pod at one point in time and within one minute. The limits are ten times the maximum of any
+ * story.
+ */
 const LIMIT_PER_INSTANT = 500;
 const LIMIT_PER_MINUTE = 7_000;
 const MINUTE_MS = 60_000;
-/** The activity of a node without pods, in pods. */
+/** Number of pods to whose activity a node without pods is entitled. */
 const BASE_PODS = 10;
-/** The number of kinds that a message names. */
+/** Maximum number of kinds of activity that a message names. */
 const NAMED_KINDS = 3;
 
 interface Span {
@@ -18,7 +21,7 @@ interface Span {
 }
 
 const SPANS: readonly Span[] = [
-  { name: 'at one moment', limit: LIMIT_PER_INSTANT, at: (elapsed) => elapsed },
+  { name: 'at one point in time', limit: LIMIT_PER_INSTANT, at: (elapsed) => elapsed },
   { name: 'within a minute', limit: LIMIT_PER_MINUTE, at: (elapsed) => Math.floor(elapsed / MINUTE_MS) },
 ];
 
@@ -34,21 +37,21 @@ class ActivityCount {
     this.span = span;
   }
 
-  /** Counts one activity and returns whether the total is within the limit. */
+  /** Counts one activity. Returns whether the total is within the limit. */
   note(what: () => string, elapsed: number, pods: number): boolean {
     const at = this.span.at(elapsed);
     if (at !== this.#at) this.#reset(at);
     this.#count += 1;
-    const most = this.span.limit * (BASE_PODS + pods);
-    if (this.#count > most / 2) this.#noteKind(what());
-    return this.#count <= most;
+    const maxCount = this.span.limit * (BASE_PODS + pods);
+    if (this.#count > maxCount / 2) this.#noteKind(what());
+    return this.#count <= maxCount;
   }
 
-  /** The total and the most frequent kinds. */
+  /** Returns the total and the most frequent kinds. */
   toString(): string {
-    const often = [...this.#kinds].sort(([, one], [, other]) => other - one).slice(0, NAMED_KINDS);
-    const kinds = often.map(([what, count]) => `${what} (${count} times)`);
-    return `${this.#count} calls, steps and timers ${this.span.name}, of late ${kinds.join(', ')}`;
+    const mostFrequent = [...this.#kinds].sort(([, one], [, other]) => other - one).slice(0, NAMED_KINDS);
+    const kinds = mostFrequent.map(([what, count]) => `${what} (${count} times)`);
+    return `${this.#count} calls, steps and timers ${this.span.name}, mostly ${kinds.join(', ')}`;
   }
 
   #noteKind(kind: string): void {
@@ -71,7 +74,7 @@ export class ActivityLimit {
   readonly #watched: Watched;
   readonly #violated: (message: string) => void;
   readonly #counts = SPANS.map((span) => new ActivityCount(span));
-  /** Pods that are no longer wanted may take long to terminate, so the maximum counts. */
+  /** Maximum number of wanted pods so far, because pods that are no longer wanted may take long to terminate. */
   #maxPods = 0;
 
   constructor(watched: Watched, violated: (message: string) => void) {
@@ -83,8 +86,8 @@ export class ActivityLimit {
   note(what: () => string): boolean {
     const { elapsed, actionLog } = this.#watched;
     this.#maxPods = Math.max(this.#maxPods, actionLog.wanted.size);
-    const over = this.#counts.filter((count) => !count.note(what, elapsed, this.#maxPods));
-    for (const count of over) this.#violated(`the node does not come to rest: ${count}`);
-    return over.length === 0;
+    const exceeded = this.#counts.filter((count) => !count.note(what, elapsed, this.#maxPods));
+    for (const count of exceeded) this.#violated(`the node does not come to rest: ${count}`);
+    return exceeded.length === 0;
   }
 }

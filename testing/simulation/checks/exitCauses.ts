@@ -6,12 +6,12 @@ import { moveRenamedKey, replaceRenamedId } from '../run/renamedIds.ts';
 import type { ActionLog } from '../users/actionLog.ts';
 import { MAX_EFFECT_DELAY_MS } from './causeTimes.ts';
 
-/** By then the runtime's objects are in its lists, unless the lists are faulty. */
+/** Maximum delay until a new object appears in the runtime's lists, unless the lists are faulty. */
 const LISTED_WITHIN_MS = 120_000;
 
 const STOP_CALLS: ReadonlySet<string> = new Set(['stopContainer', 'stopPodSandbox', 'removePodSandbox']);
 
-/** A container whose start is refused has exited. */
+/** Whether the call is a refused start, after which the container has exited. */
 const isRefusedStart = ({ target, name }: OutsideCall, fault: CallFault | undefined): boolean =>
   target === 'runtime' && name === 'startContainer' && (fault?.kind === 'fail' || fault?.kind === 'lostReply');
 
@@ -22,12 +22,13 @@ interface SimulationParts {
 
 export class ExitCauses {
   /**
-   * The time of the last request to stop each object. If the agent died before the request had an effect, it has none.
+   * The time of the last request to stop each object, by ID. If the agent dies before the request takes effect, the
+   * request never does.
    */
   readonly #stopRequestedAt = new Map<string, number>();
   /**
-   * Containers whose removal was requested. The runtime refuses that during a start, and the container then keeps
-   * running.
+   * Containers whose removal was requested. During a start, the runtime refuses to remove the container, which then
+   * keeps running.
    */
   readonly #removalRequested = new Set<string>();
   /** The number of sandboxes that the current agent is creating, by pod UID. */
@@ -38,7 +39,7 @@ export class ExitCauses {
     this.#pendingSandboxes.clear();
   }
 
-  /** Records the request of a call. */
+  /** Records requests to stop or remove objects and to create sandboxes, and refused starts. */
   noteCall({ host, actionLog }: SimulationParts, call: OutsideCall, fault?: CallFault): void {
     const { target, name, about } = call;
     if (target === 'runtime' && STOP_CALLS.has(name)) this.#stopRequestedAt.set(about, host.clock.elapsed);
@@ -49,7 +50,7 @@ export class ExitCauses {
     if (refused) actionLog.noteContainerCause(fullName(refused), refused.containerName, host.clock.elapsed);
   }
 
-  /** Records an exit or sandbox that no agent has requested. */
+  /** Records exits and sandboxes that no running agent has requested. */
   noteEffect({ host: { clock }, actionLog }: SimulationParts, effect: RuntimeEffect): void {
     const { sandbox, container } = effect;
     moveRenamedKey(this.#stopRequestedAt, effect);
@@ -64,27 +65,27 @@ export class ExitCauses {
   }
 
   /**
-   * Whether something has exited that no agent had requested to stop. Forgets requests about objects that are removed
-   * or used again.
+   * Whether a sandbox or container has exited although no agent had requested it. Forgets requests about objects that
+   * are removed or used again.
    */
   isUnrequestedExit({ kind, container, sandbox }: RuntimeEffect, now: number): boolean {
     const { id } = container ?? sandbox;
-    const isAsked = [sandbox.id, id].some(
+    const isRequested = [sandbox.id, id].some(
       (each) => this.#isStopRequested(each, now) || this.#removalRequested.has(each),
     );
     // A sandbox that could not be stopped may be used again. A container started in it may exit without a stop request.
     if (kind === 'started') this.#stopRequestedAt.delete(sandbox.id);
     if (kind === 'removed') this.#stopRequestedAt.delete(id);
     if (kind === 'started' || kind === 'removed') this.#removalRequested.delete(id);
-    return kind === 'ended' && !isAsked;
+    return kind === 'ended' && !isRequested;
   }
 
-  /** Whether a pod has got a sandbox that only an earlier agent has requested. */
+  /** Whether the effect is the start of a sandbox that only an earlier agent has requested. */
   isUnrequestedSandbox({ kind, container, sandbox: { podUid } }: RuntimeEffect): boolean {
     if (kind !== 'started' || container !== undefined) return false;
-    const awaited = this.#pendingSandboxesOf(podUid);
-    this.#pendingSandboxes.set(podUid, Math.max(0, awaited - 1));
-    return awaited === 0;
+    const pendingCount = this.#pendingSandboxesOf(podUid);
+    this.#pendingSandboxes.set(podUid, Math.max(0, pendingCount - 1));
+    return pendingCount === 0;
   }
 
   #isStopRequested(id: string, now: number): boolean {

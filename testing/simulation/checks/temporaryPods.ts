@@ -20,11 +20,11 @@ const SETTLE_MS = 1_000;
 
 export class TemporaryPods {
   readonly #runtime: SimulatedRuntime;
-  /** The sandboxes and containers of all other agents, with whether each is supposed to run. */
+  /** Whether each sandbox or container of any other agent should be running, by ID. */
   readonly #runs: Map<string, boolean>;
   /** The temporary pods by UID. */
   readonly #pods = new Map<string, ForeignPod>();
-  /** The pods that the last list of the runtime showed, and those that an earlier list has shown as well. */
+  /** The pods that a list of the runtime has shown, and those whose cgroup has been created again since. */
   readonly #wasShown = new Set<string>();
   readonly #settled = new Set<string>();
 
@@ -33,11 +33,11 @@ export class TemporaryPods {
     this.#runs = runs;
   }
 
-  /** The cgroups of settled pods that the runtime has. For others nobody can know whose cgroup it is. */
+  /** The cgroups of settled pods that the runtime has. The owner of any other cgroup is ambiguous. */
   get cgroups(): readonly string[] {
     if (this.#pods.size === 0) return [];
-    const there = [...this.#runtime.sandboxes()];
-    const known = [...this.#pods].filter(([uid]) => this.#settled.has(uid) && there.some(isOf(uid)));
+    const sandboxes = [...this.#runtime.sandboxes()];
+    const known = [...this.#pods].filter(([uid]) => this.#settled.has(uid) && sandboxes.some(isOf(uid)));
     return known.map(([, { cgroup }]) => cgroup);
   }
 
@@ -50,8 +50,8 @@ export class TemporaryPods {
     this.#pods.set(uid, pod);
     cgroups.add(pod.cgroup);
     clock.setTimeout(() => this.#settle(pod, uid, host), SETTLE_MS);
-    const swept = () => void (this.#pods.get(uid) === pod || this.#sweep(uid));
-    runForeignPod(this.#runtime, pod, image).then(swept, swept);
+    const sweepIfRemoved = () => void (this.#pods.get(uid) === pod || this.#sweep(uid));
+    runForeignPod(this.#runtime, pod, image).then(sweepIfRemoved, sweepIfRemoved);
   }
 
   /** Stops the containers of a pod. */
@@ -63,21 +63,21 @@ export class TemporaryPods {
     }
   }
 
-  /** Removes a pod with everything that is left of it. */
+  /** Removes a pod and everything that is left of it. */
   remove(uid: string, { cgroups, cgroupAccess }: PodHost): void {
     const pod = this.#pods.get(uid);
     if (pod === undefined) return;
     for (const known of [this.#pods, this.#wasShown, this.#settled]) known.delete(uid);
     this.#sweep(uid);
     const isUsed = [...this.#runtime.sandboxes()].some(({ podUid }) => podUid === uid);
-    // A kubelet removes the cgroups of unknown UIDs, including those that a different agent has left. If this agent
+    // The kubelet removes the cgroups of unknown UIDs, including those that a different agent has left. If this agent
     // does not change cgroups, only the other agent can have created the pod's cgroup.
-    const isOnlyTheirs = cgroups.isReadOnly || cgroupAccess === 'unused';
-    const isToGo = (path: string) => !isUsed || (isOnlyTheirs && path === pod.cgroup);
-    for (const path of cgroups.paths) if (path.endsWith(`/pod${uid}`) && isToGo(path)) cgroups.drop(path);
+    const isForeign = cgroups.isReadOnly || cgroupAccess === 'unused';
+    const shouldRemove = (path: string) => !isUsed || (isForeign && path === pod.cgroup);
+    for (const path of cgroups.paths) if (path.endsWith(`/pod${uid}`) && shouldRemove(path)) cgroups.drop(path);
   }
 
-  /** Records that objects in the namespace of temporary pods are foreign from the time they are created. */
+  /** Records objects in the namespace of temporary pods as foreign as soon as they are created. */
   noteEffect({ kind, sandbox, container }: RuntimeEffect): void {
     if (sandbox.namespace !== TEMPORARY_NAMESPACE) return;
     const { id } = container ?? sandbox;
@@ -89,8 +89,8 @@ export class TemporaryPods {
   }
 
   /**
-   * Creates the cgroup again and marks the pod as settled. An agent that listed the runtime's objects just before the
-   * pod appeared may have removed the cgroup, which cannot be avoided.
+   * Creates the cgroup again and marks the pod as settled, once a list of the runtime has shown it. An agent that
+   * listed the runtime's objects just before the pod appeared may have removed the cgroup, which it cannot avoid.
    */
   #settle(pod: ForeignPod, uid: string, host: PodHost): void {
     if (this.#pods.get(uid) !== pod) return;

@@ -28,7 +28,7 @@ export class ApiNetwork {
   /** Called with each status patch that has changed nothing. */
   onIdlePatch: (path: string, patch: string) => void = () => {};
   /** Called with each token request that the server has answered. */
-  onToken: (asked: TokenRequest) => void = () => {};
+  onToken: (request: TokenRequest) => void = () => {};
 
   /** `server` handles the requests. */
   constructor(api: Api, server: Pick<Api, 'respond'> = api) {
@@ -37,21 +37,21 @@ export class ApiNetwork {
     this.#outageEnd.promise.catch(() => {});
   }
 
-  /** Sends a request and returns the response. */
+  /** Sends a request and returns the response. Throws a network error during an outage. */
   async send(request: ApiRequest, signal: AbortSignal): Promise<KubeResponse> {
     if (this.#outage === 'refused') throw networkError('refused', ADDRESS);
     if (this.#outage === 'hanging') return await unlessAborted(this.#outageEnd.promise, signal);
     await this.parts.before(request, signal);
-    const answer = await this.#respond(request);
+    const response = await this.#respond(request);
     this.parts.after(request);
-    return { code: answer.code, headers: answer.headers, body: this.#bodyOf(request, answer, signal) };
+    return { code: response.code, headers: response.headers, body: this.#bodyOf(request, response, signal) };
   }
 
   get hasFault(): boolean {
     return this.#outage !== undefined || this.#isSilent || this.parts.hasFault;
   }
 
-  /** Whether this request is in progress, so that a write is due to it. */
+  /** Whether this request is in progress, in which case it is the cause of the current write. */
   isInProgress(method: string, path: string): boolean {
     return this.#inProgress.has(`${method} ${path}`);
   }
@@ -72,13 +72,13 @@ export class ApiNetwork {
     this.cut();
   }
 
-  /** Makes open and future watches deliver nothing. */
+  /** Makes open and future watches deliver nothing until `endSilence`. */
   silence(): void {
     this.#isSilent = true;
     this.#silenceAll();
   }
 
-  /** Breaks the silent watches. */
+  /** Ends the silence and breaks all watches, because they have missed events. */
   endSilence(): void {
     this.#isSilent = false;
     this.cut();
@@ -97,20 +97,20 @@ export class ApiNetwork {
     const { method, url, body } = request;
     const { store } = this.#api.registry;
     const { revision } = store;
-    const asked = `${method} ${url}`;
-    this.#inProgress.add(asked);
-    const answer = await this.#server.respond(request);
-    this.#inProgress.delete(asked);
-    const isOfStatus = method === 'PATCH' && url.endsWith('/status') && typeof body === 'string';
-    if (isOfStatus && answer.code === 200 && store.revision === revision) this.onIdlePatch(url, body);
-    const token = tokenRequestOf(request, answer);
+    const requestLine = `${method} ${url}`;
+    this.#inProgress.add(requestLine);
+    const response = await this.#server.respond(request);
+    this.#inProgress.delete(requestLine);
+    const isStatusPatch = method === 'PATCH' && url.endsWith('/status') && typeof body === 'string';
+    if (isStatusPatch && response.code === 200 && store.revision === revision) this.onIdlePatch(url, body);
+    const token = tokenRequestOf(request, response);
     if (token) this.onToken(token);
-    return answer;
+    return response;
   }
 
-  async *#bodyOf(request: ApiRequest, answer: ApiResponse, signal: AbortSignal): AsyncGenerator<string> {
-    if ('body' in answer) {
-      yield String(answer.body);
+  async *#bodyOf(request: ApiRequest, response: ApiResponse, signal: AbortSignal): AsyncGenerator<string> {
+    if ('body' in response) {
+      yield String(response.body);
       return;
     }
     const stream = new WatchStream();
@@ -119,7 +119,7 @@ export class ApiNetwork {
     this.parts.opened(request, stream);
     const abort = () => stream.cut(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
-    const stop = answer.start(
+    const stop = response.start(
       (line) => stream.push(line),
       () => stream.end(),
       () => stream.cut(reset()),

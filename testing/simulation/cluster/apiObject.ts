@@ -27,7 +27,7 @@ const toBase64 = (text: string): string => Buffer.from(text).toString('base64');
 const anchorOf = (text: string): string =>
   `-----BEGIN CERTIFICATE-----\n${toBase64(text)}\n-----END CERTIFICATE-----\n`;
 
-/** The request body. */
+/** Returns the request body that creates or updates the object. */
 export function jsonOfObject({ of, name, data, immutable }: ApiObject): JsonObject {
   const entries = Object.entries(data);
   const metadata = { name };

@@ -18,7 +18,7 @@ export type ApiPartFault = (typeof API_PART_FAULTS)[number];
 
 const isPart = (name: string): name is ApiPart => API_PARTS.some((each) => each === name);
 
-/** The part that a request is for, or undefined if it is for none of them. */
+/** Returns the part that a request is for, or undefined if it is for none of them. */
 export function partOf({ url }: Pick<ApiRequest, 'url'>): ApiPart | undefined {
   const names = new URL(url, 'https://localhost').pathname.split('/');
   return names.findLast(isPart);
@@ -57,13 +57,13 @@ export class ApiPartFaults {
 
   /** Ends a fault. Requests that hung fail, and silent watches break. */
   end(part: ApiPart): void {
-    const suffering = this.#active.get(part);
+    const activeFault = this.#active.get(part);
     this.#active.delete(part);
-    suffering?.ended.reject(reset());
-    if (suffering?.how === 'silent') for (const stream of this.#streamsOf(part)) stream.cut(reset());
+    activeFault?.ended.reject(reset());
+    if (activeFault?.how === 'silent') for (const stream of this.#streamsOf(part)) stream.cut(reset());
   }
 
-  /** Applies the fault before a request takes effect. Throws if it fails. */
+  /** Applies the fault of a request before the request takes effect. Throws if the request fails. */
   async before(request: ApiRequest, signal: AbortSignal): Promise<void> {
     const { how, ended } = this.#activeFaultOf(request) ?? {};
     if (how === undefined || ended === undefined) return;

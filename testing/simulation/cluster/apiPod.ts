@@ -20,9 +20,7 @@ export interface ApiPod {
   readonly claims: readonly string[];
 }
 
-/**
- * A write of a pod with the state before, if it existed, and the state after. For a deletion, `now` is the last state.
- */
+/** A write of a pod with its state before, if it existed, and after. For a deletion, `now` is the last state. */
 export interface PodWrite {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly before: ApiPod | undefined;

@@ -21,12 +21,12 @@ const CLAIMS = `/apis/resource.k8s.io/v1/namespaces/${NAMESPACE}/resourceclaims`
 export const CLAIM_DRIVER = 'gpu.example.com';
 const ACCOUNTS = `/api/v1/namespaces/${NAMESPACE}/serviceaccounts`;
 
-/** The reason of a pod that is failed by a controller. */
+/** The status reason of a pod whose phase a controller has set to Failed. */
 export const NODE_LOST = 'NodeLost';
 
 export class ClusterUsers {
   readonly #api: Api;
-  /** The last request. Requests are sent sequentially. */
+  /** Resolves when the last request has completed. Requests are sent sequentially. */
   #last: Promise<unknown>;
   /** The error responses, for debugging. */
   readonly errorResponses: string[] = [];
@@ -72,7 +72,7 @@ export class ClusterUsers {
     this.#enqueueRequest('POST', SERVICES, { metadata: { name }, spec: { ports: [{ port: 80 }] } });
   }
 
-  /** `graceSeconds` 0 removes the pod at once, even if it is running. */
+  /** Deletes a pod. With 0 as `graceSeconds`, the server removes it at once, even if it is running. */
   delete(pod: string, graceSeconds?: number): void {
     this.#enqueueRequest('DELETE', pathOf(pod), graceSeconds === undefined ? {} : { gracePeriodSeconds: graceSeconds });
   }
@@ -89,7 +89,8 @@ export class ClusterUsers {
   }
 
   /**
-   * Changes a container's image, unless the pod does not restart containers. A server would then reject the new status.
+   * Changes a container's image if the pod always restarts containers. Otherwise the server would reject the later
+   * status.
    */
   setImage(pod: string, container: string, image: string): void {
     if (textAt(objectAt(this.#storedPod(pod), 'spec'), 'restartPolicy') !== 'Always') return;
@@ -100,9 +101,9 @@ export class ClusterUsers {
   putObject(object: ApiObject): void {
     const { of, name } = object;
     if (of === 'ClusterTrustBundle') return void this.#enqueue(async () => this.#putBundle(object));
-    const isThere = () => this.#api.registry.store.get(OBJECT_RESOURCES[of], NAMESPACE, name) !== undefined;
+    const exists = () => this.#api.registry.store.get(OBJECT_RESOURCES[of], NAMESPACE, name) !== undefined;
     const json = jsonOfObject(object);
-    this.#enqueue(() => (isThere() ? this.#request('PUT', objectPath(of, name), json) : this.#createObject(of, json)));
+    this.#enqueue(() => (exists() ? this.#request('PUT', objectPath(of, name), json) : this.#createObject(of, json)));
   }
 
   deleteObject(of: ObjectKind, name: string): void {
@@ -125,8 +126,8 @@ export class ClusterUsers {
 
   #deleteBundle(name: string): void {
     const { store } = this.#api.registry;
-    const found = store.get(OBJECT_RESOURCES.ClusterTrustBundle, undefined, name);
-    if (found !== undefined) store.remove(OBJECT_RESOURCES.ClusterTrustBundle, found);
+    const bundle = store.get(OBJECT_RESOURCES.ClusterTrustBundle, undefined, name);
+    if (bundle !== undefined) store.remove(OBJECT_RESOURCES.ClusterTrustBundle, bundle);
   }
 
   #storedPod(pod: string): JsonObject {
@@ -145,9 +146,9 @@ export class ClusterUsers {
   async #request(method: string, url: string, body: object): Promise<void> {
     const type = method === 'PATCH' ? 'application/strategic-merge-patch+json' : 'application/json';
     const headers = new Map([['content-type', type]]);
-    const answer = await this.#api.respond({ method, url, headers, body: JSON.stringify(body), user: ADMIN });
-    if (answer.code >= 400 && 'body' in answer)
-      this.errorResponses.push(`${method} ${url}: ${String(answer.body).trim()}`);
+    const response = await this.#api.respond({ method, url, headers, body: JSON.stringify(body), user: ADMIN });
+    if (response.code >= 400 && 'body' in response)
+      this.errorResponses.push(`${method} ${url}: ${String(response.body).trim()}`);
   }
 }
 
@@ -156,7 +157,7 @@ const collectionOf = (of: Exclude<ObjectKind, 'ClusterTrustBundle'>): string =>
 const objectPath = (of: Exclude<ObjectKind, 'ClusterTrustBundle'>, name: string): string =>
   `${collectionOf(of)}/${name}`;
 
-/** The path of a pod with this full name. */
+/** Returns the API path of a pod, given its full name. */
 function pathOf(pod: string): string {
   const [namespace = '', name = ''] = pod.split('/');
   return podPath({ namespace, name });

@@ -24,12 +24,12 @@ export class NodeTransport implements KubeTransport {
   async send(request: KubeRequest, { signal }: { readonly signal: AbortSignal }): Promise<KubeResponse> {
     const { gate, network, user } = this.#parts;
     const { method, path: url, headers, body = '' } = request;
-    const asked = { method, url, headers: new Map(Object.entries(headers)), body, user };
+    const apiRequest = { method, url, headers: new Map(Object.entries(headers)), body, user };
     const call = callOf(request);
     try {
-      const act = () => gate.withCallSignal(signal, (heard) => network.send(asked, heard));
-      const answer = await gate.pass(call, { act, failure: (code) => callError(call, code), signal });
-      return { ...answer, body: this.#heard(answer.body) };
+      const act = () => gate.withCallSignal(signal, (callSignal) => network.send(apiRequest, callSignal));
+      const response = await gate.pass(call, { act, failure: (code) => callError(call, code), signal });
+      return { ...response, body: this.#readWhileAlive(response.body) };
     } catch (error) {
       if (!(error instanceof ApiRefusal)) throw error;
       return { code: error.code, headers: error.headers, body: textOf(error.body) };
@@ -42,8 +42,8 @@ export class NodeTransport implements KubeTransport {
 
   close(): void {}
 
-  /** Yields the body until the agent dies. */
-  async *#heard(body: AsyncIterable<string>): AsyncGenerator<string> {
+  /** Yields the body until the agent dies, and then never returns. */
+  async *#readWhileAlive(body: AsyncIterable<string>): AsyncGenerator<string> {
     for await (const piece of body) {
       if (this.#parts.gate.isClosed) return await new Promise<never>(() => {});
       yield piece;
@@ -55,11 +55,11 @@ async function* textOf(text: string): AsyncGenerator<string> {
   yield text;
 }
 
-/** Names the call, e.g. `patch pods/status`. */
+/** Returns the call of a request, whose name is e.g. `patch pods/status`. */
 function callOf({ method, path }: KubeRequest): OutsideCall {
   const url = new URL(path, 'https://kubernetes.default.svc');
-  const asked = attributesOf(method, url);
-  const { resource = '', subresource = '' } = 'resource' in asked ? asked : {};
+  const attributes = attributesOf(method, url);
+  const { resource = '', subresource = '' } = 'resource' in attributes ? attributes : {};
   const what = subresource === '' ? resource : `${resource}/${subresource}`;
-  return { target: 'api', name: `${asked.verb} ${what}`, about: url.pathname, writes: method !== 'GET' };
+  return { target: 'api', name: `${attributes.verb} ${what}`, about: url.pathname, writes: method !== 'GET' };
 }

@@ -41,7 +41,7 @@ export interface ClusterInput {
   readonly strategy?: ObjectSettings['strategy'] | undefined;
 }
 
-/** A write of an object that pods may use. `now` is undefined after a deletion. */
+/** A write of an object that pods may use. `now` is undefined for a deletion. */
 export interface ObjectWrite {
   readonly of: ObjectKind;
   readonly name: string;
@@ -49,11 +49,11 @@ export interface ObjectWrite {
 }
 
 /** Creates the cluster of a simulation. */
-export type ClusterFactory = (ground: ClusterInput) => SimulatedCluster;
+export type ClusterFactory = (input: ClusterInput) => SimulatedCluster;
 
-export const simulatedCluster: ClusterFactory = (ground) => new SimulatedCluster(ground);
+export const simulatedCluster: ClusterFactory = (input) => new SimulatedCluster(input);
 /** A cluster with an older API server, which supports fewer features. */
-export const olderCluster: ClusterFactory = (ground) => new SimulatedCluster({ ...ground, isOldServer: true });
+export const olderCluster: ClusterFactory = (input) => new SimulatedCluster({ ...input, isOldServer: true });
 
 const NODE = { name: `system:node:${NODE_NAME}`, groups: ['system:nodes'] };
 const HOST = {
@@ -88,9 +88,9 @@ export class SimulatedCluster {
   /** The UIDs of all pods that have ever been in the API. */
   readonly #uids = new Set<string>();
 
-  constructor(ground: ClusterInput) {
-    const { clock, random, isOldServer = false } = ground;
-    this.#input = ground;
+  constructor(input: ClusterInput) {
+    const { clock, random, isOldServer = false } = input;
+    this.#input = input;
     this.#temporaryFaults = new TemporaryFaults(clock);
     this.api = new Api({ clock, tokens: new Map(), address: '127.0.0.1:6443', ids: seededIds(random.fork()) });
     this.api.registry.features.add('ClusterTrustBundleProjection');
@@ -152,20 +152,20 @@ export class SimulatedCluster {
     }
   }
 
-  /** Calls `tell` with each token request that the server has answered. */
-  onToken(tell: (asked: TokenRequest) => void): void {
-    this.#network.onToken = tell;
+  /** Calls `onRequest` with each token request that the server has answered. */
+  onToken(onRequest: (request: TokenRequest) => void): void {
+    this.#network.onToken = onRequest;
   }
 
-  /** Calls `tell` with each status that the node has written to the server. */
-  onStatus(tell: (report: StatusReport) => void): void {
+  /** Calls `onReport` with each status that the node has written to the server. */
+  onStatus(onReport: (report: StatusReport) => void): void {
     this.watchPods(({ type, before, now }) => {
       const { uid, namespace, name, status, mirroredUid = uid } = now;
-      const isOfNode = this.#network.isInProgress('PATCH', `${podPath(now)}/status`);
-      if (type !== 'MODIFIED' || !isOfNode || isJsonEqual(before?.status, status)) return;
-      // The node has written the status, so it has this type.
-      const told = JSON.parse(JSON.stringify(status)) as PodStatus;
-      tell({ uid: mirroredUid, isStatic: mirroredUid !== uid, namespace, name, ended: false, status: told });
+      const isWrittenByNode = this.#network.isInProgress('PATCH', `${podPath(now)}/status`);
+      if (type !== 'MODIFIED' || !isWrittenByNode || isJsonEqual(before?.status, status)) return;
+      // The node has written this status, so it has this type.
+      const reported = JSON.parse(JSON.stringify(status)) as PodStatus;
+      onReport({ uid: mirroredUid, isStatic: mirroredUid !== uid, namespace, name, ended: false, status: reported });
     });
   }
 
@@ -175,9 +175,9 @@ export class SimulatedCluster {
     });
   }
 
-  /** Calls `tell` with the path of each patch by the node that has changed nothing. */
-  onIdlePatch(tell: (path: string, patch: string) => void): void {
-    this.#network.onIdlePatch = tell;
+  /** Calls `onPatch` with each status patch by the node that has changed nothing. */
+  onIdlePatch(onPatch: (path: string, patch: string) => void): void {
+    this.#network.onIdlePatch = onPatch;
   }
 
   /** Whether the node itself is deleting the pod. */
@@ -219,7 +219,7 @@ export class SimulatedCluster {
     this.#temporaryFaults.endAll();
   }
 
-  /** Records a change of a pod by a user as an action. */
+  /** Records a change of a pod in the action log if a user has made it. */
   #note({ type, object, before = {} }: Change): void {
     const { actionLog, clock, onChanged } = this.#input;
     const { uid, pod, isDeleted, mirroredUid, status } = apiPodOf(object);
@@ -237,7 +237,7 @@ export class SimulatedCluster {
 
 const isOfNode = (object: JsonObject): boolean => apiPodOf(object).node === NODE_NAME;
 
-/** The fields of a pod that users set. */
+/** Returns the fields of a pod that users set. */
 function userFieldsOf(pod: JsonObject) {
   const isLost = textAt(objectAt(pod, 'status'), 'reason') === NODE_LOST;
   const metadata = objectAt(pod, 'metadata');
@@ -257,7 +257,7 @@ const HEX = '0123456789abcdef';
 const SUFFIX = 5;
 const UID_PARTS = [8, 4, 4, 4, 12] as const;
 
-/** UIDs and name suffixes of an API server, drawn from a seed. */
+/** Returns a generator of UIDs and name suffixes for the API server, which draws them from a seed. */
 function seededIds(random: Random): Ids {
   const randomString = (from: string, count: number) =>
     Array.from({ length: count }, () => from[random.between(0, from.length - 1)]).join('');

@@ -1,4 +1,4 @@
-/** A token request for a pod with its response, as far as a simulation checks it. */
+/** The fields of a token request and its response that a simulation checks. */
 import { type JsonObject, numberAt, objectAt, textAt } from '../../apiserver/json.ts';
 import type { ApiRequest, ApiResponse } from '../../apiserver/requests/request.ts';
 import { partOf } from './apiPartFaults.ts';
@@ -9,13 +9,13 @@ export interface TokenRequest {
   readonly podUid: string;
   readonly podName: string;
   readonly audience: string;
-  /** The requested lifetime. */
+  /** The requested lifetime in seconds. */
   readonly seconds: number;
   /** Whether the server has issued a token. */
   readonly isIssued: boolean;
 }
 
-/** Undefined for any other request. */
+/** Returns undefined if the request is not a token request. */
 export function tokenRequestOf(request: ApiRequest, { code }: Pick<ApiResponse, 'code'>): TokenRequest | undefined {
   if (request.method !== 'POST' || partOf(request) !== 'token') return undefined;
   const spec = objectAt(JSON.parse(Buffer.from(request.body).toString()) as JsonObject, 'spec');

@@ -1,6 +1,6 @@
 /**
  * An API server with the beta feature ClusterTrustBundle. It serves discovery, list and watch of ClusterTrustBundles,
- * which are in the common store.
+ * which are in the store of the wrapped server.
  */
 import type { Api } from '../../apiserver/api.ts';
 import type { Json, JsonObject } from '../../apiserver/json.ts';
@@ -19,9 +19,13 @@ const SECOND_MS = 1_000;
 const HEADERS = new Map([['content-type', 'application/json']]);
 const INITIAL_EVENTS_END = { annotations: { 'k8s.io/initial-events-end': 'true' } };
 
-const whole = (code: number, body: Json): CompleteResponse => ({ code, headers: HEADERS, body: JSON.stringify(body) });
+const completeResponse = (code: number, body: Json): CompleteResponse => ({
+  code,
+  headers: HEADERS,
+  body: JSON.stringify(body),
+});
 
-const EXPIRED = whole(410, {
+const EXPIRED = completeResponse(410, {
   kind: 'Status',
   apiVersion: 'v1',
   metadata: {},
@@ -45,7 +49,11 @@ export class TrustBundleServer {
     const { pathname, searchParams } = new URL(request.url, 'https://localhost');
     if (request.method !== 'GET') return await this.#server.respond(request);
     if (pathname === GROUP)
-      return whole(200, { ...RESOURCE_LIST, groupVersion: KIND.apiVersion, resources: [{ name: RESOURCE }] });
+      return completeResponse(200, {
+        ...RESOURCE_LIST,
+        groupVersion: KIND.apiVersion,
+        resources: [{ name: RESOURCE }],
+      });
     if (pathname !== PATH) return await this.#server.respond(request);
     return searchParams.get('watch') === 'true' ? this.#watch(searchParams) : this.#list();
   }
@@ -60,29 +68,29 @@ export class TrustBundleServer {
 
   #list(): ApiResponse {
     const metadata = { resourceVersion: String(this.#store.revision) };
-    return whole(200, { ...KIND, kind: 'ClusterTrustBundleList', metadata, items: this.#objects() });
+    return completeResponse(200, { ...KIND, kind: 'ClusterTrustBundleList', metadata, items: this.#objects() });
   }
 
-  #watch(asked: URLSearchParams): ApiResponse {
-    const isFromAll = asked.get('sendInitialEvents') === 'true';
-    const missed = isFromAll ? [] : this.#store.changesSince(STORED, Number(asked.get('resourceVersion')));
+  #watch(query: URLSearchParams): ApiResponse {
+    const sendsInitialEvents = query.get('sendInitialEvents') === 'true';
+    const missed = sendsInitialEvents ? [] : this.#store.changesSince(STORED, Number(query.get('resourceVersion')));
     if (missed === undefined) return EXPIRED;
-    const lastsMs = Number(asked.get('timeoutSeconds')) * SECOND_MS;
+    const lastsMs = Number(query.get('timeoutSeconds')) * SECOND_MS;
     return {
       code: 200,
       headers: HEADERS,
       start: (send, end) => {
-        const tell = (type: string, object: JsonObject) =>
+        const sendEvent = (type: string, object: JsonObject) =>
           send(`${JSON.stringify({ type, object: { ...object, ...KIND } })}\n`);
-        if (isFromAll) {
-          for (const each of this.#objects()) tell('ADDED', each);
-          tell(
+        if (sendsInitialEvents) {
+          for (const each of this.#objects()) sendEvent('ADDED', each);
+          sendEvent(
             'BOOKMARK',
             withMetadata({ metadata: INITIAL_EVENTS_END }, { resourceVersion: String(this.#store.revision) }),
           );
         }
-        for (const { type, object } of missed) tell(type, object);
-        const unwatch = this.#store.watch(STORED, ({ type, object }) => tell(type, object));
+        for (const { type, object } of missed) sendEvent(type, object);
+        const unwatch = this.#store.watch(STORED, ({ type, object }) => sendEvent(type, object));
         const { clock } = this.#api.registry;
         const timer = clock.setTimeout(end, lastsMs);
         return () => {

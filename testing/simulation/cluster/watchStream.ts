@@ -2,7 +2,7 @@
 
 export class WatchStream {
   readonly #lines: string[] = [];
-  /** The end of the watch. Undefined while it is open. */
+  /** How the watch ended. Undefined while it is open. */
   #outcome: 'end' | Error | undefined;
   #isSilent = false;
   #wake = () => {};
@@ -17,7 +17,7 @@ export class WatchStream {
     this.#wake();
   }
 
-  /** Ends the watch regularly. */
+  /** Ends the watch, as the server does after the timeout of the request. */
   end(): void {
     if (!this.#isSilent) this.#endWith('end');
   }

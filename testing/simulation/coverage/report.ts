@@ -12,11 +12,11 @@ import { recordCalls, withEveryFault } from '../stories/variants/everyFault.ts';
 import { Coverage, type MachineCoverage } from './coverage.ts';
 import type { KnownTransition } from './transitions.ts';
 
-/** One in this many single faults is tried. */
+/** One of this many variants of a story with a single fault is played. */
 const FAULT_INTERVAL = 61;
 const MOST_PODS = 4;
 const SECOND = 1_000;
-/** Durations of drawn stories, in seconds. In the short ones many events coincide. */
+/** Durations of random stories, in seconds. In the short ones, many events coincide. */
 const LASTS = [12, 40, 120, 180] as const;
 
 async function* stories(drawn: number): AsyncGenerator<Story> {
@@ -63,14 +63,14 @@ const row = ({ machine, states, missedStates, transitions, missed }: MachineCove
   `| [${machine}](charts/${machine}.md) | ${share(states, missedStates)} | ${share(transitions, missed)} | ` +
   `${transitions.length - pointed.missed.length} |`;
 
-/** The row of a transition that was not taken, with the reason. */
+/** Returns the table row of a transition that was not taken, with the reason. */
 export function formatTransition(transition: KnownTransition): string {
   const { from, event, to, coverageGap } = transition;
   const ways = to.length > 0 ? to.map((each) => `\`${each}\``).join(', ') : 'stays';
   return `| ${from === '' ? 'any' : `\`${from}\``} | ${event === '' ? 'its guard' : `\`${event}\``} | ${ways} | ${coverageGap?.reason ?? ''} |`;
 }
 
-/** The line with the states of a machine that were not entered. */
+/** Returns the line with the states of a machine that were not entered. */
 const statesLine = (missedStates: readonly string[]): string =>
   `Never entered: ${missedStates.map((state) => `\`${state}\``).join(', ')}.`;
 
@@ -84,7 +84,7 @@ const missedOf = ({ machine, missed, missedStates }: MachineCoverage): string =>
     ...missed.map(formatTransition),
   ].join('\n');
 
-/** The page has a row for each machine and the transitions that were never taken. */
+/** Returns the page, which has a row for each machine and lists the transitions that were never taken. */
 export function formatPage({ byAll, byPointed }: Reached, machines: readonly AnyStateMachine[], drawn: number): string {
   const all = machines.map((machine) => byAll.of(machine));
   const rows = machines.map((machine) => row(byAll.of(machine), byPointed.of(machine)));

@@ -23,7 +23,7 @@ const statePath = (node: AnyStateNode): string => node.path.join('.');
 export const keyOf = ({ machine, from, event, index }: Omit<KnownTransition, 'to'>): string =>
   [machine, from || '(root)', event || 'always', index].join(' ');
 
-/** The key of a transition that was taken. */
+/** Returns the key of a transition that was taken. */
 export function takenKey(source: AnyStateNode, eventType: string, transition: unknown): string {
   const candidates: readonly unknown[] =
     eventType === '' ? (source.always ?? []) : (source.transitions.get(eventType) ?? []);
@@ -43,14 +43,14 @@ const coverageGapOf = (node: AnyStateNode): CoverageGap | undefined =>
 
 const nodesOf = (node: AnyStateNode): AnyStateNode[] => [node, ...Object.values(node.states).flatMap(nodesOf)];
 
-/** The states of a machine without the root, outer states first. */
+/** Returns the states of a machine without the root, outer states first. */
 export const statesOf = (machine: AnyStateMachine): string[] =>
   nodesOf(machine.root)
     .slice(1)
     .filter(({ type }) => type !== 'history')
     .map(statePath);
 
-/** All transitions of a machine, those of outer states first. */
+/** Returns all transitions of a machine, those of outer states first. */
 export function transitionsOf(machine: AnyStateMachine): KnownTransition[] {
   return nodesOf(machine.root).flatMap((node) => {
     const known = (event: string, all: readonly AnyTransitionDefinition[]) =>

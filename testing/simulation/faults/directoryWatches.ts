@@ -5,8 +5,8 @@ import type { Schedule } from '../run/schedule.ts';
 import type { TemporaryFaults } from './temporaryFaults.ts';
 
 /**
- * The faults of directory watches. Events are dropped, doubled or late, or with `exhausted`, all watches fail and none
- * can be created.
+ * The faults of directory watches. Events are dropped, doubled or late. With `exhausted`, all watches fail and none can
+ * be created.
  */
 export type WatchFault = 'dropped' | 'doubled' | 'late' | 'exhausted';
 
@@ -16,18 +16,18 @@ const LATE_MS = 3_000;
 
 export class DirectoryWatches {
   readonly #clock: Schedule;
-  readonly #spells: TemporaryFaults;
+  readonly #temporaryFaults: TemporaryFaults;
   readonly #listeners = new Set<Listener>();
   #fault: WatchFault | undefined;
 
-  constructor(clock: Schedule, spells: TemporaryFaults) {
+  constructor(clock: Schedule, temporaryFaults: TemporaryFaults) {
     this.#clock = clock;
-    this.#spells = spells;
+    this.#temporaryFaults = temporaryFaults;
   }
 
   startFault(fault: WatchFault, forMs: number): void {
     this.#fault = fault;
-    this.#spells.start('watches', forMs, () => {
+    this.#temporaryFaults.start('watches', forMs, () => {
       this.#fault = undefined;
     });
     if (fault !== 'exhausted') return;
@@ -50,12 +50,12 @@ export class DirectoryWatches {
     };
   }
 
-  /** A closed watch receives no events. */
+  /** Delivers an event, subject to the current fault. A closed watch receives no events. */
   #deliver(listener: Listener, name: string | null, change?: DirectoryChange): void {
-    const tell = () => void (this.#listeners.has(listener) && listener.onChange(name, change));
+    const notify = () => void (this.#listeners.has(listener) && listener.onChange(name, change));
     if (this.#fault === 'dropped') return;
-    if (this.#fault === 'late') return void this.#clock.setTimeout(tell, LATE_MS);
-    tell();
-    if (this.#fault === 'doubled') tell();
+    if (this.#fault === 'late') return void this.#clock.setTimeout(notify, LATE_MS);
+    notify();
+    if (this.#fault === 'doubled') notify();
   }
 }

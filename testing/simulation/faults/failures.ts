@@ -9,10 +9,10 @@ import type { CallTarget, OutsideCall } from '../run/gate.ts';
 
 /** The errors that any read from a disk may return. */
 const DISK_READS = ['EIO', 'EMFILE', 'ENFILE'] as const;
-/** The errors of starting a watch, because the number of watches and of inotify instances is limited. */
+/** The errors of starting a watch, because the numbers of watches and inotify instances are limited. */
 const WATCHES = ['ENOSPC', 'EMFILE', 'ENFILE'] as const;
 const DISK_WRITES = ['EIO', 'ENOSPC', 'EROFS', 'EMFILE', 'ENFILE'] as const;
-/** The errors of operations that only the kernel does. */
+/** The errors of operations in the kernel, by the name of the call. */
 const KERNEL: Readonly<Record<string, readonly string[]>> = {
   mount: ['EIO', 'EMFILE'],
   unmount: ['EBUSY', 'EIO'],
@@ -42,9 +42,11 @@ const CALL_CODES: Readonly<Record<string, readonly CodeName[]>> = {
   runtimeConfig: ['UNIMPLEMENTED'],
   updateRuntimeConfig: ['UNIMPLEMENTED', 'INVALID_ARGUMENT'],
 };
-/** The status codes of an API server that is broken, unavailable or overloaded, or whose authorizer is behind. */
+/**
+ * The status codes of an API server that is broken, unavailable or overloaded, or whose authorizer is not up to date.
+ */
 const API_REFUSALS = ['500', '503', '429', '403'] as const;
-/** Whether an API server rejects the request with this code before it has any effect. */
+/** Whether an API server that responds with this code has rejected the request before it had any effect. */
 export const isRejectionCode = (code: string): boolean => ['503', '429', '403'].includes(code);
 const NETWORK = ['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'EMFILE', 'ENFILE'] as const;
 
@@ -62,7 +64,7 @@ const CODES: Readonly<Record<CallTarget, (call: OutsideCall) => readonly string[
   drivers: () => DRIVERS,
 };
 
-/** Every code of the targets of a node without a cluster. */
+/** All codes that the targets of a node without a cluster return. */
 export const HOST_CODES: readonly string[] = [
   ...new Set([
     ...DISK_WRITES,
@@ -72,13 +74,13 @@ export const HOST_CODES: readonly string[] = [
   ]),
 ];
 
-/** Every code. */
+/** All codes. */
 export const ALL_CODES: readonly string[] = [...HOST_CODES, ...API_REFUSALS];
 
 /** Returns the codes with which a call may fail. */
 export const codesOf = (call: OutsideCall): readonly string[] => CODES[call.target](call);
 
-/** Error messages of a running runtime. */
+/** Error messages of the runtime itself, by the name of the call. */
 const RUNTIME_MESSAGES: Readonly<Record<string, string>> = {
   runPodSandbox: 'failed to create containerd task: failed to create shim task: no space left on device: unknown',
   createContainer:
@@ -89,7 +91,7 @@ const RUNTIME_MESSAGES: Readonly<Record<string, string>> = {
   pullImage: 'failed to pull and unpack image: failed to copy: httpReadSeeker: failed open: unexpected status code 503',
 };
 
-/** Error messages of transport errors. For all other codes the runtime itself writes the message. */
+/** Error messages of transport errors, by code. For all other codes the runtime itself writes the message. */
 const TRANSPORT_MESSAGES: Readonly<Record<string, string>> = {
   UNAVAILABLE: 'error reading from server: EOF',
   DEADLINE_EXCEEDED: 'context deadline exceeded',
@@ -98,7 +100,7 @@ const TRANSPORT_MESSAGES: Readonly<Record<string, string>> = {
   RESOURCE_EXHAUSTED: 'grpc: received message larger than max (16777308 vs. 16777216)',
 };
 
-/** The ends of containerd's error messages, by code. */
+/** The suffixes of containerd's error messages, by code. */
 const MESSAGE_SUFFIXES: Readonly<Record<string, string>> = {
   NOT_FOUND: 'not found',
   ALREADY_EXISTS: 'already exists',
@@ -108,11 +110,11 @@ const MESSAGE_SUFFIXES: Readonly<Record<string, string>> = {
 };
 
 function runtimeError(name: string, code: CodeName): CallError {
-  const onItsWay = lookUp(TRANSPORT_MESSAGES, code);
-  if (onItsWay !== undefined) return new CallError(code, onItsWay);
-  const ending = lookUp(MESSAGE_SUFFIXES, code);
+  const transportMessage = lookUp(TRANSPORT_MESSAGES, code);
+  if (transportMessage !== undefined) return new CallError(code, transportMessage);
+  const suffix = lookUp(MESSAGE_SUFFIXES, code);
   const what = name === 'removePodSandbox' ? `${name}: cannot delete running task` : name;
-  if (ending !== undefined) return new CallError(code, `failed to ${what}: ${ending}`);
+  if (suffix !== undefined) return new CallError(code, `failed to ${what}: ${suffix}`);
   return new CallError(code, lookUp(RUNTIME_MESSAGES, name) ?? `failed to ${name}: ttrpc: closed: unknown`);
 }
 
@@ -127,23 +129,24 @@ type Dial = keyof typeof DIALS;
 const isDial = (code: string): code is Dial => Object.hasOwn(DIALS, code);
 
 function dialError(about: string, code: string): Error {
-  const at = about.lastIndexOf(':');
-  const address = { host: about.slice(0, at), port: Number(about.slice(at + 1)) };
+  const colon = about.lastIndexOf(':');
+  const address = { host: about.slice(0, colon), port: Number(about.slice(colon + 1)) };
   if (isDial(code)) return networkError(DIALS[code], address);
   return fileError(code === 'ENFILE' ? code : 'EMFILE', 'connect', about);
 }
 
-/** Returns the error of a failed call. A code that its target does not know is mapped to one that it does. */
+/** Returns the error of a failed call. A code that the target does not return is mapped to one that it does. */
 export function callError(call: OutsideCall, code: string | undefined): Error {
   const known = codesOf(call);
-  const way = code === undefined ? 0 : Math.max(0, ALL_CODES.indexOf(code));
-  const own = (code !== undefined && known.includes(code) ? code : known[way % known.length]) ?? 'EIO';
+  const index = code === undefined ? 0 : Math.max(0, ALL_CODES.indexOf(code));
+  const targetCode = (code !== undefined && known.includes(code) ? code : known[index % known.length]) ?? 'EIO';
   // The codes of this target are gRPC codes.
-  if (call.target === 'runtime') return runtimeError(call.name, own as CodeName);
-  if (call.target === 'drivers') return new Error(`rpc error: code = ${own} desc = the driver has failed`);
+  if (call.target === 'runtime') return runtimeError(call.name, targetCode as CodeName);
+  if (call.target === 'drivers') return new Error(`rpc error: code = ${targetCode} desc = the driver has failed`);
   if (call.target === 'sink') return new Error('the API server is not available');
-  if (call.target === 'api') return own.startsWith('E') ? dialError(API_SERVER, own) : new ApiRefusal(Number(own));
-  if (call.target === 'network') return dialError(call.about, own);
+  if (call.target === 'api')
+    return targetCode.startsWith('E') ? dialError(API_SERVER, targetCode) : new ApiRefusal(Number(targetCode));
+  if (call.target === 'network') return dialError(call.about, targetCode);
   // The codes of these targets are file error codes.
-  return fileError(own as FileErrorCode, call.name, call.about);
+  return fileError(targetCode as FileErrorCode, call.name, call.about);
 }

@@ -1,4 +1,4 @@
-/** The faults of the calls of all agents, until they are ended. */
+/** The faults of the calls of all agents, until `end`. */
 
 import type { SimulatedHost } from '../host/host.ts';
 import type { CallFault, FaultPlan, OutsideCall } from '../run/gate.ts';
@@ -27,8 +27,8 @@ export class Faults {
   }
 
   /**
-   * Returns the fault that the plan has for a call, or else one that results from a fault of the host. Throws if the
-   * plan returns an invalid fault.
+   * Returns the fault of a call from the plan, or else one that results from a fault of the host. Throws if the plan
+   * returns an invalid fault.
    */
   faultOf(call: OutsideCall, index: number): CallFault | undefined {
     if (this.#haveEnded) return undefined;

@@ -1,4 +1,4 @@
-/** Faults of the host that last for a while, in addition to the faults of single calls. */
+/** Faults of the host that last for a while, unlike the faults of single calls. */
 import type { SimulatedResponse, SimulatedServer } from '../../../actors/simulated/connection.ts';
 import type { Random } from '../random.ts';
 import type { CallFault, CallTarget, OutsideCall } from '../run/gate.ts';
@@ -7,7 +7,7 @@ import { codesOf, isRejectionCode } from './failures.ts';
 /** `noDescriptors` means that the agent has too many open files, `tableFull` that the host has. */
 export type DiskFault = 'full' | 'readOnly' | 'failing' | 'noDescriptors' | 'tableFull';
 
-/** The calls that create something and so need space on the disk. */
+/** The calls that create something and therefore need space on the disk. */
 const ALLOCATING: ReadonlySet<string> = new Set([
   'writeFile',
   'mkdir',
@@ -50,19 +50,19 @@ const ERROR_CODES: Readonly<Record<DiskFault, (call: OutsideCall) => string | un
 
 /** Returns the fault of a call while the disk has this fault, or undefined if the fault does not affect the call. */
 export function diskCallFault(fault: DiskFault, call: OutsideCall, random: Random): CallFault | undefined {
-  const isConcerned =
+  const isAffected =
     call.target === 'disk' || call.target === 'mounts' || fault === 'noDescriptors' || fault === 'tableFull';
-  const code = isConcerned && call.target !== 'runtime' ? ERROR_CODES[fault](call) : undefined;
+  const code = isAffected && call.target !== 'runtime' ? ERROR_CODES[fault](call) : undefined;
   if (code === undefined) return undefined;
   // Sometimes there is room for a directory entry or the first part of the contents.
   if (fault !== 'full' || random.chance(0.5)) return { kind: 'fail', code };
   return call.name === 'open' ? undefined : { kind: 'fail', code, inPart: true };
 }
 
-/** The share of lost replies among the faults of a flaky room. */
+/** Share of lost replies among the faults of a flaky target. */
 const LOST_REPLY_SHARE = 0.2;
 
-/** A room where a share of the calls fail with random errors. */
+/** A target for which a share of the calls fail with random errors. */
 export class FlakyTarget {
   readonly #target: CallTarget;
   readonly #share: number;
@@ -74,7 +74,7 @@ export class FlakyTarget {
     this.#random = random;
   }
 
-  fateOf(call: OutsideCall): CallFault | undefined {
+  faultOf(call: OutsideCall): CallFault | undefined {
     if (call.target !== this.#target || !this.#random.chance(this.#share)) return undefined;
     const code = this.#random.pick(codesOf(call));
     if (!call.writes || !this.#random.chance(LOST_REPLY_SHARE)) return { kind: 'fail', code };
@@ -87,15 +87,15 @@ export type UrlFault = 'refused' | 'silent' | 'hanging' | 'half' | 'garbage' | '
 
 const HALF = { bytes: 200, ending: 'closed' } as const;
 
-/** Returns a server with this body and fault. */
+/** Returns the server at the manifest URL, which serves this body subject to the fault. */
 export function createServer(text: string, fault: UrlFault | undefined): SimulatedServer {
   if (fault === 'refused' || fault === 'silent') return { connection: fault };
   if (fault === 'hanging') return {};
-  const answers: Readonly<Record<Exclude<UrlFault, 'refused' | 'silent' | 'hanging'>, SimulatedResponse>> = {
+  const responses: Readonly<Record<Exclude<UrlFault, 'refused' | 'silent' | 'hanging'>, SimulatedResponse>> = {
     half: { body: text, cut: HALF },
     garbage: { body: '<html>try again</html>' },
     failing: { status: 503, body: 'try again' },
     slow: { body: text, delayMs: 8_000 },
   };
-  return { respond: () => (fault === undefined ? { body: text } : answers[fault]) };
+  return { respond: () => (fault === undefined ? { body: text } : responses[fault]) };
 }

@@ -1,7 +1,7 @@
 /** Latencies of the simulated runtime. */
 import { lookUp } from '../../../base/values/lookUp.ts';
 
-/** The slowest call takes this many times its usual time. */
+/** Ratio of the maximum latency to the typical one. */
 const MAX_FACTOR = 4;
 
 /** Typical latencies of a real runtime, in milliseconds. The default is 1 ms. */

@@ -24,9 +24,9 @@ export interface RuntimeRestart {
   readonly hasUnknown?: boolean;
 }
 
-/** More than the number of pods in any story. */
+/** Number of pod addresses without a fault, which exceeds the number of pods in any story. */
 const ADDRESSES = 65_000;
-/** The size of the filesystem of the images, and a size that is smaller than one image. */
+/** Capacity of the image file system, and a capacity that is smaller than one image. */
 const IMAGE_DISK_BYTES = 100e9;
 const FULL_DISK_BYTES = 1e6;
 const LATEST_EVENT_MS = 5_000;
@@ -34,7 +34,7 @@ const LATEST_EVENT_MS = 5_000;
 export class RuntimeFaults {
   readonly #runtime: SimulatedRuntime;
   readonly #clock: Schedule;
-  readonly #spells: TemporaryFaults;
+  readonly #temporaryFaults: TemporaryFaults;
   readonly #random: Random;
   /** The sandboxes and containers that the runtime forgot or did not list for a while although they ran. */
   readonly #hidden = new Set<string>();
@@ -43,16 +43,16 @@ export class RuntimeFaults {
   readonly #withoutStart = new Set<string>();
   /** The new IDs of renamed objects, keyed by the former ID. */
   readonly #currentIds = new Map<string, string>();
-  /** The number of outages. The end of one outage must not end the next. */
+  /** Number of outages so far, so that the end of one outage does not end the next. */
   #outages = 0;
 
   constructor(
     runtime: SimulatedRuntime,
-    { clock, spells, random }: { clock: Schedule; spells: TemporaryFaults; random: Random },
+    { clock, temporaryFaults, random }: { clock: Schedule; temporaryFaults: TemporaryFaults; random: Random },
   ) {
     this.#runtime = runtime;
     this.#clock = clock;
-    this.#spells = spells;
+    this.#temporaryFaults = temporaryFaults;
     this.#random = random;
   }
 
@@ -71,7 +71,7 @@ export class RuntimeFaults {
     return next === undefined ? id : this.currentId(next);
   }
 
-  /** Called when an agent starts, which cannot know the containers that no list shows yet. */
+  /** Called when an agent starts. The agent cannot know the containers that no list shows yet. */
   noteAgentStart(): void {
     for (const { id } of this.#runtime.containers())
       if (!this.#runtime.listResults.showsContainer(id)) this.#hidden.add(id);
@@ -82,12 +82,17 @@ export class RuntimeFaults {
     return this.#unknown.has(id);
   }
 
-  /** Whether the runtime has lost the start time of this container. It reports a later one if it finds it running. */
+  /**
+   * Whether the runtime has lost the start time of this container. It reports a later one if the container is still
+   * running.
+   */
   hasLostStart(id: string): boolean {
     return this.#withoutStart.has(id);
   }
 
-  /** Only objects for which `isPicked` returns true are forgotten or renamed. */
+  /**
+   * Restarts the runtime. Only objects for which `isPicked` returns true are forgotten, renamed or in an unknown state.
+   */
   restart(
     { downMs, keepContainers, forgets = 0, renames = 0, recalls = false, hasUnknown = false }: RuntimeRestart,
     isPicked: (id: string) => boolean,
@@ -118,45 +123,47 @@ export class RuntimeFaults {
 
   stall(forMs: number): void {
     this.#runtime.stall();
-    this.#spells.start('stall', forMs, () => this.#runtime.resume());
+    this.#temporaryFaults.start('stall', forMs, () => this.#runtime.resume());
   }
 
   deliverEvents(fault: EventFault, forMs: number): void {
     this.#runtime.events.setDeliveryMode(this.#delivery(fault));
-    this.#spells.start('events', forMs, () => this.#runtime.events.setDeliveryMode('normal'));
+    this.#temporaryFaults.start('events', forMs, () => this.#runtime.events.setDeliveryMode('normal'));
   }
 
   showLists(show: 'stale' | 'shuffled', forMs: number): void {
     const { listResults } = this.#runtime;
     if (show === 'stale') listResults.freeze();
     else listResults.shuffle(this.#random.fraction);
-    this.#spells.start(`${show} lists`, forMs, () => (show === 'stale' ? listResults.thaw() : listResults.shuffle()));
+    this.#temporaryFaults.start(`${show} lists`, forMs, () =>
+      show === 'stale' ? listResults.thaw() : listResults.shuffle(),
+    );
   }
 
   breakNetwork(forMs: number): void {
     this.#runtime.network.fail();
-    this.#spells.start('network', forMs, () => this.#runtime.network.recover());
+    this.#temporaryFaults.start('network', forMs, () => this.#runtime.network.recover());
   }
 
-  /** No sandbox gets an address any more. */
+  /** Prevents new sandboxes from getting addresses. */
   exhaustAddresses(forMs: number): void {
     this.#runtime.network.limitAddresses(0);
-    this.#spells.start('addresses', forMs, () => this.#runtime.network.limitAddresses(ADDRESSES));
+    this.#temporaryFaults.start('addresses', forMs, () => this.#runtime.network.limitAddresses(ADDRESSES));
   }
 
-  /** The filesystem of the images becomes too small for them, so that it is full whatever images are removed. */
+  /** Makes the image file system too small for the images, so that it is full whichever images are removed. */
   fillImageDisk(forMs: number): void {
     this.#runtime.imageCapacityBytes = FULL_DISK_BYTES;
-    this.#spells.start('image disk', forMs, () => {
+    this.#temporaryFaults.start('image disk', forMs, () => {
       this.#runtime.imageCapacityBytes = IMAGE_DISK_BYTES;
     });
   }
 
-  /** Makes the pull of these images fail. */
+  /** Makes pulls of these images fail. */
   breakRegistry(images: readonly string[], forMs: number): void {
     const error = { message: 'failed to do request: dial tcp: lookup registry.local: no such host' };
     for (const image of images) this.#runtime.images.publish(image, { error });
-    this.#spells.start('registry', forMs, () => {
+    this.#temporaryFaults.start('registry', forMs, () => {
       for (const image of images) this.#runtime.images.publish(image, {});
     });
   }

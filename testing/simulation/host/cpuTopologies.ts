@@ -1,4 +1,4 @@
-/** The layouts of the CPUs and the memory of real machines, on which simulated nodes run. */
+/** CPU and memory layouts of real machines, which simulated nodes can have. */
 import type { CpuManagerConfig, MemoryManagerConfig } from '../../../actors/node/nodeAgentConfig.ts';
 import { type CpuPolicyOptions, createCpuPolicy } from '../../../kubernetes/cpus/cpuPolicy.ts';
 import { cpuSetOf, parseCpuSet } from '../../../kubernetes/cpus/cpuSet.ts';
@@ -6,7 +6,7 @@ import { type CpuTopology, numaNodesOf } from '../../../kubernetes/cpus/cpuTopol
 import type { TopologyManager, TopologyPolicyName } from '../../../kubernetes/cpus/topologyHints.ts';
 import { createMemoryPolicy, type NumaNodeMemory } from '../../../kubernetes/numaMemory/memoryAssignments.ts';
 
-/** The CPUs of each part of a host, as the kernel lists them. */
+/** The CPUs of each part of a host, in the list format of the kernel (`0-3,8`). */
 interface Layout {
   readonly sockets: readonly string[];
   readonly numaNodes: readonly string[];
@@ -16,15 +16,15 @@ interface Layout {
   readonly uncoreCaches?: readonly string[];
   /** The distance between the numbers of a core's two CPUs, or the CPUs of each core. Undefined without SMT. */
   readonly threads?: number | readonly string[];
-  /** Memory of each NUMA node in GiB, including its huge pages. Undefined if it does not matter. */
+  /** Memory of each NUMA node in GiB, including its huge pages. Undefined if no test needs it. */
   readonly memoryGib?: number;
   /** Huge pages of each NUMA node in GiB, by resource. */
   readonly hugePagesGib?: Readonly<Record<string, number>>;
-  /** Number of cores, if it differs from the cores that are listed. */
+  /** Number of cores, if it differs from the number of cores with listed CPUs. */
   readonly coreCount?: number;
 }
 
-/** Returns the ID of each CPU's part, which by default is its position in the list. */
+/** Maps each CPU to the ID of the part that contains it. By default, the ID of a part is its index. */
 const idByCpu = (parts: readonly (readonly number[])[], ids?: readonly number[]): ReadonlyMap<number, number> =>
   new Map(parts.flatMap((cpus, index) => cpus.map((cpu) => [cpu, ids?.[index] ?? index] as const)));
 
@@ -53,7 +53,10 @@ export function topologyOf(layout: Layout): CpuTopology {
   return { cpus, coreCount: coreCount ?? cores.length, socketCount: sockets.length };
 }
 
-/** Returns consecutive ranges of CPUs, each followed by those of its second threads, which have an offset. */
+/**
+ * Returns `count` consecutive ranges of `size` CPUs. With `threadOffset`, each also contains the second threads of its
+ * CPUs, whose numbers are higher by the offset.
+ */
 function ranges(count: number, size: number, threadOffset?: number): string[] {
   return Array.from({ length: count }, (_, index) => {
     const [first, last] = [index * size, (index + 1) * size - 1];
@@ -149,7 +152,7 @@ const machineTopology = (machine: SimulatedMachine): CpuTopology => topologyOf(l
 
 const GIB = 2 ** 30;
 
-/** The reserved CPU of a simulated node, in millicores. */
+/** CPU reserved for the system on a simulated node, in millicores. */
 const RESERVED_MILLIS = 1_000;
 
 /** Interval between two checks of running containers, in milliseconds. */

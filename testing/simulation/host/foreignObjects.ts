@@ -36,7 +36,8 @@ export class ForeignObjects {
   /** Foreign mounts in the directories of the agent's pods. */
   readonly #temporaryMounts = new Set<string>();
   /**
-   * The foreign sandboxes and containers. The value is false if one has been stopped by something other than the agent.
+   * Whether each foreign sandbox or container should be running, by ID. The value is false before it starts and after
+   * something other than the agent has stopped it.
    */
   readonly #runs = new Map<string, boolean>();
   readonly #temporaryPods: TemporaryPods;
@@ -119,7 +120,7 @@ export class ForeignObjects {
     this.#temporaryPods.start(uid, image, host);
   }
 
-  /** Stops the containers of a temporary pod, if it is running. Its removal follows with `leave`. */
+  /** Stops the containers of a temporary pod, if it is running. `removePod` removes the pod afterwards. */
   stopPod(uid: string): void {
     this.#temporaryPods.stop(uid);
   }
@@ -166,9 +167,9 @@ export class ForeignObjects {
   owns(about: string): boolean {
     if (this.#runs.has(about)) return true;
     if (!about.startsWith('/')) return false;
-    const visited = this.#temporaryPods.cgroups.map((path) => `${CGROUPS}/${path}`);
-    return [...this.#paths, ...this.#temporaryMounts, ...visited].some(
-      (place) => about.startsWith(place) && (about[place.length] ?? '/') === '/',
+    const temporaryCgroups = this.#temporaryPods.cgroups.map((path) => `${CGROUPS}/${path}`);
+    return [...this.#paths, ...this.#temporaryMounts, ...temporaryCgroups].some(
+      (foreignPath) => about.startsWith(foreignPath) && (about[foreignPath.length] ?? '/') === '/',
     );
   }
 
@@ -176,7 +177,7 @@ export class ForeignObjects {
     return this.owns(`${CGROUPS}/${path}`);
   }
 
-  /** Called when the runtime has lost processes. The agent is not to blame for those that no longer run. */
+  /** Called when the runtime has lost processes, so that the agent is not blamed for those that no longer run. */
   noteLostProcesses(): void {
     const running = this.#running();
     for (const id of this.#runs.keys()) this.#runs.set(id, running.has(id));
@@ -190,14 +191,16 @@ export class ForeignObjects {
     const paths = new Set(cgroups.paths);
     return [
       ...[...this.#runs.keys()].filter((id) => !known.has(id)).map((id) => `${id} is gone from the runtime`),
-      ...[...this.#runs].flatMap(([id, runs]) => (runs && !running.has(id) ? [`${id} was ended`] : [])),
+      ...[...this.#runs].flatMap(([id, runs]) => (runs && !running.has(id) ? [`${id} was stopped`] : [])),
       ...[...this.#contents].flatMap(([path, text]) =>
         this.#contentsOf(path) === text ? [] : [`${path} was changed`],
       ),
-      ...[...this.#links.keys()].filter((path) => this.#disk.find(path, 'lstat') === undefined),
+      ...[...this.#links.keys()]
+        .filter((path) => this.#disk.find(path, 'lstat') === undefined)
+        .map((path) => `the link ${path} is gone`),
       ...[...this.#mounts, ...this.#temporaryMounts]
         .filter((path) => !mounted.has(path))
-        .map((path) => `${path} is not mounted any more`),
+        .map((path) => `${path} is no longer mounted`),
       ...[...this.#temporaryMounts].flatMap((path) =>
         this.#isHidden(path) || this.#contentsOf(`${path}/in-memory`) === 'theirs' ? [] : [`${path} was emptied`],
       ),
@@ -208,12 +211,12 @@ export class ForeignObjects {
   }
 
   /**
-   * Whether something was mounted over a directory above this path since. The mount still exists, but no path leads to
-   * it.
+   * Whether a later mount over a parent directory hides the mount at this path. The mount then still exists, but no
+   * path leads to it.
    */
   #isHidden(path: string): boolean {
     const mounts = this.#disk.mounts.map((mount) => mount.path);
-    return mounts.slice(mounts.indexOf(path) + 1).some((above) => path.startsWith(`${above}/`));
+    return mounts.slice(mounts.indexOf(path) + 1).some((laterMount) => path.startsWith(`${laterMount}/`));
   }
 
   #running(): Set<string> {

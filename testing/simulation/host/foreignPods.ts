@@ -3,7 +3,7 @@ import { ContainerConfig, NamespaceMode, PodSandboxConfig } from '../../../cri/g
 import type { CallName, RequestOf } from '../../../cri/simulated/faults/callNames.ts';
 import type { SimulatedRuntime } from '../../../cri/simulated/runtime.ts';
 
-/** A pod of a different agent, which only its labels and annotations tell apart. */
+/** A pod of a different agent. Only its labels and annotations distinguish it from the pods of this agent. */
 export interface ForeignPod {
   readonly uid: string;
   readonly name: string;
@@ -18,12 +18,15 @@ const MARK = { 'statelet.io/owner': '/elsewhere/lib@node-1' };
 /** The namespace of temporary pods. None of the agent's own pods is in it. */
 export const TEMPORARY_NAMESPACE = 'visiting';
 
-/** A pod of a kubelet on this node. It has no ownership mark, so an agent adopts it if a manifest has its UID. */
+/**
+ * UID of a pod that belongs to the kubelet on this node. The pod has no ownership mark, so an agent adopts it if a
+ * manifest has this UID.
+ */
 export const KUBELET_POD_UID = '7a1e0000-0000-4000-8000-000000000001';
-/** A permanent pod of the agent with a different root directory. */
+/** UID of a permanent pod of the agent with a different root directory. */
 export const NEIGHBOUR_POD_UID = '7a1e0000-0000-4000-8000-000000000002';
 
-/** The UIDs of temporary pods. A manifest may have one of them. */
+/** UIDs of temporary pods. A manifest may have one of them, too. */
 export const TEMPORARY_UIDS = [3, 4, 5].map((number) => `7a1e0000-0000-4000-8000-00000000000${number}`);
 
 const pod = (uid: string, name: string, namespace: string, more: Partial<ForeignPod> = {}): ForeignPod => ({
@@ -40,7 +43,7 @@ const pod = (uid: string, name: string, namespace: string, more: Partial<Foreign
   ...more,
 });
 
-/** The pods that exist from the start. */
+/** Returns the foreign pods that exist from the start. `cgroups` is the parent of their cgroups. */
 export const permanentPods = (cgroups: string): readonly ForeignPod[] => [
   // A pod as created by crictl.
   pod('by-hand', 'by-hand', 'default', { labels: {}, cgroup: 'by-hand' }),
@@ -48,19 +51,19 @@ export const permanentPods = (cgroups: string): readonly ForeignPod[] => [
   pod(NEIGHBOUR_POD_UID, 'neighbour', 'default', { cgroup: `${cgroups}/burstable/podneighbour`, annotations: MARK }),
 ];
 
-/** A temporary pod in the cgroups of the agent's pods. */
+/** Returns a temporary foreign pod in the cgroups of the agent's pods. */
 export const temporaryPod = (uid: string): ForeignPod =>
   pod(uid, `visitor-${uid}`, TEMPORARY_NAMESPACE, { annotations: MARK });
 
 /** Runs a pod as its agent does. Returns the IDs of its sandbox and its container. */
 export async function runForeignPod(
   runtime: SimulatedRuntime,
-  other: ForeignPod,
+  foreignPod: ForeignPod,
   image: string,
 ): Promise<readonly string[]> {
-  const { uid, name, namespace, labels, annotations, cgroup } = other;
-  const call = <K extends CallName>(called: K, request: RequestOf<K>) =>
-    runtime.call(called, request, new AbortController().signal);
+  const { uid, name, namespace, labels, annotations, cgroup } = foreignPod;
+  const call = <K extends CallName>(callName: K, request: RequestOf<K>) =>
+    runtime.call(callName, request, new AbortController().signal);
   const config = PodSandboxConfig.create({
     metadata: { name, namespace, uid, attempt: 0 },
     labels,

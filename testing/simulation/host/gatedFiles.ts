@@ -1,4 +1,4 @@
-/** The disk as one agent accesses it. */
+/** The disk as one agent accesses it, through its gate. */
 import { dirname } from 'node:path';
 import type { DirectoryChange, FileSystem, OpenFile } from '../../../host/files/fileSystem.ts';
 import type { DirectoryWatches } from '../faults/directoryWatches.ts';
@@ -13,7 +13,7 @@ const READS: ReadonlySet<string> = new Set<keyof FileSystem | keyof OpenFile>([
 
 type Method = (...args: readonly unknown[]) => unknown;
 
-/** The share of a call that is done before the agent dies or the disk is full. */
+/** Share of an interrupted call that is done before the agent dies or the disk is full. */
 const PARTIAL_SHARE = 0.5;
 
 const firstPart = <T>(all: readonly T[]): readonly T[] => all.slice(0, Math.ceil(all.length * PARTIAL_SHARE));
@@ -44,7 +44,7 @@ function partialCall(files: FileSystem, name: string, args: readonly unknown[]):
 export function gatedFiles(files: FileSystem, gate: Gate, watches: DirectoryWatches): FileSystem {
   const through = throughGate(gate, (name, args) => partialCall(files, name, args));
   const methods = Object.entries(methodsOf(files)).map(([name, method]) => [name, through(name, method)]);
-  // Each method keeps its type.
+  // `through` returns a method of the same type.
   const gated = Object.fromEntries(methods) as FileSystem;
   return {
     ...gated,
@@ -87,14 +87,14 @@ function gatedFile(file: OpenFile, path: string, gate: Gate): OpenFile {
   };
 }
 
-type Partly = (name: string, args: readonly unknown[]) => (() => Promise<unknown>) | undefined;
+type PartialCallOf = (name: string, args: readonly unknown[]) => (() => Promise<unknown>) | undefined;
 
-const throughGate = (gate: Gate, partly: Partly) => (name: string, method: Method) => {
-  const isNow = name.endsWith('Sync');
+const throughGate = (gate: Gate, partialCallOf: PartialCallOf) => (name: string, method: Method) => {
+  const isSync = name.endsWith('Sync');
   return (...args: readonly unknown[]) => {
-    const call = { target: 'disk', name, about: String(args[0]), writes: !isNow && !READS.has(name) } as const;
-    const passing = { act: () => method(...args), failure: failing(call), actPartly: partly(name, args) };
-    return isNow ? gate.passSync(call, passing) : gate.pass(call, passing);
+    const call = { target: 'disk', name, about: String(args[0]), writes: !isSync && !READS.has(name) } as const;
+    const passing = { act: () => method(...args), failure: failing(call), actPartly: partialCallOf(name, args) };
+    return isSync ? gate.passSync(call, passing) : gate.pass(call, passing);
   };
 };
 
@@ -102,13 +102,13 @@ const failing = (call: OutsideCall) => (code: string | undefined) => callError(c
 
 /** Returns the methods of an object, including inherited ones. */
 function methodsOf(object: object): Record<string, Method> {
-  const found = new Map<string, Method>();
-  for (let at = object; at !== Object.prototype; at = Object.getPrototypeOf(at)) {
-    for (const name of Object.getOwnPropertyNames(at)) {
+  const methods = new Map<string, Method>();
+  for (let prototype = object; prototype !== Object.prototype; prototype = Object.getPrototypeOf(prototype)) {
+    for (const name of Object.getOwnPropertyNames(prototype)) {
       const method: unknown = Reflect.get(object, name);
-      if (name === 'constructor' || typeof method !== 'function' || found.has(name)) continue;
-      found.set(name, (...args) => method.apply(object, args));
+      if (name === 'constructor' || typeof method !== 'function' || methods.has(name)) continue;
+      methods.set(name, (...args) => method.apply(object, args));
     }
   }
-  return Object.fromEntries(found);
+  return Object.fromEntries(methods);
 }

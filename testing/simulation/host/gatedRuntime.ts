@@ -7,7 +7,7 @@ import type { SimulatedRuntime } from '../../../cri/simulated/runtime.ts';
 import { callError, isRuntimeError } from '../faults/failures.ts';
 import type { Gate, OutsideCall } from '../run/gate.ts';
 
-/** The calls that change nothing at the runtime. */
+/** The calls that change nothing in the runtime. */
 const READS: ReadonlySet<CallName> = new Set([
   ...(['version', 'status', 'runtimeConfig', 'podSandboxStatus', 'listPodSandbox'] as const),
   ...(['listContainers', 'containerStatus', 'containerStats', 'listImages', 'imageStatus'] as const),
@@ -23,17 +23,17 @@ function requestObject(request: object): string {
     const id: unknown = Object.hasOwn(request, field) ? Reflect.get(request, field) : undefined;
     if (typeof id === 'string' && id !== '') return id;
   }
-  // Only image requests have no other field.
+  // The remaining requests with this field are those about images.
   if ('image' in request) return (request as RequestOf<'imageStatus'>).image?.image ?? '';
   if (!Object.hasOwn(request, 'runtimeHandler')) return '';
-  // Only requests for a sandbox name a handler.
+  // Only `runPodSandbox` requests have this field.
   return (request as RequestOf<'runPodSandbox'>).config?.metadata?.uid ?? '';
 }
 
 const graceOf = (name: CallName, request: object): Pick<OutsideCall, 'graceSeconds'> =>
   name === 'stopContainer' && 'timeout' in request ? { graceSeconds: Number(request.timeout) } : {};
 
-/** Passes each call and each event through the gate. Time limits use the agent's clock. */
+/** Passes each call and each event through the gate. Timeouts use the agent's clock. */
 export function gatedRuntime(runtime: SimulatedRuntime, gate: Gate, clock: Clock): CallableRuntime {
   return {
     clock,
@@ -44,7 +44,7 @@ export function gatedRuntime(runtime: SimulatedRuntime, gate: Gate, clock: Clock
       const about = { about: requestObject(request), ...graceOf(name, request) };
       const call = { target: 'runtime', name, writes: !READS.has(name), ...about } as const;
       return gate.pass(call, {
-        act: () => gate.withCallSignal(signal, (heard) => runtime.call(name, request, heard)),
+        act: () => gate.withCallSignal(signal, (callSignal) => runtime.call(name, request, callSignal)),
         failure: (code) => {
           const error = callError(call, code);
           if (name === 'startContainer' && isRuntimeError(error)) runtime.failStart(call.about, error.message);

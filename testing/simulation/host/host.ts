@@ -61,7 +61,7 @@ export const fullName = ({ namespace, podName }: Pick<SimulatedSandbox, 'namespa
   `${namespace}/${podName}`;
 
 interface HostParts {
-  /** Called with the effects at the runtime, except for those on the objects of other agents. */
+  /** Called with each effect in the runtime, except for effects on the objects of other agents. */
   readonly onEffect: (effect: RuntimeEffect) => void;
   /** Default: `writable`. */
   readonly cgroups?: CgroupAccess | undefined;
@@ -94,11 +94,11 @@ export class SimulatedHost {
   #flaky: FlakyTarget | undefined;
   readonly #cgroups: HostCgroups;
   readonly #temporaryFaults: TemporaryFaults;
-  /** Draws the failing calls of a flaky room and the partial effects on a faulty disk. */
+  /** Draws the failing calls to a flaky target and the partial effects on a faulty disk. */
   readonly #faultRandom: Random;
   readonly #foreign: ForeignObjects;
   readonly #nextKilledPid = createPidGenerator(FIRST_KILLED_PID);
-  /** Whether calls to the runtime have a latency. The initial objects are created without. */
+  /** Whether calls to the runtime have a latency. The initial objects are created without latency. */
   #isOpen = false;
 
   constructor(
@@ -126,7 +126,7 @@ export class SimulatedHost {
     this.kernelLog = new SimulatedKernelLog(clock.now);
     this.resources = new HostResources({ layout, now: clock.now, containers: () => this.containers() });
     this.#cgroups = new HostCgroups(this.runtime, cgroups);
-    for (const place of Object.values(PATHS)) this.disk.createDirectories(place);
+    for (const path of Object.values(PATHS)) this.disk.createDirectories(path);
     this.disk.createDirectories('/etc');
     writeFile(this.disk, '/etc/hosts', '127.0.0.1 localhost\n');
     writeProvidedFiles(this.disk, PATHS);
@@ -136,12 +136,12 @@ export class SimulatedHost {
     this.watches = new DirectoryWatches(clock, this.#temporaryFaults);
     this.runtimeFaults = new RuntimeFaults(this.runtime, {
       clock,
-      spells: this.#temporaryFaults,
+      temporaryFaults: this.#temporaryFaults,
       random: random.fork(),
     });
-    const others = { ...PATHS, sharesCgroups: random.chance(0.5) };
+    const foreignPaths = { ...PATHS, sharesCgroups: random.chance(0.5) };
     this.#faultRandom = random.fork();
-    this.#foreign = new ForeignObjects(others, this.disk, this.files, this.runtime);
+    this.#foreign = new ForeignObjects(foreignPaths, this.disk, this.files, this.runtime);
   }
 
   /** Creates the objects of other agents. */
@@ -165,16 +165,16 @@ export class SimulatedHost {
     return this.runtime.container(id);
   }
 
-  /** The agent's running containers that match, oldest first. */
-  running(isAskedFor: (container: SimulatedContainer) => boolean = () => true): SimulatedContainer[] {
-    const found: SimulatedContainer[] = [];
+  /** Returns the agent's running containers that match, oldest first. */
+  running(matches: (container: SimulatedContainer) => boolean = () => true): SimulatedContainer[] {
+    const containers: SimulatedContainer[] = [];
     for (const each of this.runtime.containers()) {
-      if (each.state === 'running' && isAskedFor(each) && !this.#foreign.isForeignRun(each.id)) found.push(each);
+      if (each.state === 'running' && matches(each) && !this.#foreign.isForeignRun(each.id)) containers.push(each);
     }
-    return found;
+    return containers;
   }
 
-  /** The agent's containers. */
+  /** Returns the agent's containers, running or not. */
   containers(): SimulatedContainer[] {
     return [...this.runtime.containers()].filter(({ id }) => !this.#foreign.isForeignRun(id));
   }
@@ -183,7 +183,7 @@ export class SimulatedHost {
     return [...this.runtime.sandboxes()].filter(({ id }) => !this.#foreign.isForeignRun(id));
   }
 
-  /** The remains of the agent's pods, except for the pods with the UIDs `but`. */
+  /** Returns what remains of the agent's pods, except for the pods with the UIDs in `but`. */
   podRemains(but: readonly string[] = []): readonly string[] {
     const cgroups = this.#cgroups.podCgroups.filter((path) => !this.#foreign.ownsCgroup(path));
     const isForeign = (path: string) => this.#foreign.owns(path);
@@ -195,21 +195,21 @@ export class SimulatedHost {
     return this.#foreign.owns(about);
   }
 
-  /** Changes to the objects of other agents and programs. */
+  /** Returns descriptions of the changes to the objects of other agents and programs. */
   foreignChanges(): string[] {
     return this.#foreign.changes(this.cgroups);
   }
 
-  /** The server at an address: a running container, or the server at the manifest URL. */
+  /** Returns the server at an address, which is a running container or the server at the manifest URL. */
   serverAt(host: string, port: number): SimulatedServer | undefined {
     if (host === MANIFEST_HOST) return this.manifests.server();
     // The simulated runtime assigns canonical addresses.
     const target = canonicalIpOrText(host);
-    const there = this.containers().findLast(
+    const container = this.containers().findLast(
       ({ state, sandbox }) => state === 'running' && (sandbox.ip ? [sandbox.ip] : this.addresses).includes(target),
     );
-    if (there?.startedAt === undefined) return undefined;
-    return serverOfContainer(port, Math.max(0, this.clock.now() - there.startedAt));
+    if (container?.startedAt === undefined) return undefined;
+    return serverOfContainer(port, Math.max(0, this.clock.now() - container.startedAt));
   }
 
   /** Ends all faults. */
@@ -217,41 +217,44 @@ export class SimulatedHost {
     this.#temporaryFaults.endAll();
     const isUnknown = [...this.runtime.containers()].some((each) => this.runtimeFaults.isUnknown(each.id));
     if (!this.runtime.isUp || isUnknown) this.runtime.restart();
-    // An image whose pull policy is Never would never be pulled.
+    // A container with the pull policy Never would otherwise wait for this image forever.
     if (this.runtime.images.find(PRESENT_IMAGE) === undefined) this.runtime.images.add(PRESENT_IMAGE);
   }
 
-  /** Makes a running container exit, if there is one. */
+  /** Makes the running container that `which` selects exit. Does nothing if none is running. */
   exit(which: number, exitCode: number, reason?: string): void {
-    const found = itemModulo(this.running(), which);
-    if (found) this.runtime.exitContainer(found.id, exitCode, ...(reason === undefined ? [] : [reason]));
+    const container = itemModulo(this.running(), which);
+    if (container) this.runtime.exitContainer(container.id, exitCode, ...(reason === undefined ? [] : [reason]));
   }
 
   killSandbox(which: number): SimulatedSandbox | undefined {
-    const found = itemModulo(this.sandboxes(), which);
-    if (found) this.runtime.killSandbox(found.id);
-    return found;
+    const sandbox = itemModulo(this.sandboxes(), which);
+    if (sandbox) this.runtime.killSandbox(sandbox.id);
+    return sandbox;
   }
 
   removeSandbox(which: number): SimulatedSandbox | undefined {
-    const found = itemModulo(this.sandboxes(), which);
-    if (found) this.runtime.removeSandbox(found.id);
-    return found;
+    const sandbox = itemModulo(this.sandboxes(), which);
+    if (sandbox) this.runtime.removeSandbox(sandbox.id);
+    return sandbox;
   }
 
-  /** Lets the OOM killer kill a process in a running container, if there is one. */
+  /**
+   * Lets the OOM killer kill a process in the running container that `which` selects, if any. With `child`, it kills a
+   * child process, so that the container keeps running.
+   */
   oomKill(which: number, child: boolean): void {
-    const found = itemModulo(this.running(), which);
-    if (found === undefined) return;
-    this.#noteOomKill(found, cgroupPath(found));
-    this.runtime.oomKill(found.id, { child });
+    const container = itemModulo(this.running(), which);
+    if (container === undefined) return;
+    this.#noteOomKill(container, cgroupPath(container));
+    this.runtime.oomKill(container.id, { child });
   }
 
   /** Lets the whole system run out of memory. The OOM killer kills a container, or a process outside of containers. */
   runOutOfMemory(which: number): void {
-    const found = itemModulo(this.running(), which);
-    this.#noteOomKill(found, '/');
-    if (found) this.runtime.oomKill(found.id);
+    const container = itemModulo(this.running(), which);
+    this.#noteOomKill(container, '/');
+    if (container) this.runtime.oomKill(container.id);
   }
 
   #noteOomKill(container: SimulatedContainer | undefined, limitedCgroup: string): void {
@@ -279,7 +282,7 @@ export class SimulatedHost {
 
   /** Returns the fault of a call that results from a fault of the host. */
   faultOf(call: OutsideCall): CallFault | undefined {
-    return this.#diskFault?.(call) ?? this.#flaky?.fateOf(call);
+    return this.#diskFault?.(call) ?? this.#flaky?.faultOf(call);
   }
 
   /** Lets programs other than pods use a share of a resource for `forMs`. */
@@ -288,7 +291,7 @@ export class SimulatedHost {
     this.#temporaryFaults.start(`pressure on ${resource}`, forMs, () => this.resources.setOtherUsage(resource, 0));
   }
 
-  /** Makes this share of the calls to a room fail, from 0 to 1. */
+  /** Makes a share of the calls to a target fail, from 0 to 1. */
   failCalls(target: CallTarget, share: number, forMs: number): void {
     this.#flaky = new FlakyTarget(target, share, this.#faultRandom.fork());
     this.#temporaryFaults.start('flaky', forMs, () => {
@@ -323,7 +326,7 @@ export class SimulatedHost {
     this.#temporaryFaults.start('foreign mount', forMs, () => this.#foreign.unmountAll());
   }
 
-  /** Runs a pod of a different agent for a while. */
+  /** Runs a pod of a different agent for `forMs`. */
   runForeignPod(uid: string, forMs: number): void {
     this.#foreign.startPod(uid, PRESENT_IMAGE, this);
     this.#temporaryFaults.start(`visit ${uid}`, forMs, () => {
@@ -332,7 +335,7 @@ export class SimulatedHost {
     });
   }
 
-  /** Makes cgroups read-only for the agent. */
+  /** Makes the cgroups read-only for the agent. */
   freezeCgroups(forMs: number): void {
     this.#cgroups.freeze();
     this.#temporaryFaults.start('cgroups', forMs, () => this.#cgroups.thaw());

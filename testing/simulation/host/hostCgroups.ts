@@ -14,7 +14,7 @@ export class HostCgroups {
   readonly access: CgroupAccess;
   readonly #runtime: SimulatedRuntime;
   #tree: CgroupTree;
-  /** The cgroups that existed while they were read-only. An agent may have left them to the runtime for good. */
+  /** The cgroups that existed while they were read-only. An agent may have left these to the runtime for good. */
   #frozen: readonly string[] = [];
 
   constructor(runtime: SimulatedRuntime, kind: CgroupAccess) {

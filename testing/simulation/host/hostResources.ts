@@ -29,7 +29,7 @@ const CAPACITY: Readonly<Record<HostResource, number>> = {
   processes: 10_000,
 };
 
-/** Usage of each running container, except for its files. */
+/** Memory and process usage of each running container. */
 const RUNNING_USAGE = { memory: 64 * MI, processes: 10 };
 /** Usage of the writable layer of each container, whether or not it is running. */
 const LAYER_USAGE = { bytes: GI, inodes: 1_000 };
@@ -50,7 +50,7 @@ export class HostResources implements SimulatedResources {
   readonly #containerUsage: Amounts;
   /** Additional usage of each running container. */
   readonly #runningUsage: Amounts = RUNNING_USAGE;
-  /** Usage of the programs other than pods, as shares of the capacity. */
+  /** Usage by programs other than pods, as shares of the capacity. */
   readonly #otherShares = new Map<HostResource, number>();
 
   constructor(parts: HostResourcesParts) {

@@ -4,11 +4,11 @@ import type { MemoryDisk } from '../../../host/simulated/memoryDisk.ts';
 import { createServer, type UrlFault } from '../faults/hostFaults.ts';
 import { syncAll, writeFile } from './writeFile.ts';
 
-/** The manifest URL, if a story needs one. */
+/** Manifest URL for stories that need one. */
 export const MANIFEST_URL = 'http://manifests.example:80/pods';
 export const MANIFEST_HOST = 'manifests.example';
 
-/** The name of a manifest file while it is being written. A node ignores names that start with a dot. */
+/** Name of a manifest file while it is being written. The node ignores names that start with a dot. */
 const TEMPORARY_FILE = '.new';
 
 export class ManifestSources {
@@ -48,7 +48,7 @@ export class ManifestSources {
     this.#sync();
   }
 
-  /** Moves the whole directory away. Changes are then made to the moved directory. */
+  /** Moves the whole directory away. Later changes are made in the moved directory. */
   goAway(): void {
     if (this.#isAway) return;
     this.#disk.rename(this.#path, this.#away);

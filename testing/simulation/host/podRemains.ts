@@ -1,4 +1,4 @@
-/** The remains of the agent's pods on the host. */
+/** What remains of the agent's pods on the host. */
 import { join } from 'node:path';
 import type { MemoryDisk } from '../../../host/simulated/memoryDisk.ts';
 import type { MemoryFiles } from '../../../host/simulated/memoryFiles.ts';
@@ -14,29 +14,27 @@ interface HostState {
   readonly isForeign: (path: string) => boolean;
 }
 
-/** The kinds of facts that the store has per pod. */
+/** The kinds of facts that the store contains per pod. */
 const FACTS = ['allocations', 'statuses', 'unacknowledged', 'probes', 'manifests'];
 
-/**
- * Returns the directories, logs, links, facts, mounts and cgroups of pods, except for those whose UIDs are in `but`.
- */
-export function podRemains(where: HostState, but: readonly string[]): readonly string[] {
-  const { root, logs, disk, files, cgroups, isForeign } = where;
+/** Returns the directories, logs, links, facts, mounts and cgroups of pods, except for pods whose UIDs are in `but`. */
+export function podRemains(state: HostState, but: readonly string[]): readonly string[] {
+  const { root, logs, disk, files, cgroups, isForeign } = state;
   const folders = [`${root}/pods`, logs, join(logs, '..', 'containers')];
   const paths = [...folders, ...FACTS.map((kind) => `${root}/statelet/${kind}`)].flatMap((folder) =>
     files.existsSync(folder) ? files.readdirSync(folder).map((name) => `${folder}/${name}`) : [],
   );
-  const isOf = (text: string) => but.some((uid) => text.includes(uid));
+  const isExcluded = (text: string) => but.some((uid) => text.includes(uid));
   return [
-    ...paths.filter((path) => !isForeign(path) && !isOf(path) && !isOf(contentOf(where, path))),
-    ...disk.mounts.flatMap(({ path }) => (isForeign(path) || isOf(path) ? [] : [`the mount at ${path}`])),
-    ...cgroups.filter((path) => !isOf(path)).map((path) => `the cgroup ${path}`),
+    ...paths.filter((path) => !isForeign(path) && !isExcluded(path) && !isExcluded(contentOf(state, path))),
+    ...disk.mounts.flatMap(({ path }) => (isForeign(path) || isExcluded(path) ? [] : [`the mount at ${path}`])),
+    ...cgroups.filter((path) => !isExcluded(path)).map((path) => `the cgroup ${path}`),
   ];
 }
 
-/** The target of a link, or the contents of a file. */
+/** Returns the target of a link, the contents of a file, or an empty string for a directory. */
 function contentOf({ disk, files }: HostState, path: string): string {
-  const found = disk.inodeAt(path, 'readlink', { follow: false });
-  if (found.kind === 'link') return found.target;
-  return found.kind === 'file' ? files.readFileSync(path) : '';
+  const inode = disk.inodeAt(path, 'readlink', { follow: false });
+  if (inode.kind === 'link') return inode.target;
+  return inode.kind === 'file' ? files.readFileSync(path) : '';
 }

@@ -9,14 +9,14 @@ import type { Gate } from '../run/gate.ts';
 export const DEVICE_RESOURCE = 'simulated.example/device';
 
 /**
- * The number of devices, half of which are on NUMA node 0 and half on NUMA node 1. Containers retain their devices
- * while the plugin is away.
+ * Number of devices, half of which are on NUMA node 0 and half on NUMA node 1. Containers retain their devices while
+ * the plugin is stopped.
  */
 export const DEVICE_COUNT = 4;
 
 const OPTIONS = { needsPreStart: true, hasPreferences: true };
 
-/** The variable that contains the IDs of a container's devices, separated by commas. */
+/** Environment variable that contains the IDs of a container's devices, separated by commas. */
 export const DEVICE_VARIABLE = 'DEVICES';
 
 export class SimulatedDevices {
@@ -80,7 +80,7 @@ const editsFor = (ids: readonly string[]): ContainerEdits => ({
   devices: ids.map((id) => ({ containerPath: `/dev/${id}`, hostPath: '/dev/null', permissions: 'rw' })),
 });
 
-/** The plugin as an agent sees it, behind the gate of that agent. */
+/** Returns the plugin as one agent accesses it, through its gate. */
 export function gatedDevicePlugins(devices: SimulatedDevices, gate: Gate): DevicePlugins {
   const call = <T>(name: string, writes: boolean, act: () => T): Promise<T> => {
     const outsideCall = { target: 'network', name, about: `${DEVICE_RESOURCE}:1`, writes } as const;

@@ -45,7 +45,7 @@ const claimsReleased: Invariant = {
       const claimedNames = new Set(pods.flatMap(({ phase, claims }) => (ENDED.includes(phase) ? [] : claims)));
       for (const driver of host.drivers.names)
         for (const name of host.drivers.preparedNames(driver))
-          if (!claimedNames.has(name)) violated(`the claim ${name} of no pod is still prepared by ${driver}`);
+          if (!claimedNames.has(name)) violated(`the claim ${name} is still prepared by ${driver}, but no pod uses it`);
     },
   }),
 };

@@ -66,7 +66,7 @@ export class InvariantWatch {
       const ownHooks = each.follow(watched, (message) => {
         if (isChecked || this.#isTestingRest) this.noteViolation(each, message);
       });
-      checkShape(hooks, ownHooks, invariantTitle(each), 'what it follows');
+      checkShape(hooks, ownHooks, invariantTitle(each), 'its hooks');
       this.addHooks(ownHooks);
     }
   }

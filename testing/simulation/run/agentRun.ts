@@ -40,16 +40,16 @@ import { replayDifference } from './replayDifference.ts';
 import type { StoppableClock } from './schedule.ts';
 
 interface AgentListener {
-  /** An entry has entered the actors. */
+  /** Called when an entry has been sent to the actors. */
   entryRecorded(entry: RecordedInput): void;
-  /** The status or the actors of a pod have changed. */
+  /** Called when the status or the actors of a pod have changed. */
   podChanged(change: PodChange): void;
-  /** The API server has accepted a status. */
+  /** Called when the API server has accepted a status. */
   statusAccepted(report: StatusReport): void;
   event: EventSink;
-  /** An actor has processed an event. */
+  /** Called when an actor has processed an event. */
   eventProcessed(event: Extract<InspectionEvent, { type: '@xstate.snapshot' }>): void;
-  /** The agent has failed. A daemon would exit. */
+  /** Called when the agent has failed with an error at which a daemon would exit. */
   failed(error: unknown): void;
 }
 
@@ -73,7 +73,10 @@ const NO_REDACTION: Redaction = {
 type ObserverPart = Extract<keyof NodeParts, `on${string}` | 'events' | 'inspect'>;
 /** The parts that `createNode` derives from other parts. */
 type DerivedPart = 'openStore' | 'ports' | 'feeds';
-/** All parts through which a node reaches the outside. A new part does not compile without its simulated side. */
+/**
+ * All parts through which a node reaches the outside. A new part does not compile until it has a simulated
+ * implementation.
+ */
 type OutsideParts = Required<Omit<NodeParts, ObserverPart | DerivedPart>>;
 
 export interface AgentRunParts extends Omit<GateParts, 'clock' | 'onAgentDied'> {
@@ -141,7 +144,7 @@ export class AgentRun {
     return this.#root?.getSnapshot().status === 'stopped';
   }
 
-  /** The entries that its actors have received so far. */
+  /** The entries that the actors have received so far. */
   get recording(): Recording | undefined {
     return this.#agent && { input: this.#agent.input, entries: this.#entries };
   }
@@ -180,17 +183,18 @@ export class AgentRun {
 
   /** Stops the agent gracefully, waiting for at most `STOP_LIMIT_MS`. */
   async stopGracefully({ drains }: { readonly drains: boolean }): Promise<void> {
-    const late = new Promise<void>((resolve) => void this.#clock.setTimeout(resolve, STOP_LIMIT_MS));
-    const stopped = async () => {
+    const timeout = new Promise<void>((resolve) => void this.#clock.setTimeout(resolve, STOP_LIMIT_MS));
+    const stop = async () => {
       if (drains) await this.#agent?.drain();
       await this.#agent?.stop();
     };
-    await Promise.race([late, stopped().catch(() => {})]);
+    await Promise.race([timeout, stop().catch(() => {})]);
   }
 
   /**
-   * Kills the agent as SIGKILL does, so that nothing enters or leaves it any more. Its actors still process the events
-   * that they have received, until `stop`. `cutsCalls` breaks its connections and aborts its pending calls.
+   * Kills the agent as SIGKILL does, so that no call or event leaves or reaches it any more. Its actors still process
+   * the events that they have received, until `stopActors`. `cutsCalls` breaks its connections and aborts its pending
+   * calls.
    */
   kill({ cutsCalls }: { readonly cutsCalls: boolean }): void {
     this.#gate.close({ cutsCalls });
@@ -203,18 +207,18 @@ export class AgentRun {
   }
 
   /**
-   * Records that something happens and kills the agent if it does not come to rest. This also stops a dead agent that
-   * is still running.
+   * Counts an activity, and kills the agent if it exceeds the activity limit, even if the agent is dead and only its
+   * actors still run. Returns whether the activity is within the limit.
    */
   #noteActivity(what: () => string): boolean {
-    const may = this.#parts.activityLimit.note(what);
-    if (!may) this.kill({ cutsCalls: true });
-    return may;
+    const isWithinLimit = this.#parts.activityLimit.note(what);
+    if (!isWithinLimit) this.kill({ cutsCalls: true });
+    return isWithinLimit;
   }
 
   /**
-   * Stops actors that never come to rest within one step. Only an error thrown in the middle of the step can stop them,
-   * and XState passes it on.
+   * Stops actors that never come to rest within one step. Only an error thrown during the step can stop them, and
+   * XState propagates it.
    */
   #watchSteps(root: AnyActorRef): void {
     root.system.inspect((event) => {
@@ -234,7 +238,7 @@ export class AgentRun {
     );
   }
 
-  /** The parts through which the agent reaches the outside. All their calls pass its gate. */
+  /** Returns the parts through which the agent reaches the outside. All their calls pass its gate. */
   #outsideParts(): OutsideParts {
     const { host, random, listener } = this.#parts;
     const clock = this.#clock;
@@ -278,7 +282,7 @@ export class AgentRun {
       kernelLog: host.kernelLog.open((act, signal) =>
         this.#gate.pass(READ_KERNEL_LOG, { act, failure: (code) => callError(READ_KERNEL_LOG, code), signal }),
       ),
-      // The simulated cgroups do not count kills.
+      // The simulated cgroups do not count OOM kills.
       countOomKills: undefined,
       startThread: startInlineReader,
       nextTurn: async () => {},

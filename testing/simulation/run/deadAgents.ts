@@ -9,7 +9,10 @@ export class DeadAgents {
   readonly #running: AgentRun[] = [];
   #recording: Recording | undefined;
 
-  /** If `replays` is true, the recording of each agent is replayed, and `onDifference` is called with a difference. */
+  /**
+   * If `replays` is true, the recording of each agent is replayed, and `onDifference` is called if the replay ends in a
+   * different state.
+   */
   constructor(replays: boolean, onDifference: (difference: string) => void) {
     this.#replays = replays;
     this.#onDifference = onDifference;

@@ -12,7 +12,7 @@ export interface OutsideCall {
   readonly target: CallTarget;
   /** The name of the call, e.g. `startContainer` or `fsync`. */
   readonly name: string;
-  /** The object of the call, e.g. an ID or a path. */
+  /** The object of the call, e.g. a container ID or a path. */
   readonly about: string;
   /** Whether the call changes something outside the agent. */
   readonly writes: boolean;
@@ -20,17 +20,17 @@ export interface OutsideCall {
   readonly graceSeconds?: number;
 }
 
-/** The fault that a call meets. */
+/** The fault of a call. */
 export type CallFault =
   /**
-   * The call fails without an effect. `code` selects the error. A code of a different room is mapped to one of this
-   * room, and an unknown code is a `TypeError`. With `inPart`, a call that can be interrupted halfway has done a part
-   * of its work.
+   * The call fails without an effect. `code` selects the error. A code that the target does not return is mapped to one
+   * that it does, and a code that no target returns is a `TypeError`. With `inPart`, a call that can be interrupted
+   * halfway has done a part of its work.
    */
   | { readonly kind: 'fail'; readonly code?: string; readonly inPart?: boolean }
   /** The call takes effect, but fails nevertheless. */
   | { readonly kind: 'lostReply'; readonly code?: string }
-  /** The call has no effect until the faults end or the caller gives up. */
+  /** The call hangs without an effect until the faults end or the caller aborts it. */
   | { readonly kind: 'hang' }
   /** The call takes effect `ms` milliseconds late. */
   | { readonly kind: 'late'; readonly ms: number }
@@ -38,8 +38,8 @@ export type CallFault =
   | { readonly kind: 'death'; readonly when: 'before' | 'during' | 'after' };
 
 /**
- * Decides which fault a call meets. Undefined if it meets none. `elapsed` is the time of the call in milliseconds of
- * node time.
+ * Returns the fault of a call, or undefined if it has none. `index` counts the calls of all agents, and `elapsed` is
+ * the time of the call in milliseconds of node time.
  */
 export type FaultPlan = (call: OutsideCall, index: number, elapsed: number) => CallFault | undefined;
 
@@ -57,8 +57,8 @@ export interface CallImplementation<T> {
 /** The implementation of a synchronous call. */
 interface SyncCallImplementation<T> extends Pick<CallImplementation<T>, 'failure'> {
   readonly act: () => T;
-  /** Undoes the call if the caller never receives the result, and so could not undo it. */
-  readonly undo?: (answer: T) => void;
+  /** Undoes the call if the caller never receives the result and therefore cannot undo it. */
+  readonly undo?: (result: T) => void;
 }
 
 export interface GateParts {
@@ -70,20 +70,20 @@ export interface GateParts {
   readonly faultsEnded: () => Promise<void>;
   /** Returns the index of the next call, counted over all agents. */
   readonly nextIndex: () => number;
-  /** Called with each call before it takes effect. */
+  /** Called before each call takes effect. */
   readonly onCall: (call: OutsideCall, fault: CallFault | undefined) => void;
   readonly onAgentDied: () => void;
 }
 
-/** The share of calls that other calls overtake, and the longest delay of an overtaken call. */
+/** Share of calls that other calls overtake, and maximum delay of an overtaken call. */
 const OVERTAKEN_SHARE = 0.15;
 const MAX_DELAY_MS = 3;
 
-/** The way of one agent to the outside. After `close`, no call leaves or returns. */
+/** The connection of one agent to the outside. After `close`, no call leaves or returns. */
 export class Gate {
   readonly #parts: GateParts;
   #isClosed = false;
-  /** Aborts the pending calls on the side of the outside. */
+  /** Abort the pending calls as the called side sees them. */
   readonly #callControllers = new Set<AbortController>();
 
   constructor(parts: GateParts) {
@@ -94,41 +94,41 @@ export class Gate {
     return this.#isClosed;
   }
 
-  /** Aborts pending calls if `cutsCalls` is true. Otherwise the outside completes them. */
+  /** Closes the gate. With `cutsCalls`, pending calls are aborted. Otherwise the called side completes them. */
   close({ cutsCalls }: { readonly cutsCalls: boolean }): void {
     this.#isClosed = true;
-    const heard = [...this.#callControllers];
+    const controllers = [...this.#callControllers];
     this.#callControllers.clear();
-    if (cutsCalls) for (const each of heard) each.abort(new Error('the agent has died'));
+    if (cutsCalls) for (const each of controllers) each.abort(new Error('the agent has died'));
   }
 
   /**
-   * Runs `act` with a signal of the outside's side of a call. The caller's abort reaches it only while the agent lives,
-   * but `close` can abort it.
+   * Runs a call with the signal that the called side sees. An abort by the caller reaches it only while the agent
+   * lives. `close` may abort it as well.
    */
-  withCallSignal<T>(signal: AbortSignal, act: (heard: AbortSignal) => Promise<T>): Promise<T> {
-    const heard = new AbortController();
-    const abort = () => void (this.#isClosed || heard.abort(signal.reason));
+  withCallSignal<T>(signal: AbortSignal, act: (callSignal: AbortSignal) => Promise<T>): Promise<T> {
+    const controller = new AbortController();
+    const abort = () => void (this.#isClosed || controller.abort(signal.reason));
     if (signal.aborted) abort();
     else signal.addEventListener('abort', abort, { once: true });
-    this.#callControllers.add(heard);
-    const answer = act(heard.signal);
-    const forget = () => void this.#callControllers.delete(heard);
-    answer.then(forget, forget);
-    return answer;
+    this.#callControllers.add(controller);
+    const result = act(controller.signal);
+    const forget = () => void this.#callControllers.delete(controller);
+    result.then(forget, forget);
+    return result;
   }
 
-  async pass<T>(call: OutsideCall, passing: CallImplementation<T>): Promise<T> {
+  async pass<T>(call: OutsideCall, implementation: CallImplementation<T>): Promise<T> {
     if (this.#isClosed) return never();
     const fault = this.#faultOf(call);
     const [before, after] = this.#delays(call);
     if (before > 0) await this.#wait(before);
-    if (fault !== undefined) await this.#applyBefore(fault, passing);
+    if (fault !== undefined) await this.#applyBefore(fault, implementation);
     if (this.#isClosed) return never();
-    const answer = await this.#call(passing.act, fault);
+    const result = await this.#call(implementation.act, fault);
     if (after > 0) await this.#wait(after);
-    if (fault !== undefined) this.#applyAfter(fault, passing.failure);
-    return this.#isClosed ? never() : answer;
+    if (fault !== undefined) this.#applyAfter(fault, implementation.failure);
+    return this.#isClosed ? never() : result;
   }
 
   /** Passes a synchronous call, which can neither hang nor be late. */
@@ -136,12 +136,12 @@ export class Gate {
     if (this.#isClosed) return act();
     const fault = this.#faultOf(call);
     if (fault?.kind === 'fail') throw failure(fault.code);
-    // A failure of the call does not matter, because its caller is dead.
+    // An error of the call does not matter, because its caller is dead.
     if (fault?.kind === 'death') this.#die();
-    const answer = act();
-    if (fault?.kind === 'lostReply') undo?.(answer);
+    const result = act();
+    if (fault?.kind === 'lostReply') undo?.(result);
     if (fault !== undefined) this.#applyAfter(fault, failure);
-    return answer;
+    return result;
   }
 
   #faultOf(call: OutsideCall): CallFault | undefined {
@@ -151,7 +151,7 @@ export class Gate {
     return fault;
   }
 
-  /** Returns the delay in milliseconds before a call takes effect, and that before it returns. */
+  /** Returns the delays in milliseconds before a call takes effect and before it returns. */
   #delays({ target }: OutsideCall): readonly [number, number] {
     const { overtakes } = this.#parts;
     // Calls to the runtime have their own latencies.

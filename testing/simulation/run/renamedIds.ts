@@ -1,12 +1,12 @@
 /** Updates data that is keyed by the IDs of containers and sandboxes when the runtime restarts with different IDs. */
 import type { RuntimeEffect } from '../../../cri/simulated/objects/views.ts';
 
-/** Moves the value of the former ID to the new one. */
-export function moveRenamedKey(kept: Map<string, unknown>, effect: RuntimeEffect): void {
+/** Moves the value from the former ID to the new one. */
+export function moveRenamedKey(byId: Map<string, unknown>, effect: RuntimeEffect): void {
   if (effect.kind !== 'renamed') return;
   const { formerId, container, sandbox } = effect;
-  const found = kept.get(formerId);
-  if (kept.delete(formerId)) kept.set((container ?? sandbox).id, found);
+  const value = byId.get(formerId);
+  if (byId.delete(formerId)) byId.set((container ?? sandbox).id, value);
 }
 
 /** Replaces the former ID by the new one. */

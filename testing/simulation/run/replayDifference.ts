@@ -27,12 +27,12 @@ export async function replayDifference(
   recording: Recording,
   redact: Redaction['redact'],
 ): Promise<string | undefined> {
-  // The recording as it is read from a file.
+  // The replay gets the recording as if it had been read from a file.
   const { input, entries }: Recording = JSON.parse(JSON.stringify(recording));
   const replay = createReplay(input, entries, { nextTurn: nextTask });
   const unexpected = await replay.playEntries();
-  // A replay waits for no disk, so pods whose statuses are still being written are omitted. Values recorded in clear
-  // may have turned out to be secret since, so both sides are redacted.
+  // A replay does not wait for the disk, so pods whose statuses are still being written are omitted. Values that were
+  // recorded in clear text may have turned out to be secret since, so both sides are redacted.
   const [live, replayed] = [agent, replay.agent].map((each) =>
     toJson(redact(comparableState(each, agent.unpublishedUids()))),
   );
@@ -43,7 +43,7 @@ export async function replayDifference(
     return `${path}: ${JSON.stringify(left)}, replayed ${JSON.stringify(right)}`;
   }
   const [first] = unexpected;
-  return first && `nobody waited for the ${first.kind} of ${first.source} at ${first.actor}`;
+  return first && `no actor waited for the ${first.kind} of ${first.source} at ${first.actor}`;
 }
 
 const toJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));

@@ -3,7 +3,7 @@
 import { TimerHeap } from '../../../actors/simulated/timerHeap.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 
-/** A clock whose timers never fire after `end`. */
+/** A clock whose timers never fire after `stop`. */
 export interface StoppableClock extends Clock {
   stop(): void;
   readonly pending: number;
@@ -15,7 +15,7 @@ export class Schedule {
   #elapsed = 0;
   #offset: number;
   #isPassing = false;
-  /** The intervals of wall-clock time between two settings of the clock. */
+  /** The intervals of wall-clock time between settings of the clock. */
   readonly #pastIntervals: { readonly from: number; readonly to: number }[] = [];
   #setAt = 0;
 
@@ -54,7 +54,7 @@ export class Schedule {
 
   setTimeout(fn: () => void, ms: number): number {
     const due = this.#elapsed + Math.max(0, ms);
-    // A timer that is due at NaN would never fire, nor any timer after it.
+    // A timer that is due at NaN would never fire and would block all timers after it.
     if (Number.isNaN(due)) throw new RangeError(`no timer waits for ${ms} ms`);
     return this.#timers.set({ due, fn });
   }
@@ -74,8 +74,8 @@ export class Schedule {
   }
 
   /**
-   * Advances the time by `ms` milliseconds, one timer after the other. `turn` resolves when everything that is ready
-   * has run.
+   * Advances the time by `ms` milliseconds, one timer after the other. `turn` resolves when all work that is ready has
+   * run.
    */
   async advance(ms: number, turn: () => Promise<void>): Promise<void> {
     checkSpan(ms);
@@ -108,12 +108,12 @@ export class Schedule {
 
 function createStoppableClock(clock: Schedule): StoppableClock {
   const own = new Set<number>();
-  let ended = false;
+  let isStopped = false;
   return {
     now: clock.now,
     monotonic: () => clock.elapsed,
     setTimeout: (fn, ms) => {
-      if (ended) return 0;
+      if (isStopped) return 0;
       const id = clock.setTimeout(() => {
         own.delete(id);
         fn();
@@ -125,7 +125,7 @@ function createStoppableClock(clock: Schedule): StoppableClock {
       if (typeof id === 'number' && own.delete(id)) clock.clearTimeout(id);
     },
     stop: () => {
-      ended = true;
+      isStopped = true;
       for (const id of own) clock.clearTimeout(id);
       own.clear();
     },
@@ -136,28 +136,28 @@ function createStoppableClock(clock: Schedule): StoppableClock {
 }
 
 // Read before a test can replace these globals.
-const { setImmediate: runSoon } = globalThis;
+const { setImmediate: runInNextLoopTurn } = globalThis;
 const { nextTick } = process;
 
-/** Every this many turns, the event loop gets a turn. */
+/** The event loop gets a turn once per this many calls of `nextTask`. */
 const TURNS_PER_LOOP_TURN = 100;
 let turns = 0;
 
 /**
- * Resolves when everything that is ready now has run. `nextTick` callbacks run after all microtasks and are cheaper
- * than a turn of the event loop.
+ * Resolves when all work that is ready now has run. `nextTick` callbacks run after all microtasks and are cheaper than
+ * a turn of the event loop.
  */
 export const nextTask = (): Promise<void> =>
   new Promise((resolve) => {
     turns += 1;
-    if (turns % TURNS_PER_LOOP_TURN === 0) runSoon(resolve);
+    if (turns % TURNS_PER_LOOP_TURN === 0) runInNextLoopTurn(resolve);
     else nextTick(resolve);
   });
 
-/** Ten years. */
+/** Maximum time by which a simulation can advance at once, ten years in milliseconds. */
 export const MAX_SPAN_MS = 10 * 366 * 24 * 3_600_000;
 
-/** Throws a `RangeError` if `ms` is not a span that a simulation can advance by. */
+/** Throws a `RangeError` if a simulation cannot advance by `ms` milliseconds. */
 export function checkSpan(ms: number): void {
   if (!Number.isFinite(ms) || ms < 0 || ms > MAX_SPAN_MS)
     throw new RangeError(`no time can pass of ${String(ms)} ms: expected a number from 0 to ${MAX_SPAN_MS}`);

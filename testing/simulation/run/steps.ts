@@ -1,4 +1,4 @@
-/** Counts the steps of a simulation. A step is an entry of the actors with all its consequences. */
+/** Counts the steps of a simulation. A step is an entry sent to the actors, with all its consequences. */
 import type { InspectionEvent } from 'xstate';
 
 export class Steps {
@@ -9,8 +9,8 @@ export class Steps {
   #isWaiting = false;
 
   /**
-   * Called when an entry is recorded. The entry takes effect in the next microtask and stays in effect until the next
-   * one does.
+   * Called when an entry is recorded. The entry takes effect in the next microtask, and all changes until the next
+   * entry are its consequences.
    */
   noteEntry(): void {
     queueMicrotask(() => {

@@ -25,7 +25,7 @@ interface FailedStory {
 export class Findings {
   readonly #directory: string;
   readonly #signal: AbortSignal | undefined;
-  /** The files written so far, by finding. */
+  /** The files written so far, by the key of the finding. */
   readonly #files = new Map<string, string>();
 
   /** When the signal aborts, shrinking stops and the shortest story so far is written. */
@@ -35,14 +35,16 @@ export class Findings {
   }
 
   async show(broken: BrokenStory): Promise<void> {
-    const found = await this.#shortestOf(broken);
-    if (found === undefined) return console.log('told once more, it breaks nothing');
-    console.log(`${printableText(formatFinding(found))}\n`);
-    const recorded =
-      found.recording === undefined
+    const finding = await this.#shortestOf(broken);
+    if (finding === undefined) return console.log('told once more, it breaks nothing');
+    console.log(`${printableText(formatFinding(finding))}\n`);
+    const recordingNote =
+      finding.recording === undefined
         ? ', without a recording'
         : ': `createReplay` plays the input and the entries of its recording';
-    console.log(await this.#write(found, JSON.stringify([found.number ?? found.description, found.story]), recorded));
+    console.log(
+      await this.#write(finding, JSON.stringify([finding.number ?? finding.description, finding.story]), recordingNote),
+    );
   }
 
   /** Prints an error that is not a violation, e.g. one thrown by the simulation itself. */
@@ -56,8 +58,8 @@ export class Findings {
   async #shortestOf({ story, options, violation }: BrokenStory): Promise<Finding | undefined> {
     let shortest: Finding = { ...violation, explanations: [], story, recording: undefined };
     const signal = this.#signal;
-    const onShorter = (found: Finding) => {
-      shortest = found;
+    const onShorter = (finding: Finding) => {
+      shortest = finding;
     };
     // A stopped process has no time to play the story again for its recording.
     const stopped = untilAborted(signal).then(() => shortest);
@@ -65,13 +67,13 @@ export class Findings {
   }
 
   /** Writes a finding and returns a message with its path. Findings with the same `key` are written once. */
-  async #write(found: Finding | FailedStory, key: string, recorded: string): Promise<string> {
-    const known = this.#files.get(key);
-    if (known !== undefined) return `the same as in ${known}`;
+  async #write(finding: Finding | FailedStory, key: string, recordingNote: string): Promise<string> {
+    const existing = this.#files.get(key);
+    if (existing !== undefined) return `the same as in ${existing}`;
     try {
-      const file = await writeFinding(found, this.#directory);
+      const file = await writeFinding(finding, this.#directory);
       this.#files.set(key, file);
-      return `kept in ${file}${recorded}`;
+      return `kept in ${file}${recordingNote}`;
     } catch (error) {
       return `it could not be kept in a file: ${messageOf(error)}`;
     }

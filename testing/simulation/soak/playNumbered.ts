@@ -1,4 +1,4 @@
-/** Plays numbered stories and returns which of them break an invariant. */
+/** Plays numbered stories and yields which of them break an invariant. */
 
 import type { Violation } from '../invariants/invariant.ts';
 import { invariants } from '../invariants/invariants.ts';
@@ -32,7 +32,7 @@ const pointed = Object.values({
   ...ambiguousStates,
 });
 
-/** Stories with their own number range, so that the numbers of drawn stories do not change. */
+/** Pointed stories with their own range of numbers, so that the numbers of random stories do not change. */
 const furtherStories = {
   ...objects,
   ...largePods,
@@ -60,17 +60,17 @@ export const FIRST_FURTHER = 1_000;
 
 const short = [...Object.values(shortStories), manyKinds];
 
-/** Plays the story with this number: short stories first, then pointed ones, then drawn ones. */
+/** Plays the story with this number. The first numbers are short stories, followed by pointed ones and random ones. */
 function playNumber(number: number): Promise<Outcome> {
   const options = { invariants };
   const first = short[number];
   if (first !== undefined) return play(first, options);
-  const found = number < FIRST_FURTHER ? pointed[number - short.length] : further[number - FIRST_FURTHER];
-  if (found !== undefined) return playPointed(found, options);
+  const pointedStory = number < FIRST_FURTHER ? pointed[number - short.length] : further[number - FIRST_FURTHER];
+  if (pointedStory !== undefined) return playPointed(pointedStory, options);
   return play(randomStory(number, { pods: 1 + (number % 4), actions: 14, faults: 6, lastsMs: 120_000 }), options);
 }
 
-/** Plays the stories with these numbers. */
+/** Plays the stories with these numbers and yields each number with the violation, if any. */
 export async function* playNumbered(
   numbers: Iterable<number>,
 ): AsyncGenerator<{ number: number; violation?: Violation }> {

@@ -1,4 +1,4 @@
-/** Plays drawn stories on simulated nodes until a time limit or the first broken invariant. */
+/** Plays random stories on simulated nodes until a time limit or the first broken invariant. */
 import { randomInt } from 'node:crypto';
 import { printableText } from '../../../base/text/printable.ts';
 import { type ClusterFactory, simulatedCluster } from '../cluster/simulatedCluster.ts';
@@ -15,7 +15,10 @@ import { type BrokenStory, Findings } from './findings.ts';
 const MINUTE = 60_000;
 const REPORT_INTERVAL_MS = 10_000;
 
-/** The recordings of every 21st story are replayed. These stories have all sizes. */
+/**
+ * Every this many stories, the recordings of a story are replayed. With this interval, stories of all sizes are among
+ * them.
+ */
 export const REPLAYS_EVERY = 21;
 
 interface SoakProgress {
@@ -44,50 +47,50 @@ interface FailedStory {
 
 export interface SoakOptions {
   readonly minutes: number;
-  /** The seed of the first story. The others follow. */
+  /** The seed of the first story. Each further story has the next seed. */
   readonly seed?: number;
-  /** Whether the nodes belong to a cluster, for which there are different stories. */
+  /** Whether the nodes belong to a cluster. The stories of such nodes are different. */
   readonly inCluster?: boolean;
   /** Default: all invariants. */
   readonly invariants?: readonly Invariant[];
   /** The directory for findings. */
   readonly directory?: string;
-  /** Stops at once. */
+  /** Stops the soak immediately, even in the middle of a story. */
   readonly signal?: AbortSignal;
 }
 
-/** Returns whether all invariants held. */
-export async function soak(given: SoakOptions): Promise<boolean> {
-  const { minutes, seed: first = randomInt(2 ** 31), invariants = all, directory = '.', signal } = given;
-  const began = performance.now();
+/** Plays stories until the time is over, and returns whether all invariants held. */
+export async function soak(options: SoakOptions): Promise<boolean> {
+  const { minutes, seed: first = randomInt(2 ** 31), invariants = all, directory = '.', signal } = options;
+  const startedAt = performance.now();
   const soFar: SoakProgress = { stories: 0, replayed: 0, steps: 0, lived: 0 };
-  const report = (end: string) => console.log(`${progress(soFar, began)}${end}`);
+  const report = (end: string) => console.log(`${progress(soFar, startedAt)}${end}`);
   console.log(`seeds from ${first}`);
-  const isOver = () => signal?.aborted === true || performance.now() >= began + minutes * MINUTE;
+  const isOver = () => signal?.aborted === true || performance.now() >= startedAt + minutes * MINUTE;
   const broken = await Promise.race([
     untilAborted(signal),
-    firstBroken({ cluster: clusterOf(given), invariants, first, isOver, soFar, report }),
+    firstBroken({ cluster: clusterOf(options), invariants, first, isOver, soFar, report }),
   ]);
   const stopped = () => (signal?.aborted ? `, stopped by ${signal.reason}` : '');
   if (broken === undefined) {
-    const told =
+    const summary =
       soFar.stories === 0
         ? 'no story told'
         : `no violation with seeds ${first} to ${nextSeed(first, soFar.stories - 1)}`;
-    report(`, ${told}${stopped()}`);
+    report(`, ${summary}${stopped()}`);
     return true;
   }
-  const finds = new Findings(directory, signal);
+  const findings = new Findings(directory, signal);
   const { seed } = broken.story;
   if ('error' in broken) {
-    await finds.showError(`seed ${seed}`, broken.story, broken.error);
+    await findings.showError(`seed ${seed}`, broken.story, broken.error);
     report(`, the simulation could not go on with seed ${seed}`);
     return false;
   }
   console.log(
     printableText(`seed ${seed}: ${new InvariantViolated(broken.violation).message}\nmaking the story shorter …\n`),
   );
-  await finds.show(broken);
+  await findings.show(broken);
   report(`, an invariant was broken with seed ${seed}${stopped()}`);
   return false;
 }
@@ -103,7 +106,7 @@ async function firstBroken({
   soFar,
   report,
 }: SoakRun): Promise<BrokenStory | FailedStory | undefined> {
-  let toldAt = performance.now();
+  let reportedAt = performance.now();
   for (let seed = first; !isOver(); seed = nextSeed(seed)) {
     const story = cluster ? clusterStory(seed) : storyOfAnySize(seed);
     const options = { cluster, invariants, replays: soFar.stories % REPLAYS_EVERY === 0 };
@@ -116,15 +119,15 @@ async function firstBroken({
     soFar.lived += elapsed;
     if (violation !== undefined) return { story, options, violation };
     // The result has been reported if the soak was stopped during the story.
-    if (isOver() || performance.now() - toldAt < REPORT_INTERVAL_MS) continue;
-    toldAt = performance.now();
+    if (isOver() || performance.now() - reportedAt < REPORT_INTERVAL_MS) continue;
+    reportedAt = performance.now();
     report('');
   }
   return undefined;
 }
 
-function progress({ stories, replayed, steps, lived }: SoakProgress, began: number): string {
-  const rate = Math.round((steps * 1_000) / (performance.now() - began));
+function progress({ stories, replayed, steps, lived }: SoakProgress, startedAt: number): string {
+  const rate = Math.round((steps * 1_000) / (performance.now() - startedAt));
   const hours = (lived / 3_600_000).toFixed(1);
   return `${stories} stories, ${replayed} of them replayed, ${steps} steps, ${rate} a second, ${hours} hours of node time`;
 }

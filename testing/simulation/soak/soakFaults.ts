@@ -1,6 +1,6 @@
 /**
- * Plays short stories with every fault at each of their calls and every action at the time of each call, or, for the
- * simpler stories, with faults at each pair of their calls.
+ * Plays short stories with every fault at each of their calls and every action at the time of each call or, in the
+ * simpler stories, with faults at pairs of calls.
  */
 import { randomInt } from 'node:crypto';
 import { printableText } from '../../../base/text/printable.ts';
@@ -20,7 +20,7 @@ const REPORT_INTERVAL_MS = 60_000;
 
 export interface SoakFaultsOptions {
   readonly faults: 'each' | 'pairs';
-  /** The seed for the faults of pairs. */
+  /** The seed for the random faults at pairs of calls. */
   readonly seed?: number;
   /** Splits the stories among several processes. This one plays every `of`-th story, starting with `part`. */
   readonly part?: number;
@@ -47,61 +47,63 @@ interface StoryVariant {
 }
 
 /**
- * Returns whether all invariants held. A story that breaks one or fails is printed and written to a file, and the next
- * one is played.
+ * Returns whether all invariants held. A story that breaks one or fails is printed and written to a file, and then the
+ * next one is played.
  */
 export async function soakFaults(options: SoakFaultsOptions): Promise<boolean> {
   const { faults, seed = randomInt(2 ** 31), part = 0, of = 1, signal, directory = '.' } = options;
-  // Pairs are a hundred times as many, so they skip the comparison with a new agent, which the single faults
-  // cover.
+  // There are a hundred times as many pairs, so their stories skip the comparison with a new agent, which the stories
+  // with single faults cover.
   const isBrief = faults === 'pairs';
   const { invariants = isBrief ? shortRunInvariants : all } = options;
   console.log(`seed ${seed}, part ${part} of ${of}`);
-  const told: FaultsProgress = { stories: 0, steps: 0, broken: 0 };
-  const finds = new Findings(directory, signal);
-  const began = performance.now();
-  let [toldAt, number] = [began, 0];
-  const tell = (title: string) => {
-    toldAt = performance.now();
-    console.log(`${title}: ${progress(told, toldAt - began)}`);
+  const soFar: FaultsProgress = { stories: 0, steps: 0, broken: 0 };
+  const findings = new Findings(directory, signal);
+  const startedAt = performance.now();
+  let [reportedAt, number] = [startedAt, 0];
+  const report = (title: string) => {
+    reportedAt = performance.now();
+    console.log(`${title}: ${progress(soFar, reportedAt - startedAt)}`);
   };
-  const tellable = isBrief ? shortStories : { ...shortStories, ...richStories };
-  for (const [title, story] of Object.entries(tellable)) {
+  const baseStories = isBrief ? shortStories : { ...shortStories, ...richStories };
+  for (const [title, story] of Object.entries(baseStories)) {
     const calls = await recordCalls(story);
     const stories = faults === 'each' ? withEach(story, calls) : withEveryPair(story, calls, new Random(seed));
     for (const variant of stories) {
       number += 1;
       if (number % of !== part) continue;
       if (signal?.aborted) {
-        tell(`stopped by ${signal.reason} in '${title}'`);
-        return told.broken === 0;
+        report(`stopped by ${signal.reason} in '${title}'`);
+        return soFar.broken === 0;
       }
-      const replays = told.stories % REPLAYS_EVERY === 0;
-      told.broken += (await breaks({ title, story, variant }, { invariants, isBrief, replays }, finds, told)) ? 1 : 0;
-      if (performance.now() - toldAt > REPORT_INTERVAL_MS) tell(title);
+      const replays = soFar.stories % REPLAYS_EVERY === 0;
+      soFar.broken += (await breaks({ title, story, variant }, { invariants, isBrief, replays }, findings, soFar))
+        ? 1
+        : 0;
+      if (performance.now() - reportedAt > REPORT_INTERVAL_MS) report(title);
     }
-    tell(title);
+    report(title);
   }
-  return told.broken === 0;
+  return soFar.broken === 0;
 }
 
-/** Plays a story. Prints and writes a violation or an error. */
+/** Plays a story and returns whether it broke an invariant or failed. Prints and writes the finding. */
 async function breaks(
-  telling: StoryVariant,
+  storyVariant: StoryVariant,
   options: PlayOptions,
-  finds: Findings,
-  told: FaultsProgress,
+  findings: Findings,
+  soFar: FaultsProgress,
 ): Promise<boolean> {
-  const { variant } = telling;
-  told.stories += 1;
+  const { variant } = storyVariant;
+  soFar.stories += 1;
   try {
     const { violation, steps } = await play(variant, options);
-    told.steps += steps;
+    soFar.steps += steps;
     if (violation === undefined) return false;
-    console.log(printableText(`${invariantTitle(violation)}: ${violation.message}: ${titleOf(telling)}`));
-    await finds.show({ story: variant, options, violation });
+    console.log(printableText(`${invariantTitle(violation)}: ${violation.message}: ${titleOf(storyVariant)}`));
+    await findings.show({ story: variant, options, violation });
   } catch (error) {
-    await finds.showError(titleOf(telling), variant, error);
+    await findings.showError(titleOf(storyVariant), variant, error);
   }
   return true;
 }
@@ -109,14 +111,14 @@ async function breaks(
 const progress = ({ stories, steps, broken }: FaultsProgress, ms: number): string =>
   `${stories} stories, ${steps} steps, ${Math.round((steps * 1_000) / ms)} a second, ${broken} broke an invariant`;
 
-/** Every fault at each call, and every action at the time of each call. */
+/** Yields a story with every fault at each call, and with every action at the time of each call. */
 function* withEach(story: Story, calls: readonly StoryCall[]): Generator<Story> {
   yield* withEveryFault(story, calls);
   const times = calls.map(({ at }) => at);
   yield* withEveryAction(story, times);
 }
 
-/** The title of the story with the added faults and actions. */
+/** Returns the title of the story with the added faults and actions. */
 function titleOf({ title, story, variant: { faults, actions } }: StoryVariant): string {
   const added = [...faults, ...actions.filter((moment) => !story.actions.includes(moment))];
   return `'${title}' with ${JSON.stringify(added)}`;

@@ -5,10 +5,10 @@ import { errorCode } from '../../../host/files/fileErrors.ts';
 import type { Story } from '../stories/story.ts';
 
 /** Writes a new file, never overwriting an existing one, and returns its path. */
-export async function writeFinding(found: { readonly story: Story }, directory: string): Promise<string> {
-  const text = `${JSON.stringify(found)}\n`;
+export async function writeFinding(finding: { readonly story: Story }, directory: string): Promise<string> {
+  const text = `${JSON.stringify(finding)}\n`;
   for (let number = 1; ; number += 1) {
-    const file = join(directory, `soak-${found.story.seed}${number === 1 ? '' : `-${number}`}.json`);
+    const file = join(directory, `soak-${finding.story.seed}${number === 1 ? '' : `-${number}`}.json`);
     const opened = await openNew(file);
     if (opened === undefined) continue;
     await writeWhole(opened, file, text);

@@ -3,7 +3,7 @@
 import { CauseTimes } from '../checks/causeTimes.ts';
 import type { Manifest } from '../stories/manifests.ts';
 
-/** A UID that a node derives from a manifest without one, so that a changed manifest is a different pod. */
+/** A UID that the node derives from a manifest without one, so that a changed manifest is a different pod. */
 export const DERIVED_UID = /^[0-9a-f]{32}$/;
 
 interface WantedPod {
@@ -12,12 +12,12 @@ interface WantedPod {
   readonly manifest?: Manifest;
 }
 
-/** A key that is no pod name. */
+/** The key for all pods, which is not a valid pod name. */
 const ALL_PODS = '*';
 
 export class ActionLog {
   readonly #wanted = new Map<string, readonly string[]>();
-  /** The UIDs in the manifests of the pods, or in their last ones. */
+  /** The UID in the current or last manifest of each pod. */
   readonly #uids = new Map<string, string | undefined>();
   /**
    * All manifests that each pod has had under its UID, including those before a removal, because an agent may not have
@@ -28,7 +28,7 @@ export class ActionLog {
   #lastCauseAt = 0;
   readonly #containerCauses = new CauseTimes();
   readonly #resetAt = new Map<string, number>();
-  /** The UIDs of pods that have ended with their node, or whose end was reported to the API server. */
+  /** The UIDs of pods that have terminated with their node, or whose termination was reported to the API server. */
   readonly #ended = new Set<string>();
 
   /** The pods whose manifests exist, keyed by full name. */
@@ -36,17 +36,20 @@ export class ActionLog {
     return this.#wanted;
   }
 
-  /** The files that have the manifest of a pod. Empty if a URL lists it. */
+  /** Returns the files that contain the manifest of a pod. Empty if a URL lists the pod. */
   filesOf(pod: string): readonly string[] {
     return this.#wanted.get(pod) ?? [];
   }
 
-  /** The manifests of a pod, oldest first, including former ones with the same UID. */
+  /** Returns the manifests of a pod, oldest first, including former ones with the same UID. */
   versionsOf(pod: string): readonly Manifest[] {
     return this.#versions.get(pod) ?? [];
   }
 
-  /** `file` is the manifest file, unless the pod has files already. `uid` is the UID in the manifest. */
+  /**
+   * Records that users want a pod. `file` is the manifest file, unless the pod has files already. `uid` is the UID in
+   * the manifest.
+   */
   want(pod: string, { file, uid, manifest }: WantedPod = {}): void {
     const before = uid !== undefined && this.#uids.get(pod) === uid ? this.versionsOf(pod) : [];
     this.#versions.set(pod, manifest === undefined ? before : [...before, manifest]);
@@ -54,7 +57,10 @@ export class ActionLog {
     this.#uids.set(pod, uid);
   }
 
-  /** Whether the pod with this UID may be the wanted one, also if the node derives the UID. */
+  /**
+   * Whether the pod with this UID may be the wanted pod of this name. A UID that the node has derived may be that of
+   * any manifest without a UID.
+   */
   mayBeWanted(pod: string, uid: string): boolean {
     if (!this.#wanted.has(pod)) return false;
     const wanted = this.#uids.get(pod);
@@ -77,17 +83,17 @@ export class ActionLog {
     this.noteReset(pod, at);
   }
 
-  /** Records that a pod is a new one, or was for a while until `at`, in milliseconds of node time. */
+  /** Records that a pod starts over as a new one at `at`, or may do so until then, in milliseconds of node time. */
   noteReset(pod: string, at: number): void {
     this.#resetAt.set(pod, Math.max(this.#resetAt.get(pod) ?? at, at));
   }
 
-  /** Whether a pod may start over because of an action since `at`. */
+  /** Whether a pod may start over because of an action at or after `at`. */
   mayStartOverSince(pod: string, at: number): boolean {
     return (this.#resetAt.get(pod) ?? at - 1) >= at;
   }
 
-  /** Records that these pods of an API server have been ended for good, independent of their containers. */
+  /** Records that these pods of an API server have terminated for good, whatever the state of their containers. */
   noteEnded(uids: readonly string[]): void {
     for (const uid of uids) this.#ended.add(uid);
   }
@@ -102,17 +108,17 @@ export class ActionLog {
     this.#podCauses.add(pod, at);
   }
 
-  /** The time of the last such event. */
+  /** The latest time passed to `noteCause`. */
   get lastCauseAt(): number {
     return this.#lastCauseAt;
   }
 
-  /** Records the same for one container. */
+  /** Records that something other than the agent has affected a container at or until `at`. */
   noteContainerCause(pod: string, container: string, at: number): void {
     this.#containerCauses.add(`${pod} ${container}`, at);
   }
 
-  /** Records the same for all pods. */
+  /** Records that something other than the agent has affected all pods at or until `at`. */
   noteGlobalCause(at: number): void {
     this.#podCauses.add(ALL_PODS, at);
   }

@@ -8,17 +8,17 @@ import { type Manifest, staticPodName } from '../stories/manifests.ts';
 import type { ActionLog } from './actionLog.ts';
 import { isOfManifest, validManifest } from './validManifest.ts';
 
-/** A list of manifests may be older than a change by as long as a read can hang. */
+/** Maximum age of a list of manifests that reaches the agent, because a read can hang this long. */
 const OLDEST_LIST_MS = 10 * 60_000;
 
-/** A change of a pod that no source has reported to the agent yet. */
+/** A change of a pod that no source has reported to the agent so far. */
 interface UnreportedChange {
   readonly changedAt: number;
   /**
    * Whether a reported pod includes the change. A source that was read before the change still reports the former
    * manifest.
    */
-  readonly isIncludedIn: (told: Pod) => boolean;
+  readonly isIncludedIn: (reported: Pod) => boolean;
 }
 
 export class Users {
@@ -27,12 +27,12 @@ export class Users {
   readonly #config: NonNullable<SimulationOptions['config']>;
   /** The current manifests, keyed by the full names of their pods. */
   readonly #pods = new Map<string, Manifest>();
-  /** The last changes of pods, keyed by full name. */
+  /** The last change of each pod that the agent may still react to, keyed by full name. */
   readonly #unreported = new Map<string, UnreportedChange>();
-  /** Partly written manifests. The former ones apply until these are complete. */
+  /** Manifests of which only a part has been written. The former manifests apply until the new ones are complete. */
   readonly #incomplete = new Map<string, Manifest>();
 
-  /** The pods whose file is spoiled. `isLost` means that the agent may have lost the pod. */
+  /** The pods whose files are corrupted. `isLost` is whether the agent may have lost the pod. */
   readonly #corrupted = new Map<string, { isLost: boolean }>();
 
   /**
@@ -49,10 +49,10 @@ export class Users {
    * Applies a manifest, replacing any previous one of the same name. A pod that a URL lists stays in that list. Throws
    * a `TypeError` if the node would reject it.
    */
-  apply(given: object, by?: 'url'): void {
+  apply(object: object, by?: 'url'): void {
     if (by === 'url' && this.#config.manifestUrl === undefined)
       throw new TypeError('this node has no `manifestUrl`: no pod of a URL can come to it');
-    const pod = validManifest(given, this.#config);
+    const pod = validManifest(object, this.#config);
     const isListed = by === 'url' || this.#isListed(staticPodName(pod));
     const full = this.#want(pod, isListed ? 'url' : undefined);
     if (isListed) this.#host.manifests.list(full, pod);
@@ -64,8 +64,8 @@ export class Users {
    * replaced by then. The node ignores the incomplete file and keeps the previous manifest (`consumeWatchEvent` in
    * pkg/kubelet/config/file_linux.go).
    */
-  applyInParts(given: object, share: number, restMs: number): void {
-    const pod = validManifest(given, this.#config);
+  applyInParts(object: object, share: number, restMs: number): void {
+    const pod = validManifest(object, this.#config);
     const full = staticPodName(pod);
     if (this.#isListed(full)) throw new TypeError(`${full}: a URL lists it, its manifest is in no file`);
     if (!this.#actionLog.wanted.has(full)) this.#want(pod);
@@ -75,36 +75,36 @@ export class Users {
     const text = textOf(pod);
     this.#host.manifests.write(file, text.slice(0, Math.floor(share * text.length)));
     this.#host.clock.setTimeout(() => {
-      const [now, ...copies] = this.#actionLog.filesOf(full);
-      if (this.#incomplete.get(full) !== pod || now === undefined) return;
+      const [currentFile, ...copies] = this.#actionLog.filesOf(full);
+      if (this.#incomplete.get(full) !== pod || currentFile === undefined) return;
       this.#want(pod);
-      this.#host.manifests.write(now, text);
+      this.#host.manifests.write(currentFile, text);
       // Otherwise the copies would be a different pod of the same name.
       for (const copy of copies) this.#host.manifests.put(copy, text);
     }, restMs);
   }
 
   /**
-   * Spoils the file of a pod for a while, unless the file is changed by then. The pod keeps running, also with the next
-   * agent.
+   * Corrupts the file of a pod for `forMs`, unless the file is changed by then. The pod keeps running, even after a
+   * restart of the agent.
    */
   corrupt(pod: string, how: Corruption, forMs: number): void {
     const [manifest, [file]] = [this.#pods.get(pod), this.#actionLog.filesOf(pod)];
     if (manifest === undefined || file === undefined || this.#incomplete.has(pod)) return;
-    const spoiled = { isLost: false };
-    this.#corrupted.set(pod, spoiled);
+    const corruption = { isLost: false };
+    this.#corrupted.set(pod, corruption);
     this.#host.manifests.write(file, corruptedText(manifest, how));
     this.#host.clock.setTimeout(() => {
-      if (this.#corrupted.get(pod) === spoiled) this.#restore(pod);
+      if (this.#corrupted.get(pod) === corruption) this.#restore(pod);
     }, forMs);
   }
 
-  /** Restores all spoiled manifests. */
+  /** Restores all corrupted manifests. */
   restoreAll(): void {
     for (const pod of [...this.#corrupted.keys()]) this.#restore(pod);
   }
 
-  /** Writes an invalid file, unless a manifest has this name. */
+  /** Writes an invalid file, unless the file contains the manifest of a pod. */
   writeInvalidFile(file: string, text: string): void {
     if (!this.#isTaken(file)) this.#host.manifests.write(file, text);
   }
@@ -125,7 +125,7 @@ export class Users {
   /** Renames the manifest file of a pod. The pod starts over as a different static pod of the same name. */
   rename(pod: string, file: string): void {
     const [from] = this.#actionLog.filesOf(pod);
-    // The rest of a spoiled file would be lost under a different name.
+    // The node has no previous manifest of a corrupted file under a different name, and would lose the pod.
     if (from === undefined || this.#isTaken(file) || this.#corrupted.has(pod)) return;
     this.#host.manifests.rename(from, file);
     this.#actionLog.moveFile(pod, from, file);
@@ -152,7 +152,7 @@ export class Users {
     this.#noteReset(pod);
   }
 
-  /** Records that a source has reported to the agent, which may react to a change long after it was made. */
+  /** Records that a source has reported to the agent, which may react to a change long after the user has made it. */
   noteEntry({ kind, source, value }: RecordedInput): void {
     if (this.#unreported.size === 0 || kind !== 'fact' || source !== 'sources') return;
     // Facts of a feed have the type that the feed sends.
@@ -161,18 +161,18 @@ export class Users {
     for (const [pod, { changedAt, isIncludedIn }] of this.#unreported) {
       if (fact.type !== 'config.podsListed' && !this.#isOf(pod, fact)) continue;
       this.#actionLog.noteCause(pod, elapsed);
-      const isTold = fact.type === 'config.podChanged' && fact.change !== 'removed' && isIncludedIn(fact.pod);
-      if (isTold || elapsed - changedAt > OLDEST_LIST_MS) this.#unreported.delete(pod);
+      const isReported = fact.type === 'config.podChanged' && fact.change !== 'removed' && isIncludedIn(fact.pod);
+      if (isReported || elapsed - changedAt > OLDEST_LIST_MS) this.#unreported.delete(pod);
     }
   }
 
-  /** Records that the agent drains its pods, which start over when it starts again. */
+  /** Records that the agent drains its pods, which start over when the next agent starts. */
   drain(): void {
     for (const pod of this.#actionLog.wanted.keys()) this.#noteReset(pod);
     this.#loseCorrupted();
   }
 
-  /** Removes the whole manifest directory for a while. */
+  /** Removes the whole manifest directory for `forMs`. */
   loseDirectory(forMs: number): void {
     const until = this.#host.clock.elapsed + forMs;
     for (const pod of this.#actionLog.wanted.keys())
@@ -182,7 +182,7 @@ export class Users {
   }
 
   #loseCorrupted(): void {
-    for (const spoiled of this.#corrupted.values()) spoiled.isLost = true;
+    for (const corruption of this.#corrupted.values()) corruption.isLost = true;
   }
 
   #restore(pod: string): void {
@@ -221,7 +221,7 @@ export class Users {
     return [...this.#actionLog.wanted.keys()].some((pod) => this.#actionLog.filesOf(pod).includes(file));
   }
 
-  /** `at` is the end of a condition that lasts for a while. */
+  /** Records that a pod starts over. `at` is the end of a condition that lasts for a while. */
   #noteReset(pod: string, at = this.#host.clock.elapsed): void {
     this.#actionLog.noteReset(pod, at);
     // The next report contains the same manifest as before.
@@ -231,16 +231,16 @@ export class Users {
   /** Records a change of the wanted state of a pod. */
   noteChanged(pod: string): void {
     const manifest = this.#actionLog.wanted.has(pod) ? this.#actionLog.versionsOf(pod).at(-1) : undefined;
-    const isIncludedIn = (told: Pod) => manifest === undefined || isOfManifest(told, manifest);
+    const isIncludedIn = (reported: Pod) => manifest === undefined || isOfManifest(reported, manifest);
     this.#noteCause(pod, { changedAt: this.#host.clock.elapsed, isIncludedIn });
   }
 
-  #noteCause(pod: string, unheard: UnreportedChange): void {
-    this.#actionLog.noteCause(pod, unheard.changedAt);
-    this.#unreported.set(pod, unheard);
+  #noteCause(pod: string, change: UnreportedChange): void {
+    this.#actionLog.noteCause(pod, change.changedAt);
+    this.#unreported.set(pod, change);
   }
 
-  /** Whether a fact is about this pod. For a removed pod, the fact has only the UID. */
+  /** Whether a fact is about this pod. The fact about a removed pod has only the UID. */
   #isOf(pod: string, fact: NodeFact): boolean {
     if (fact.type !== 'config.podChanged') return false;
     if (fact.change === 'removed') return this.#actionLog.mayBeWanted(pod, fact.uid);
@@ -249,14 +249,14 @@ export class Users {
   }
 }
 
-/** The defects of a spoiled file: empty, truncated, not text, or an invalid manifest. */
+/** The defects of a corrupted file: empty, truncated, not text, or an invalid manifest. */
 export type Corruption = 'empty' | 'cut' | 'noise' | 'refused';
 
 function corruptedText(pod: Manifest, how: Corruption): string {
-  const whole = textOf(pod);
+  const text = textOf(pod);
   const texts: Readonly<Record<Corruption, string>> = {
     empty: '',
-    cut: whole.slice(0, Math.floor(whole.length / 2)),
+    cut: text.slice(0, Math.floor(text.length / 2)),
     noise: '\u0000: [',
     refused: textOf({ ...pod, spec: { ...pod.spec, containers: [] } }),
   };

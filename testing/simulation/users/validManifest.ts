@@ -1,4 +1,4 @@
-/** Validates manifests as the node does, because nobody can expect a rejected manifest to run. */
+/** Validates manifests as the node does, because a rejected manifest would never run. */
 
 import type { ManifestFile } from '../../../actors/sources/manifest/manifestFile.ts';
 import { parseAllManifests } from '../../../actors/sources/manifest/manifestText.ts';
@@ -25,23 +25,25 @@ const ORIGIN = {
 const readAs = (text: string, isLenient: boolean): ManifestFile[] =>
   [...parseAllManifests({ text, kind: 'file', origin: { ...ORIGIN, isLenient } })].map(({ manifest }) => manifest);
 
-/** Whether a pod comes from an API server, where pods are bound to nodes. */
+/** Whether a pod comes from an API server, which binds pods to nodes. */
 const isOfApi = ({ spec }: Manifest): boolean => 'nodeName' in spec;
 
-/** The pods of manifests, cached. */
+/** The pods of manifests that have been read before. */
 const pods = new WeakMap<Manifest, Pod>();
 
 /** Returns the pod of a valid manifest, with defaults. */
 export function podOfManifest(manifest: Manifest): Pod {
-  const known = pods.get(manifest);
-  if (known !== undefined) return known;
+  const cached = pods.get(manifest);
+  if (cached !== undefined) return cached;
   const read = isOfApi(manifest) ? readApiPod(manifest, 0) : readAs(JSON.stringify(manifest), true)[0];
   if (read === undefined || !('pod' in read)) throw new TypeError(`${manifest.metadata.name} is no pod of a node`);
   pods.set(manifest, read.pod);
   return read.pod;
 }
 
-/** Returns why a manifest is of no use in a simulation, where no source has ConfigMaps and Secrets. */
+/**
+ * Returns the problems that prevent the use of a manifest in a simulation, where no source has ConfigMaps and Secrets.
+ */
 function problemsOf(read: ManifestFile): readonly Problem[] {
   if ('problems' in read) return read.problems;
   if (!('pod' in read)) return [{ path: 'kind', message: 'expected Pod' }];
@@ -51,19 +53,21 @@ function problemsOf(read: ManifestFile): readonly Problem[] {
   }));
 }
 
-/** The node itself sets these annotations. */
+/** Whether the node itself sets the annotation. */
 const isNodeAnnotation = (annotation: string): boolean => annotation.startsWith('kubernetes.io/config.');
 
-/** The fields of a pod that its manifest sets. Tolerations also depend on the source. */
+/**
+ * Returns the fields of a pod that its manifest sets. Tolerations are omitted, because they also depend on the source.
+ */
 function userFieldsOf({ metadata: { labels, annotations = {} }, spec: { tolerations: _, ...spec } }: Pod): object {
-  const said = Object.entries(annotations).filter(([key]) => !isNodeAnnotation(key));
-  return { labels, annotations: Object.fromEntries(said), spec };
+  const userAnnotations = Object.entries(annotations).filter(([key]) => !isNodeAnnotation(key));
+  return { labels, annotations: Object.fromEntries(userAnnotations), spec };
 }
 
 /** Whether a pod that a source has reported is that of this manifest, and not of a former one. */
-export function isOfManifest(told: Pod, manifest: Manifest): boolean {
-  const { uid = told.metadata.uid } = manifest.metadata;
-  return uid === told.metadata.uid && isJsonEqual(userFieldsOf(told), userFieldsOf(podOfManifest(manifest)));
+export function isOfManifest(reported: Pod, manifest: Manifest): boolean {
+  const { uid = reported.metadata.uid } = manifest.metadata;
+  return uid === reported.metadata.uid && isJsonEqual(userFieldsOf(reported), userFieldsOf(podOfManifest(manifest)));
 }
 
 const REFUSED = 'the node takes no such manifest';
@@ -72,10 +76,10 @@ const REFUSED = 'the node takes no such manifest';
 export function validManifest(pod: unknown, { isLenient = false }: { readonly isLenient?: boolean } = {}): Manifest {
   checkPlain(pod, REFUSED);
   const text = JSON.stringify(pod) ?? '';
-  const wrong = readAs(text, isLenient)
+  const problems = readAs(text, isLenient)
     .flatMap(problemsOf)
     .map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
-  if (wrong.length > 0) throw new TypeError(printableText(`${REFUSED}: ${wrong.join('; ')}`));
+  if (problems.length > 0) throw new TypeError(printableText(`${REFUSED}: ${problems.join('; ')}`));
   // The manifest has been validated. The copy does not change with the caller's object.
   return JSON.parse(text) as Manifest;
 }

@@ -17,7 +17,7 @@ const MAX_START_SECONDS = 300;
 /** An image that cannot be pulled. */
 const MISSING_IMAGE = 'registry.invalid/missing:1';
 
-/** A part of a story, in which facts of one kind occur, e.g. exits of containers. */
+/** A phase of a story in which facts of one kind occur, e.g. exits of containers. */
 export interface Phase {
   readonly name: string;
   /** Returns the number of facts that occur, given the number of objects. */
@@ -28,8 +28,8 @@ export interface Phase {
    */
   readonly lastsMs?: number;
   /**
-   * Whether the facts occur sequentially, so that a larger crowd takes longer. The status of a large pod is sent at
-   * regular intervals, and therefore more often in a longer phase.
+   * Whether the facts occur sequentially, so that the phase takes longer with more objects. The status of a large pod
+   * is sent at regular intervals, and therefore more often in a longer phase.
    */
   readonly isSequential?: boolean;
   readonly act: (node: Simulation, size: number) => Promise<void>;
@@ -46,9 +46,12 @@ export interface Crowd {
 const numbered = <T>(count: number, of: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => of(index));
 
-/** For one fact about each object, or for a single fact whose work may grow with the number of objects. */
+/**
+ * The number of facts if there is one about each object, or if the work of a single fact may grow with the number of
+ * objects.
+ */
 const factPerObject = (size: number): number => size;
-/** For a single fact whose work must not depend on the number of objects. */
+/** The number of facts if there is a single one, whose work must not depend on the number of objects. */
 const singleFact = (): number => 1;
 
 const createPods = (node: Simulation, pods: readonly Manifest[]) => {

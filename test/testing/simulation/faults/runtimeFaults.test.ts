@@ -31,7 +31,11 @@ async function heard(fault: EventFault, forMs: number) {
   const events = new EventStreams(clock);
   // Of the runtime nothing but its events is troubled here.
   const runtime = { events } as unknown as SimulatedRuntime;
-  const faults = new RuntimeFaults(runtime, { clock, spells: new TemporaryFaults(clock), random: new Random(1) });
+  const faults = new RuntimeFaults(runtime, {
+    clock,
+    temporaryFaults: new TemporaryFaults(clock),
+    random: new Random(1),
+  });
   const told: [id: number, at: number][] = [];
   events.subscribe({ onEvent: ({ id }) => void told.push([Number(id), clock.elapsed]), onBreak: () => {} });
   faults.deliverEvents(fault, forMs);

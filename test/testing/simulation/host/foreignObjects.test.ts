@@ -36,7 +36,7 @@ test('pods of other agents run beside the pods of the node, and continue while i
 });
 
 test.each<readonly [string, (node: Simulation) => void, RegExp]>([
-  ['a mount of theirs', ({ host }) => host.disk.unmount(MOUNT), /token is not mounted any more/],
+  ['a mount of theirs', ({ host }) => host.disk.unmount(MOUNT), /token is no longer mounted/],
   ['a file of theirs', ({ host }) => host.disk.unlink('/simulated/data/share.txt'), /share.txt was changed/],
   [
     'a cgroup of theirs',
@@ -45,7 +45,7 @@ test.each<readonly [string, (node: Simulation) => void, RegExp]>([
     /the cgroup .* is gone/,
   ],
   ['a sandbox of theirs', (node) => node.host.runtime.removeSandbox(others(node)[0]?.sandbox.id ?? ''), /is gone/],
-  ['a container of theirs', (node) => node.host.runtime.exitContainer(others(node)[1]?.id ?? '', 0), /was ended/],
+  ['a container of theirs', (node) => node.host.runtime.exitContainer(others(node)[1]?.id ?? '', 0), /was stopped/],
 ])('%s that disappears violates an invariant', async (_, remove, expected) => {
   const node = await shared();
   remove(node);
@@ -128,7 +128,7 @@ describe('a temporary pod of another agent', () => {
     const [stopped, removed, unmade] = [await visited(), await visited(), await visited()];
     const theirs = (node: Simulation) => others(node).find(({ podUid }) => podUid === VISITOR);
     stopped.host.runtime.exitContainer(theirs(stopped)?.id ?? '', 0);
-    expect(() => stopped.check()).toThrow(/invariant 5.* was ended/);
+    expect(() => stopped.check()).toThrow(/invariant 5.* was stopped/);
     removed.host.runtime.removeSandbox(theirs(removed)?.sandbox.id ?? '');
     expect(() => removed.check()).toThrow(/invariant 5.* is gone from the runtime/);
     unmade.host.runtime.exitContainer(theirs(unmade)?.id ?? '', 0);

@@ -45,7 +45,7 @@ test('a replay with a different result violates invariant 8', async () => {
   expect(exits.length).toBeGreaterThan(1);
   node.recording = () => ({ input, entries: entries.filter((each) => each !== exits.at(-1)) });
   await expect(node.checkReplay()).rejects.toThrow(
-    /invariant 8.*the recording replays to something else: \.pods\.0\.status/,
+    /invariant 8.*the replay of the recording differs: \.pods\.0\.status/,
   );
   node.kill();
 });
@@ -135,7 +135,7 @@ const warnItself = (event: InspectionEvent): void => {
 
 describe('the life of an agent is replayed, however the agent exits', () => {
   const deaths = (['before', 'during', 'after'] as const).map((when): CallFault => ({ kind: 'death', when }));
-  const differs = /invariant 8.*the recording replays to something else: \.overview\.warnings/;
+  const differs = /invariant 8.*the replay of the recording differs: \.overview\.warnings/;
 
   test.each(deaths)('by the fault %j', async (fault) => {
     const node = await simulateNode({
@@ -153,7 +153,7 @@ describe('the life of an agent is replayed, however the agent exits', () => {
     const giveUp = (event: InspectionEvent) =>
       queueMicrotask(() => rootOf(event)?.send({ type: 'feed.ended', feed: 'ticker', at: 0 }));
     await expect(simulateNode({ seed: 1, replays: true, inspect: giveUp })).rejects.toThrow(
-      /replays to something else/,
+      /the replay of the recording differs/,
     );
   });
 

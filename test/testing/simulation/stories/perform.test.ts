@@ -147,7 +147,7 @@ test('a foreign mount that is unmounted or emptied violates an invariant', async
   };
   const [taken, emptied] = [await mounted(), await mounted()];
   taken.node.host.disk.unmount(taken.path);
-  expect(() => taken.node.check()).toThrow(/invariant 5.*theirs is not mounted any more/);
+  expect(() => taken.node.check()).toThrow(/invariant 5.*theirs is no longer mounted/);
   emptied.node.host.disk.unlink(`${emptied.path}/in-memory`);
   expect(() => emptied.node.check()).toThrow(/invariant 5.*theirs was emptied/);
   for (const { node } of [taken, emptied]) node.kill();

@@ -89,11 +89,11 @@ export function differencesOf(compared: ComparedPod, container: Container, run: 
     versions.some((pod) => has(run, pod, findContainerByName(pod.spec, name)?.container ?? container));
   return [
     ...(run.imageName === fullImageName(image) ? [] : [`${name} runs ${run.imageName}, not ${image}`]),
-    ...(matchesAny((_, __, each) => runsCommand(run, each)) ? [] : [`${name} runs another command`]),
-    ...(matchesAny(hasUser) ? [] : [`${name} runs as somebody else`]),
+    ...(matchesAny((_, __, each) => runsCommand(run, each)) ? [] : [`${name} runs a different command`]),
+    ...(matchesAny(hasUser) ? [] : [`${name} runs as a different user`]),
     ...(matchesAny((_, pod) => mountsOf(pod).length === 0)
       ? []
       : mountsOf(wanted).map((each) => `${name} runs ${each}`)),
-    ...(mayHaveSize(compared, run, container) ? [] : [`${name} has another size than is asked for`]),
+    ...(mayHaveSize(compared, run, container) ? [] : [`${name} does not have the requested size`]),
   ];
 }

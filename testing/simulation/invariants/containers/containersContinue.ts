@@ -105,8 +105,8 @@ function hasReason({ actionLog }: Watched, own: OwnReasons, run: RunningContaine
 export const containersContinue: Invariant = {
   number: 4,
   description:
-    'What ran and was not touched goes on in the same container, whatever becomes of the agent, the sources or the store, ' +
-    'also where the runtime gives that another id.',
+    'A container that nothing has affected keeps running, whatever happens to the agent, the sources or the store, ' +
+    'even if the runtime gives it a different ID.',
   follow: (watched, violated) => {
     const { host } = watched;
     const runningContainers = new Map<string, RunningContainer>();
@@ -131,7 +131,7 @@ export const containersContinue: Invariant = {
     };
     const afterStep = () => {
       for (const each of stopped.values()) {
-        if (!hasReason(watched, own, each)) violated(`${each.pod} ${each.name} was ended, and nothing had touched it`);
+        if (!hasReason(watched, own, each)) violated(`${each.pod} ${each.name} was stopped without a cause`);
       }
       stopped.clear();
     };

@@ -3,7 +3,8 @@ import type { Invariant } from '../invariant.ts';
 export const deadlineGrace: Invariant = {
   number: 3,
   description:
-    'A pod that ends for its active deadline has its whole grace from when that begins, whenever the deadline was.',
+    'A pod that exceeds its active deadline gets its whole grace period from the start of its termination, however ' +
+    'long ago the deadline was.',
   follow: (_, violated) => {
     /**
      * Times of the DeadlineExceeded events that no status reflects yet, by pod UID, in milliseconds since the epoch.
@@ -30,7 +31,9 @@ export const deadlineGrace: Invariant = {
         // grace period.
         const isItsOwn = reason === 'DeadlineExceeded' && graceSeconds === (spec.terminationGracePeriodSeconds ?? 30);
         if (!isItsOwn || at === since) return;
-        violated(`${metadata.namespace}/${metadata.name}: its grace counts from ${at}, but its end began at ${since}`);
+        violated(
+          `${metadata.namespace}/${metadata.name}: its grace period started at ${at}, but its termination at ${since}`,
+        );
       },
       // Times from before a clock change, or of a previous agent, are not comparable.
       beforeJump: () => begun.clear(),

@@ -82,10 +82,11 @@ function trackContainerGraces(
       const pod = podGraces.get(uid);
       const mayGrow = isJustStarting(pod) && cluster?.hasHadPod(uid) === true;
       if (hasGrown(before?.seconds, seconds) && !mayGrow)
-        violated(`container ${id}: its grace grew from ${before?.seconds} to ${seconds} s`);
+        violated(`container ${id}: its grace period increased from ${before?.seconds} to ${seconds} s`);
       // An eviction at a hard threshold ignores the grace period of the pod.
       const minSeconds = before || evictedUids.has(uid) ? MIN_GRACE_SECONDS : minGraceSeconds(watched, id, pod);
-      if (seconds < minSeconds) violated(`container ${id}: it was given ${seconds} s to end, not ${minSeconds}`);
+      if (seconds < minSeconds)
+        violated(`container ${id}: it got a grace period of ${seconds} s instead of ${minSeconds} s`);
     },
     isOver: (container: SimulatedContainer): boolean => (graces.get(container)?.end ?? 0) <= host.clock.elapsed,
     /** A new agent need not continue the termination of a pod that is wanted again. */
@@ -121,7 +122,9 @@ function cutShort(
   );
   const running = host.containers().filter(({ id, state }) => state === 'running' && known.includes(id));
   const early = running.filter((each) => host.clock.elapsed < end || !isOver(each));
-  return early.map((each) => `${fullName(each)} ${each.containerName}: its sandbox is stopped before its time`);
+  return early.map(
+    (each) => `${fullName(each)} ${each.containerName}: its sandbox is stopped before the end of its grace period`,
+  );
 }
 
 /**
@@ -151,9 +154,9 @@ const endOf = (until: number | undefined, before: Grace | undefined, { now, elap
 export const graceShrinks: Invariant = {
   number: 3,
   description:
-    'What ends has the grace of its pod, or of the probe that ends it, and from then on that only shrinks. No container ' +
-    'is removed while it runs unless it was stopped before. No sandbox is stopped before its containers have ended or ' +
-    'their grace is over.',
+    'A terminating container gets the grace period of its pod, or of the probe that stops it, and from then on this ' +
+    'only decreases. No container is removed while running unless it was stopped before. No sandbox is stopped ' +
+    'before its containers have exited or their grace periods are over.',
   follow: (watched, violated) => {
     const { host } = watched;
     const podGraces = new Map<string, Grace>();
@@ -178,9 +181,10 @@ export const graceShrinks: Invariant = {
       const until = untilOf(change, before?.until);
       podGraces.set(uid, { agentNumber, seconds, until, end: endOf(until, before, host.clock) });
       if (before === undefined) return;
-      if (hasGrown(before.seconds, seconds)) violated(`${namespace}/${name}: its grace grew to ${seconds} s`);
+      if (hasGrown(before.seconds, seconds))
+        violated(`${namespace}/${name}: its grace period increased to ${seconds} s`);
       if (hasGrown(before.until, until))
-        violated(`${namespace}/${name}: it may take until ${until}, not ${before.until}`);
+        violated(`${namespace}/${name}: its deadline is ${until} instead of ${before.until}`);
     };
     const onCall = (call: OutsideCall) => {
       const { target, name, about, graceSeconds } = call;
@@ -192,7 +196,7 @@ export const graceShrinks: Invariant = {
       if (name !== 'removeContainer') return;
       const container = host.container(about);
       if (container?.state !== 'running' || stopped.has(container)) return;
-      violated(`${fullName(container)} ${container.containerName}: removed while it runs, without having been stopped`);
+      violated(`${fullName(container)} ${container.containerName}: removed while running, without having been stopped`);
     };
     return {
       onStatus,

@@ -19,8 +19,8 @@ function rivals(running: readonly SimulatedContainer[]): string[] {
 export const oneLiveContainer: Invariant = {
   number: 1,
   description:
-    'No container of a pod has two live containers at the runtime, and no two pods of one full name run, unless they are ' +
-    'of an API server.',
+    'No container of a pod has two running containers in the runtime, and no two pods with the same full name run, ' +
+    'except for pods of an API server.',
   follow: ({ host, cluster }, violated) => {
     const check = (all: readonly SimulatedContainer[]) => {
       // The agent cannot know a container that the runtime temporarily forgot or did not list.
@@ -29,7 +29,7 @@ export const oneLiveContainer: Invariant = {
         violated(`more than one live container: ${name}`);
       }
       const own = running.filter(({ podUid }) => !cluster?.hasHadPod(podUid));
-      for (const pod of rivals(own)) violated(`two pods of one full name run: ${pod}`);
+      for (const pod of rivals(own)) violated(`two pods with the same full name run: ${pod}`);
     };
     return {
       onEffect: ({ kind, container }) => {

@@ -37,7 +37,7 @@ function missingContainer({ watched, ends, uid, mayMissObject }: Compared, { nam
   if (end === undefined) return [`${name} has never run`];
   // The back-off ends either by the wall clock, which may have been set meanwhile, or by a timer.
   const waited = Math.min(host.clock.elapsed - end.elapsed, host.clock.now() - end.at);
-  return waited <= longestBackOffMs + STARTS_WITHIN_MS ? [] : [`${name} does not run again`];
+  return waited <= longestBackOffMs + STARTS_WITHIN_MS ? [] : [`${name} has not been restarted`];
 }
 
 /** Checks the init containers and sidecars. `areDone` reports whether the regular containers may run. */
@@ -71,7 +71,7 @@ function differences(compared: Compared, phase: string | undefined): string[] {
   const runs = wanted.spec.containers.some(({ name }) => runOf(compared, name) !== undefined);
   return [
     ...wrong,
-    ...(runs && phase !== 'Running' ? [`runs, and is told to be ${phase}`] : []),
+    ...(runs && phase !== 'Running' ? [`is running, but has the phase ${phase}`] : []),
     ...wanted.spec.containers.flatMap((each) => {
       const run = runOf(compared, each.name);
       if (run !== undefined) return differencesOf(compared, each, run);
@@ -101,7 +101,8 @@ function wrongOf(name: string, watched: Watched, reasons: Reasons): readonly str
   const named = agent?.pods().filter(({ metadata }) => `${metadata.namespace}/${metadata.name}` === name) ?? [];
   const others = named.filter(({ metadata }) => !actionLog.mayBeWanted(name, metadata.uid));
   const isOne = named.length === 1 || (named.length > 1 && actionLog.filesOf(name).length > 1);
-  if (others.length > 0 || !isOne) return [`is wanted, and there are these of it: ${named.map(uidOf).join(', ')}`];
+  if (others.length > 0 || !isOne)
+    return [`is wanted, but the node has these pods of this name: ${named.map(uidOf).join(', ')}`];
   const wrong = named.map((pod) => wrongWith(pod, name, watched, reasons));
   return wrong.find((each) => each.length === 0) ?? wrong[0] ?? [];
 }
@@ -131,7 +132,7 @@ function wrongWith(pod: Pod, name: string, watched: Watched, reasons: Reasons): 
   };
   if (!isTerminalPhase(pod.status?.phase)) return differences(compared, pod.status?.phase);
   const running = containers.filter(({ state }) => state === 'running');
-  if (running.length > 0) return running.map((each) => `is over, and ${each.containerName} runs on`);
+  if (running.length > 0) return running.map((each) => `has terminated, but ${each.containerName} is still running`);
   const isExplained = refusals.explain(pod) || ends.explain(pod, versions) || actionLog.hasEnded(uid);
   return isExplained ? [] : [`is ${pod.status?.phase} without a reason`];
 }
@@ -139,9 +140,10 @@ function wrongWith(pod: Pod, name: string, watched: Watched, reasons: Reasons): 
 export const runsAsWanted: Invariant = {
   number: 6,
   description:
-    'Once faults have ended, what the sources want runs within ten minutes as they want it: each container with its ' +
-    'image, command, size, mounts and user, unless it has ended for good, or is about to start; a pod has ended only ' +
-    'where its containers, a deadline or a want of room is why; and waits only for an object that may be missing.',
+    'Within ten minutes after faults have ended, the wanted pods run as specified: each container with its image, ' +
+    'command, size, mounts and user, unless it has terminated for good or is about to start. A pod has terminated ' +
+    'only because of its containers, a deadline or a shortage of resources, and waits only for an object that may ' +
+    'be missing.',
   follow: (watched, violated) => {
     const [ends, refusals] = [new PodEnds(watched), new Refusals(watched)];
     const { actionLog } = watched;

@@ -224,9 +224,9 @@ function startProblems(
 export const startOrder: Invariant = {
   number: 2,
   description:
-    'No sandbox is made before the volumes of its pod are there. No container is started without the volumes that it ' +
-    'mounts, after its stop was asked for, or before its turn: each init container before it has succeeded, and each ' +
-    'sidecar before it has started up.',
+    'No sandbox is created before the volumes of its pod exist. No container is started without the volumes that it ' +
+    'mounts, after its stop was requested, or before its turn, i.e. before each preceding init container has ' +
+    'succeeded and each preceding sidecar has started up.',
   follow: (watched, violated) => {
     const { host } = watched;
     const progress = new SandboxProgress();
@@ -235,7 +235,7 @@ export const startOrder: Invariant = {
     const onStart = (id: string) => {
       const container = host.container(id);
       if (container === undefined) return;
-      if (stopped.has(container)) violated(`${nameOf(container)}: started after its stop was asked for`);
+      if (stopped.has(container)) violated(`${nameOf(container)}: started after its stop was requested`);
       for (const each of startProblems(watched, container, progress, turns)) violated(`${nameOf(container)}: ${each}`);
       progress.noteStart(container);
     };
@@ -244,7 +244,7 @@ export const startOrder: Invariant = {
         const { kind, sandbox, container } = effect;
         if (kind === 'created' && container === undefined)
           for (const volume of missingOwnVolumes(watched, sandbox.podUid))
-            violated(`${fullName(sandbox)}: its sandbox was made before its volume ${volume}`);
+            violated(`${fullName(sandbox)}: its sandbox was created before its volume ${volume}`);
         progress.note(effect);
         stopped.noteEffect(effect);
       },

@@ -8,12 +8,14 @@ import type { Invariant, Watched } from '../invariant.ts';
 
 /** Returns descriptions of pods and running containers that are not wanted. */
 function unwanted({ agent, actionLog, host }: Watched): string[] {
-  if (agent === undefined) return ['no agent lives'];
+  if (agent === undefined) return ['no agent is running'];
   const pods = new Set(agent.pods().map(({ metadata: { namespace, name } }) => `${namespace}/${name}`));
   const running = new Set(host.running().map(fullName));
   return [
-    ...[...pods].filter((name) => !actionLog.wanted.has(name)).map((name) => `${name} is not wanted and is there`),
-    ...[...running].filter((name) => !actionLog.wanted.has(name)).map((name) => `containers of ${name} run on`),
+    ...[...pods].filter((name) => !actionLog.wanted.has(name)).map((name) => `${name} is not wanted, but exists`),
+    ...[...running]
+      .filter((name) => !actionLog.wanted.has(name))
+      .map((name) => `containers of ${name} are still running`),
   ];
 }
 
@@ -32,7 +34,7 @@ function remains({ agent, root, host }: Watched): string[] {
       .flatMap((each) => (isGone(each.podUid) ? [`container ${each.containerName} of ${fullName(each)}`] : [])),
     ...host.podRemains(uids),
     ...slots.filter((key) => isGone(key.split('/')[0] ?? '')).map((key) => `limiter slot of ${key}`),
-    ...admitted(root).flatMap(({ uid, fullName: name }) => (isGone(uid) ? [`the place of ${name} in admission`] : [])),
+    ...admitted(root).flatMap(({ uid, fullName: name }) => (isGone(uid) ? [`the admission entry of ${name}`] : [])),
     ...trees.map(([uid]) => `the actor of pod ${uid}`),
   ];
 }
@@ -66,8 +68,8 @@ function admission(root: AnyActorRef | undefined): AdmissionContext | undefined 
 export const nothingLeft: Invariant = {
   number: 6,
   description:
-    'Once faults have ended, what must end has ended within ten minutes, and of each pod that ' +
-    'is gone nothing is left: no sandbox, container, mount, directory, log, cgroup, slot, admission, fact or actor.',
+    'Within ten minutes after faults have ended, all unwanted pods have terminated, and nothing of them is left: no ' +
+    'sandbox, container, mount, directory, log, cgroup, slot, admission, fact or actor.',
   follow: (watched, violated) => ({
     atRest: () => {
       for (const each of [...unwanted(watched), ...remains(watched)]) violated(each);

@@ -43,7 +43,7 @@ const most = (one: MemoryUse, other: MemoryUse): MemoryUse =>
 export const steady: Invariant = {
   number: 9,
   description:
-    'What the actors of a pod that lives on hold does not grow with how often it has restarted, was probed, or was changed.',
+    'The data of the actors of a long-lived pod does not grow with the number of its restarts, probes or changes.',
   follow: (watched, violated) => {
     let [lastSummary, nextCheckAt, endsAt] = ['', 0, 0];
     let span: MemoryUse = new Map();
@@ -56,7 +56,7 @@ export const steady: Invariant = {
     const endSpan = (elapsed: number) => {
       maxima = updateMaxima(maxima, span);
       for (const [kind, { most, inARow }] of maxima)
-        if (inARow === SPANS) violated(`${most} ${kind}: more and more for as long as ${SPANS} spans of two minutes`);
+        if (inARow === SPANS) violated(`${most} ${kind}: an increase in each of ${SPANS} spans of two minutes`);
       beginSpan(elapsed);
     };
     const whole = () => {

@@ -13,7 +13,7 @@ const excess = (memoryUse: MemoryUse, needed: MemoryUse): string[] =>
   [...memoryUse].flatMap(([kind, count]) => {
     const enough = needed.get(kind) ?? 0;
     return count > enough + (kind === 'timers' ? TIMERS_OF_CALLS : 0)
-      ? [`${count} ${kind}, where ${enough} are enough`]
+      ? [`${count} ${kind}, but ${enough} would be enough`]
       : [];
   });
 
@@ -60,7 +60,7 @@ function isForbidden({ root }: Watched): boolean {
 
 export const bounded: Invariant = {
   number: 9,
-  description: "The memory of the agent's actors is a function of what exists, not of how long it ran.",
+  description: "The memory of the agent's actors depends on what exists, not on how long the agent has run.",
   follow: (watched, violated) => {
     let before: { readonly agentNumber: number; readonly memoryUse: MemoryUse } | undefined;
     return {
@@ -75,7 +75,7 @@ export const bounded: Invariant = {
           before?.agentNumber === agentNumber
             ? [withoutWarnings(memoryUse), before.memoryUse]
             : [before?.memoryUse ?? memoryUse, memoryUse];
-        for (const each of excess(more, enough)) violated(`of an agent without pods: ${each}`);
+        for (const each of excess(more, enough)) violated(`an agent without pods has ${each}`);
         before = { agentNumber, memoryUse: isForbidden(watched) ? withoutWarnings(memoryUse) : memoryUse };
       },
     };

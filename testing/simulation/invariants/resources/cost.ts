@@ -49,7 +49,7 @@ interface Work {
 
 export const cost: Invariant = {
   number: 12,
-  description: 'What a fact costs is a function of what it is about, not of how much there is on the node.',
+  description: 'The cost of a fact depends on what it is about, not on how much there is on the node.',
   follow: (watched, violated) => {
     let pods = new Map<string, number>();
     let work = newWork(watched, pods);
@@ -59,7 +59,7 @@ export const cost: Invariant = {
       const maxTransitions = TRANSITIONS_PER_STEP + TRANSITIONS_PER_OTHER_POD * pods.size;
       if (step.actor.startsWith('pod/') && step.transitions > maxTransitions) {
         violated(
-          `${step.transitions} transitions after one entry for ${step.actor}, where ${maxTransitions} are enough`,
+          `${step.transitions} transitions after one entry for ${step.actor}, but the maximum is ${maxTransitions}`,
         );
       }
       step = { actor, transitions: 0 };
@@ -117,8 +117,10 @@ function excess({ entries, shared, transitions, statuses, parts }: Work, elapsed
   const scope = `after ${entries} entries, ${shared} of them not about one container or volume, with ${parts} of these`;
   return [
     ...(transitions > maxTransitions
-      ? [`${transitions} transitions ${scope}, where ${maxTransitions} are enough`]
+      ? [`${transitions} transitions ${scope}, but the maximum is ${maxTransitions}`]
       : []),
-    ...(statuses > maxStatuses ? [`${statuses} looks at parts of pods ${scope}, where ${maxStatuses} are enough`] : []),
+    ...(statuses > maxStatuses
+      ? [`${statuses} computed statuses of parts of pods ${scope}, but the maximum is ${maxStatuses}`]
+      : []),
   ];
 }

@@ -27,7 +27,7 @@ interface Refusal {
 
 export const freedResources: Invariant = {
   number: 6,
-  description: 'A pod is never refused for resources that only terminated pods hold.',
+  description: 'A pod is never rejected for resources that only terminated pods hold.',
   follow: (watched, violated) => {
     const { host, capacity } = watched;
     const known = new Map<string, Holder | undefined>();
@@ -70,7 +70,7 @@ export const freedResources: Invariant = {
           refusals.delete(refusal);
           if (isJustified(refusal)) continue;
           violated(
-            `${namespacedName(pod)}: refused although only terminated pods hold what it needs: ${pod.status?.message}`,
+            `${namespacedName(pod)}: rejected although only terminated pods hold what it needs: ${pod.status?.message}`,
           );
         }
       },

@@ -51,7 +51,7 @@ const isApplied = ({ config: { linux } }: SimulatedContainer, { cpuRequest, memo
 
 export const resizesApplied: Invariant = {
   description:
-    'At rest, each running container has the resources that were allocated to it, and both checkpoints say so.',
+    'At rest, each running container has the resources that were allocated to it, and both checkpoints contain them.',
   follow: ({ host, podOf }, violated) => ({
     atRest: () => {
       const [allocated, actuated] = [ALLOCATED_CHECKPOINT, ACTUATED_CHECKPOINT].map((name) =>

@@ -31,8 +31,10 @@ export function refusals(now: PodStatus, before: PodStatus = {}, spec?: PodSpec)
       ? [`qosClass ${before.qosClass} became ${now.qosClass}`]
       : []),
     ...((now.observedGeneration ?? 0) < 0 ? ['negative observedGeneration'] : []),
-    ...(now.nominatedNodeName ? ['a node is nominated for a pod that has one'] : []),
-    ...(now.resourceClaimStatuses && !before.resourceClaimStatuses ? ['statuses of claims that are not its own'] : []),
+    ...(now.nominatedNodeName ? ['nominatedNodeName of a pod that is bound to a node'] : []),
+    ...(now.resourceClaimStatuses && !before.resourceClaimStatuses
+      ? ['resourceClaimStatuses that the node may not set']
+      : []),
     ...(spec ? badTransitions(now, before, spec) : []),
   ];
 }
@@ -41,7 +43,7 @@ function badConditions({ conditions = [] }: PodStatus): string[] {
   const types = conditions.map(({ type }) => type);
   return [
     ...types.filter((type, index) => types.indexOf(type) !== index).map((type) => `condition ${type} twice`),
-    ...types.filter((type) => !QUALIFIED_NAME.test(type)).map((type) => `${type} is no type of a condition`),
+    ...types.filter((type) => !QUALIFIED_NAME.test(type)).map((type) => `${type} is not a valid condition type`),
     ...conditions.flatMap(({ type, status, observedGeneration = 0 }) => [
       ...(['True', 'False', 'Unknown'].includes(status) ? [] : [`condition ${type} is ${status}`]),
       ...(observedGeneration < 0 ? [`condition ${type}: negative observedGeneration`] : []),
@@ -58,7 +60,7 @@ function badAddresses({ podIP, podIPs = [], hostIP, hostIPs = [] }: PodStatus): 
     const families = ips.map(isIP);
     return [
       ...(ips[0] === first ? [] : [`${name} is not the first of ${name}s`]),
-      ...ips.filter((ip) => isIP(ip) === 0).map((ip) => `${name}s: ${ip} is no address`),
+      ...ips.filter((ip) => isIP(ip) === 0).map((ip) => `${name}s: ${ip} is not an IP address`),
       ...(new Set(families).size < families.length ? [`${name}s: more than one address of a family`] : []),
     ];
   });
@@ -70,15 +72,15 @@ function badTimes({ startTime, conditions = [], ...lists }: PodStatus): string[]
     ...[state?.terminated, lastState?.terminated].flatMap((end) => [end?.startedAt, end?.finishedAt]),
   ]);
   const times = [startTime, ...conditions.map(({ lastTransitionTime }) => lastTransitionTime), ...ofContainers];
-  return times.flatMap((time) => (time && !TIME.test(time) ? [`${time} is no time`] : []));
+  return times.flatMap((time) => (time && !TIME.test(time) ? [`${time} is not a valid time`] : []));
 }
 
 function badContainer({ name, state = {}, lastState = {}, restartCount, ready }: ContainerStatus): string[] {
   return [
-    ...(Object.keys(state).length === 1 ? [] : [`${name} has not one state`]),
+    ...(Object.keys(state).length === 1 ? [] : [`${name} does not have exactly one state`]),
     ...(Object.keys(lastState).length > 1 ? [`${name} has more than one last state`] : []),
     ...(Number.isInteger(restartCount) && restartCount >= 0 ? [] : [`${name}: restartCount ${restartCount}`]),
-    ...(ready && state.waiting ? [`${name} is ready and does not run`] : []),
+    ...(ready && state.waiting ? [`${name} is ready but not running`] : []),
   ];
 }
 

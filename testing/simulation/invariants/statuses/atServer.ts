@@ -38,15 +38,15 @@ function phaseRegressions({ actionLog, host }: Watched, { before, now: { uid, po
       podUid === uid && regular.includes(containerName) && startedAt < latest,
   );
   const hasRegressed = isTerminal(before.phase) || (rankOf(phase) < rankOf(before.phase) && runs.length > 0);
-  return hasRegressed ? [`${pod}: the API server has it go from ${before.phase} to ${phase}`] : [];
+  return hasRegressed ? [`${pod}: its phase at the API server went from ${before.phase} to ${phase}`] : [];
 }
 
 /** Returns what is wrong with a pod that the node has deleted at the API server. */
 function wrongDeletion({ host }: Watched, { uid, pod, phase }: ApiPod): string[] {
   const running = host.running((each) => each.podUid === uid);
   return [
-    ...(isTerminal(phase) ? [] : [`${pod}: it is gone from the API server, which had it ${phase || 'new'}`]),
-    ...running.map((each) => `${pod}: it is gone from the API server, and ${each.containerName} runs on`),
+    ...(isTerminal(phase) ? [] : [`${pod}: it was deleted from the API server while it was ${phase || 'new'}`]),
+    ...running.map((each) => `${pod}: it was deleted from the API server, but ${each.containerName} is still running`),
   ];
 }
 
@@ -61,14 +61,14 @@ function differencesIn({ agent }: Watched, cluster: SimulatedCluster): string[] 
     ([, { metadata }]) => `the API server does not have ${metadata.namespace}/${metadata.name}`,
   );
   const wrong = serverPods.flatMap(({ uid, pod, isDeleted, status, mirroredUid = uid }) => {
-    if (isDeleted) return [`${pod} is deleted, and the API server has it still`];
+    if (isDeleted) return [`${pod} is deleted, but still at the API server`];
     const own = nodePods.get(mirroredUid)?.status;
-    if (own === undefined) return [`the API server has ${pod}, and the node does not`];
+    if (own === undefined) return [`the API server has ${pod}, but the node does not`];
     const patch = statusPatch(status, mergedStatus(status, jsonOf(own)));
     // Other clients may decide the terminal phase of a pod, except for mirror pods.
     const hasOtherPhase = mirroredUid !== uid && own.phase !== status.phase;
-    if (hasOtherPhase) return [`the API server has ${pod} ${String(status.phase)}, the node ${own.phase}`];
-    return patch === undefined ? [] : [`the API server has yet to hear of ${pod}: ${JSON.stringify(patch)}`];
+    if (hasOtherPhase) return [`${pod} is ${String(status.phase)} at the API server, but ${own.phase} on the node`];
+    return patch === undefined ? [] : [`the API server has an outdated status of ${pod}: ${JSON.stringify(patch)}`];
   });
   return [...missing, ...wrong];
 }
@@ -78,9 +78,10 @@ const jsonOf = (value: object): StatusJson => JSON.parse(JSON.stringify(value));
 export const atServer: Invariant = {
   number: 10,
   description:
-    'At the API server no phase goes back; a pod goes from there after its end was told and nothing of it runs any more; ' +
-    'at rest the server has of each pod what the node has. No patch says what the server knows, and while nothing happens ' +
-    'the server is asked for nothing about pods. A token is asked for when the last one gets old, and for no pod that is gone.',
+    'No phase regresses at the API server. A pod is deleted there only after its termination was reported and ' +
+    'nothing of it runs any more. At rest, the API server has the same status of each pod as the node. No patch ' +
+    'repeats what the API server has, and while nothing happens, the node sends no requests about pods. A token is ' +
+    'requested only when the last one gets old, and never for a pod that is gone.',
   follow: (watched, violated) => {
     const { cluster } = watched;
     if (cluster === undefined) return {};
@@ -111,7 +112,7 @@ export const atServer: Invariant = {
       onCall: (call, fault) => {
         tokens.noteCall(call, fault);
         const isNeedless = quiet.hasNoCause(call, fault);
-        if (isNeedless) violated(`nothing has happened, and the API server is asked to ${call.name} ${call.about}`);
+        if (isNeedless) violated(`needless request to the API server: ${call.name} ${call.about}`);
       },
       atRest: () => {
         for (const each of differencesIn(watched, cluster)) violated(each);

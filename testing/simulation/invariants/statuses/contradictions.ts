@@ -28,9 +28,9 @@ export function contradictions(explanation: Explanation, text: string, pod: Pod 
 function wrongText({ namespace, name, status, ready, answer }: Explanation, text: string): string[] {
   const all = unbroken(text);
   return [
-    ...(all.startsWith(unbroken(`${namespace}/${name}${status}${ready} ready`)) ? [] : ['the title is another one']),
+    ...(all.startsWith(unbroken(`${namespace}/${name}${status}${ready} ready`)) ? [] : ['the title is different']),
     ...(answer.trim() === '' ? ['there is no answer'] : []),
-    ...(all.includes(unbroken(answer)) ? [] : ['the answer is another one']),
+    ...(all.includes(unbroken(answer)) ? [] : ['the answer is different']),
   ];
 }
 
@@ -44,7 +44,7 @@ function wrongStatus({ status: word, phase: shown }: Explanation, { metadata, st
   return [
     ...(shown === phase ? [] : [`it is ${phase}, not ${shown}`]),
     ...(PHASES.has(word) && word !== phase ? [`it is ${phase}, not ${word}`] : []),
-    ...((word === 'Terminating') === isTerminating ? [] : [`whether it is being removed is not what ${word} says`]),
+    ...((word === 'Terminating') === isTerminating ? [] : [`its deletionTimestamp contradicts the status ${word}`]),
   ];
 }
 
@@ -68,10 +68,12 @@ function wrongAnswer({ answer, pod: { termination, tags, children } }: Explanati
   const isAnyBusy = children.some(({ id, tags }) => PARTS.test(id) && !tags.some((tag) => RESTS.has(tag)));
   const isSteady = tags[0] === 'steady' && !isAnyBusy && isReady(pod);
   return [
-    ...(/ is running, with /.test(answer) && phase !== 'Running' ? [`it does not run, it is ${phase}`] : []),
+    ...(/ is running, with /.test(answer) && phase !== 'Running' ? [`it is not running, it is ${phase}`] : []),
     ...(/ has succeeded: /.test(answer) && phase !== 'Succeeded' ? [`it has not succeeded, it is ${phase}`] : []),
-    ...(isTerminalPhase(phase) && termination === undefined && !isEnd ? ['it has ended, and that is not said'] : []),
-    ...(isSteady && !/ is running\b/.test(answer) ? ['it runs, and that is not said'] : []),
+    ...(isTerminalPhase(phase) && termination === undefined && !isEnd
+      ? ['the answer does not mention that it has terminated']
+      : []),
+    ...(isSteady && !/ is running\b/.test(answer) ? ['the answer does not mention that it is running'] : []),
   ];
 }
 

@@ -124,7 +124,7 @@ class AgentEvents {
 
 export const eventsOnce: Invariant = {
   number: 8,
-  description: 'Within one life of the agent, an event is told once for what happened once.',
+  description: 'An agent records only one event for each occurrence.',
   follow: ({ host }, violated) => {
     let agentEvents = new AgentEvents([]);
     let causes = new EventCauses();
@@ -150,7 +150,7 @@ export const eventsOnce: Invariant = {
         const { namespace, name } = event.involved;
         const hasRepeatedCause = causes.isRepeated(event, host.clock.elapsed);
         if (!agentEvents.isRepeated(event, host.clock.elapsed) && !hasRepeatedCause) return;
-        violated(`told twice: ${namespace}/${name} ${event.reason}: ${event.message}`);
+        violated(`recorded twice: ${namespace}/${name} ${event.reason}: ${event.message}`);
       },
     };
   },

@@ -85,8 +85,8 @@ function unexplained(node: ActorNode, deadlines: Deadlines): string[] {
   return [
     ...(tag === undefined ? [`${path} in ${state} has no tag`] : []),
     ...(tag === 'broken' ? [`${path} is broken`] : []),
-    ...(rests || works || waits ? [] : [`${path} in ${state} (${tag}) waits for nothing that has a name`]),
-    ...(overdue > SLACK_MS ? [`${path} in ${state} waits until ${overdue} ms ago`] : []),
+    ...(rests || works || waits ? [] : [`${path} in ${state} (${tag}) does not name what it waits for`]),
+    ...(overdue > SLACK_MS ? [`${path} in ${state} has been overdue for ${overdue} ms`] : []),
     ...children.flatMap((child) => unexplained(child, deadlines)),
   ];
 }
@@ -169,8 +169,8 @@ class Explanations {
 export const explained: Invariant = {
   number: 7,
   description:
-    'Each actor that is not final works on a call or waits for something that has a name, no deadline of a wait has ' +
-    'passed, and there is an explanation of each state that a pod was ever in, which says nothing that is not so.',
+    'Each actor that is not final works on a call or waits for something that has a name, no wait is overdue, and ' +
+    'each state that a pod has been in has an explanation, which says nothing false.',
   follow: (watched, violated) => {
     const explanations = new Explanations(watched, violated);
     const deadlines = new Deadlines(watched.host.clock);

@@ -133,7 +133,7 @@ class ServerModel {
       .filter(({ id, hasUnknownState }) => hasUnknownState && this.#unknownAtStart.has(id));
     return statusesOf(status).flatMap(({ name, state }) =>
       state?.running && unknown.some(({ podUid, containerName }) => containerName === name && podUid === uid)
-        ? [`${name}: it is told to run, but the runtime does not know its state`]
+        ? [`${name}: it is reported as running, but the runtime does not know its state`]
         : [],
     );
   }
@@ -278,7 +278,9 @@ class ServerModel {
     const { deletionGracePeriodSeconds: isRemoved } = podOf(uid)?.metadata ?? { deletionGracePeriodSeconds: 0 };
     const mayStartOver =
       isRemoved !== undefined || actionLog.mayStartOverSince(`${namespace}/${name}`, this.#agentStartedAt);
-    return mayStartOver || this.#stored.has(uid, 'unacknowledged') ? [] : ['its end was told before it was on disk'];
+    return mayStartOver || this.#stored.has(uid, 'unacknowledged')
+      ? []
+      : ['its terminal status was reported before it was on disk'];
   }
 
   #hasFailed(uid: string, kind: FactKind): boolean {
@@ -333,8 +335,7 @@ class ServerModel {
 
 export const forwardOnly: Invariant = {
   number: 3,
-  description:
-    'A terminal phase never changes, a status never goes back, and each is one that the API server would accept.',
+  description: 'A terminal phase never changes, a status never regresses, and the API server would accept each status.',
   follow: (watched, violated) => {
     const server = new ServerModel(watched);
     const onReport = (report: StatusReport) => {

@@ -11,7 +11,8 @@ const runOf = ({ podUid, containerName, attempt }: SimulatedContainer): string =
   `${podUid} ${containerName} ${attempt}`;
 
 export const oomKillsShown: Invariant = {
-  description: 'Each agent reports each system OOM kill once, and a container is told only about its own kill.',
+  description:
+    'Each agent reports each system OOM kill once, and the status of a container mentions only its own kill.',
   follow: (watched, violated) => {
     const { host } = watched;
     const reported = new Set<number>();

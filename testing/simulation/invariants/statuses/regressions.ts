@@ -83,7 +83,7 @@ function startRegressions({ name, state, containerID = '' }: ContainerStatus, no
   const began = state?.running?.startedAt;
   const running = now.containerID === containerID ? now.state?.running : undefined;
   const begins = running?.startedAt ?? endOf(now, containerID)?.startedAt;
-  return began && begins && began !== begins ? [`${name}: its start ${began} became ${begins}`] : [];
+  return began && begins && began !== begins ? [`${name}: its start time ${began} became ${begins}`] : [];
 }
 
 /**
@@ -107,9 +107,9 @@ function endRegressions(before: ContainerStatus, now: ContainerStatus, isSameAge
     if (!id || reason === UNOBSERVED || (!isSameAgent && AGENT_REASONS.includes(reason))) return [];
     const next = endOf(now, id);
     return [
-      ...(now.containerID === id && now.state?.running ? [`${name}: ${id} had ended and runs`] : []),
+      ...(now.containerID === id && now.state?.running ? [`${name}: ${id} had terminated, but is running`] : []),
       ...(next && resultOf(next) !== resultOf(end)
-        ? [`${name}: the end of ${id}, ${resultOf(end)}, became ${resultOf(next)}`]
+        ? [`${name}: the termination of ${id}, ${resultOf(end)}, became ${resultOf(next)}`]
         : []),
     ];
   });
@@ -121,7 +121,7 @@ function endRegressions(before: ContainerStatus, now: ContainerStatus, isSameAge
  */
 function lostRuns({ name, state }: ContainerStatus, now: ContainerStatus): string[] {
   const isLost = state?.running !== undefined && now.state?.waiting !== undefined && !now.lastState?.terminated;
-  return isLost ? [`${name}: it was running and waits, without the end of its run`] : [];
+  return isLost ? [`${name}: it was running and is waiting, without a termination of its run`] : [];
 }
 
 /**
@@ -136,7 +136,7 @@ function lostEnds(before: ContainerStatus, now: ContainerStatus, { mayPrecede }:
   if (last === undefined || last.reason === UNOBSERVED || (next && isSameEnd(last, next))) return [];
   // If a container is removed for a restart of all containers, only this reason is reported (C5).
   if (next?.reason === 'RestartingAllContainers') return [];
-  if (next === undefined) return [`${name}: it is not told any more how it ended`];
+  if (next === undefined) return [`${name}: its last termination is no longer reported`];
   if (now.state?.terminated && further === undefined) return [`${name}: its lastState is gone`];
   // The run after the last one may have ended in the same second and in the same way as the run before it.
   const isFurther = now.restartCount > before.restartCount && earlier?.containerID !== next.containerID;
@@ -147,7 +147,7 @@ function lostEnds(before: ContainerStatus, now: ContainerStatus, { mayPrecede }:
   const isSameRun = before.state?.running && now.state?.running && now.restartCount === before.restartCount;
   const isForgotten = isSameRun && next.reason === UNOBSERVED;
   return isEarlier || isTurned || isForgotten
-    ? [`${name}: its last end, ${resultOf(last)}, became ${resultOf(next)}`]
+    ? [`${name}: its last termination, ${resultOf(last)}, became ${resultOf(next)}`]
     : [];
 }
 

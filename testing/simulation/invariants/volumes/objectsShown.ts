@@ -52,7 +52,7 @@ function wrongTexts(watched: Watched, versions: ObjectVersions): string[] {
     if (directory === undefined || wanted === undefined) return [];
     const shown = ofObjects(volumeFiles(watched.host, directory), volume);
     if (wanted.includes(shown)) return [];
-    return [`${pod.metadata.name}: its volume ${volume.name} shows ${shown}, and not ${wanted.join(' or ')}`];
+    return [`${pod.metadata.name}: its volume ${volume.name} shows ${shown} instead of ${wanted.join(' or ')}`];
   });
 }
 
@@ -70,7 +70,8 @@ function wrongVariables({ host, podOf }: Watched, versions: ObjectVersions, effe
     const isKnown = recentVersions.some((object) => object?.data.get(key) === value);
     if (isKnown && (value !== undefined || optional)) return [];
     return [
-      `${container.podName} ${container.containerName} is made with ${variable} ${value}, which ${name} never was`,
+      `${container.podName} ${container.containerName} is created with ${variable} ${value}, ` +
+        `which ${name} has never contained`,
     ];
   });
 }
@@ -107,9 +108,9 @@ class VolumeWrites {
 export const objectsShown: Invariant = {
   number: 11,
   description:
-    'The volumes of pods that run show what their objects are, and their tokens are good and those of the pod; while the ' +
-    'server answers no token is left to expire. A volume is written once a second at most; a container is made with what ' +
-    'its objects have been.',
+    'The volumes of running pods contain the current objects, and their tokens are valid and belong to the pod. ' +
+    'While the API server responds, no token expires. A volume is written at most once a second. A container is ' +
+    'created with values that its objects have had.',
   follow: (watched, violated) => {
     const { cluster } = watched;
     if (cluster === undefined) return {};

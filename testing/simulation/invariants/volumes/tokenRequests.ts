@@ -60,8 +60,8 @@ export class TokenRequests {
     const isGone = goneAt !== undefined && this.#now - Math.max(goneAt, since) > NOTICE_MS;
     const isFresh = lastRequestAt !== undefined && lastRequestAt > since && this.#now - lastRequestAt < freshMs;
     return [
-      ...(isGone ? [`a token is asked for ${podName}, which is gone from the API server`] : []),
-      ...(isFresh ? [`another token is asked for ${podName}, whose last one holds for ${seconds} s`] : []),
+      ...(isGone ? [`a token is requested for ${podName}, which is gone from the API server`] : []),
+      ...(isFresh ? [`another token is requested for ${podName}, whose last one is valid for ${seconds} s`] : []),
     ];
   }
 }

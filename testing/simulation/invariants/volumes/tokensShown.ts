@@ -49,8 +49,8 @@ export const wrongTokens = (watched: Watched, volumes: readonly PodVolume[]): st
     const isMeant = Array.isArray(audiences) && audiences.includes(expected.audience || ISSUER);
     return [
       ...(bound === pod.metadata.uid ? [] : [`${token} is bound to ${bound || 'no pod'}`]),
-      ...(account === pod.spec.serviceAccountName ? [] : [`${token} is of the account ${account}`]),
-      ...(isMeant ? [] : [`${token} is for others than ${expected.audience || ISSUER}`]),
+      ...(account === pod.spec.serviceAccountName ? [] : [`${token} belongs to the account ${account}`]),
+      ...(isMeant ? [] : [`${token} is not for the audience ${expected.audience || ISSUER}`]),
       ...(expiresAt(claims) > watched.host.clock.now() ? [] : [`${token} has expired`]),
     ];
   });
@@ -65,7 +65,7 @@ export const expiredTokens = (watched: Watched, volumes: readonly PodVolume[], s
     const expired = now() - expiresAt(claims);
     if (expired < 0 || claims.exp === undefined) return [];
     return [
-      `${pod.metadata.name}: its token at ${expected.path} has expired ${expired} ms ago, and nothing has gone wrong ` +
+      `${pod.metadata.name}: its token at ${expected.path} expired ${expired} ms ago, although nothing has failed ` +
         `for ${elapsed - since} ms`,
     ];
   });

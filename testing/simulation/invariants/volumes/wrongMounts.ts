@@ -59,7 +59,7 @@ function wrongWith(mount: VolumeMount, index: number, { host, spec, uid, contain
   const hasSubPath = Boolean(mount.subPath || mount.subPathExpr);
   const wanted: readonly Origin[] = hasSubPath ? [{ path: subPathSource, mounted: 'bind' }, origin] : [origin];
   if (found.hostPath !== wanted[0]?.path) return [`with ${found.hostPath} as ${at}`];
-  return wanted.filter((each) => !exists(host, each)).map(({ path }) => `without ${at}: nothing is at ${path}`);
+  return wanted.filter((each) => !exists(host, each)).map(({ path }) => `without ${at}: ${path} does not exist`);
 }
 
 interface MountContext {
@@ -93,6 +93,6 @@ export function wrongMounts(
     ...volumeMounts.flatMap((mount, index) => wrongWith(mount, index, context)),
     ...container.mounts
       .filter((each) => !paths.includes(each.containerPath) && !isDefaultMount(each, found, uid))
-      .map(({ containerPath }) => `with a mount at ${containerPath} that nobody asked for`),
+      .map(({ containerPath }) => `with an unexpected mount at ${containerPath}`),
   ];
 }

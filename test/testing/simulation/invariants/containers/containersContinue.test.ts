@@ -63,7 +63,7 @@ function story(uid: string) {
 }
 
 test.each([
-  ['web:1', [`${POD} main was ended, and nothing had touched it`]],
+  ['web:1', [`${POD} main was stopped without a cause`]],
   ['web:2', []],
 ])('a container of image web:1 may stop if its pod requests a different image: %s', (image, violated) => {
   const { sandbox, ask, start, end, show, violations } = story('of-the-user');
@@ -83,7 +83,7 @@ test.each([OF_ITS_MANIFEST, 'of-the-user'])(
     sandbox(1);
     start(2);
     end(3);
-    expect(violations).toEqual([`${POD} main was ended, and nothing had touched it`]);
+    expect(violations).toEqual([`${POD} main was stopped without a cause`]);
   },
 );
 
@@ -114,7 +114,7 @@ test.each([
   await node.advance(3_000);
   node.actionLog.noteContainerCause = () => {};
   node.perform({ kind: 'exit', which: 0, exitCode: 1 });
-  await expect(node.advance(1_000)).rejects.toThrow(`${POD} main was ended, and nothing had touched it`);
+  await expect(node.advance(1_000)).rejects.toThrow(`${POD} main was stopped without a cause`);
   node.kill();
 });
 
@@ -142,7 +142,7 @@ test('a container that gets a new ID continues, and must not stop under the new 
   rename(3);
   expect(violations).toEqual([]);
   end(4);
-  expect(violations).toEqual([`${POD} main was ended, and nothing had touched it`]);
+  expect(violations).toEqual([`${POD} main was stopped without a cause`]);
 });
 
 test('a pod started from an outdated manifest may stop when its agent reads the change', async () => {

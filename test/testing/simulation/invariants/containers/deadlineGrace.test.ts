@@ -20,7 +20,9 @@ function said(termination: object, meanwhile: 'beforeJump' | 'onAgentStarted' | 
 }
 
 test.each([89_999, 90_001])('the grace period of a pod whose deadline passes at 90000 must not start at %i', (at) => {
-  expect(said({ at })).toEqual([expect.stringContaining(`its grace counts from ${at}, but its end began at 90000`)]);
+  expect(said({ at })).toEqual([
+    expect.stringContaining(`its grace period started at ${at}, but its termination at 90000`),
+  ]);
 });
 
 test('the grace period of a pod whose deadline has passed may start with its termination', () => {

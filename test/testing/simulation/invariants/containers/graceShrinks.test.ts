@@ -47,9 +47,9 @@ test('neither the grace period of a pod nor the deadline of its termination is e
   ends(5, 90_000);
   expect(said()).toEqual([]);
   ends(6, 90_000);
-  expect(said()).toEqual(['its grace grew to 6 s']);
+  expect(said()).toEqual(['its grace period increased to 6 s']);
   ends(6, 90_001);
-  expect(said()).toEqual(['it may take until 90001, not 90000']);
+  expect(said()).toEqual(['its deadline is 90001 instead of 90000']);
   restart();
   ends(30, 200_000);
   expect(said()).toEqual([]);
@@ -68,7 +68,7 @@ test('a running container is not removed before it was stopped', async () => {
   const { node, call, said } = await watchedNode();
   const [container] = node.host.containers();
   call('removeContainer', container?.id ?? '');
-  expect(said()).toEqual(['main: removed while it runs, without having been stopped']);
+  expect(said()).toEqual(['main: removed while running, without having been stopped']);
   call('stopContainer', container?.id ?? '');
   call('removeContainer', container?.id ?? '');
   expect(said()).toEqual([]);
@@ -82,14 +82,14 @@ test('the grace period of a container is not extended under any agent, unless it
   stop(id, 2);
   expect(said()).toEqual([]);
   stop(id, 3);
-  expect(said()).toEqual([`container ${id}: its grace grew from 2 to 3 s`]);
+  expect(said()).toEqual([`container ${id}: its grace period increased from 2 to 3 s`]);
   restart();
   stop(id, 30);
   expect(said()).toEqual([]);
   node.remove('default/web-node-1');
   restart();
   stop(id, 31);
-  expect(said()).toEqual([`container ${id}: its grace grew from 30 to 31 s`]);
+  expect(said()).toEqual([`container ${id}: its grace period increased from 30 to 31 s`]);
 });
 
 test('a sandbox is not stopped before its containers have exited or their grace period is over', async () => {
@@ -98,7 +98,7 @@ test('a sandbox is not stopped before its containers have exited or their grace 
   const stopSandbox = () => call('stopPodSandbox', sandbox?.id ?? '');
   stop(id, 30);
   stopSandbox();
-  expect(said()).toEqual(['main: its sandbox is stopped before its time']);
+  expect(said()).toEqual(['main: its sandbox is stopped before the end of its grace period']);
   await node.advance(29_999);
   stopSandbox();
   expect(said()).toHaveLength(1);
@@ -112,9 +112,9 @@ test('the first stop of a container has the grace period of its pod, or what is 
   const { node, stop, said } = await watchedNode();
   const [{ id = '' } = {}] = node.host.containers();
   stop(id, 4);
-  expect(said()).toEqual([`container ${id}: it was given 4 s to end, not 5`]);
+  expect(said()).toEqual([`container ${id}: it got a grace period of 4 s instead of 5 s`]);
   stop(id, 1);
-  expect(said()).toEqual([`container ${id}: it was given 1 s to end, not 2`]);
+  expect(said()).toEqual([`container ${id}: it got a grace period of 1 s instead of 2 s`]);
   const another = await watchedNode();
   another.trees.set(another.uid, { termination: { at: another.node.host.clock.now() - 2_000, graceSeconds: 5 } });
   const [{ id: other = '' } = {}] = another.node.host.containers();

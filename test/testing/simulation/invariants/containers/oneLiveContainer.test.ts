@@ -31,7 +31,7 @@ test('no container of a pod runs twice', () => {
 
 test('no two pods with the same full name run', () => {
   const other = { ...main, id: 'b', podUid: 'uid-2' };
-  expect(said([main, other])).toEqual(['two pods of one full name run: default/web (uid-1, uid-2)']);
+  expect(said([main, other])).toEqual(['two pods with the same full name run: default/web (uid-1, uid-2)']);
   expect(said([main, { ...other, namespace: 'test' }])).toEqual([]);
 });
 

@@ -52,7 +52,7 @@ test('a pod is reported until it exists, and then its containers until they have
     name === 'createContainer' && about !== '' ? { kind: 'fail' } : undefined;
   const { node, said } = await watchedNode({ faults: failing });
   node.apply(web({}));
-  expect(said()).toEqual(['is wanted, and there are these of it: ']);
+  expect(said()).toEqual(['is wanted, but the node has these pods of this name: ']);
   await node.advance(20_000);
   expect(said()).toEqual(['main has never run']);
   node.endFaults();
@@ -70,7 +70,7 @@ test.each([
   [
     'size',
     { containers: [container('main', { resources: { requests: { cpu: '200m' } } })] },
-    'main has another size than is asked for',
+    'main does not have the requested size',
   ],
 ])('a running container has the current %s of its manifest', async (_, changed, wrong) => {
   const { node, said } = await watchedNode();
@@ -116,7 +116,7 @@ test('a pod that was changed while no agent was running may retain resources tha
   await node.advance(20_000);
   expect(said()).toEqual([]);
   Object.assign(resources() ?? {}, { cpuShares: shares });
-  expect(said()).toEqual(['main has another size than is asked for']);
+  expect(said()).toEqual(['main does not have the requested size']);
   node.kill();
 });
 
@@ -135,8 +135,8 @@ test('a running container has the command, the user and the mounts of its manife
   const security = config.linux?.securityContext;
   if (security !== undefined) security.supplementalGroups = [];
   expect(said()).toEqual([
-    'main runs another command',
-    'main runs as somebody else',
+    'main runs a different command',
+    'main runs as a different user',
     'main runs without its volume cache at /cache',
   ]);
   node.kill();
@@ -164,7 +164,7 @@ test.each([
   expect(said()).toEqual([]);
   fails = true;
   await node.advance(60_000);
-  expect(said()).toContain(`${name} does not run again`);
+  expect(said()).toContain(`${name} has not been restarted`);
   node.kill();
 });
 
@@ -188,6 +188,6 @@ test('a pod is terminal only if it may be, and then none of its containers is ru
   const [ended] = node.host.containers();
   if (ended === undefined) throw new Error('there is no container');
   Object.assign(ended, { lifecycle: { state: 'running' } });
-  expect(said()).toEqual(['is over, and main runs on']);
+  expect(said()).toEqual(['has terminated, but main is still running']);
   node.kill();
 });

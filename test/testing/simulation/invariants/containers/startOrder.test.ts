@@ -67,7 +67,7 @@ test('no sandbox is created before the volumes of its pod are mounted', async ()
   expect(said()).toEqual([]);
   pod.spec.volumes?.push({ name: 'memory', emptyDir: { medium: 'Memory' } });
   onEffect?.({ kind: 'created', sandbox });
-  expect(said()).toEqual(['its sandbox was made before its volume memory']);
+  expect(said()).toEqual(['its sandbox was created before its volume memory']);
   node.kill();
 });
 
@@ -81,7 +81,7 @@ test('no container starts after a request to stop it or its sandbox', async () =
   ] as const) {
     call(name, id);
     start('main');
-    expect(said()).toEqual(['main: started after its stop was asked for']);
+    expect(said()).toEqual(['main: started after its stop was requested']);
     onAgentStarted?.();
   }
   start('main');
@@ -217,7 +217,7 @@ test('a container starts with exactly the mounts that it requests', async () => 
     'main: started without the image of its volume image at /image',
   ]);
   expect(startsWith(other('/etc/hosts', { containerPath: '/etc' }))).toEqual([
-    'main: started with a mount at /etc that nobody asked for',
+    'main: started with an unexpected mount at /etc',
   ]);
   mounts.splice(0, Infinity, ...asMade);
   const { disk, files } = node.host;
@@ -227,9 +227,9 @@ test('a container starts with exactly the mounts that it requests', async () => 
   await files.rm('/etc/hosts');
   start('main');
   expect(said()).toEqual([
-    `main: started without its volume cache at /cache: nothing is at ${ofPod}/volume-subpaths/cache/main/0`,
-    `main: started without its volume memory at /memory/: nothing is at ${ofPod}/volumes/kubernetes.io~empty-dir/memory`,
-    'main: started without its volume hosts at /hosts: nothing is at /etc/hosts',
+    `main: started without its volume cache at /cache: ${ofPod}/volume-subpaths/cache/main/0 does not exist`,
+    `main: started without its volume memory at /memory/: ${ofPod}/volumes/kubernetes.io~empty-dir/memory does not exist`,
+    'main: started without its volume hosts at /hosts: /etc/hosts does not exist',
   ]);
   node.kill();
 });

@@ -31,7 +31,7 @@ async function afterAnother() {
 
 test('a terminating pod may have resources left, and a terminated one none, while other pods run', async () => {
   const { node, said, gone } = await afterAnother();
-  expect(said()).toContain('default/gone-node-1 is not wanted and is there');
+  expect(said()).toContain('default/gone-node-1 is not wanted, but exists');
   await node.advance(60_000);
   expect(gone).not.toBe('');
   expect(said()).toEqual([]);

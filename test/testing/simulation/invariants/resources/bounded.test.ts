@@ -46,12 +46,12 @@ const brokenBy = async (invariant: Invariant) => (await play(story, { invariants
 
 test('an entry that is retained for each restart of a container is detected when the pod is gone', async () => {
   const leaked = await brokenBy(leaking((starts) => ({ kept: Array.from({ length: starts }, () => 0) })));
-  expect(leaked).toMatchObject({ number: 9, message: expect.stringContaining(' entries in keyframe.kept, where ') });
+  expect(leaked).toMatchObject({ number: 9, message: expect.stringContaining(' entries in keyframe.kept, but ') });
 });
 
 test('a growing string is detected', async () => {
   const leaked = await brokenBy(leaking((starts) => ({ kept: '0'.repeat(starts * 1_000) })));
-  expect(leaked).toMatchObject({ number: 9, message: expect.stringContaining('characters in keyframe.kept, where ') });
+  expect(leaked).toMatchObject({ number: 9, message: expect.stringContaining('characters in keyframe.kept, but ') });
 });
 
 test('the input of a call in progress is not a leak', async () => {
@@ -141,7 +141,7 @@ test('a repeated warning is not a leak, but a warning that a new agent does not 
   expect(toldOf(without, warned, 'itself')).toEqual([]);
   expect(toldOf({ kept: [] }, { kept: [0] }, 'itself')).toHaveLength(1);
   expect(toldOf(warned, without, 'another')).toEqual([
-    'of an agent without pods: 1 entries in keyframe.warnings, where 0 are enough',
+    'an agent without pods has 1 entries in keyframe.warnings, but 0 would be enough',
   ]);
 });
 
@@ -168,7 +168,7 @@ test('nothing is compared while ResourceSlices of the node are being deleted, be
   expect(told).toEqual([]);
   Object.assign(now, { agentNumber: 3, entries: 0 });
   settled?.();
-  expect(told).toEqual(['of an agent without pods: 1 entries in keyframe.kept, where 0 are enough']);
+  expect(told).toEqual(['an agent without pods has 1 entries in keyframe.kept, but 0 would be enough']);
 });
 
 test('leftover actors and timers are detected', () => {
@@ -194,8 +194,8 @@ test('leftover actors and timers are detected', () => {
   Object.assign(now, { actors: 2, timers: 10 });
   settled?.();
   expect(told).toEqual([
-    'of an agent without pods: 3 actors, where 2 are enough',
-    'of an agent without pods: 10 timers, where 7 are enough',
+    'an agent without pods has 3 actors, but 2 would be enough',
+    'an agent without pods has 10 timers, but 7 would be enough',
   ]);
   Object.assign(now, { actors: 1, timers: 7, agentNumber: 2 });
   settled?.();

@@ -56,7 +56,7 @@ test('a rejection for resources that only a stopped or completed pod holds is re
   show('job', { phase: 'Succeeded' });
   refuse('new');
   refuse('new');
-  expect(said()).toEqual([expect.stringContaining('default/new: refused although only terminated pods hold')]);
+  expect(said()).toEqual([expect.stringContaining('default/new: rejected although only terminated pods hold')]);
 });
 
 test('a rejection for resources of a running or stopping pod is no violation', () => {
@@ -93,7 +93,7 @@ test('a rejection is judged once the pods that were admitted before it are publi
   expect(said()).toEqual([]);
   unpublished.clear();
   show('job', { phase: 'Succeeded' });
-  expect(said()).toEqual([expect.stringContaining('default/other: refused although')]);
+  expect(said()).toEqual([expect.stringContaining('default/other: rejected although')]);
 });
 
 test('a later agent decides again on a rejected pod, unless the API server knows the rejection', () => {
@@ -106,7 +106,7 @@ test('a later agent decides again on a rejected pod, unless the API server knows
   restart();
   refuse('static');
   refuse('api');
-  expect(said()).toEqual([expect.stringContaining('default/static: refused although')]);
+  expect(said()).toEqual([expect.stringContaining('default/static: rejected although')]);
 });
 
 test.each<[string, Partial<Container>]>([
@@ -120,5 +120,5 @@ test.each<[string, Partial<Container>]>([
   expect(said()).toEqual([]);
   show('web', { phase: 'Succeeded' });
   refuse('other', reason);
-  expect(said()).toEqual([expect.stringContaining('default/other: refused although')]);
+  expect(said()).toEqual([expect.stringContaining('default/other: rejected although')]);
 });

@@ -40,18 +40,18 @@ test('a valid status is accepted, first and after itself', () => {
 const ready = { type: 'Ready', status: 'True' } as const;
 const bad: Readonly<Record<string, Partial<PodStatus>>> = {
   'condition Ready twice': { conditions: [ready, ready] },
-  'a b is no type of a condition': { conditions: [{ type: 'a b', status: 'True' }] },
+  'a b is not a valid condition type': { conditions: [{ type: 'a b', status: 'True' }] },
   'condition Ready: negative observedGeneration': { conditions: [{ ...ready, observedGeneration: -1 }] },
   'negative observedGeneration': { observedGeneration: -1 },
   'podIP is not the first of podIPs': { podIP: '10.0.0.2' },
   'podIPs: more than one address of a family': { podIPs: [{ ip: '10.0.0.1' }, { ip: '10.0.0.2' }] },
-  'hostIPs: host is no address': { hostIP: 'host', hostIPs: [{ ip: 'host' }] },
-  '2026-01-01 is no time': { startTime: '2026-01-01' },
-  'main has not one state': { containerStatuses: [status('main', { state: {} })] },
+  'hostIPs: host is not an IP address': { hostIP: 'host', hostIPs: [{ ip: 'host' }] },
+  '2026-01-01 is not a valid time': { startTime: '2026-01-01' },
+  'main does not have exactly one state': { containerStatuses: [status('main', { state: {} })] },
   'main: restartCount -1': { containerStatuses: [status('main', { restartCount: -1 })] },
-  'main is ready and does not run': { containerStatuses: [status('main', { ready: true, state: { waiting: {} } })] },
+  'main is ready but not running': { containerStatuses: [status('main', { ready: true, state: { waiting: {} } })] },
   'qosClass Burstable became BestEffort': { qosClass: 'BestEffort' },
-  'a node is nominated for a pod that has one': { nominatedNodeName: 'node-2' },
+  'nominatedNodeName of a pod that is bound to a node': { nominatedNodeName: 'node-2' },
 };
 
 test.each(Object.entries(bad))('a status is rejected with the message: %s', (message, over) => {

@@ -127,17 +127,17 @@ test('a phase does not go back while a regular container runs, and a terminal ph
   expect(write('MODIFIED', phase('Running'), phase('Pending'))).toEqual([]);
   state.running = [main];
   expect(write('MODIFIED', phase('Running'), phase('Pending'))).toEqual([
-    'default/web: the API server has it go from Running to Pending',
+    'default/web: its phase at the API server went from Running to Pending',
   ]);
 });
 
 test('a pod that the node deletes at the API server has terminated, and none of its containers is running', () => {
   const { write, state } = watchedServer();
-  expect(write('DELETED', web, web)).toEqual(['default/web: it is gone from the API server, which had it Running']);
+  expect(write('DELETED', web, web)).toEqual(['default/web: it was deleted from the API server while it was Running']);
   expect(write('DELETED', phase('Failed'), phase('Failed'))).toEqual([]);
   state.running = [{ podUid: 'uid-1', containerName: 'main' }];
   expect(write('DELETED', phase('Failed'), phase('Failed'))).toEqual([
-    'default/web: it is gone from the API server, and main runs on',
+    'default/web: it was deleted from the API server, but main is still running',
   ]);
   // By force, or as a mirror, it may.
   expect(write('DELETED', web, { ...web, mirroredUid: 'uid-2' })).toEqual([]);
@@ -149,14 +149,14 @@ test('at rest, the API server has the pods and statuses of the node', () => {
   const { state, atRest } = watchedServer();
   expect(atRest()).toEqual([]);
   state.pods = [{ ...web, isDeleted: true }];
-  expect(atRest()).toEqual(['default/web is deleted, and the API server has it still']);
+  expect(atRest()).toEqual(['default/web is deleted, but still at the API server']);
   state.pods = [];
   expect(atRest()).toEqual(['the API server does not have default/web']);
   state.pods = [web, { ...web, uid: 'uid-2', pod: 'default/db' }];
-  expect(atRest()).toEqual(['the API server has default/db, and the node does not']);
+  expect(atRest()).toEqual(['the API server has default/db, but the node does not']);
   state.pods = [web];
   state.here = [own({ ...web.status, phase: 'Failed' })];
-  expect(atRest()).toEqual(['the API server has yet to hear of default/web: {"phase":"Failed"}']);
+  expect(atRest()).toEqual(['the API server has an outdated status of default/web: {"phase":"Failed"}']);
 });
 
 test('at rest, each static pod has its mirror pod, and each mirror pod its static pod', () => {
@@ -165,11 +165,11 @@ test('at rest, each static pod has its mirror pod, and each mirror pod its stati
   expect(atRest()).toEqual([]);
   state.here = [own({ ...web.status, phase: 'Pending' })];
   state.pods = [{ ...web, uid: 'mirror', mirroredUid: 'uid-1', status: { ...web.status, phase: 'Failed' } }];
-  expect(atRest()).toEqual(['the API server has default/web Failed, the node Pending']);
+  expect(atRest()).toEqual(['default/web is Failed at the API server, but Pending on the node']);
   state.pods = [{ ...web, uid: 'mirror', mirroredUid: 'uid-2' }];
   expect(atRest()).toEqual([
     'the API server does not have default/web',
-    'the API server has default/web, and the node does not',
+    'the API server has default/web, but the node does not',
   ]);
 });
 
@@ -182,7 +182,7 @@ test('a patch that changes nothing is reported', () => {
 test('while nothing happens, only heartbeats are sent to the API server', () => {
   const { ask, state, following } = watchedServer();
   expect(ask('get pods', MINUTE)).toEqual([]);
-  expect(ask('get pods', 1)).toEqual(['nothing has happened, and the API server is asked to get pods /web']);
+  expect(ask('get pods', 1)).toEqual(['needless request to the API server: get pods /web']);
   for (const name of ['update leases', 'get nodes', 'patch nodes/status']) expect(ask(name, MINUTE)).toEqual([]);
   expect(ask('get pods', 1).length).toBe(1);
   // Whoever has to follow his pods anew may have missed something.
@@ -215,7 +215,7 @@ test('nothing is checked for a node without a cluster', () => {
 
 test('a new token is requested only when the last one gets old or is lost', () => {
   const { askToken, following } = watchedServer();
-  const tooSoon = ['another token is asked for web, whose last one holds for 600 s'];
+  const tooSoon = ['another token is requested for web, whose last one is valid for 600 s'];
   expect(askToken(1)).toEqual([]);
   expect(askToken(7 * MINUTE)).toEqual(tooSoon);
   expect(askToken(8 * MINUTE - 10_000)).toEqual([]);
@@ -237,6 +237,6 @@ test('no token is requested for a pod that the node knows to be deleted', () => 
   const { askToken, write } = watchedServer();
   write('DELETED', web, phase('Failed'));
   expect(askToken(MINUTE, { isIssued: false })).toEqual([]);
-  expect(askToken(1, { isIssued: false })).toEqual(['a token is asked for web, which is gone from the API server']);
+  expect(askToken(1, { isIssued: false })).toEqual(['a token is requested for web, which is gone from the API server']);
   expect(askToken(1, { isIssued: false, podUid: 'uid-2' })).toEqual([]);
 });

@@ -19,8 +19,8 @@ test('an explanation matches its pod', () => {
 });
 
 test.each([
-  [' 1/1 ready', ' 7/1 ready', 'the title is another one'],
-  [' is running, with ', ' is walking, with ', 'the answer is another one'],
+  [' 1/1 ready', ' 7/1 ready', 'the title is different'],
+  [' is running, with ', ' is walking, with ', 'the answer is different'],
 ])('a text with different content is detected: %s', (says, other, problem) => {
   const wrong = text.replace(says, other);
   expect(contradictions(explanation, wrong, undefined)).toEqual([`${problem}: ${wrong}`]);
@@ -31,12 +31,12 @@ test('an explanation without an answer is detected', () => {
 });
 
 test.each<[string, Partial<Pod>, readonly string[]]>([
-  ['has ended', withStatus({ phase: 'Failed' }), ['it has ended, and that is not said']],
-  ['is not running', withStatus({ phase: 'Pending' }), ['it does not run, it is Pending']],
+  ['has ended', withStatus({ phase: 'Failed' }), ['the answer does not mention that it has terminated']],
+  ['is not running', withStatus({ phase: 'Pending' }), ['it is not running, it is Pending']],
   [
     'is being removed',
     { metadata: { ...seen.pod.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } },
-    ['whether it is being removed is not what Running says'],
+    ['its deletionTimestamp contradicts the status Running'],
   ],
   ['has no container that is ready', withStatus({ containerStatuses: [] }), ['0 of 1 containers are ready, not 1/1']],
 ])('a pod that %s is distinguished from a running one', (_, over, problems) => {
@@ -87,7 +87,9 @@ test.each([
     ];
     const told = { ...explanation, answer: 'c1 is waiting', pod: { ...explanation.pod, children } };
     expect(
-      said(withStatus({ phase: 'Running', conditions: [ready] }), told).includes('it runs, and that is not said'),
+      said(withStatus({ phase: 'Running', conditions: [ready] }), told).includes(
+        'the answer does not mention that it is running',
+      ),
     ).toBe(isFound);
   },
 );

@@ -63,7 +63,7 @@ test('each creation may be reported once, however late', () => {
   tell();
   expect(violations).toEqual([]);
   tell();
-  expect(violations).toEqual(['told twice: default/web Created: Container created']);
+  expect(violations).toEqual(['recorded twice: default/web Created: Container created']);
 });
 
 test('the next agent may report a container that an earlier agent created once more', () => {
@@ -87,7 +87,7 @@ test.each(['Killing', 'BackOff', 'FailedPostStartHook'])('%s may be reported onc
   tell(reason, 'main');
   expect(violations).toEqual([]);
   tell(reason, 'main');
-  expect(violations).toEqual([`told twice: default/web ${reason}: main`]);
+  expect(violations).toEqual([`recorded twice: default/web ${reason}: main`]);
 });
 
 test('the stop of each of two concurrent runs may be reported', () => {
@@ -101,7 +101,7 @@ test('the stop of each of two concurrent runs may be reported', () => {
   }
   expect(violations).toEqual([]);
   tell('Killing', 'main');
-  expect(violations).toEqual(['told twice: default/web Killing: main']);
+  expect(violations).toEqual(['recorded twice: default/web Killing: main']);
 });
 
 test.each([
@@ -126,7 +126,7 @@ test.each([
   }
   expect(violations).toEqual([]);
   tell(reason, message);
-  expect(violations).toEqual([`told twice: default/web ${reason}: ${message}`]);
+  expect(violations).toEqual([`recorded twice: default/web ${reason}: ${message}`]);
 });
 
 test('an event that requires two attempts must not be reported twice at the same time', () => {
@@ -163,7 +163,7 @@ test('no event may be reported twice with the same message for the same object a
   fail();
   expect(violations).toEqual([]);
   fail();
-  expect(violations).toEqual(['told twice: default/web Failed: Error: failed to create containerd task']);
+  expect(violations).toEqual(['recorded twice: default/web Failed: Error: failed to create containerd task']);
 });
 
 test('the store may recover twice at the same time from two failures', () => {

@@ -63,7 +63,7 @@ function waiting() {
 test('an actor of the node that waits for nothing named is detected', () => {
   const { show, said } = waiting();
   show({ tags: ['waiting'], waitingFor: undefined });
-  expect(said()).toEqual(['garbage in waiting (waiting) waits for nothing that has a name']);
+  expect(said()).toEqual(['garbage in waiting (waiting) does not name what it waits for']);
 });
 
 test('the explanation of the node has an answer and no malformed line', () => {
@@ -86,11 +86,11 @@ test.each([0, 3_600_000, -3_600_000, 10_000])(
     await pass(5_000);
     expect(said()).toEqual([]);
     await pass(1_000);
-    expect(said()).toEqual(['garbage in waiting waits until 1000 ms ago']);
+    expect(said()).toEqual(['garbage in waiting has been overdue for 1000 ms']);
     wait(10_000);
     expect(said()).toEqual([]);
     await pass(11_000);
-    expect(said()).toEqual(['garbage in waiting waits until 1000 ms ago']);
+    expect(said()).toEqual(['garbage in waiting has been overdue for 1000 ms']);
   },
 );
 
@@ -107,7 +107,7 @@ test('a wait after another failure is a new wait, although a clock that was set 
   retry(START + 20_001);
   expect(said()).toEqual([]);
   await pass(5_100);
-  expect(said()).toEqual(['garbage in waiting waits until 100 ms ago']);
+  expect(said()).toEqual(['garbage in waiting has been overdue for 100 ms']);
 });
 
 test('a wait by the wall clock ends at most a second late, however the clock was set meanwhile', async () => {
@@ -121,7 +121,7 @@ test('a wait by the wall clock ends at most a second late, however the clock was
   await pass(1_000);
   expect(said()).toEqual([]);
   await pass(100);
-  expect(said()).toEqual(['garbage in waiting waits until 100 ms ago']);
+  expect(said()).toEqual(['garbage in waiting has been overdue for 100 ms']);
 });
 
 test('another failure during a wait does not extend it, even if the clock was set ahead', async () => {
@@ -134,7 +134,7 @@ test('another failure during a wait does not extend it, even if the clock was se
   failed(START + 10_000);
   expect(said()).toEqual([]);
   await pass(5_100);
-  expect(said()).toEqual(['garbage in waiting waits until 100 ms ago']);
+  expect(said()).toEqual(['garbage in waiting has been overdue for 100 ms']);
 });
 
 test('a wait that looks like one from before the clock was set back has its own duration', async () => {
@@ -147,7 +147,7 @@ test('a wait that looks like one from before the clock was set back has its own 
   await pass(9_000);
   expect(said()).toEqual([]);
   await pass(2_000);
-  expect(said()).toEqual(['garbage in waiting waits until 1000 ms ago']);
+  expect(said()).toEqual(['garbage in waiting has been overdue for 1000 ms']);
 });
 
 test('a state may wait for a timer that an earlier state set before the clock was set ahead', async () => {
@@ -161,5 +161,5 @@ test('a state may wait for a timer that an earlier state set before the clock wa
   await pass(9_000);
   expect(said()).toEqual([]);
   await pass(1_000);
-  expect(said()).toEqual(['garbage in waiting waits until 1000 ms ago']);
+  expect(said()).toEqual(['garbage in waiting has been overdue for 1000 ms']);
 });

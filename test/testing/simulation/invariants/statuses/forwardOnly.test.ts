@@ -299,7 +299,7 @@ test('a terminal status must be on disk before it is reported, except for a reje
   report({ phase: 'Failed', message: 'Pod was rejected: no room' });
   expect(said()).toEqual([]);
   report({ phase: 'Failed' });
-  expect(said()).toEqual(['its end was told before it was on disk']);
+  expect(said()).toEqual(['its terminal status was reported before it was on disk']);
   node.kill();
 });
 

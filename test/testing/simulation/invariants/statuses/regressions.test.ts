@@ -39,11 +39,11 @@ const cases: readonly (readonly [string, Partial<PodStatus>, StatusRelation])[] 
   ['main: restartCount 3 became 2', of({ restartCount: 2 }), inOneLife],
   ['main: restartCount 3 became 2', of({ restartCount: 2 }), overRestart],
   [
-    'main: it was running and waits, without the end of its run',
+    'main: it was running and is waiting, without a termination of its run',
     of({ state: { waiting: { reason: 'ContainerCreating' } } }),
     inOneLife,
   ],
-  [`main: its start ${LATER} became ${AT}`, of({ state: { running: { startedAt: AT } } }), overRestart],
+  [`main: its start time ${LATER} became ${AT}`, of({ state: { running: { startedAt: AT } } }), overRestart],
 ];
 
 test.each(cases)('%s', (message, over, between) => {
@@ -96,7 +96,7 @@ const waiting = { waiting: { reason: 'CrashLoopBackOff' } };
 test('a container that has exited does not run again, under any agent', () => {
   const again = status({ state: running, lastState: { terminated: second } });
   for (const between of [inOneLife, overRestart])
-    expect(regressions(ended, again, between)).toEqual(['main: containerd://1 had ended and runs']);
+    expect(regressions(ended, again, between)).toEqual(['main: containerd://1 had terminated, but is running']);
   expect(
     regressions(ended, { ...again, ...of({ ...again.containerStatuses?.[0], containerID: '2' }) }, inOneLife),
   ).toEqual([]);
@@ -111,7 +111,7 @@ test.each<Partial<End>>([{ exitCode: 137 }, { finishedAt: AT }, { startedAt: LAT
       status({ state: { terminated: other }, lastState: { terminated: first } }),
       inOneLife,
     );
-    expect(told).toMatch(/^main: the end of containerd:..1, .* became /);
+    expect(told).toMatch(/^main: the termination of containerd:..1, .* became /);
     expect(regressions(ended, status({ state: waiting, lastState: { terminated: other } }), overRestart)).toEqual([
       told,
     ]);
@@ -132,7 +132,7 @@ test('a terminated run has the start time that it had while it ran', () => {
   expect(regressions(begun, status({ state: { terminated: second } }), inOneLife)).toEqual([]);
   const other = end('containerd://1', { startedAt: LATER });
   expect(regressions(begun, status({ state: { terminated: other } }), inOneLife)).toEqual([
-    `main: its start ${AT} became ${LATER}`,
+    `main: its start time ${AT} became ${LATER}`,
   ]);
 });
 
@@ -144,7 +144,7 @@ test('a runtime that has lost the start time of a run may report a later one', (
 
 test('the same agent reports the last exit until there is a later one', () => {
   const next = { state: running, containerID: 'containerd://2' };
-  const gone = ['main: it is not told any more how it ended'];
+  const gone = ['main: its last termination is no longer reported'];
   expect(regressions(ended, status({ ...next, lastState: {} }), inOneLife)).toEqual(gone);
   expect(regressions(ended, status({ ...next, lastState: {} }), overRestart)).toEqual([]);
   expect(regressions(ended, status({ ...next, lastState: { terminated: second } }), inOneLife)).toEqual([]);

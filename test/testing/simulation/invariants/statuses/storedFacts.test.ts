@@ -73,6 +73,6 @@ test('a leftover terminal status is removed from disk once it is reported, and m
   report({ phase: 'Failed' });
   expect(said()).toEqual([]);
   report({ phase: 'Failed', message: 'another' });
-  expect(said()).toEqual(['its end was told before it was on disk']);
+  expect(said()).toEqual(['its terminal status was reported before it was on disk']);
   node.kill();
 });

@@ -45,10 +45,10 @@ test('a volume exposes exactly the content of its object', async () => {
   const { node, write, fileOf, said } = await tampered();
   expect(said()).toBe('');
   write(fileOf('web', 'configmap/config/a'), Buffer.from('0'));
-  expect(said()).toBe('web: its volume config shows [["a","0"]], and not [["a","1"]]');
+  expect(said()).toBe('web: its volume config shows [["a","0"]] instead of [["a","1"]]');
   write(fileOf('web', 'configmap/config/a'), Buffer.from('1'));
   node.host.disk.link('..data/b', fileOf('web', 'configmap/config/b'));
-  expect(said()).toBe('web: its volume config shows [["a","1"],["b","nothing"]], and not [["a","1"]]');
+  expect(said()).toBe('web: its volume config shows [["a","1"],["b","nothing"]] instead of [["a","1"]]');
   node.kill();
 });
 
@@ -72,6 +72,6 @@ test('an expired token is detected while the node runs, if nothing has failed', 
   const first = read(path);
   await node.advance(9 * MINUTE);
   write(fileOf('web', 'projected/token/token'), first);
-  await expect(node.advance(5 * MINUTE)).rejects.toThrow(/web: its token at token has expired \d/);
+  await expect(node.advance(5 * MINUTE)).rejects.toThrow(/web: its token at token expired \d/);
   node.kill();
 });
