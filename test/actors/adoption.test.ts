@@ -24,7 +24,7 @@ const READS: readonly CallName[] = [
 const writesOf = (node: SimulatedNode) => node.agentCalls.filter((call) => !READS.includes(call));
 const signal = new AbortController().signal;
 
-/** Runs a pod as somebody else would: a kubelet, which leaves no mark, or another agent with its own. */
+/** Runs a pod as a different agent would: the kubelet, which leaves no mark, or an agent with its own mark. */
 async function runBeside(node: SimulatedNode, pod: Pod, owner?: string): Promise<void> {
   const cri = inProcessCri(node.runtime);
   const config = sandboxConfig(pod, 0, node.facts);

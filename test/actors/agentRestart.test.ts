@@ -23,14 +23,14 @@ const web = (): Pod =>
     containers: [containerWith('main'), containerWith('helper')],
   });
 
-/** Of each container's name, how many of that name run at once. */
+/** Returns the number of running containers by container name. */
 function runningNow(node: SimulatedNode): Record<string, number> {
   const { containers } = node.runtime.contents();
   const names = containers.filter(({ state }) => state === 1).map(({ metadata }) => metadata?.name ?? '');
   return Object.fromEntries([...new Set(names)].map((name) => [name, names.filter((each) => each === name).length]));
 }
 
-/** Moves on in small steps; no container may ever run twice. */
+/** Advances time in small steps. No container may run twice at any step. */
 async function advanceWatching(node: SimulatedNode, steps: number): Promise<void> {
   for (let step = 0; step < steps; step++) {
     await node.advance('50ms');
@@ -41,7 +41,7 @@ async function advanceWatching(node: SimulatedNode, steps: number): Promise<void
 const deadOf = (node: SimulatedNode, name: string): number =>
   node.runtime.contents().containers.filter(({ metadata, state }) => metadata?.name === name && state === 2).length;
 
-/** Returns the agent's calls in the script, i.e. the calls that a death can interrupt. */
+/** Returns the agent's calls in the script, which are the calls that a death can interrupt. */
 async function callsOf(script: (death?: Death) => Promise<SimulatedNode>): Promise<readonly CallName[]> {
   const node = await script();
   return [...node.agentCalls];
@@ -89,7 +89,7 @@ describe('an agent killed at any call', () => {
         await node.advance('20s');
         const moment = `${callIs} call ${atCall}, ${calls[atCall - 1]}`;
         expect([moment, node.pod('web').phase, runningNow(node)]).toEqual([moment, 'Running', { main: 1, helper: 1 }]);
-        // A start that is cut off leaves its container dead, and that was a run.
+        // A start that is cut off leaves a dead container, which counts as a run.
         const restarts = node.container('web').restartCount + node.container('web', 'helper').restartCount;
         expect([moment, restarts]).toEqual([moment, cutOff]);
         expect([moment, node.runtime.contents().sandboxes.length]).toEqual([moment, 1]);

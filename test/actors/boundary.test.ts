@@ -12,7 +12,7 @@ import { containerWith, IMAGE, podRunning, podWith } from '../fakes/pods.ts';
 const START = Date.UTC(2026, 0, 1);
 const REMOTE = 'registry.local/app:2';
 
-/** A busy quarter of an hour, with something of everything in it. */
+/** Runs a node for a busy quarter of an hour in which something of everything happens. */
 async function eventfulNode(events?: EventSink): Promise<SimulatedNode> {
   const node = await simulatedNode({
     ...(events ? { parts: { events } } : {}),
@@ -49,11 +49,14 @@ const shown = ({ agent }: Pick<SimulatedNode, 'agent'>) => ({
   why: ['web', 'bad', 'job', 'more'].map((name) => agent.explain(name)?.pod),
 });
 
-/** After how many milliseconds a timer elapses, from when the clock is set by so much after two seconds. */
+/**
+ * Returns the time in milliseconds after which a timer fires, if the clock is set by `setBy` milliseconds after two
+ * seconds.
+ */
 async function elapsesAfter(input: TimerInput, setBy = 0): Promise<number | undefined> {
   const schedule = new Schedule(START);
   let elapsed: number | undefined;
-  const world = { ports: {}, feeds: {} } as unknown as NodeEnvironment; // a timer has nothing to do with either
+  const world = { ports: {}, feeds: {} } as unknown as NodeEnvironment; // a timer needs neither
   const clock = schedule.stoppableClock();
   const record = () => {
     elapsed ??= schedule.elapsed;
@@ -93,7 +96,7 @@ describe('a timer', () => {
     expect(await elapsesAfter({ due: START + 3_600_000 }, 1_800_000)).toBe(1_800_000);
     expect(await elapsesAfter({ due: START + 3_600_000 }, 7_200_000)).toBe(10_000);
     expect(await elapsesAfter({ due: START + 3_600_000 }, -7_200_000)).toBe(10_000);
-    // So much happens to clocks that are kept right.
+    // Synchronized clocks are corrected by amounts like this one.
     expect(await elapsesAfter({ due: START + 3_600_000 }, -60_000)).toBe(3_600_000);
   });
 });
@@ -102,9 +105,9 @@ describe('the recording boundary', () => {
   test('assigns the same timestamp to all inputs of one turn, and a new one to later inputs', async () => {
     const entries: RecordedInput[] = [];
     let now = START;
-    // Each look at it shows another time.
+    // Each reading of the clock returns a later time.
     const clock = { ...new Schedule(START).stoppableClock(), now: () => (now += 1_000) };
-    const world = { ports: {}, feeds: {} } as unknown as NodeEnvironment; // what is told needs neither
+    const world = { ports: {}, feeds: {} } as unknown as NodeEnvironment; // the delivery of events needs neither
     const boundary = createBoundary(world, { clock, onError: () => {}, onInput: (entry) => void entries.push(entry) });
     const to = createActor(fromCallback(() => {})).start() as unknown as Parameters<typeof boundary.deliver>[0];
     const tell = () => boundary.deliver(to, { type: 'node.drain', at: START });
@@ -154,13 +157,13 @@ describe('the recording boundary', () => {
   });
 
   test('produces a recording from which a fresh agent emits the same events at the same times', async () => {
-    const told: unknown[] = [];
-    const { agent: live, entries } = await eventfulNode((event) => void told.push(event));
+    const observed: unknown[] = [];
+    const { agent: live, entries } = await eventfulNode((event) => void observed.push(event));
     const again: unknown[] = [];
     const { agent, playEntries } = createReplay(live.input, entries, { events: (event) => void again.push(event) });
     await playEntries();
-    expect(told.length).toBeGreaterThan(30);
-    expect(again).toEqual(told);
+    expect(observed.length).toBeGreaterThan(30);
+    expect(again).toEqual(observed);
     agent.stop();
   });
 
@@ -180,15 +183,15 @@ describe('the recording boundary', () => {
 });
 
 test('the port observer receives the input, output and duration of each call, and its own exceptions affect no call', async () => {
-  const told: PortOutcome[] = [];
+  const observed: PortOutcome[] = [];
   const answers = (answer: PortOutcome) => {
-    told.push(answer);
+    observed.push(answer);
     throw new Error('miscounted');
   };
   const node = await simulatedNode({ pods: [podWith('web')], parts: { onPortOutcome: answers } });
   node.runtime.faults.add({ call: 'createContainer', times: 1, error: { message: 'no space left' } });
   await node.advance('20s');
-  const of = (port: PortOutcome['port']) => told.filter((answer) => answer.port === port);
+  const of = (port: PortOutcome['port']) => observed.filter((answer) => answer.port === port);
   expect(of('runSandbox')).toMatchObject([
     { input: { attempt: 0 }, output: { state: 'ready' }, ms: expect.any(Number) },
   ]);

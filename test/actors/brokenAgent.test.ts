@@ -58,7 +58,7 @@ describe('a node agent', () => {
   test('fails if a part that it requires fails, and its containers continue to run', async () => {
     const node = await simulatedNode({ pods: [podWith('web')] });
     await node.advance('3s');
-    // What xstate tells of a child that failed.
+    // The event that XState sends when a child has failed.
     node.agent.send({ type: 'xstate.error.actor.admission', actorId: 'admission', error: new Error('lost') } as never);
     await node.advance('3s');
     expect(node.errors).toEqual(['nodeAgent: NodeFailure: admission of the node agent failed: lost']);
@@ -68,7 +68,7 @@ describe('a node agent', () => {
   test('reports an error in its own machine, and its containers continue to run', async () => {
     const node = await simulatedNode({ pods: [podWith('web')] });
     await node.advance('3s');
-    // Not a fact that any feed sends: it stands for whatever the machine cannot bear.
+    // No feed sends this invalid fact. It stands for any input that makes the machine throw.
     node.agent.send({ type: 'runtime.podsObserved' } as NodeFact);
     await node.advance('3s');
     expect(node.errors).toEqual([expect.stringMatching(/^nodeAgent: TypeError/)]);

@@ -1,4 +1,4 @@
-/** A node whose pods get objects of a cluster: what reaches the runtime, and what does not. */
+/** The content of cluster objects in pods: what reaches the runtime, and what does not. */
 import { expect, test } from '@jest/globals';
 import type { RequestOf } from '../../cri/simulated/faults/callNames.ts';
 import type { Container } from '../../kubernetes/api/schema/container.ts';
@@ -16,7 +16,7 @@ function cluster() {
   return objects;
 }
 
-/** A node with a pod of one container. */
+/** Starts a node with a pod of one container. */
 async function nodeWith(objects: FakeObjects, container: Partial<Container>, more: Partial<PodSpec> = {}) {
   const pod = podWith('web', { containers: [containerWith('main', container)], ...more });
   const node = await simulatedNode({ pods: [pod], parts: { objects } });
@@ -28,7 +28,7 @@ async function nodeWith(objects: FakeObjects, container: Partial<Container>, mor
 type Node = Awaited<ReturnType<typeof nodeWith>>['node'];
 
 function variablesOf(node: Node): Record<string, string> {
-  // The calls of one kind have its requests, which their common type does not say.
+  // Calls of one kind have requests of that kind, but their common type does not say so.
   const [made] = node.calls('createContainer').map(({ request }) => request as RequestOf<'createContainer'>);
   return Object.fromEntries((made?.config?.envs ?? []).map(({ key, value }) => [key, `${value}`]));
 }

@@ -7,7 +7,7 @@ import { OTHER_IMAGE, type Trouble, Troublemaker, troubles } from '../fakes/trou
 /** The phases that a pod of each kind may have in the end. */
 const ENDS = [['Running'], ['Running'], ['Running'], ['Succeeded'], ['Running', 'Succeeded', 'Failed'], ['Running']];
 
-/** The containers that run more than once, by the pod's uid and the container's name. */
+/** Returns the containers that run more than once, by the UID of the pod and the name of the container. */
 function doubles(node: SimulatedNode): string[] {
   const { containers } = node.runtime.contents();
   const running = containers.filter(({ state }) => state === 1);

@@ -12,8 +12,8 @@ import { containerWith, podRunning, podWith } from '../fakes/pods.ts';
 
 const crashing = podRunning('crash', 'sleep 1; exit 1');
 
-/** Puts a file where it would lie. */
-async function lay(node: SimulatedNode, file: string): Promise<string> {
+/** Creates a file on the node. */
+async function createFile(node: SimulatedNode, file: string): Promise<string> {
   await mkdir(dirname(node.path(file)), { recursive: true });
   await writeFile(node.path(file), 'x');
   return node.path(file);
@@ -26,7 +26,8 @@ test('C23: only one dead container of a crash-looping container is retained, wit
   const { namespace, name, uid } = crashing.metadata;
   const logs = `logs/pods/${namespace}_${name}_${uid}/main`;
   await node.advance('5s');
-  for (const file of ['0.log', '0.log.20260101-000000.gz', '0.log.20260101-000010']) await lay(node, `${logs}/${file}`);
+  for (const file of ['0.log', '0.log.20260101-000000.gz', '0.log.20260101-000010'])
+    await createFile(node, `${logs}/${file}`);
   await node.advance('4m');
   const attempts = node.runtime.contents().containers.map(({ metadata }) => metadata?.attempt);
   expect(node.container('crash').restartCount).toBeGreaterThan(3);
@@ -92,10 +93,10 @@ test('the leftovers of this agent from an unknown pod are removed with the logs,
     maker: createOwnerMark(node.facts),
     pod: { uid: 'gone', namespace: 'default', name: 'gone' },
   });
-  await lay(node, 'root/pods/gone/volumes/kubernetes.io~empty-dir/data/file');
-  await lay(node, 'logs/pods/default_gone_gone/main/0.log');
-  await lay(node, 'root/pods/theirs/volumes/kubernetes.io~empty-dir/data/file');
-  await lay(node, 'logs/pods/default_theirs_theirs/main/0.log');
+  await createFile(node, 'root/pods/gone/volumes/kubernetes.io~empty-dir/data/file');
+  await createFile(node, 'logs/pods/default_gone_gone/main/0.log');
+  await createFile(node, 'root/pods/theirs/volumes/kubernetes.io~empty-dir/data/file');
+  await createFile(node, 'logs/pods/default_theirs_theirs/main/0.log');
   const link = (name: string, target: string) => symlink(node.path(target), node.path('logs/containers', name));
   await link('dead.log', 'logs/pods/default_lost_lost/main/0.log');
   await link('theirs.log', 'logs/pods/default_theirs_theirs/main/0.log');
@@ -122,13 +123,13 @@ test('the leftovers of this agent from an unknown pod are removed with the logs,
 
 test('unchanged leftovers of others are recorded once', async () => {
   const node = await simulatedNode();
-  for (const uid of ['one', 'two']) await lay(node, `root/pods/${uid}/file`);
+  for (const uid of ['one', 'two']) await createFile(node, `root/pods/${uid}/file`);
   await node.advance('5m');
-  const told = () => JSON.stringify(node.entries).split(node.path('root/pods/one')).length - 1;
-  expect([told(), node.agent.overview().foreign.length]).toEqual([1, 2]);
+  const mentions = () => JSON.stringify(node.entries).split(node.path('root/pods/one')).length - 1;
+  expect([mentions(), node.agent.overview().foreign.length]).toEqual([1, 2]);
   await rm(node.path('root/pods/one'), { recursive: true });
   await node.advance('2m');
-  expect([told(), node.agent.overview().foreign.map(({ uid }) => uid)]).toEqual([1, ['two']]);
+  expect([mentions(), node.agent.overview().foreign.map(({ uid }) => uid)]).toEqual([1, ['two']]);
 });
 
 test('garbage collection of an idle node sends no calls except the image detection every five minutes', async () => {
@@ -153,7 +154,7 @@ test('C47: after a restart, an unused image is removed by its age only once the 
   await node.restartAgent();
   await node.advance('8m');
   expect(removals()).toBe(0);
-  // Five minutes pass between two collections.
+  // Garbage is collected every five minutes.
   await node.advance('5m');
   expect(removals()).toBe(1);
 });
@@ -164,8 +165,8 @@ test('C8: a lost sandbox is retained as long as the logs of its containers, and 
   const [first] = node.runtime.contents().sandboxes;
   node.runtime.killSandbox(node.sandboxId('web'));
   await node.advance('90s');
-  const kept = node.runtime.contents().containers.map(({ podSandboxId }) => podSandboxId);
-  expect(kept).toContain(first?.id);
+  const sandboxIds = node.runtime.contents().containers.map(({ podSandboxId }) => podSandboxId);
+  expect(sandboxIds).toContain(first?.id);
   await node.advance('10m');
   expect(node.container('web').restartCount).toBeGreaterThan(1);
   expect(node.runtime.contents().sandboxes.map(({ id }) => id)).toEqual([node.sandboxId('web')]);

@@ -12,7 +12,7 @@ const pulling = (name: string, image: string) =>
 const waitingOf = (node: SimulatedNode, name: string) => node.container(name).state?.waiting;
 const answerOf = (node: SimulatedNode, name: string) => node.agent.explain(name)?.answer;
 
-/** A node that pulls one image at a time, each within an hour. */
+/** Starts a node that pulls one image at a time, each within an hour. */
 const serialNode = (registry: Record<string, { pullMs?: number }>, config: { slowPullMs?: number } = {}) =>
   simulatedNode({ runtime: { images: { registry } }, config: { pullSlots: 1, pullLimitMs: HOUR, ...config } });
 
@@ -131,7 +131,7 @@ test('the limiter shows until when the pull in the slot can delay others, and up
   await node.advance('60s');
   expect(limiter()).toMatchObject({
     state: 'fullForNow',
-    // The slot is had while the image is looked for once more, which takes a millisecond.
+    // The pod holds the slot while it checks for the image once more, which takes a millisecond.
     until: slowAt('two') - 1,
     lists: { 'held by': ['default/two (main)'] },
   });
@@ -156,7 +156,7 @@ test('without a slow-pull limit each hanging registry delays other pulls once fo
     await node.advance('1s');
   }
   await node.advance('90m');
-  // The back-off of the first is long over: it stands behind those that have not had a try.
+  // The back-off of the first pod is long over, but it is queued behind the pods that have not had an attempt yet.
   expect(answerOf(node, 'one')).toContain('in the pull queue: place 2 of 2');
   await node.advance('31m');
   expect(node.pod('other').phase).toBe('Running');

@@ -114,7 +114,7 @@ describe('images', () => {
     node.apply(other('first'), other('second'));
     await node.advance('10s');
     expect(node.calls('pullImage')).toHaveLength(1);
-    // Whose directory was made first comes first.
+    // The pod whose directory was created first gets the slot.
     const [holder, waiter] = node.agent.overview().limiters.pull.held.includes(keyOf('first'))
       ? NAMES
       : ([NAMES[1], NAMES[0]] as const);

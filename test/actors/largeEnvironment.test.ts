@@ -1,4 +1,4 @@
-/** Variables that no runtime accepts: the container waits for a change instead of being created again and again. */
+/** Variables that no runtime accepts: the container waits for a change instead of being created repeatedly. */
 import { chmod, writeFile } from 'node:fs/promises';
 import { expect, test } from '@jest/globals';
 import type { EventSink } from '../../actors/events/eventSink.ts';

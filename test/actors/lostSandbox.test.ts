@@ -1,4 +1,4 @@
-/** A sandbox that somebody else removes while the lists of the runtime are older than that. */
+/** A sandbox that another client removes while the lists of the runtime are outdated. */
 import { expect, test } from '@jest/globals';
 import { simulatedNode } from '../fakes/node.ts';
 import { containerWith, podWith } from '../fakes/pods.ts';
@@ -29,7 +29,7 @@ test('C8: a lost sandbox that no list has shown yet is detected by the first cur
   node.runtime.listResults.freeze();
   await node.advance('15s');
   const first = node.sandboxId('web');
-  // Each list that lacks it is a reason to ask about it.
+  // Each list without the sandbox is a reason to request its status.
   expect(node.calls('podSandboxStatus').length).toBeGreaterThan(1);
   node.runtime.removeSandbox(first);
   node.runtime.listResults.thaw();

@@ -1,4 +1,6 @@
-/** Names are data: a pod whose every name is one that each object of the language has lives like any other. */
+/**
+ * Names are data: pods work like any others even if all their names are those of properties of every JavaScript object.
+ */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createReplay } from '../../actors/replay/replay.ts';
@@ -7,9 +9,9 @@ import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { containerWith, podWith } from '../fakes/pods.ts';
 
-/** What a uid may be; the last ones are names that an object puts before others. */
+/** UIDs. The last two are integer-like keys, which an object orders before its others. */
 const uids = ['constructor', 'toString', 'hasOwnProperty', 'valueOf', 'isPrototypeOf', 'toLocaleString', '7', '0'];
-/** What a container, a volume or a port may be called. */
+/** Names of containers, volumes and ports. */
 const names = ['constructor', 'tostring', 'valueof', 'length', 'name', '0', '1'];
 
 function podNamed(uid: string, name: string, other: string): Pod {
@@ -34,7 +36,7 @@ function podNamed(uid: string, name: string, other: string): Pod {
   );
 }
 
-/** What was made of a pod at the runtime and runs. */
+/** Checks that a container of a pod runs and is ready. */
 const runs = (node: SimulatedNode, pod: string, container: string) =>
   expect(node.container(pod, container)).toMatchObject({ ready: true, state: { running: {} } });
 
@@ -42,7 +44,7 @@ const podNames = fc
   .record({ uid: fc.constantFrom(...uids), name: fc.constantFrom(...names), other: fc.constantFrom(...names) })
   .filter(({ name, other }) => name !== other);
 
-/** A recording has digests in the place of values. */
+/** Replaces values, because a recording contains digests in their place. */
 const withoutValues = (pods: readonly Pod[]): unknown =>
   JSON.parse(JSON.stringify(pods, (key, value) => (key === 'value' && typeof value === 'string' ? 'a value' : value)));
 
@@ -53,7 +55,7 @@ test('a pod with odd names runs, is adopted, restarts, is explained and terminat
       const node = await simulatedNode({ pods: [pod, podWith('beside')] });
       await node.advance('2s');
       runs(node, name, name);
-      // the calls of one kind have its requests, which their common type does not say
+      // Calls of one kind have requests of that kind, but their common type does not say so.
       const made = node.calls('createContainer').map(({ request }) => request as RequestOf<'createContainer'>);
       const envs = made.flatMap(({ config }) => config?.envs ?? []).map(({ key, value }) => `${key}=${value}`);
       expect(envs).toEqual([`${name}=first`, '__proto__=first', 'toString=label']);

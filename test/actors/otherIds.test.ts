@@ -3,7 +3,7 @@ import type { ExecScript } from '../../cri/simulated/calls/exec.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { containerWith, podRunning, podWith } from '../fakes/pods.ts';
 
-/** The runtime comes back with what it had under other ids. */
+/** Restarts the runtime, after which its sandboxes and containers have other IDs. */
 async function giveOtherIds(node: SimulatedNode, awayFor = '1s'): Promise<void> {
   node.runtime.down();
   await node.advance(awayFor);
@@ -28,7 +28,7 @@ test('a running pod whose container IDs change continues to run, and reports its
   expect({ ...now, containerID: before.containerID }).toEqual(before);
   expect(node.sandboxId('web')).toBe([...node.runtime.sandboxes()][0]?.id);
   expect(node.calls('stopContainer', 'stopPodSandbox')).toEqual([]);
-  // What it is asked to do from now on is done to the container of that id.
+  // The removal of the pod stops the container with the new ID.
   node.remove('web');
   await node.advance('40s');
   expect(await node.leftovers()).toEqual([]);

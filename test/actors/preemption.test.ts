@@ -8,7 +8,7 @@ const config = { capacity: { cpuMillis: 2_000, memoryBytes: 2 ** 30, pods: 3 } }
 const asking = (name: string, cpu: string, spec: Partial<Pod['spec']> = {}): Pod =>
   podWith(name, { containers: [containerWith('main', { resources: { requests: { cpu } } })], ...spec });
 
-/** As a source of static pods gives it. */
+/** Returns a critical static pod, as a source yields it. */
 const critical = (name: string, cpu: string): Pod => {
   const pod = asking(name, cpu);
   return { ...pod, metadata: { ...pod.metadata, annotations: { 'kubernetes.io/config.source': 'file' } } };

@@ -14,7 +14,7 @@ const probe = (word: string, more: Partial<Probe> = {}): Probe => ({
 const podProbed = (name: string, more: Partial<Container>, spec: Partial<Pod['spec']> = {}): Pod =>
   podWith(name, { terminationGracePeriodSeconds: 3, containers: [containerWith('main', more)], ...spec });
 
-/** What the commands of probes answer, by their word: an exit code, or that they hang. */
+/** The results of the probe commands by their name: an exit code, or a hang. */
 type Health = Record<string, number | 'hangs'>;
 
 async function probedNode(pods: readonly Pod[], health: Health): Promise<SimulatedNode> {
@@ -32,7 +32,7 @@ const flags = (node: SimulatedNode, pod = 'web', name = 'main') => {
   const { started, ready, restartCount } = node.container(pod, name);
   return { started, ready, restarts: restartCount };
 };
-const asked = (node: SimulatedNode) => node.calls('execSync').length;
+const execCount = (node: SimulatedNode) => node.calls('execSync').length;
 
 describe('readiness', () => {
   test('C15, C29: starts as failed, and the container and its pod become ready and unready with the probe', async () => {
@@ -125,7 +125,7 @@ describe('liveness', () => {
       restartCount: 2,
       state: { waiting: { reason: 'CrashLoopBackOff' } },
     });
-    // Which probe it was, and what it said, is told of each end that it has caused.
+    // The explanation contains the probe that has caused the exit, and its output.
     expect(node.agent.explain('web')?.answer).toMatch(
       /keeps failing: exit code 143 \(SIGTERM\) after \d+s, killed: Liveness probe failed: live says 1; restarts at /,
     );
@@ -155,7 +155,8 @@ describe('liveness', () => {
     await node.advance('677s');
     health.live = 1;
     await node.advance('100s');
-    // The kill after the long run starts it at once and doubles the delay to 20 s, and the next kill to 40 s.
+    // The kill after the long run restarts the container at once and doubles the delay to 20 s. The next kill doubles
+    // it to 40 s.
     const starts = secondsOfStarts(node);
     const [, , , fourth = 0, fifth = 0, sixth = 0] = starts;
     expect(fourth).toBe(22);
@@ -244,14 +245,14 @@ describe('startup', () => {
 });
 
 test('each failed probe attempt is an event, and so is the reason for the kill', async () => {
-  const told: string[] = [];
+  const reported: string[] = [];
   const node = await simulatedNode({
     pods: [podProbed('web', { livenessProbe: probe('live') })],
-    parts: { events: ({ eventType, reason, message }) => void told.push(`${eventType} ${reason}: ${message}`) },
+    parts: { events: ({ eventType, reason, message }) => void reported.push(`${eventType} ${reason}: ${message}`) },
   });
   node.runtime.exec = () => ({ exitCode: 1, stdout: 'no life' });
   await node.advance('4s');
-  expect(told.filter((line) => /Unhealthy|Killing/.test(line)).slice(0, 3)).toEqual([
+  expect(reported.filter((line) => /Unhealthy|Killing/.test(line)).slice(0, 3)).toEqual([
     'Warning Unhealthy: Liveness probe failed: no life',
     'Warning Unhealthy: Liveness probe failed: no life',
     'Normal Killing: Container main failed liveness probe, will be restarted',
@@ -259,15 +260,15 @@ test('each failed probe attempt is an event, and so is the reason for the kill',
 });
 
 test('the event for a sidecar killed by its probe refers to an init container', async () => {
-  const told: string[] = [];
+  const reported: string[] = [];
   const side = containerWith('side', { restartPolicy: 'Always', livenessProbe: probe('live') });
   const node = await simulatedNode({
     pods: [podProbed('web', {}, { initContainers: [side] })],
-    parts: { events: ({ reason, message }) => void told.push(`${reason}: ${message}`) },
+    parts: { events: ({ reason, message }) => void reported.push(`${reason}: ${message}`) },
   });
   node.runtime.exec = () => ({ exitCode: 1 });
   await node.advance('4s');
-  expect(told.filter((line) => line.startsWith('Killing'))).toEqual([
+  expect(reported.filter((line) => line.startsWith('Killing'))).toEqual([
     'Killing: Init container side failed liveness probe',
   ]);
 });
@@ -329,23 +330,23 @@ describe('an agent restart', () => {
     await node.advance('10s');
     expect(flags(node)).toEqual({ started: true, ready: true, restarts: 0 });
     await node.restartAgent();
-    const before = asked(node);
+    const before = execCount(node);
     await node.advance('500ms');
     expect(flags(node)).toEqual({ started: true, ready: true, restarts: 0 });
     expect(node.containerView('web').children?.map(({ name }) => name)).toEqual(['liveness', 'readiness']);
-    expect(asked(node)).toBe(before);
+    expect(execCount(node)).toBe(before);
     await node.advance('2s');
-    expect(asked(node)).toBe(before + 2);
+    expect(execCount(node)).toBe(before + 2);
   });
 
   test('C29: reports a ready container as ready from the first status on', async () => {
     const node = await probedNode(pods, {});
     await node.advance('10s');
     await node.restartAgent();
-    const told: (boolean | undefined)[] = [];
-    node.agent.subscribe(({ pod }) => void told.push(pod.status?.containerStatuses?.[0]?.ready));
+    const reported: (boolean | undefined)[] = [];
+    node.agent.subscribe(({ pod }) => void reported.push(pod.status?.containerStatuses?.[0]?.ready));
     await node.advance('10s');
-    expect(new Set(told.concat(flags(node).ready))).toEqual(new Set([true]));
+    expect(new Set(reported.concat(flags(node).ready))).toEqual(new Set([true]));
   });
 
   test('C29: leaves an unready container unready until its probe passes', async () => {

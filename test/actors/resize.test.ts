@@ -9,7 +9,7 @@ import { seenPod } from '../kubernetes/views.ts';
 
 const Mi = 2 ** 20;
 
-/** A pod of one container with the same requests as limits, and what a test adds to it. */
+/** Returns a pod of one container whose limits equal its requests, with additional fields. */
 function sized(cpu: string, memory: string, more: Partial<Container> = {}, name = 'web'): Pod {
   const resources = { requests: { cpu, memory }, limits: { cpu, memory } };
   return podWith(name, { containers: [containerWith('main', { resources, ...more })] });

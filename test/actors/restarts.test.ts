@@ -3,7 +3,7 @@ import type { PodPhase } from '../../kubernetes/api/schema/status.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { containerWith, podRunning, podWith } from '../fakes/pods.ts';
 
-/** Between the starts of one container, in seconds. */
+/** Returns the seconds between successive starts of the container. */
 function gaps(node: SimulatedNode): number[] {
   const starts = node.calls('startContainer').map(({ at }) => at);
   return starts.slice(1).map((at, index) => Math.floor((at - (starts[index] ?? 0)) / 1_000));

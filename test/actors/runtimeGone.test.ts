@@ -11,7 +11,7 @@ const web = () =>
     containers: [containerWith('main', { image: REMOTE })],
   });
 
-/** What the runtime has of `web`, in a few words: the end state of every story here. */
+/** Summarizes what the runtime has of `web`, which each test here compares at its end. */
 const picture = (node: SimulatedNode) => {
   const { sandboxes, containers } = node.runtime.contents();
   return {
@@ -74,7 +74,7 @@ describe('a runtime that goes down', () => {
     await node.advance('3s');
     expect(node.view('web').sandbox?.attempt).toBe(1);
     expect(node.container('web')).toMatchObject({ restartCount: 1, ready: true });
-    // The old sandbox stays for the logs of what ran in it.
+    // The old sandbox is retained for the logs of its containers.
     expect(picture(node)).toEqual({ sandboxes: 2, running: ['main'] });
   });
 

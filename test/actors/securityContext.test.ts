@@ -1,4 +1,4 @@
-/** What only some runtimes can do for a pod's security, on the messages that they are sent. */
+/** Security settings of pods that only some runtimes support, tested on the messages that a runtime receives. */
 import { readFile } from 'node:fs/promises';
 import { expect, test } from '@jest/globals';
 import type { CreateContainerRequest, RunPodSandboxRequest } from '../../cri/generated/runtime.ts';
@@ -19,7 +19,7 @@ test('each pod with hostUsers: false gets its own user namespace, the same acros
     runtime: { features: { userNamespaces: true } },
   });
   await node.advance('3s');
-  // Each call was logged with the request of its kind.
+  // Each call is logged with the request of its kind.
   const sandboxes = node.calls('runPodSandbox').map(({ request }) => request as RunPodSandboxRequest);
   const users = (name: string) =>
     sandboxes.find(({ config }) => config?.metadata?.name === name)?.config?.linux?.securityContext?.namespaceOptions

@@ -4,13 +4,13 @@ import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { containerWith, podWith } from '../fakes/pods.ts';
 
-/** How long the runtime takes for what a slot is held for; long, so that nothing else counts. */
+/** Durations of the runtime calls for which a slot is held. They are long, so that nothing else matters. */
 const latency = { runPodSandbox: 1_000, createContainer: 100, startContainer: 500 };
 const CALLS = ['runPodSandbox', 'createContainer', 'startContainer'] as const;
 
 const burst = (count: number) => Array.from({ length: count }, (_, i) => podWith(`pod-${String(i).padStart(2, '0')}`));
 
-/** A node to which the pods came one after the other, at the same moment. */
+/** Starts a node that receives the pods one after the other at the same time. */
 async function nodeWith(pods: readonly Pod[], startSlots: number): Promise<SimulatedNode> {
   const node = await simulatedNode({ runtime: { latency }, config: { startSlots } });
   await node.advance('100ms');
@@ -21,7 +21,7 @@ async function nodeWith(pods: readonly Pod[], startSlots: number): Promise<Simul
   return node;
 }
 
-/** The most calls for starts that were ever under way at once. */
+/** Returns the maximum number of concurrent calls for starts. */
 function mostAtOnce(node: SimulatedNode): number {
   const spans = CALLS.flatMap((call) => node.calls(call).map(({ at }) => ({ from: at, to: at + latency[call] })));
   return Math.max(...spans.map(({ from }) => spans.filter((other) => other.from <= from && from < other.to).length));

@@ -4,7 +4,7 @@ import type * as wire from '../../cri/generated/runtime.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { containerWith, IMAGE, podWith } from '../fakes/pods.ts';
 
-/** The grace in seconds of each stop of a container. */
+/** Returns the grace period in seconds of each stop of a container. */
 const graces = (node: SimulatedNode): number[] =>
   node.calls('stopContainer').map(({ request }) => Number((request as wire.StopContainerRequest).timeout));
 
@@ -19,15 +19,18 @@ describe('graceful termination', () => {
     const behaviours = { [IMAGE]: { termAfterMs: 8_000 } };
     const node = await simulatedNode({ pods: [podWith('web')], runtime: { behaviours } });
     await node.advance('1s');
-    const asked = node.clock.now();
+    const requestedAt = node.clock.now();
     node.remove('web');
     await node.advance('5s');
     expect(graces(node)).toEqual([30]);
     expect(node.pod('web').phase).toBe('Running');
     const [pod] = node.agent.pods();
-    expect(Date.parse(pod?.metadata.deletionTimestamp ?? '')).toBe(asked + 30_000);
+    expect(Date.parse(pod?.metadata.deletionTimestamp ?? '')).toBe(requestedAt + 30_000);
     expect(pod?.metadata.deletionGracePeriodSeconds).toBe(30);
-    expect(node.view('web')).toMatchObject({ state: 'terminating.stoppingContainers.graceful', until: asked + 30_000 });
+    expect(node.view('web')).toMatchObject({
+      state: 'terminating.stoppingContainers.graceful',
+      until: requestedAt + 30_000,
+    });
     await node.advance('5s');
     expect(await node.leftovers()).toEqual([]);
   });
@@ -142,11 +145,11 @@ describe('graceful termination', () => {
     node.agent.drain().then(() => {
       drained = true;
     });
-    const asked = node.clock.now();
+    const requestedAt = node.clock.now();
     await node.advance('3s');
     expect(node.views().map(({ pod }) => pod.metadata.name)).toEqual(['slow']);
-    // As long as the last of them may take.
-    expect(node.agent.overview()).toMatchObject({ state: 'draining', until: asked + 6_000 });
+    // The time that the last pod may take.
+    expect(node.agent.overview()).toMatchObject({ state: 'draining', until: requestedAt + 6_000 });
     expect(node.agent.explainNode().answer).toMatch(/ is draining: 1 pod terminating, up to 3s$/);
     expect(drained).toBe(false);
     await node.advance('5s');

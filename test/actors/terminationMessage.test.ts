@@ -8,7 +8,7 @@ import { containerWith, podWith } from '../fakes/pods.ts';
 const AT = '2026-05-04T12:02:56.123456789Z';
 const fallsBack = { terminationMessagePolicy: 'FallbackToLogsOnError' } as const;
 
-/** A node on which the container of the pod `web` runs. */
+/** Starts a node on which the container of the pod `web` runs. */
 async function nodeWith(container: Partial<Container>, spec = {}): Promise<SimulatedNode> {
   const pod = podWith('web', { containers: [containerWith('main', container)], restartPolicy: 'Never', ...spec });
   const node = await simulatedNode({ pods: [pod] });

@@ -7,7 +7,7 @@ const fail = () => {
   throw new Error('full');
 };
 
-/** A node that runs a pod while one of those that look on throws each time. */
+/** Starts a node that runs a pod while one of its observers always throws. */
 async function watchedNode(options: SimulatedNodeOptions = {}) {
   const node = await simulatedNode({ pods: [podWith('web')], ...options });
   await node.advance('3s');
@@ -29,13 +29,13 @@ describe('an observer that throws changes nothing, and its error is reported', (
 
   test('subscriber', async () => {
     const node = await watchedNode();
-    const heard: (string | undefined)[] = [];
+    const notifiedPods: (string | undefined)[] = [];
     node.agent.subscribe(fail);
-    node.agent.subscribe(({ pod }) => void heard.push(pod.metadata.name));
+    node.agent.subscribe(({ pod }) => void notifiedPods.push(pod.metadata.name));
     node.apply(podWith('late'));
     await node.advance('3s');
     expect(node.pod('late').phase).toBe('Running');
-    expect(heard).toContain('late');
+    expect(notifiedPods).toContain('late');
     expect(new Set(node.errors)).toEqual(new Set(['subscriber: Error: full']));
   });
 });

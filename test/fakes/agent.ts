@@ -11,14 +11,14 @@ import type { AgentPort, NodeSummary, PodPaths, StreamEndpoint, StreamRequest } 
 import { aNode } from '../kubernetes/nodes.ts';
 import { nodeView, type ShownPod, seenPod } from '../kubernetes/views.ts';
 
-/** A node agent whose pods are what a test says they are. */
+/** A fake node agent whose pods are set by the test. */
 export interface FakeAgent extends AgentPort {
-  /** Brings a pod, or changes it, and tells all subscribers. */
+  /** Adds or updates a pod, and notifies all subscribers. */
   show(view: ShownPod): void;
   remove(view: ShownPod): void;
-  /** What the node's machines tell now. */
+  /** Records an event, as the machines of the node do. */
   readonly record: EventRecorder['record'];
-  /** Changes what the node says of itself. */
+  /** Updates the summary of the node. */
   become(node: Partial<NodeSummary>): void;
   readonly subscribers: () => number;
 }
@@ -26,7 +26,7 @@ export interface FakeAgent extends AgentPort {
 const SOCKET = 'unix:///run/containerd/containerd.sock';
 const runtime = { name: 'containerd', version: 'v1.6.20', state: 'ready', since: 0 };
 
-/** As the chart of the node has them. */
+/** The tags of each state in the state chart of the node. */
 const TAGS: Readonly<Record<string, readonly string[]>> = {
   starting: ['working', 'beginning'],
   awaitingSources: ['waiting', 'beginning'],
@@ -35,7 +35,9 @@ const TAGS: Readonly<Record<string, readonly string[]>> = {
   draining: ['working', 'ending'],
 };
 
-/** An agent with the views' pods; a pod's status is computed as the node would, at the time `now`. */
+/**
+ * Creates an agent with the pods of the views. The status of a pod is computed as the node does it, at the time `now`.
+ */
 export function fakeAgent(options: {
   now: number;
   views?: readonly ShownPod[];
@@ -43,13 +45,13 @@ export function fakeAgent(options: {
   stream?: (request: StreamRequest) => StreamEndpoint | Promise<StreamEndpoint>;
   podLogs?: string;
   places?: Partial<PodPaths>;
-  /** How the log of any container ends. */
+  /** The tail of the log of every container. */
   latestLog?: LogTail;
-  /** Called when the runtime is listed on request. */
+  /** Called when a list of the runtime is requested. */
   onConfirm?: () => void;
   readonly images?: readonly ImageUse[];
   readonly evictionFigures?: EvictionFigures;
-  /** The summary of what is used; undefined if it is not measured. */
+  /** Returns the stats summary. Undefined if the node does not measure its usage. */
   usage?: () => object;
 }): FakeAgent {
   const views = new Map((options.views ?? []).map((view) => [view.pod.metadata.uid, view]));

@@ -1,6 +1,6 @@
 import type { CgroupFacts } from '../../cri/nodeDescription.ts';
 
-/** Cgroups as the kubelet's defaults have them, on a host of cgroup v1 without huge pages. */
+/** Cgroup settings with the kubelet's defaults, on a host with cgroup v1 and without huge pages. */
 export const cgroupFacts: CgroupFacts = {
   perQos: true,
   version: 'v1',

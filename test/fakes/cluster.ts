@@ -14,13 +14,16 @@ import { connectionRefused } from './toldTransport.ts';
 const ADMIN: User = { name: 'admin', groups: ['system:masters'] };
 const nodeUser = (name: string): User => ({ name: `system:node:${name}`, groups: ['system:nodes'] });
 
-/** Carries requests to an API in memory. */
+/** A transport that sends requests to an API server in memory. */
 export class MemoryTransport implements KubeTransport {
-  /** What was asked, in order. */
+  /** All requests, in order. */
   readonly requests: KubeRequest[] = [];
-  /** While it is away no request reaches the server, and no watch goes on. */
+  /**
+   * Whether the server is unreachable, so that every request is refused. Open watches remain open until `cut` is
+   * called.
+   */
   isAway = false;
-  /** How often its connections were given up. */
+  /** Number of times that the client has reset its connections. */
   resets = 0;
   readonly #api: Pick<Api, 'respond'>;
   readonly #user: User;
@@ -35,9 +38,9 @@ export class MemoryTransport implements KubeTransport {
     this.requests.push(request);
     if (this.isAway) throw connectionRefused();
     const { method, path: url, headers, body = '' } = request;
-    const asked = { method, url, headers: new Map(Object.entries(headers)), body, user: this.#user };
-    const answer = await unlessAborted(this.#api.respond(asked), signal);
-    return { code: answer.code, headers: answer.headers, body: this.#bodyOf(answer, signal) };
+    const apiRequest = { method, url, headers: new Map(Object.entries(headers)), body, user: this.#user };
+    const response = await unlessAborted(this.#api.respond(apiRequest), signal);
+    return { code: response.code, headers: response.headers, body: this.#bodyOf(response, signal) };
   }
 
   reset(): void {
@@ -49,14 +52,14 @@ export class MemoryTransport implements KubeTransport {
     this.cut();
   }
 
-  /** Every watch breaks. */
+  /** Breaks all watches. */
   cut(): void {
     for (const cut of [...this.#cuts]) cut();
   }
 
-  async *#bodyOf(answer: ApiResponse, signal: AbortSignal): AsyncGenerator<string> {
-    if ('body' in answer) {
-      yield String(answer.body);
+  async *#bodyOf(response: ApiResponse, signal: AbortSignal): AsyncGenerator<string> {
+    if ('body' in response) {
+      yield String(response.body);
       return;
     }
     const lines: string[] = [];
@@ -70,7 +73,7 @@ export class MemoryTransport implements KubeTransport {
     this.#cuts.add(cut);
     const onAbort = () => ended(new Error('aborted'));
     signal.addEventListener('abort', onAbort, { once: true });
-    const stop = answer.start(
+    const stop = response.start(
       (line) => {
         lines.push(line);
         wake();
@@ -98,7 +101,7 @@ export class MemoryTransport implements KubeTransport {
 export interface Cluster {
   readonly api: Api;
   readonly transport: MemoryTransport;
-  /** The node's client. */
+  /** The client of the node. */
   readonly client: KubeClient;
   readonly pods: PodCache;
   readonly leaseClient: KubeClient;
@@ -111,7 +114,7 @@ export interface Cluster {
   readonly providerId: string;
   readonly createsNode: boolean;
   readonly attachesByController: boolean;
-  /** Asks as an administrator; gives the object of the answer, or throws what it says. */
+  /** Sends a request as an administrator. Returns the object of the response, or throws its message. */
   ask(method: string, path: string, body?: object, contentType?: string): Promise<Record<string, unknown>>;
 }
 
@@ -121,9 +124,9 @@ export function cluster(clock: Clock, nodeName = 'node-1'): Cluster {
   const client = new KubeClient({ transport, clock, userAgent: 'statelet/test' });
   const ask: Cluster['ask'] = async (method, url, body, contentType = 'application/json') => {
     const headers = new Map([['content-type', contentType]]);
-    const answer = await api.respond({ method, url, headers, body: body ? JSON.stringify(body) : '', user: ADMIN });
-    const object = JSON.parse('body' in answer ? String(answer.body) : '{}');
-    if (answer.code >= 400) throw new Error(`${answer.code}: ${object.message}`);
+    const response = await api.respond({ method, url, headers, body: body ? JSON.stringify(body) : '', user: ADMIN });
+    const object = JSON.parse('body' in response ? String(response.body) : '{}');
+    if (response.code >= 400) throw new Error(`${response.code}: ${object.message}`);
     return object;
   };
   const host = {

@@ -4,7 +4,10 @@ import type { CallName } from '../../cri/simulated/faults/callNames.ts';
 import { inProcessCri } from '../../cri/simulated/inProcessCri.ts';
 import type { SimulatedRuntime } from '../../cri/simulated/runtime.ts';
 
-/** When an agent is to die: at its nth call, which the runtime gives up (`undone`) or does all the same (`unheard`). */
+/**
+ * The call at which an agent dies, counted from 1. The runtime does not execute it (`undone`), or executes it but the
+ * response is lost (`unheard`).
+ */
 export interface Death {
   readonly atCall: number;
   readonly callIs: 'undone' | 'unheard';
@@ -18,10 +21,13 @@ export interface ConnectionOptions {
   readonly onDeath: () => void;
 }
 
-/** One agent's way to the runtime: it can be cut at any call, and from then on no call goes out or comes back. */
+/**
+ * The connection of one agent to the runtime. It can be cut at any call. After that no request is sent and no response
+ * received.
+ */
 export interface Connection {
   readonly cri: Cri;
-  /** The calls that the agent has made, the first one first. */
+  /** The calls of the agent, in order. */
   readonly calls: readonly CallName[];
   readonly cut: () => void;
 }
@@ -61,7 +67,7 @@ export function connect({ runtime, eventStream, death, onDeath }: ConnectionOpti
   const through = Object.fromEntries(
     Object.entries(cri).map(([name, make]) => [
       name,
-      // The two that are no calls are replaced below.
+      // The two properties that are not calls are replaced below.
       (request: never, options: CallOptions) => call(name as CallName, make as CriCall<never, never>, request, options),
     ]),
   );
@@ -79,7 +85,7 @@ export function connect({ runtime, eventStream, death, onDeath }: ConnectionOpti
   };
 }
 
-/** An answer that nobody hears: what became of the call is settled at the runtime. */
+/** Returns a promise that never settles. The result of the call remains visible at the runtime. */
 function forever(call?: Promise<unknown>): Promise<never> {
   call?.catch(() => {});
   return new Promise(() => {});

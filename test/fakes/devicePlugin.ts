@@ -1,4 +1,4 @@
-/** A device plugin with sockets of its own, as its authors write one: it shares no code with the node. */
+/** A device plugin with its own sockets, as the author of a plugin would write it. It shares no code with the node. */
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 import {
   Client,
@@ -20,26 +20,26 @@ export interface FakePluginOptions {
   readonly resource: string;
   readonly devices: readonly FakeDevice[];
   readonly preStart?: boolean;
-  /** The devices that it prefers, in this order. */
+  /** The preferred devices, in order of preference. */
   readonly prefers?: readonly string[];
-  /** The device node that each device is in a container. */
+  /** The path of the device node that a container gets for each device. */
   readonly hostPath?: string;
-  /** The name of a CDI device for each device, before the device's id. */
+  /** The kind of the CDI devices. The CDI name of a device is this kind followed by the ID of the device. */
   readonly cdiKind?: string;
-  /** A file that a container of its devices gets, at the same path. */
+  /** A file that is mounted into each container with devices, at the same path. */
   readonly mount?: string;
-  /** Why no allocation succeeds. */
+  /** The error of every allocation. */
   readonly refusal?: string;
-  /** Error of a request for the options of the plugin. */
+  /** The error of each request for the options of the plugin. */
   readonly optionsError?: string;
-  /** Error of a request for the devices of the plugin. */
+  /** The error of each request for the devices of the plugin. */
   readonly listError?: string;
-  /** Duration of an allocation. */
+  /** Duration of an allocation in milliseconds. */
   readonly allocationMs?: number;
   readonly version?: string;
 }
 
-/** A call that the node has made. */
+/** A call from the node to the plugin. */
 export interface PluginCall {
   readonly method: 'Allocate' | 'GetPreferredAllocation' | 'PreStartContainer' | 'ListAndWatch';
   readonly devices: readonly string[];
@@ -53,7 +53,7 @@ export interface FakeDevicePlugin {
   readonly notifications: { readonly isRegistered: boolean; readonly error: string }[];
   /** Reports these devices from now on. */
   list(devices: readonly FakeDevice[]): void;
-  /** Registers with the node; rejects with the node's answer. */
+  /** Registers the plugin with the node. Rejects with the error of the node. */
   register(): Promise<void>;
   close(): void;
 }
@@ -70,7 +70,7 @@ function encodeDevices(devices: readonly FakeDevice[]): Buffer {
       writer.uint32(text(3)).fork();
       for (const node of numaNodes) {
         writer.uint32(text(1)).fork();
-        // A zero is the default, which protobuf leaves out.
+        // Protobuf omits 0, because it is the default value.
         if (node !== 0) writer.uint32(8).int64(node);
         writer.join();
       }
@@ -118,7 +118,7 @@ function encodeAllocation({ resource, hostPath, cdiKind, mount }: FakePluginOpti
   return done(writer.join());
 }
 
-/** The texts of a message by field, and the numbers of its last varints. */
+/** Returns the strings of a message by field number, and the last integer of each varint field. */
 function decode(bytes: Uint8Array): { texts: Map<number, string[]>; numbers: Map<number, number> } {
   const reader = new BinaryReader(bytes);
   const [texts, numbers] = [new Map<number, string[]>(), new Map<number, number>()];
@@ -130,7 +130,7 @@ function decode(bytes: Uint8Array): { texts: Map<number, string[]>; numbers: Map
   return { texts, numbers };
 }
 
-/** The first embedded message of a message. */
+/** Returns the first embedded message of a message. */
 function first(bytes: Uint8Array): Uint8Array {
   const reader = new BinaryReader(bytes);
   return reader.pos < reader.len && reader.tag() ? reader.bytes() : new Uint8Array();
@@ -147,14 +147,14 @@ const method = (name: string, responseStream = false, service = 'v1beta1.DeviceP
   responseDeserialize: same,
 });
 
-/** Serves a plugin on `socketName` in the directory; `register` makes it known. */
+/** Serves a plugin on `socketName` in the directory. `register` registers it with the node. */
 export async function startDevicePlugin(
   directory: string,
   options: FakePluginOptions,
   { socketName = 'plugin.sock', onCall = () => {} }: { socketName?: string; onCall?: (call: PluginCall) => void } = {},
 ): Promise<FakeDevicePlugin> {
   const calls: PluginCall[] = [];
-  const told = (call: PluginCall) => {
+  const recordCall = (call: PluginCall) => {
     calls.push(call);
     onCall(call);
   };
@@ -171,7 +171,7 @@ export async function startDevicePlugin(
           (error: Error) => callback({ code: status.UNKNOWN, details: error.message }),
         );
   const listAndWatch: handleServerStreamingCall<Buffer, Buffer> = (call) => {
-    told({ method: 'ListAndWatch', devices: [] });
+    recordCall({ method: 'ListAndWatch', devices: [] });
     if (options.listError !== undefined)
       return void call.emit('error', { code: status.UNKNOWN, details: options.listError });
     streams.add(call);
@@ -198,7 +198,7 @@ export async function startDevicePlugin(
       prefer: unary((request) => {
         const { texts, numbers } = decode(first(request));
         const [available = [], mustInclude = [], size = 0] = [texts.get(1), texts.get(2), numbers.get(3)];
-        told({ method: 'GetPreferredAllocation', devices: available, mustInclude, size });
+        recordCall({ method: 'GetPreferredAllocation', devices: available, mustInclude, size });
         const writer = new BinaryWriter();
         writer.uint32(text(1)).fork();
         for (const id of (options.prefers ?? []).filter((each) => available.includes(each)).slice(0, size))
@@ -207,14 +207,14 @@ export async function startDevicePlugin(
       }),
       allocate: unary(async (request) => {
         const ids = decode(first(request)).texts.get(1) ?? [];
-        told({ method: 'Allocate', devices: ids });
+        recordCall({ method: 'Allocate', devices: ids });
         if (options.allocationMs !== undefined)
           await new Promise((resolve) => setTimeout(resolve, options.allocationMs));
         if (options.refusal !== undefined) throw new Error(options.refusal);
         return encodeAllocation(options, ids);
       }),
       preStart: unary((request) => {
-        told({ method: 'PreStartContainer', devices: decode(request).texts.get(1) ?? [] });
+        recordCall({ method: 'PreStartContainer', devices: decode(request).texts.get(1) ?? [] });
         return Buffer.alloc(0);
       }),
     },

@@ -1,6 +1,7 @@
 /**
- * A device plugin as a process: `node devicePluginProgram.ts DIRECTORY OPTIONS`, the options as JSON. Registers as soon as
- * the node listens, and again after the node's restart, which removes the plugin's socket. Writes each call as a line.
+ * A device plugin as a process: `node devicePluginProgram.ts DIRECTORY OPTIONS`, with the options as JSON. It registers
+ * as soon as the node listens, and again after each restart of the node, which removes the socket of the plugin. It
+ * writes one line per call.
  */
 import { existsSync } from 'node:fs';
 import { type FakeDevicePlugin, startDevicePlugin } from './devicePlugin.ts';

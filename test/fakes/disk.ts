@@ -1,24 +1,24 @@
-/** A disk in memory on which one of the calls of a story goes wrong, each in its turn. */
+/** A disk in memory on which a single call of a scenario fails. */
 import { seededRandom } from '../../cri/simulated/objects/ids.ts';
 import { FaultInjector, type FileCall, type FileFault } from '../../host/simulated/faultyCalls.ts';
 import type { Gate } from '../../host/simulated/gate.ts';
 import { MemoryDisk } from '../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../host/simulated/memoryFiles.ts';
 
-/** The one call that goes wrong: by its number, from 0. */
+/** The call that fails, by its number counted from 0. */
 export interface Trouble {
   readonly at: number;
   readonly fault: FileFault;
 }
 
-/** A disk as it is seen by one who may meet trouble, and by others. */
+/** A disk with two views: one whose calls can fail, and one without faults. */
 export class TroubledDisk {
   readonly disk: MemoryDisk;
-  /** Those of the story. */
+  /** The files of the scenario, whose calls can fail. */
   readonly files: MemoryFiles;
-  /** For what is mounted in the story: its calls count as well. */
+  /** The gate for mounts in the scenario. Their calls are counted, and can fail, as well. */
   readonly gate: Gate;
-  /** Without trouble: as a later process has them, or who looks on. */
+  /** The same files without faults, as a later process or an observer sees them. */
   readonly sound: MemoryFiles;
   readonly calls: FileCall[] = [];
   #trouble: Trouble | undefined;
@@ -32,13 +32,16 @@ export class TroubledDisk {
     this.gate = ({ name, about, writes }, act) => calls.run({ call: name, path: about, writes }, act);
   }
 
-  /** Counts the calls anew. After one that hangs all others hang as well: the process has died. */
+  /**
+   * Sets the fault, and restarts the count of calls at 0. After a call that hangs all later ones hang as well, because
+   * the process has died.
+   */
   meet(trouble: Trouble | undefined): void {
     this.calls.length = 0;
     this.#trouble = trouble;
   }
 
-  /** Lets the power fail; of what was not synced the seed decides. */
+  /** Simulates a power failure. The seed determines which unsynced data is lost. */
   cutPower(seed: number): void {
     this.disk.cutPower(seededRandom(seed));
   }
@@ -52,7 +55,7 @@ export class TroubledDisk {
   }
 }
 
-/** All that can go wrong with a call at a disk. */
+/** Returns the failures that are possible for a call. */
 export function failuresOf({ call, writes }: FileCall): Extract<FileFault, { readonly code: unknown }>[] {
   const codes = [
     'EIO',
@@ -63,5 +66,5 @@ export function failuresOf({ call, writes }: FileCall): Extract<FileFault, { rea
   return [...codes.map((code) => ({ code })), ...late];
 }
 
-/** The ways in which a process dies at a call. */
+/** The two ways in which a process can die at a call: before and after the call has taken effect. */
 export const deaths: readonly FileFault[] = [{ hangs: true }, { hangs: true, done: true }];

@@ -1,4 +1,4 @@
-/** A reflector over a server whose every answer a test says beforehand, and what it tells. */
+/** A reflector on a server with scripted responses, and everything that the reflector reports. */
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { yieldToEventLoop } from '../../base/async/yieldToEventLoop.ts';
 import { KubeClient } from '../../kubeclient/client.ts';
@@ -7,8 +7,8 @@ import { type KubeObject, Reflector, type ReflectorOptions, type ReflectorState 
 import { type Reply, ToldTransport, ToldWatch } from './toldTransport.ts';
 
 const PATH = '/api/v1/pods';
-/** No test sends more events at once. */
-const MOST_TOLD = 10;
+/** Maximum number of events that a test sends at once. */
+const MAX_EVENTS = 10;
 export const FIRST_END = { 'k8s.io/initial-events-end': 'true' };
 
 export const object = (name: string, version: number, uid = `${name}-uid`) => ({
@@ -20,7 +20,7 @@ export const bookmark = (version: number, annotations: object = {}) => ({
   metadata: { resourceVersion: String(version), annotations },
 });
 
-/** A watch that has told what there is at first. */
+/** Returns a watch that has sent the existing objects and the end of its initial events. */
 export function watchOf(version: number, ...objects: readonly object[]): ToldWatch {
   const watch = new ToldWatch();
   for (const each of objects) watch.tell('ADDED', each);
@@ -31,23 +31,23 @@ export function watchOf(version: number, ...objects: readonly object[]): ToldWat
 const named = (objects: readonly KubeObject[]) =>
   objects.map(({ metadata: { name, resourceVersion } }) => `${name}@${resourceVersion}`);
 
-/** Waits until all events that were sent have been read. Each of several events takes a turn of the event loop. */
+/** Waits until all events that were sent have been read. Each event takes a turn of the event loop. */
 export async function untilRead(clock: SimulatedClock): Promise<void> {
   await clock.advance(0);
-  for (let turn = 0; turn < MOST_TOLD; turn += 1) await yieldToEventLoop();
+  for (let turn = 0; turn < MAX_EVENTS; turn += 1) await yieldToEventLoop();
   await clock.advance(0);
 }
 
 export const follow = (...replies: readonly Reply[]) => followPrepared(undefined, ...replies);
 
-/** The reflector awaits `prepare` for each object of a watch. */
+/** Starts a reflector that awaits `prepare` for each object of a watch. */
 export async function followPrepared(prepare: ReflectorOptions['prepare'], ...replies: readonly Reply[]) {
   const clock = new SimulatedClock();
   const transport = new ToldTransport(...replies);
   const client = new KubeClient({ transport, clock, userAgent: 'statelet/test' });
   const controller = new AbortController();
   const sets: string[][] = [];
-  /** The UIDs of each set. */
+  /** The UIDs in each reported set. */
   const uids: string[][] = [];
   const steps: ReflectorState[] = [];
   const problems: string[] = [];
@@ -69,7 +69,7 @@ export async function followPrepared(prepare: ReflectorOptions['prepare'], ...re
   }).run();
   const heard = () => untilRead(clock);
   await heard();
-  /** The queries of what was asked. */
+  /** Returns the query parameters of each request. */
   const queries = () =>
     transport.requests.map(({ path }) => Object.fromEntries(new URLSearchParams(path.split('?')[1])));
   return { heard, clock, transport, controller, running, sets, uids, steps, problems, queries };

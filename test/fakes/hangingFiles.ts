@@ -1,4 +1,4 @@
-/** Files in memory of which single calls hang until they are let go, or fail. */
+/** Files in memory on which individual calls hang until they are released, or fail. */
 import type { OpenFile } from '../../host/files/fileSystem.ts';
 import { fileError } from '../../host/simulated/fileError.ts';
 import type { MemoryDisk } from '../../host/simulated/memoryDisk.ts';
@@ -6,21 +6,21 @@ import { MemoryFiles } from '../../host/simulated/memoryFiles.ts';
 
 type Call = 'open' | 'writeFile' | 'sync' | 'close' | 'rename' | 'rm';
 
-interface Held {
+interface Rule {
   readonly call: Call;
   readonly path: RegExp;
   times: number;
-  /** Without one it fails. */
-  readonly goOn: Promise<void> | undefined;
+  /** Undefined if the call fails instead of hanging. */
+  readonly released: Promise<void> | undefined;
 }
 
 export class HangingFiles extends MemoryFiles {
   override readonly threadCount = 4;
-  /** How many calls hang now. */
+  /** Number of calls that currently hang. */
   hanging = 0;
-  /** What was put in its place, in that order. */
+  /** The target paths of all renames, in order. */
   readonly renamed: string[] = [];
-  readonly #held: Held[] = [];
+  readonly #rules: Rule[] = [];
 
   constructor(disk: MemoryDisk) {
     super(disk);
@@ -36,16 +36,16 @@ export class HangingFiles extends MemoryFiles {
     };
   }
 
-  /** Lets so many of these calls hang, before they do anything; what it gives lets them go on. */
+  /** Makes the next `times` matching calls hang before they take effect. The returned function releases them. */
   hold(call: Call, path: RegExp, times = 1): () => void {
-    const { promise: goOn, resolve } = Promise.withResolvers<void>();
-    this.#held.push({ call, path, times, goOn });
+    const { promise: released, resolve } = Promise.withResolvers<void>();
+    this.#rules.push({ call, path, times, released });
     return resolve;
   }
 
-  /** Lets one of these calls fail, before it does anything. */
+  /** Makes the next matching call fail before it takes effect. */
   failOnce(call: Call, path: RegExp): void {
-    this.#held.push({ call, path, times: 1, goOn: undefined });
+    this.#rules.push({ call, path, times: 1, released: undefined });
   }
 
   override async open(path: string, flags: string | number, mode?: number): Promise<OpenFile> {
@@ -66,12 +66,12 @@ export class HangingFiles extends MemoryFiles {
   }
 
   async #pass(call: Call, path: string): Promise<void> {
-    const held = this.#held.find((each) => each.call === call && each.times > 0 && each.path.test(path));
-    if (held === undefined) return;
-    held.times -= 1;
-    if (held.goOn === undefined) throw fileError('EIO', call, path);
+    const rule = this.#rules.find((each) => each.call === call && each.times > 0 && each.path.test(path));
+    if (rule === undefined) return;
+    rule.times -= 1;
+    if (rule.released === undefined) throw fileError('EIO', call, path);
     this.hanging += 1;
-    await held.goOn;
+    await rule.released;
     this.hanging -= 1;
   }
 }

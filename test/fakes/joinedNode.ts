@@ -1,4 +1,4 @@
-/** A simulated node of a cluster whose API server is in memory. */
+/** A simulated node in a cluster whose API server is in memory. */
 import { type Cluster, cluster } from './cluster.ts';
 import { type SimulatedNode, type SimulatedNodeOptions, simulatedNode } from './node.ts';
 import { IMAGE } from './pods.ts';
@@ -9,28 +9,31 @@ export interface JoinedNode extends Cluster {
   readonly node: SimulatedNode;
 }
 
-/** It has been registered, and reads its static pods from files. `prepare` comes before it starts. */
+/**
+ * Starts a node that reads its static pods from files, and waits until it is registered. `prepare` is called before the
+ * start.
+ */
 export async function joinedNode(
   options: Omit<SimulatedNodeOptions, 'clusterOf'> = {},
   prepare: (cluster: Cluster) => void = () => {},
 ): Promise<JoinedNode> {
-  const made: { cluster?: Cluster } = {};
+  const created: { cluster?: Cluster } = {};
   const node = await simulatedNode({
     fromFiles: true,
     ...options,
     clusterOf: (clock) => {
-      made.cluster = cluster(clock);
-      prepare(made.cluster);
-      return made.cluster;
+      created.cluster = cluster(clock);
+      prepare(created.cluster);
+      return created.cluster;
     },
   });
-  if (made.cluster === undefined) throw new Error('the node has no cluster');
-  await made.cluster.ask('POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } });
+  if (created.cluster === undefined) throw new Error('the node has no cluster');
+  await created.cluster.ask('POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } });
   await node.advance('1s');
-  return { ...made.cluster, node };
+  return { ...created.cluster, node };
 }
 
-/** A pod that is bound to the node. */
+/** Returns the manifest of a pod that is bound to the node. */
 export const boundPod = (name: string, spec: object = {}) => ({
   metadata: { name },
   spec: {

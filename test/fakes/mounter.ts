@@ -1,4 +1,4 @@
-/** Mounts of a test that mounts nothing: the directory itself holds what the file system would. */
+/** A fake mounter that mounts nothing. The mount point itself contains the files that the file system would. */
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hostMounter } from '../../volume/mount/hostMounter.ts';

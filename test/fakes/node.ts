@@ -1,4 +1,6 @@
-/** The whole node agent over the simulated runtime: real machines, services and disk, simulated time and containers. */
+/**
+ * The complete node agent on the simulated runtime: real machines, services and disk, simulated time and containers.
+ */
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,22 +29,25 @@ import { type Connection, connect, type Death } from './connection.ts';
 import { IMAGE } from './pods.ts';
 
 export interface SimulatedNodeOptions {
-  /** What the source wants from the start. */
+  /** The pods that the source wants from the start. */
   readonly pods?: readonly Pod[];
-  /** Static pods are read from real files in `manifestDir` instead. */
+  /** Whether static pods are read from real files in `manifestDir` instead. */
   readonly fromFiles?: boolean;
   readonly runtime?: Partial<Omit<SimulatedRuntimeOptions, 'clock'>>;
-  /** Whether the runtime has an event stream; it has one when absent. */
+  /** Whether the runtime has an event stream. Default: true. */
   readonly eventStream?: boolean;
   readonly config?: NextConfig;
-  /** Whether the source says nothing until the first `apply`, `remove` or `tellSource`. */
+  /** Whether the source reports nothing until the first `apply`, `remove` or `tellSource`. */
   readonly silentSource?: boolean;
   readonly death?: Death;
-  /** Stands between the agent and the disk. */
+  /** Wraps the store of the agent. */
   readonly store?: (real: NodeStore) => NodeStore;
-  /** Makes the cluster that the node belongs to, on its clock; what it keeps on disk is in the directory. */
+  /**
+   * Creates the cluster of the node on the clock of the node. The directory is for files that the cluster stores on
+   * disk.
+   */
   readonly clusterOf?: (clock: SimulatedClock, directory: string) => NonNullable<NodeParts['cluster']>;
-  /** What else is swapped, and who looks on besides the test. */
+  /** Replaced parts of the node, and additional observers. */
   readonly parts?: Omit<NodeParts, 'cri' | 'clock' | 'openStore' | 'onError' | 'onManifestProblem'>;
 }
 
@@ -52,7 +57,7 @@ const NODE_NAME = 'node-1';
 const HOST_IP = '192.0.2.1';
 const nodes: SimulatedNode[] = [];
 
-/** Starts a node; it ends with the test. Nothing has happened yet but the start itself. */
+/** Starts a node, which stops at the end of the test. When this returns, nothing has happened but the start itself. */
 export async function simulatedNode(options: SimulatedNodeOptions = {}): Promise<SimulatedNode> {
   const directory = await mkdtemp(join(tmpdir(), 'statelet-node-'));
   const node = new SimulatedNode(directory, options);
@@ -70,11 +75,11 @@ export class SimulatedNode {
   readonly clock = new SimulatedClock();
   readonly runtime: SimulatedRuntime;
   readonly manifestDir: string;
-  /** What has entered the present agent's actors. */
+  /** The inputs of the actors of the current agent. */
   entries: RecordedInput[] = [];
-  /** What services threw and feeds met. */
+  /** The errors that services threw and feeds reported. */
   readonly errors: string[] = [];
-  /** What was wrong with manifests. */
+  /** The reported problems of manifests. */
   readonly manifestProblems: string[] = [];
   readonly #directory: string;
   readonly #options: SimulatedNodeOptions;
@@ -97,7 +102,7 @@ export class SimulatedNode {
     for (const pod of options.pods ?? []) this.#wanted.set(pod.metadata.name, pod);
   }
 
-  /** A new agent over the same runtime, disk and source, as after a crash; the old one must be dead. */
+  /** Starts a new agent on the same runtime, disk and source, as after a crash. The previous agent must be dead. */
   async startAgent(death?: Death): Promise<void> {
     const { silentSource = false, fromFiles, eventStream = true } = this.#options;
     const parts = { ...this.#options.parts, ...this.#nextParts };
@@ -114,7 +119,7 @@ export class SimulatedNode {
       clock: this.clock,
       openStore: (...where) => this.#openStore(...where),
       inspect: (event) => {
-        // Every actor here is one of xstate's own.
+        // All actors here are XState actors.
         const ref = event.actorRef as AnyActorRef;
         if (ref._parent === undefined) this.#root = ref;
         parts.inspect?.(event);
@@ -130,13 +135,13 @@ export class SimulatedNode {
     this.#agent.start();
   }
 
-  /** What has not been written when the agent is gone is lost, as after a SIGKILL. */
+  /** The killed agent does not write what is still pending, as after a SIGKILL. */
   async #openStore(...where: Parameters<typeof openNodeStore>): ReturnType<typeof openNodeStore> {
     const { store, durable } = await openNodeStore(...where);
     return { store: { ...(this.#options.store?.(store) ?? store), close: async () => {} }, durable };
   }
 
-  /** The agent is gone at once, and everything else is as it was, as after a SIGKILL. */
+  /** Kills the agent at once, and leaves everything else unchanged, as after a SIGKILL. */
   killAgent(): void {
     this.#connection?.cut();
     void this.#agent?.stop();
@@ -150,34 +155,34 @@ export class SimulatedNode {
     await this.startAgent(death);
   }
 
-  /** What the next agent is told otherwise. */
+  /** Changes the configuration for the next agent. */
   reconfigure(config: NextConfig): void {
     this.#nextConfig = config;
   }
 
-  /** What is swapped for the next agent. */
+  /** Replaces parts for the next agent. */
   withParts(parts: SimulatedNodeOptions['parts']): void {
     this.#nextParts = parts;
   }
 
-  /** The source wants these pods, in this version, from now on. */
+  /** Adds these pods to the source, or updates them. */
   apply(...pods: readonly Pod[]): void {
     for (const pod of pods) this.#wanted.set(pod.metadata.name, pod);
     this.#tellSource();
   }
 
-  /** The source does not want these pods any more. */
+  /** Removes these pods from the source. */
   remove(...names: readonly string[]): void {
     for (const name of names) this.#wanted.delete(name);
     this.#tellSource();
   }
 
-  /** The source tells its full set again. */
+  /** Makes the source report its full set again. */
   tellSource(): void {
     this.#tellSource();
   }
 
-  /** Moves time on: `20s`, `500ms`, `2m`. */
+  /** Advances time by a duration, e.g. `20s`, `500ms` or `2m`. */
   advance(duration: string): Promise<void> {
     return this.clock.advance(milliseconds(duration));
   }
@@ -190,7 +195,7 @@ export class SimulatedNode {
     return present(this.#agent, 'agent');
   }
 
-  /** The calls that the present, or last, agent has made. */
+  /** The calls of the current agent or, if it is dead, of the last one. */
   get agentCalls(): readonly CallName[] {
     return this.#connection?.calls ?? [];
   }
@@ -199,13 +204,13 @@ export class SimulatedNode {
     return this.views().some(({ pod }) => pod.metadata.name === name);
   }
 
-  /** The status of a pod; of several with its name the last. */
+  /** Returns the status of a pod, or of the last pod if several have the name. */
   pod(name: string): PodStatus {
-    const found = this.agent.pods().findLast(({ metadata }) => metadata.name === name);
-    return present(found?.status, `pod ${name}`);
+    const match = this.agent.pods().findLast(({ metadata }) => metadata.name === name);
+    return present(match?.status, `pod ${name}`);
   }
 
-  /** What the node's actors show of its pods. */
+  /** Returns the pods as the actors of the node show them. */
   views(): ShownPod[] {
     return Array.from(this.agent.trees(), ([uid, tree]) => {
       const ref: PodRef | undefined = this.#root?.getSnapshot().children[`pod/${uid}`];
@@ -230,11 +235,11 @@ export class SimulatedNode {
     );
   }
 
-  /** The status of a container, whatever its role. */
+  /** Returns the status of a container or an init container. */
   container(pod: string, name = 'main'): ContainerStatus {
     const { initContainerStatuses = [], containerStatuses = [] } = this.pod(pod);
-    const found = [...initContainerStatuses, ...containerStatuses].find((status) => status.name === name);
-    return present(found, `container ${name} of pod ${pod}`);
+    const match = [...initContainerStatuses, ...containerStatuses].find((status) => status.name === name);
+    return present(match, `container ${name} of pod ${pod}`);
   }
 
   containerView(pod: string, name = 'main'): ShownPod['containers'][number] {
@@ -244,7 +249,7 @@ export class SimulatedNode {
     );
   }
 
-  /** The id of a container at the runtime. */
+  /** Returns the ID of a container at the runtime. */
   containerId(pod: string, name = 'main'): string {
     return present(this.containerView(pod, name).containerId, `container of ${pod}/${name} at the runtime`);
   }
@@ -253,7 +258,7 @@ export class SimulatedNode {
     return present(this.view(pod).sandbox?.id, `sandbox of ${pod}`);
   }
 
-  /** The calls that have arrived at the runtime, of these kinds only. */
+  /** Returns the calls of these kinds that have reached the runtime. */
   calls(...kinds: readonly CallName[]): readonly LoggedCall[] {
     return this.runtime.calls.filter(({ call }) => kinds.includes(call));
   }
@@ -262,7 +267,7 @@ export class SimulatedNode {
     return join(this.#directory, ...parts);
   }
 
-  /** Everything that a node without pods should not have: at the runtime, on disk, in the agent. */
+  /** Returns everything that a node without pods should not have: at the runtime, on disk and in the agent. */
   async leftovers(): Promise<string[]> {
     const { sandboxes, containers } = this.runtime.contents();
     const folders = [
@@ -324,7 +329,7 @@ export class SimulatedNode {
     };
   }
 
-  /** What the agent knows of its node. */
+  /** The description of the node that the agent has. */
   get facts(): NodeDescription {
     const config = completeConfig(this.#config);
     return { ...config, hostIps: currentAddresses(config.hostIps) };
@@ -335,7 +340,7 @@ const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
 function milliseconds(duration: string): number {
   const [, amount, unit] = /^(\d+)(ms|s|m|h)$/.exec(duration) ?? [];
-  // The pattern lets only these units through.
+  // The pattern matches only these units.
   if (unit !== undefined) return Number(amount) * UNITS[unit as keyof typeof UNITS];
   throw new Error(`${duration} is no duration`);
 }

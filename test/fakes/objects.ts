@@ -1,4 +1,4 @@
-/** ConfigMaps, Secrets and tokens that pods get, without a cluster. */
+/** ConfigMaps, Secrets and tokens for pods, without a cluster. */
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { type ConfigKind, type ConfigObject, readConfigObject } from '../../kubernetes/objects/configObject.ts';
 import {
@@ -10,12 +10,12 @@ import {
 
 export class FakeObjects implements PodObjects {
   readonly #known = new Map<string, ConfigObject>();
-  /** What is asked for is not answered, or refused with this message. */
+  /** Objects that cannot be read: the request hangs, or fails with this message. */
   readonly trouble = new Map<string, 'hangs' | string>();
-  /** What was asked for, as `ConfigMap/settings`. */
+  /** The requested objects, e.g. `ConfigMap/settings`. */
   readonly asked: string[] = [];
 
-  /** Has an object of the namespace `default`, as an API server would give it. */
+  /** Adds an object in the namespace `default`, as an API server returns it. */
   put(kind: ConfigKind, name: string, content: object): void {
     const metadata = { namespace: 'default', name, uid: `${kind}-${name}`, resourceVersion: '1' };
     this.#known.set(`${kind}/${name}`, readConfigObject(kind, { metadata, ...content }));
@@ -37,7 +37,7 @@ export class FakeObjects implements PodObjects {
   }
 }
 
-/** Tokens that say for whom they are. */
+/** Returns fake tokens that name their pod, audience and lifetime. */
 export const fakeTokens = (renewAt: number): PodTokens => ({
   get: async (pod: Pod, { audience, expirationSeconds }: TokenRequest) => ({
     token: `token of ${pod.metadata.name} for ${audience || 'the API server'}, ${expirationSeconds} s`,

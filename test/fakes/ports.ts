@@ -1,10 +1,13 @@
-/** Ports that a test answers itself, at once and in its own order: no promise stands between a question and its answer. */
+/**
+ * Ports whose calls the test answers itself, synchronously and in any order. No promise stands between a call and its
+ * result.
+ */
 import { type ActorLogic, type AnyActorRef, type AnyEventObject, fromCallback, type Snapshot } from 'xstate';
 import { type Failure, type FailureReason, toFailure } from '../../base/failure.ts';
 import type { FeedLogic, Port, PortName, PortTypes, Provider, TimerLogic } from '../../machines/shared/ports.ts';
 import type { TimerInput } from '../../machines/shared/waiting/timerInput.ts';
 
-/** What a world answers by itself; a port without an answer waits for the test. */
+/** Computes the result of a call of each port. Without it, all calls wait for the test. */
 export type Answers = { readonly [K in PortName]: (input: PortTypes[K]['input']) => PortTypes[K]['output'] };
 
 interface Call {
@@ -12,15 +15,15 @@ interface Call {
   readonly input: unknown;
   readonly ref: AnyActorRef;
   open: boolean;
-  /** What it has led to, while the answer is on its way. */
+  /** The result of the call, while the response is in flight. */
   outcome?: AnyEventObject;
 }
 
 interface Wait {
   due: number;
-  /** Whether it is over when the clock shows that, however it is set. */
+  /** Whether the wait ends at a wall-clock time, so that setting the clock changes its duration. */
   readonly byClock: boolean;
-  /** Whether it is over when the clock is set back. */
+  /** Whether the wait ends when the clock is set back. */
   readonly isOverBack?: boolean;
   readonly elapse: () => void;
 }
@@ -32,7 +35,7 @@ function dueOf(input: TimerInput, now: number): Omit<Wait, 'elapse'> {
   return { due: Math.min(Math.max(now, input.until), now + (input.within ?? Infinity)), byClock: false };
 }
 
-/** The ports of some machines, and the time that their timers count. */
+/** Fake ports of some machines, and the clock of their timers. */
 export class FakePorts implements Provider {
   now: number;
   readonly calls: Call[] = [];
@@ -47,45 +50,45 @@ export class FakePorts implements Provider {
     this.#answers = answers;
   }
 
-  /** From now on the test answers these itself. */
+  /** Leaves the calls of these ports to the test from now on. */
   hold(...names: PortName[]): void {
     for (const name of names) this.#held.add(name);
   }
 
-  /** The next call of a port fails with this reason, whoever would answer it. */
+  /** Makes the next call of a port fail with this reason, even if the test does not answer that port. */
   failNext(name: PortName, reason: FailureReason): void {
     this.#failing.set(name, [...(this.#failing.get(name) ?? []), reason]);
   }
 
-  /** The calls that wait for their answer, the oldest first. */
+  /** Returns the ports of the calls that wait for a response, oldest first. */
   pending(name?: PortName): PortName[] {
     return this.calls.filter(({ open, port }) => open && (name ?? port) === port).map(({ port }) => port);
   }
 
-  /** What a port was asked so far, the oldest first. */
+  /** Returns the inputs of all calls of a port so far, oldest first. */
   asked<K extends PortName>(name: K): PortTypes[K]['input'][] {
-    // Each call's input is of its own port.
+    // The input of each call has the type of its port.
     return this.calls.filter(({ port }) => port === name).map(({ input }) => input as PortTypes[K]['input']);
   }
 
-  /** Answers the oldest call of a port that waits; without an output, as the world would. */
+  /** Answers the oldest waiting call of a port, with the computed result unless an output is given. */
   answer<K extends PortName>(name: K, ...output: [] | [PortTypes[K]['output']]): void {
     const call = this.#take(name);
     call.ref.send(output.length > 0 ? { type: 'fake.answer', output: output[0] } : this.#outcome(call));
   }
 
-  /** The world does now what the oldest call of a port asks for; the answer is still on its way. */
+  /** Performs the oldest waiting call of a port. The response stays in flight. */
   perform(name: PortName): void {
     const call = this.#oldest(name);
     call.outcome = this.#outcome(call);
   }
 
-  /** Whether the world has done what the oldest call of a port asks for. */
+  /** Whether the oldest waiting call of a port has been performed. */
   isPerformed(name: PortName): boolean {
     return this.#oldest(name).outcome !== undefined;
   }
 
-  /** What the oldest call of a port asks for is done, but the answer is lost: the runtime seems to be away. */
+  /** Performs the oldest waiting call of a port and loses the response, so that the runtime seems to be unavailable. */
   lose(name: PortName): void {
     this.perform(name);
     this.fail(name, 'RuntimeUnavailable', 'the answer was lost');
@@ -95,7 +98,7 @@ export class FakePorts implements Provider {
     this.#take(name).ref.send({ type: 'fake.failure', failure: { ...this.#failure(reason, message), ...over } });
   }
 
-  /** Moves time on by `ms` milliseconds, each wait ending at its own moment. */
+  /** Advances time by `ms` milliseconds. Each wait ends at its own time. */
   advance(ms: number): void {
     const target = this.now + ms;
     for (let next = this.#next(); next !== undefined && next.due <= target; next = this.#next()) {
@@ -106,7 +109,7 @@ export class FakePorts implements Provider {
     this.now = target;
   }
 
-  /** Moves time on to the end of the next wait, and ends that one alone. */
+  /** Advances time to the end of the next wait, and ends only that wait. */
   endNextWait(): void {
     const next = this.#next();
     if (next === undefined) throw new Error('there is no wait');
@@ -115,7 +118,10 @@ export class FakePorts implements Provider {
     next.elapse();
   }
 
-  /** Sets the clock so many milliseconds forward, or back: what waits already goes on, but for what the clock is to show. */
+  /**
+   * Sets the clock forward by `by` milliseconds, or back if `by` is negative. Waits for a duration are unaffected, but
+   * those for a wall-clock time are not.
+   */
   setClock(by: number): void {
     this.now += by;
     for (const wait of this.#waits) {
@@ -124,7 +130,7 @@ export class FakePorts implements Provider {
     }
   }
 
-  /** When the next wait ends, in milliseconds from now. */
+  /** Time in milliseconds until the next wait ends. */
   get untilNext(): number | undefined {
     const next = this.#next();
     return next && next.due - this.now;
@@ -143,11 +149,11 @@ export class FakePorts implements Provider {
       inputs.set(scope.self, input);
       return initial(scope, input);
     };
-    // To the machine it is a promise's logic: it ends with an output or an error.
+    // The machine treats this logic like a promise, because it ends with an output or an error.
     return logic as unknown as Port<K>;
   }
 
-  /** The test tells itself what a feed would. */
+  /** Returns a feed that reports nothing, because the test sends the facts itself. */
   feed(): FeedLogic {
     return fromCallback<{ type: 'feed.never' }>(() => {});
   }
@@ -191,11 +197,11 @@ export class FakePorts implements Provider {
     return call;
   }
 
-  /** What a call leads to in the world, which happens once. */
+  /** Performs a call once, and returns its result. */
   #outcome({ port, input, outcome }: Call): AnyEventObject {
     if (outcome !== undefined) return outcome;
     try {
-      // The call's input is of this port.
+      // The input of the call has the type of this port.
       return { type: 'fake.answer', output: this.#answers?.[port](input as never) };
     } catch (error) {
       return { type: 'fake.failure', failure: toFailure(error, this.now) };

@@ -1,4 +1,4 @@
-/** A simulated clock whose time of day somebody sets, which moves none of its timers. */
+/** A simulated clock whose wall-clock time can be set without any effect on its timers. */
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 
 export class SettableClock extends SimulatedClock {
@@ -8,7 +8,7 @@ export class SettableClock extends SimulatedClock {
     return super.now() + this.#setBy;
   }
 
-  /** By so many milliseconds; back where they are less than 0. */
+  /** Sets the wall clock forward by `by` milliseconds, or back if `by` is negative. */
   set(by: number): void {
     this.#setBy += by;
   }

@@ -1,4 +1,4 @@
-/** The streaming server of a runtime, whose commands are what a test says they are. */
+/** The streaming server of a runtime. The test defines the behaviour of its commands. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,22 +7,25 @@ import type { SpdyConnection } from '../../cri/streaming/spdyConnection.ts';
 import type { SpdyStream } from '../../cri/streaming/spdyStream.ts';
 import { acceptSpdy } from '../../cri/streaming/upgrade.ts';
 
-/** The streams of a command, by what they are: `error`, `stdin`, `stdout`, `stderr`, `resize`. */
+/** The streams of a command by type: `error`, `stdin`, `stdout`, `stderr`, `resize`. */
 type CommandStreams = ReadonlyMap<string, SpdyStream>;
 
 interface StreamingServer {
   readonly url: string;
-  /** Every request to it, as its method and path. */
+  /** The method and path of each request. */
   readonly asked: readonly string[];
   close(): Promise<void>;
 }
 
 interface Behaviour {
-  /** How many streams a command has, and what it does once they are open; it is closed when that is done. */
+  /**
+   * The number of streams of a command, and the function that runs once they are open. The connection is closed
+   * afterwards.
+   */
   readonly count?: number;
   readonly run?: (streams: CommandStreams, connection: SpdyConnection) => unknown;
   readonly protocols?: readonly string[];
-  /** Answers instead of upgrading. */
+  /** Sends a response instead of upgrading the connection. */
   readonly refuse?: (request: IncomingMessage, response: ServerResponse) => unknown;
 }
 
@@ -55,7 +58,7 @@ export async function streamingServer({
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
-    // A server that listens at a port has such an address.
+    // A server that listens on a port has an address of this type.
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/exec/token`,
     asked,
     close: async () => {
@@ -67,7 +70,7 @@ export async function streamingServer({
   };
 }
 
-/** How a command has ended, as a kubelet writes it. */
+/** Returns the final status of a command, as the kubelet writes it. */
 export const endedWith = (exitCode: number): string =>
   JSON.stringify(
     exitCode === 0

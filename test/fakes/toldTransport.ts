@@ -1,13 +1,13 @@
-/** A way to an API server whose every answer a test says beforehand. */
+/** A transport to an API server whose responses are scripted by the test. */
 import { addAbortSignal, PassThrough } from 'node:stream';
 import type { KubeRequest, KubeResponse, KubeTransport } from '../../kubeclient/transport.ts';
 
 export type Reply = (signal: AbortSignal) => Promise<KubeResponse>;
 
 export class ToldTransport implements KubeTransport {
-  /** What was asked, in order. */
+  /** All requests, in order. */
   readonly requests: KubeRequest[] = [];
-  /** What is answered next; of what nobody has said anything there is no answer. */
+  /** The replies to the next requests. Without one, the connection is refused. */
   readonly replies: Reply[];
 
   constructor(...replies: readonly Reply[]) {
@@ -26,7 +26,7 @@ export class ToldTransport implements KubeTransport {
   close(): void {}
 }
 
-/** An answer with a body: text as it is, anything else as JSON. */
+/** Returns a response with a body: a string as it is, anything else as JSON. */
 export const answered =
   (code: number, body: unknown = '', headers: Readonly<Record<string, string>> = {}): Reply =>
   async () => ({ code, headers: new Map(Object.entries(headers)), body: pieces(body) });
@@ -35,25 +35,25 @@ async function* pieces(body: unknown): AsyncGenerator<string> {
   yield typeof body === 'string' ? body : JSON.stringify(body);
 }
 
-/** A refusal as an API server words it. */
+/** Returns an error response, as an API server words it. */
 export const refused = (code: number, reason: string, headers: Readonly<Record<string, string>> = {}): Reply =>
   answered(code, { kind: 'Status', status: 'Failure', reason, message: `${reason} it is`, code }, headers);
 
-/** Nobody is there. */
+/** Returns a reply that refuses the connection. */
 export const unreachable = (): Reply => () => Promise.reject(connectionRefused());
 
 export const connectionRefused = (): Error =>
   Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:6443'), { code: 'ECONNREFUSED' });
 
-/** Somebody is there, and breaks off. */
+/** Returns a reply that resets the connection. */
 export const brokenOff = (): Reply => () =>
   Promise.reject(Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }));
 
-/** No answer ever comes. */
+/** Returns a reply that never arrives. It rejects when the request is aborted. */
 export const silent = (): Reply => (signal) =>
   new Promise((_, fail) => signal.addEventListener('abort', () => fail(signal.reason), { once: true }));
 
-/** A watch that a test tells things through. */
+/** A watch whose events the test sends. */
 export class ToldWatch {
   readonly #body = new PassThrough({ encoding: 'utf8' });
 
@@ -66,7 +66,7 @@ export class ToldWatch {
     this.write(`${JSON.stringify({ type, object })}\n`);
   }
 
-  /** As the bytes come, which need not be whole lines. */
+  /** Sends a part of the response, which need not consist of complete lines. */
   write(text: string): void {
     this.#body.write(text);
   }

@@ -5,7 +5,7 @@ import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { SimulatedNode } from './node.ts';
 import { containerWith, podRunning, podWith } from './pods.ts';
 
-/** What can happen to a node: by its users, by its containers, by its runtime, and to its agent. */
+/** Something that can happen to a node: by its users, its containers or its runtime, or to its agent. */
 export type Trouble =
   | { readonly kind: 'apply' | 'replace' | 'edit' | 'remove'; readonly pod: number }
   | { readonly kind: 'exit' | 'killSandbox' | 'removeSandbox'; readonly which: number }
@@ -19,7 +19,7 @@ const KINDS = 6;
 const GRACE = { terminationGracePeriodSeconds: 3 };
 const setup = { initContainers: [containerWith('setup', { command: ['sleep', '1'] })] };
 
-/** A pod of the kind with this number, in its nth edition, under a uid of the nth generation. */
+/** Returns a pod of this kind. The edition determines the image, and the generation the UID. */
 function podOfKind(kind: number, edition: number, generation: number): Pod {
   const image = edition % 2 === 0 ? undefined : OTHER_IMAGE;
   const main = containerWith('main', image ? { image } : {});
@@ -56,7 +56,7 @@ const pod = fc.nat(KINDS - 1);
 const call = fc.constantFrom(...CALLS);
 const advance = fc.record({ kind: fc.constant('advance' as const), ms: fc.nat(3_000) });
 
-/** A sequence of troubles with time between them. */
+/** Generates sequences of troubles with time between them. */
 export const troubles: fc.Arbitrary<Trouble[]> = fc.array(
   fc.oneof(
     { weight: 4, arbitrary: fc.record({ kind: fc.constant('apply' as const), pod }) },
@@ -79,7 +79,7 @@ export const troubles: fc.Arbitrary<Trouble[]> = fc.array(
   { minLength: 8, maxLength: 40 },
 );
 
-/** Lets troubles happen to a node, and ends them all. */
+/** Applies troubles to a node, and ends them all. */
 export class Troublemaker {
   readonly #node: SimulatedNode;
   readonly #faults: FaultHandle[] = [];
@@ -89,7 +89,7 @@ export class Troublemaker {
     this.#node = node;
   }
 
-  /** The kinds of the pods that are wanted now. */
+  /** The kinds of the pods that are currently wanted. */
   readonly wanted = new Set<number>();
 
   async make(trouble: Trouble): Promise<void> {
@@ -129,7 +129,7 @@ export class Troublemaker {
     }
   }
 
-  /** From now on all is well; what was wrong may have left traces. */
+  /** Ends all faults. Their consequences may remain. */
   async end(): Promise<void> {
     for (const { release } of this.#faults) release();
     this.#node.runtime.events.setDeliveryMode('normal');

@@ -1,4 +1,4 @@
-/** The watches of a node over a test API server in memory. */
+/** The watches of a node on a test API server in memory. */
 import { ClusterRuntimeClasses } from '../../actors/cluster/clusterRuntimeClasses.ts';
 import { OwnNode } from '../../actors/cluster/node/ownNode.ts';
 import { ClusterServices } from '../../actors/cluster/services.ts';
@@ -7,7 +7,7 @@ import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import type { NodeFact } from '../../machines/shared/events/events.ts';
 import { cluster } from './cluster.ts';
 
-/** They run until the story ends; gives what they have told. */
+/** Starts the watches, which run until `stop` is called, and collects the facts that they report. */
 export function watching() {
   const clock = new SimulatedClock();
   const [api, ending] = [cluster(clock), new AbortController()];

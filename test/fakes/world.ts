@@ -1,4 +1,4 @@
-/** A world in which everything that the ports ask for succeeds, and remembers what runs in it. */
+/** A fake world in which every call of a port succeeds. It remembers its sandboxes and containers. */
 
 import { type FailureReason, NodeFailure } from '../../base/failure.ts';
 import { containerHash } from '../../kubernetes/api/pods/containerHash.ts';
@@ -16,7 +16,7 @@ export class FakeWorld {
   readonly #now: () => number;
   readonly #prefixOf: (pod: Pod) => string;
 
-  /** `prefixOf` tells the ids of the containers of several pods apart. */
+  /** `prefixOf` returns a prefix that distinguishes the container IDs of several pods. */
   constructor(now: () => number, prefixOf: (pod: Pod) => string = () => '') {
     this.#now = now;
     this.#prefixOf = prefixOf;
@@ -83,7 +83,7 @@ export class FakeWorld {
     readObjects: () => null,
     createContainer: ({ pod, container, sandbox, attempt, imageRef }) => {
       this.#requireReady(sandbox.id, 'CreateContainerError');
-      // No two of a pod have one number: an earlier one is cleared away.
+      // No two containers of a pod have the same attempt, so an earlier one is removed.
       for (const each of this.containers.values()) {
         const isEarlier = each.podUid === pod.metadata.uid && each.name === container && each.attempt === attempt;
         if (isEarlier) this.containers.delete(each.id);
@@ -141,7 +141,7 @@ export class FakeWorld {
     pickTime: ({ withinMs }) => ({ at: this.#now() + withinMs / 2 }),
   };
 
-  /** It has a container under another id from now on, and knows it again. */
+  /** Changes the ID of a container. Calls with the former ID still reach it. */
   rename(former: string, id: string): ObservedContainer {
     const known = this.containers.get(former);
     if (known === undefined) throw new Error(`there is no container ${former}`);
@@ -154,7 +154,7 @@ export class FakeWorld {
 
   #idNow = (id: string): string => this.#otherIds.get(id) ?? id;
 
-  /** A sandbox of the pod that is ready. */
+  /** Adds a ready sandbox of the pod. */
   sandbox(pod: Pod, attempt = 0): ObservedSandbox {
     const { uid, name, namespace } = pod.metadata;
     const id = `sandbox-${uid}-${attempt}`;
@@ -175,7 +175,7 @@ export class FakeWorld {
     return sandbox;
   }
 
-  /** A container that was made, as the runtime would show it. */
+  /** Returns a created container, as the runtime would list it. */
   container(pod: Pod, name: string, over: Partial<ObservedContainer> = {}): ObservedContainer {
     const image = containersOf(pod.spec).find(({ container }) => container.name === name)?.container.image ?? '';
     return {
@@ -193,14 +193,14 @@ export class FakeWorld {
     };
   }
 
-  /** Puts a container there that runs already. */
+  /** Adds a running container. */
   run(pod: Pod, name: string, over: Partial<ObservedContainer> = {}): ObservedContainer {
     const container = this.container(pod, name, { state: 'running', startedAt: this.#now(), ...over });
     this.containers.set(container.id, container);
     return container;
   }
 
-  /** A container's process ends, if it has not already. */
+  /** Terminates the process of a container, unless it has already exited. */
   end(id: string, exitCode: number): ObservedContainer {
     const { state } = this.change(id, {});
     return state === 'exited'
@@ -226,7 +226,7 @@ export class FakeWorld {
     return changed;
   }
 
-  /** All that a list of the runtime shows of a pod, the newest first. */
+  /** Returns everything that a list of the runtime shows of a pod, newest first. */
   observed({ metadata: { uid, name, namespace } }: Pod): ObservedPod {
     const newest = (a: { attempt: number }, b: { attempt: number }) => b.attempt - a.attempt;
     return {

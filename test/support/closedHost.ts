@@ -1,10 +1,11 @@
 /**
- * Takes away whatever of the host a program can reach without being given it: time, chance, files, processes, sockets.
- * It has to be loaded before the program, which may keep what it finds.
+ * Closes everything of the host that a program can reach without receiving it as input: time, randomness, files,
+ * processes and sockets. Load this module before the program, because the program may store references to the functions
+ * that it finds.
  */
 import { syncBuiltinESMExports } from 'node:module';
 
-/** Modules of Node.js, all functions and classes of which are closed. */
+/** Modules of Node.js whose functions and classes are all closed. */
 const MODULES = [
   'fs',
   'fs/promises',
@@ -22,7 +23,7 @@ const MODULES = [
   'timers',
   'timers/promises',
 ];
-/** Of these only the functions that are named: the rest gives the same for the same. */
+/** Modules of which only these functions are closed. Their other functions are deterministic. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
   crypto: ['randomBytes', 'randomFill', 'randomFillSync', 'randomInt', 'randomUUID', 'generateKey'],
   process: [
@@ -42,7 +43,7 @@ const FUNCTIONS = ['setTimeout', 'setInterval', 'setImmediate', 'fetch'] as cons
 
 type AnyFunction = (...args: unknown[]) => unknown;
 
-/** A turn of the event loop, which is never closed. */
+/** Resolves after one turn of the event loop, even while the host is closed. */
 export const openTurn = (
   (turn) => () =>
     new Promise<void>((resolve) => turn(resolve))
@@ -51,25 +52,25 @@ export const openTurn = (
 const calls: string[] = [];
 let isClosed = false;
 
-/** Notes each call while the host is closed, and refuses it. */
-function look(name: string): void {
+/** Records a call and throws while the host is closed. */
+function refuseIfClosed(name: string): void {
   if (!isClosed) return;
   const error = new Error(`${name} is closed`);
   calls.push(error.stack ?? name);
   throw error;
 }
 
-/** Functions, and classes to be made or extended. */
+/** Returns a proxy of a function or a class that cannot be called, constructed or extended while the host is closed. */
 const guarded = (name: string, original: AnyFunction): AnyFunction =>
   new Proxy(original, {
     apply: (target, self, args) => {
-      look(name);
+      refuseIfClosed(name);
       return Reflect.apply(target, self, args);
     },
-    construct: (target, args, made) => {
-      look(name);
-      // What is constructed is an object.
-      return Reflect.construct(target, args, made) as object;
+    construct: (target, args, newTarget) => {
+      refuseIfClosed(name);
+      // A constructor always returns an object.
+      return Reflect.construct(target, args, newTarget) as object;
     },
   });
 
@@ -77,24 +78,26 @@ function guard(target: object, keys: readonly string[], of: string): void {
   for (const key of keys) {
     const original: unknown = Reflect.get(target, key);
     if (typeof original !== 'function') continue;
-    // Whatever it takes, it is given the same.
+    // The proxy passes on any arguments, so the cast is safe.
     const value = guarded(`${of}${key}`, original as AnyFunction);
     Object.defineProperty(target, key, { value, writable: true, configurable: true });
   }
 }
 
-/** While the host is closed there is no environment: a package that looks for its switches there finds none. */
+/**
+ * Hides the environment variables while the host is closed, so that a package that reads its switches there finds none.
+ */
 function hideEnvironment(): void {
   const { env } = process;
   Object.defineProperty(process, 'env', { get: () => (isClosed ? {} : env), configurable: true });
 }
 
-/** Dates of given times are made as ever. */
+/** Refuses `new Date()`, but not the creation of a date from a given time. */
 const guardedDate = new Proxy(Date, {
-  construct: (target, args: number[], made) => {
-    if (args.length === 0) look('new Date()');
-    // What is constructed is an object.
-    return Reflect.construct(target, args, made) as object;
+  construct: (target, args: number[], newTarget) => {
+    if (args.length === 0) refuseIfClosed('new Date()');
+    // A constructor always returns an object.
+    return Reflect.construct(target, args, newTarget) as object;
   },
 });
 
@@ -111,7 +114,9 @@ hideEnvironment();
 Object.defineProperty(globalThis, 'Date', { value: guardedDate, writable: true, configurable: true });
 syncBuiltinESMExports();
 
-/** Closes the host for this process; gives the way to open it, which tells what was called all the same, with where. */
+/**
+ * Closes the host for this process. The returned function opens it again, and returns the stack of each refused call.
+ */
 export function closeHost(): () => readonly string[] {
   isClosed = true;
   return () => {

@@ -1,4 +1,6 @@
-/** The processor time that this process needs for synchronous work, in milliseconds. Other processes do not lengthen it. */
+/**
+ * Returns the CPU time in milliseconds that this process needs for synchronous work. Other processes do not affect it.
+ */
 export function cpuTimeOf(work: () => void): number {
   const before = process.cpuUsage();
   work();

@@ -1,2 +1,2 @@
-/** How each control sequence of a terminal begins. */
+/** The first character of every terminal control sequence. */
 export const ESC = '\x1b';

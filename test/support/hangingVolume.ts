@@ -6,33 +6,36 @@ import { mapProcesses, readCommandLine } from '../../host/runningProcess.ts';
 
 const { signal } = new AbortController();
 
-/** A file system (FUSE) that answers nothing: whoever looks into it waits in the kernel until it ends. */
+/** A FUSE file system that never responds. A process that accesses it waits in the kernel until `end` is called. */
 export interface HangingVolume {
   readonly directory: string;
-  /** Takes what the next look into it asks for: who looks waits for the answer, and no signal ends it any more. */
+  /**
+   * Reads the next request to the file system without responding. Its process waits, and no signal can kill it any
+   * more.
+   */
   swallow(): Promise<void>;
-  /** How many processes have its path on their command line. */
+  /** Number of processes that have the path of the volume on their command line. */
   lookers(): Promise<number>;
-  /** Whoever waits for it fails, and it is mounted no more. */
+  /** Fails all waiting requests, and unmounts the volume. */
   end(): Promise<void>;
 }
 
-/** Mounts it on a new directory. Only root may. */
+/** Mounts a hanging volume on a new directory. Requires root. */
 export async function hangingVolume(directory: string): Promise<HangingVolume> {
   await mkdir(directory);
   const device = await open('/dev/fuse', 'r+');
   const options = 'fd=3,rootmode=40000,user_id=0,group_id=0,allow_other';
   const args = ['-t', 'fuse', '-o', options, 'hanging', directory];
   await runProgram('mount', args, { signal, timeoutMs: 10_000, passedFd: device.fd });
-  let hasBegun = false;
+  let isInitialized = false;
   return {
     directory,
     swallow: async () => {
       const request = Buffer.alloc(256 * 1024);
-      if (!hasBegun) {
+      if (!isInitialized) {
         await device.read(request);
-        await device.write(welcome(request.readBigUInt64LE(8)));
-        hasBegun = true;
+        await device.write(initResponse(request.readBigUInt64LE(8)));
+        isInitialized = true;
       }
       await device.read(request);
     },
@@ -49,15 +52,15 @@ export async function hangingVolume(directory: string): Promise<HangingVolume> {
   };
 }
 
-/** The answer to the kernel's first request, after which it sends others. */
-function welcome(unique: bigint): Buffer {
+/** Returns the response to the kernel's first request (FUSE_INIT), without which the kernel sends no others. */
+function initResponse(unique: bigint): Buffer {
   const [header, body] = [16, 64];
-  const answer = Buffer.alloc(header + body);
-  answer.writeUInt32LE(answer.length, 0);
-  answer.writeBigUInt64LE(unique, 8);
+  const response = Buffer.alloc(header + body);
+  response.writeUInt32LE(response.length, 0);
+  response.writeBigUInt64LE(unique, 8);
   const [major, minor, largestWrite] = [7, 31, 4096];
-  answer.writeUInt32LE(major, header);
-  answer.writeUInt32LE(minor, header + 4);
-  answer.writeUInt32LE(largestWrite, header + 20);
-  return answer;
+  response.writeUInt32LE(major, header);
+  response.writeUInt32LE(minor, header + 4);
+  response.writeUInt32LE(largestWrite, header + 20);
+  return response;
 }

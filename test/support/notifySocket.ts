@@ -1,8 +1,8 @@
-/** A datagram socket as systemd has it for its services: Node.js cannot listen on one. */
+/** A datagram socket like the one that systemd provides for its services. Node.js cannot listen on such a socket. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** Prints each word and the process that has sent it; the first line tells that it listens. */
+/** Perl program that prints each received message. Its first line says that it is listening. */
 const LISTENER = `
 use Socket; $| = 1;
 my $name = shift; $name =~ s/^@/\\0/;
@@ -13,23 +13,23 @@ while (defined recv($socket, my $word, 4096, 0)) { print "$word\\n" if length $w
 `;
 
 export interface NotifySocket {
-  /** What was said so far, without the barriers by which `systemd-notify` waits for an answer. */
+  /** The messages received so far, without the barriers by which `systemd-notify` waits for a response. */
   words(): readonly string[];
   end(): Promise<void>;
 }
 
-/** Listens at a path, or with a leading `@` at an abstract name. */
+/** Listens on a path or, with a leading `@`, on an abstract name. */
 export async function notifySocket(name: string): Promise<NotifySocket> {
   const child = spawn('perl', ['-e', LISTENER, name], { stdio: ['ignore', 'pipe', 'inherit'] });
-  let heard = '';
+  let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    heard += text;
+    output += text;
   });
   const ended = once(child, 'exit');
   await Promise.race([once(child.stdout, 'data'), ended]);
-  if (!heard.startsWith('listening')) throw new Error('there is no listener');
+  if (!output.startsWith('listening')) throw new Error('there is no listener');
   return {
-    words: () => heard.split('\n').filter((line) => line !== '' && line !== 'listening' && line !== 'BARRIER=1'),
+    words: () => output.split('\n').filter((line) => line !== '' && line !== 'listening' && line !== 'BARRIER=1'),
     end: async () => {
       child.kill();
       await ended;

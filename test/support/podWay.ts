@@ -1,4 +1,7 @@
-/** A program: prints which files of the product have run when a pod has come from its manifest to phase Running, as JSON. */
+/**
+ * Program that runs a pod from its manifest to phase Running, and prints the files of the product with the functions
+ * that ran on the way, as JSON.
+ */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { Session } from 'node:inspector/promises';
 import { tmpdir } from 'node:os';
@@ -40,7 +43,7 @@ const node = await createNode(
   { cri, sinks: [{ name: 'way', mustAcknowledge: false, put }] },
 );
 
-// What has run so far made the modules, not the way.
+// Start the profiler only now, because loading the modules runs functions as well.
 const session = new Session();
 session.connect();
 await session.post('Profiler.enable');

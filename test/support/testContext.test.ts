@@ -8,7 +8,7 @@ test('frequently used globals are plain own properties of a test context', () =>
     expect(descriptorOf(name)).toMatchObject({ writable: true });
     expect(descriptorOf(name)).not.toHaveProperty('get');
   }
-  // What is not of the language is asked for at its first use, and kept.
+  // Globals that are not part of the language are copied at their first use.
   expect(structuredClone({ of: [1] })).toEqual({ of: [1] });
   expect(descriptorOf('structuredClone')).toMatchObject({ value: structuredClone });
 });

@@ -1,18 +1,19 @@
 /**
- * The context in which jest evaluates a test file and all that it imports. In a context as jest makes it, each use of a
- * global name, as of `Map` or `Error`, asks a proxy; in this one they are plain properties, as in any program.
+ * Creates the context in which jest evaluates a test file and everything that it imports. In the context that jest
+ * creates, each use of a global name such as `Map` or `Error` goes through a proxy. In this one, globals are plain
+ * properties, as in any other program.
  */
 import { createRequire } from 'node:module';
 import { constants, createContext } from 'node:vm';
 import type nodeEnvironment from 'jest-environment-node';
 
-// Its types are those of its CommonJS module; an import would load another one, without them.
+// Use `require`, because the types describe the CommonJS module. An import would load another module, without them.
 const { TestEnvironment }: typeof nodeEnvironment = createRequire(import.meta.url)('jest-environment-node');
 
-/** Binary data is of the same classes here as in the modules of Node.js. */
-const OF_NODE = new Set<PropertyKey>(['Buffer', 'ArrayBuffer', 'Uint8Array']);
+/** Classes for binary data, which the context shares with the modules of Node.js. */
+const NODE_CLASSES = new Set<PropertyKey>(['Buffer', 'ArrayBuffer', 'Uint8Array']);
 
-/** Gives the target a property of the source; one that has a getter there is asked for at its first use. */
+/** Copies a property to the target. A property with a getter is read at its first use. */
 function copyProperty(target: object, source: object, key: PropertyKey): void {
   const { get, set: _, ...descriptor } = Object.getOwnPropertyDescriptor(source, key) ?? {};
   if (get === undefined) {
@@ -27,25 +28,25 @@ function copyProperty(target: object, source: object, key: PropertyKey): void {
   Object.defineProperty(target, key, { ...descriptor, get: first, set: become });
 }
 
-/** Another one of its class, whose package this one has no other way to. */
-const madeAgain = <T>(made: T, given: unknown): T => Reflect.construct(Object(made).constructor, [given]);
+/** Creates another object of the same class. This package has no other access to the package of the class. */
+const recreate = <T>(original: T, argument: unknown): T => Reflect.construct(Object(original).constructor, [argument]);
 
 export default class TestContext extends TestEnvironment {
   constructor(...parameters: ConstructorParameters<typeof TestEnvironment>) {
     super(...parameters);
-    const ofJest = this.global;
-    // Of a context that is made so, this is the global object.
-    const plain = createContext(constants.DONT_CONTEXTIFY) as typeof ofJest;
+    const jestGlobal = this.global;
+    // A context created with this constant is its own global object.
+    const plain = createContext(constants.DONT_CONTEXTIFY) as typeof jestGlobal;
     const own = new Set(Reflect.ownKeys(plain));
-    for (const key of Reflect.ownKeys(ofJest)) {
-      if (OF_NODE.has(key) || !own.has(key)) copyProperty(plain, ofJest, key);
+    for (const key of Reflect.ownKeys(jestGlobal)) {
+      if (NODE_CLASSES.has(key) || !own.has(key)) copyProperty(plain, jestGlobal, key);
     }
     plain.global = plain;
-    plain.Error.stackTraceLimit = ofJest.Error.stackTraceLimit;
+    plain.Error.stackTraceLimit = jestGlobal.Error.stackTraceLimit;
     this.context = plain;
     this.global = plain;
     const [{ projectConfig: config }] = parameters;
-    this.fakeTimersModern = madeAgain(this.fakeTimersModern, { config, global: plain });
-    this.moduleMocker = madeAgain(this.moduleMocker, plain);
+    this.fakeTimersModern = recreate(this.fakeTimersModern, { config, global: plain });
+    this.moduleMocker = recreate(this.moduleMocker, plain);
   }
 }

@@ -4,7 +4,7 @@ import type sequencer from '@jest/test-sequencer';
 
 type Test = Parameters<InstanceType<typeof sequencer.default>['sort']>[0][number];
 
-// Its types are those of its CommonJS module; an import would load another one, without them.
+// Use `require`, because the types describe the CommonJS module. An import would load another module, without them.
 const { default: Sequencer }: typeof sequencer = createRequire(import.meta.url)('@jest/test-sequencer');
 
 /** Whether a file takes up to a minute of processor time. */

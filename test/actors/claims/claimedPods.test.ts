@@ -24,13 +24,16 @@ interface ClaimNode extends JoinedNode {
   createPod(name: string, spec?: object): Promise<void>;
   preparedUids(): readonly string[];
   /**
-   * Delays the calls to drivers, including those of an agent that no longer runs, until the returned function is
+   * Blocks the calls to drivers, including those of an agent that no longer runs, until the returned function is
    * called.
    */
   blockCalls(): () => void;
 }
 
-/** A node of a cluster. `failures` contains the errors of the next calls to drivers, with undefined for a success. */
+/**
+ * Starts a node of a cluster. `failures` contains the errors of the next calls to drivers, with undefined for a
+ * success.
+ */
 async function claimNode(
   names = [GPU],
   failures: (Error | undefined)[] = [],
@@ -99,7 +102,7 @@ const uidOf = async ({ ask }: JoinedNode, name: string): Promise<string> =>
 const phaseOf = async ({ ask }: JoinedNode, name: string): Promise<string> =>
   Object(await ask('GET', `${PODS}/${name}`)).status.phase;
 
-/** Reserves a claim for pods by their names. */
+/** Reserves a claim for pods by name. */
 async function reserve(story: ClaimNode, claim: string, ...pods: readonly string[]): Promise<void> {
   const object = await story.ask('GET', `${CLAIMS}/${claim}`);
   const reservedFor = await Promise.all(
@@ -108,14 +111,14 @@ async function reserve(story: ClaimNode, claim: string, ...pods: readonly string
   await story.ask('PUT', `${CLAIMS}/${claim}/status`, { ...object, status: { ...Object(object).status, reservedFor } });
 }
 
-/** A pod whose claim is allocated and reserved. */
+/** Creates a pod whose claim is allocated and reserved. */
 async function claimingPod(story: ClaimNode, claim: object = {}): Promise<void> {
   await story.createClaim('gpu-1', claim);
   await story.createPod('web');
   await reserve(story, 'gpu-1', 'web');
 }
 
-/** A pod that runs with its claim prepared. */
+/** Starts a pod with its claim prepared. */
 async function runningPod(story: ClaimNode, claim: object = {}): Promise<void> {
   await claimingPod(story, claim);
   await story.node.advance('10s');
@@ -391,7 +394,7 @@ describe('C50: a claim', () => {
     expect(story.calls()).toEqual([PREPARED]);
   });
 
-  test('is prepared again for a new sandbox after a restart of the agent, with the device of the new answer', async () => {
+  test('is prepared again for a new sandbox after a restart of the agent, with the device of the new response', async () => {
     const story = await claimNode();
     await runningPod(story);
     await story.node.restartAgent();

@@ -67,7 +67,7 @@ afterEach(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-/** Waits for a condition, as sockets take their time. */
+/** Polls a condition, because messages over sockets take time. */
 async function until(what: string, isTrue: () => boolean): Promise<void> {
   for (let tries = 0; tries < 200; tries += 1) {
     if (isTrue()) return;
@@ -122,7 +122,7 @@ describe('C50: a DRA driver', () => {
     expect(actions.at(-1)).toMatchObject({ code: 'Internal' });
   });
 
-  test('that does not answer is given up with the caller', async () => {
+  test('that does not respond is not awaited once the caller aborts', async () => {
     await connected({ hangs: true });
     const abandoned = new AbortController();
     const calling = drivers.prepare(GPU, [claim('a')], { signal: abandoned.signal });
@@ -137,7 +137,7 @@ describe('C50: a DRA driver', () => {
       { versions: ['v2.DRAPlugin'] },
       'none of services supported by the plugin (["v2.DRAPlugin"]) are supported by the kubelet (["v1.DRAPlugin" "v1beta1.DRAPlugin"])',
     ],
-  ])('with the versions of %j is refused, and told why', async (behaviour, reason) => {
+  ])('with the versions %j is refused, and notified of the reason', async (behaviour, reason) => {
     await gpu.start(behaviour);
     await until('the refusal', () => gpu.calls().length > 0);
     const message = `RegisterPlugin error -- plugin validation failed with err: invalid supported gRPC versions of DRA driver plugin ${GPU} at endpoint ${gpu.endpoint}: ${reason}`;
@@ -145,7 +145,7 @@ describe('C50: a DRA driver', () => {
     expect(() => drivers.requireRegistered(GPU)).toThrow(`DRA driver ${GPU} is not registered`);
   });
 
-  test('is tried again if it could not be registered', async () => {
+  test('is registered again if its first registration failed', async () => {
     await gpu.start({ versions: [] });
     await until('the refusal', () => gpu.calls().length > 0);
     await gpu.behave({});

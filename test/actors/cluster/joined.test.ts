@@ -1,4 +1,7 @@
-/** A node of a cluster from its start on, in an API server in memory; the order is that of a recorded kubelet. */
+/**
+ * A node of a cluster from its start, with an API server in memory. The requests are in the order of a recorded
+ * kubelet.
+ */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -15,11 +18,11 @@ const MERGE = 'application/strategic-merge-patch+json';
 
 interface Joining extends Cluster {
   readonly node: SimulatedNode;
-  /** What the node has asked for since it was looked at last, but for its watches. */
+  /** Returns the requests of the node since the last call, without its watches. */
   asked(): string[];
   watched(): string[];
   events(): string[];
-  /** Of its Nodes, as it has heard of them. */
+  /** Returns the UIDs of the Node that were reported to the node. */
   uids(): string[];
   ready(): Promise<Record<string, unknown>>;
 }

@@ -1,4 +1,4 @@
-/** What pods of a node get from its cluster beside themselves: services in their environment, and their RuntimeClasses. */
+/** Parts of pods that come from their cluster: the environment variables of services, and RuntimeClasses. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -20,17 +20,17 @@ const isOf =
   (asked: Attributes): boolean =>
     'resource' in asked && asked.resource === resource;
 
-/** Static pods become known with the next look. */
+/** Writes a static pod. The node detects it at its next check of the files. */
 async function writeStatic(node: SimulatedNode, name: string, spec: object = {}): Promise<void> {
   const { nodeName: _, ...own } = manifest(name, spec).spec;
   const pod = { ...manifest(name), metadata: { name, namespace: 'default' }, spec: own };
   await writeFile(join(node.manifestDir, `${name}.json`), JSON.stringify(pod));
 }
 
-/** The environment of the container that was made last. */
+/** Returns the environment of the container that was created last. */
 function environment(node: SimulatedNode): Readonly<Record<string, string>> {
   const made = node.calls('createContainer').at(-1)?.request;
-  // The simulated runtime keeps each request as it came.
+  // The simulated runtime logs each request unchanged.
   const { config } = made as { config: { envs: readonly { key: string; value: Uint8Array }[]; command: string[] } };
   return Object.fromEntries(config.envs.map(({ key, value }) => [key, Buffer.from(value).toString()]));
 }
@@ -38,7 +38,7 @@ function environment(node: SimulatedNode): Readonly<Record<string, string>> {
 describe('service environment variables', () => {
   const SERVICES = '/api/v1/namespaces/default/services';
   const db = { metadata: { name: 'db' }, spec: { ports: [{ name: 'sql', port: 5432 }] } };
-  /** A kube-apiserver makes that of its own. */
+  /** A real kube-apiserver creates this service itself. */
   const itself = { metadata: { name: 'kubernetes' }, spec: { ports: [{ name: 'https', port: 443 }] } };
 
   test('contain the services of the namespace, after the variables of the container, and can be referenced', async () => {
@@ -110,7 +110,7 @@ describe('a RuntimeClass', () => {
   const classed = { runtimeClassName: 'gvisor' };
   const gvisor = { metadata: { name: 'gvisor' }, handler: 'runsc', overhead: { podFixed: { cpu: '250m' } } };
   const handlers = (node: SimulatedNode) =>
-    // The simulated runtime keeps each request as it came.
+    // The simulated runtime logs each request unchanged.
     node.calls('runPodSandbox').map(({ request }) => (request as { runtimeHandler: string }).runtimeHandler);
 
   async function eventfulNode() {
@@ -127,7 +127,7 @@ describe('a RuntimeClass', () => {
     await ask('POST', PODS, manifest('web', classed));
     await node.advance('2s');
     expect([node.pod('web').phase, handlers(node)]).toEqual(['Running', ['runsc']]);
-    // The API server has given it what its class costs.
+    // The API server has added the overhead of the RuntimeClass.
     expect(node.agent.pods()[0]?.spec.overhead).toEqual({ cpu: '250m' });
   });
 

@@ -15,7 +15,7 @@ const phaseOf = async ({ ask }: JoinedNode, name: string) => Object(await ask('G
 const isGone = async ({ ask }: JoinedNode, name: string) =>
   (await ask('GET', `${PODS}/${name}`).catch((error: Error) => error.message)).toString().includes('404');
 
-/** Deletes a pod with a grace period, so that it exists until its node confirms the deletion. */
+/** Requests the deletion of a pod with a grace period, so that the pod exists until its node confirms the deletion. */
 const markDeleted = ({ ask }: JoinedNode, name: string) => ask('DELETE', `${PODS}/${name}`, { gracePeriodSeconds: 30 });
 
 test('a completed pod uses no resources of the node after an agent restart', async () => {

@@ -1,4 +1,4 @@
-/** The Secrets that pods of a cluster name for their pulls: from the API server to the runtime. */
+/** The pull Secrets of pods in a cluster, from the API server to the runtime. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
@@ -42,8 +42,8 @@ test('C16: an image is pulled with the credentials of the Secret, which are not 
   const [record = ''] = await readdir(directory);
   const text = await readFile(join(directory, record), 'utf8');
   expect(JSON.parse(text).credentialMapping['registry.local/app'].kubernetesSecrets).toMatchObject([{ name: 'pull' }]);
-  const said = [text, JSON.stringify(node.agent.explain('web')), JSON.stringify(await ask('GET', `${PODS}/web`))];
-  expect(said.join()).not.toContain(PASSWORD);
+  const outputs = [text, JSON.stringify(node.agent.explain('web')), JSON.stringify(await ask('GET', `${PODS}/web`))];
+  expect(outputs.join()).not.toContain(PASSWORD);
 });
 
 test('C16: a missing pull Secret is reported, and the next attempt uses it once it exists', async () => {

@@ -1,4 +1,4 @@
-/** Pods of an API server that is newer than the node, which cannot read all of what they say. */
+/** Pods of an API server that is newer than the node, which cannot read all of their fields. */
 import { describe, expect, test } from '@jest/globals';
 import type { RecordedEvent } from '../../../kubernetes/events/recordedEvent.ts';
 import type { Api } from '../../../testing/apiserver/api.ts';
@@ -12,7 +12,7 @@ async function joined() {
   return { ...made, told: () => all.filter(({ reason }) => reason === 'FailedValidation') };
 }
 
-/** Writes what only a newer server takes. */
+/** Writes fields that only a newer server would accept. */
 function edit({ registry: { store } }: Api, name: string, change: { spec?: object; metadata?: object }): void {
   const [, pod = {}] = store.list('/pods').find(([key]) => key.endsWith(`/${name}`)) ?? [];
   const { spec = {}, metadata = {} } = pod as { spec?: object; metadata?: object };

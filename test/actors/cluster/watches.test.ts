@@ -29,8 +29,8 @@ test('a watch reports its progress: reading, watching, failing with the reason, 
 test('each resource is watched separately, with the requests of a kubelet', async () => {
   const { clock, transport, stop } = watching();
   await clock.advance(0);
-  const asked = transport.requests.map(({ path }) => new URL(path, 'https://api'));
-  expect(asked.map(({ pathname, searchParams }) => [pathname, searchParams.get('fieldSelector')])).toEqual([
+  const urls = transport.requests.map(({ path }) => new URL(path, 'https://api'));
+  expect(urls.map(({ pathname, searchParams }) => [pathname, searchParams.get('fieldSelector')])).toEqual([
     ['/api/v1/nodes', 'metadata.name=node-1'],
     ['/api/v1/services', 'spec.clusterIP!=None'],
     ['/apis/node.k8s.io/v1/runtimeclasses', null],

@@ -61,7 +61,7 @@ async function deviceNode(config: SimulatedNodeOptions['config'] = {}) {
   return {
     ...joined,
     plugin,
-    /** The number of devices in the status of the Node. */
+    /** Returns the number of devices in the status of the Node. */
     counts: async () => {
       const { capacity, allocatable } = Object(await ask('GET', '/api/v1/nodes/node-1')).status;
       return [capacity[GPU], allocatable[GPU]];

@@ -35,13 +35,13 @@ afterEach(async () => {
   await rm(dirname(directory), { recursive: true, force: true });
 });
 
-/** The node's side, and what it has heard. */
+/** Starts the node's side, and collects what it reports. */
 async function follow() {
-  const heard: unknown[][] = [];
+  const reports: unknown[][] = [];
   const hear =
     (name: string) =>
     (...args: unknown[]) =>
-      void heard.push([name, ...args]);
+      void reports.push([name, ...args]);
   const host = { files: hostFiles, clock: systemClock };
   const onError = hear('error');
   const registry = new PluginRegistry({ ...host, directory: registryDirectory, types: ['DevicePlugin'], onError });
@@ -54,21 +54,21 @@ async function follow() {
     onProblem: hear('problem'),
   };
   following = plugins.follow(listener, { signal: controller.signal });
-  await eventually('it listens or says why not', () => heard.length > 0 || undefined);
-  return { plugins, heard, until: (name: string) => eventually(name, () => heard.find(([each]) => each === name)) };
+  await eventually('it listens or says why not', () => reports.length > 0 || undefined);
+  return { plugins, reports, until: (name: string) => eventually(name, () => reports.find(([each]) => each === name)) };
 }
 
 async function startPlugin(options: Partial<FakePluginOptions> = {}, socketName = 'plugin.sock', folder = directory) {
-  const given = { resource: GPU, devices: [{ id: 'g0' }], ...options };
-  const plugin = await startDevicePlugin(folder, given, { socketName });
+  const pluginOptions = { resource: GPU, devices: [{ id: 'g0' }], ...options };
+  const plugin = await startDevicePlugin(folder, pluginOptions, { socketName });
   closers.push(plugin.close);
   return plugin;
 }
 
 const { signal } = new AbortController();
 
-test('follows a plugin that registers: its options, its devices and its end', async () => {
-  const { heard, until } = await follow();
+test('follows a plugin that registers: its options, its devices and its disconnection', async () => {
+  const { reports, until } = await follow();
   const devices = [
     { id: 'g0', numaNodes: [1, 0] },
     { id: 'g1', healthy: false },
@@ -85,25 +85,25 @@ test('follows a plugin that registers: its options, its devices and its end', as
     ],
   ]);
   plugin.list([{ id: 'g2' }]);
-  await eventually('the new list', () => JSON.stringify(heard.at(-1)).includes('"g2"') || undefined);
+  await eventually('the new list', () => JSON.stringify(reports.at(-1)).includes('"g2"') || undefined);
   plugin.close();
   expect(await until('disconnected')).toEqual(['disconnected', GPU]);
 });
 
 test('a plugin that registers again replaces its earlier connection, which is no loss', async () => {
-  const { heard, plugins } = await follow();
+  const { reports, plugins } = await follow();
   const first = await startPlugin({}, 'first.sock');
   await first.register();
   const second = await startPlugin({ devices: [{ id: 'other' }] }, 'second.sock');
   await second.register();
-  await eventually('the devices of the second', () => JSON.stringify(heard.at(-1)).includes('"other"') || undefined);
+  await eventually('the devices of the second', () => JSON.stringify(reports.at(-1)).includes('"other"') || undefined);
   first.close();
   await plugins.allocate(GPU, ['other'], { signal });
   expect(second.calls).toContainEqual({ method: 'Allocate', devices: ['other'] });
-  expect(heard.filter(([name]) => name === 'disconnected')).toEqual([]);
+  expect(reports.filter(([name]) => name === 'disconnected')).toEqual([]);
 });
 
-test('passes requests to the plugin, and decodes what it answers', async () => {
+test('passes requests to the plugin, and decodes its responses', async () => {
   const { plugins } = await follow();
   const plugin = await startPlugin({
     devices: [{ id: 'g0' }, { id: 'g1' }],
@@ -159,10 +159,10 @@ test.each([
   [{ resource: 'example.com/-gpu' }, 'the ResourceName "example.com/-gpu" is invalid'],
   [{ resource: `example.com/${'g'.repeat(64)}` }, `the ResourceName "example.com/${'g'.repeat(64)}" is invalid`],
 ])('rejects a registration, which counts nevertheless: %j', async (options, message) => {
-  const { heard } = await follow();
+  const { reports } = await follow();
   const plugin = await startPlugin(options);
   await expect(plugin.register()).rejects.toThrow(message);
-  expect(heard.map(([name]) => name)).toEqual(['problem', 'registration']);
+  expect(reports.map(([name]) => name)).toEqual(['problem', 'registration']);
 });
 
 test('removes the sockets of plugins when it starts, so that they register again, and no other file', async () => {
@@ -181,8 +181,8 @@ test('leaves the sockets of another agent in place, and says what is wrong', asy
   await new Promise((resolve) => other.once('listening', resolve));
   closers.push(() => other.close());
   await startPlugin();
-  const { heard } = await follow();
-  expect(heard).toEqual([['problem', `${join(directory, 'kubelet.sock')} is in use by another process`]]);
+  const { reports } = await follow();
+  expect(reports).toEqual([['problem', `${join(directory, 'kubelet.sock')} is in use by another process`]]);
   expect(existsSync(join(directory, 'plugin.sock'))).toBe(true);
 });
 
@@ -190,50 +190,50 @@ const startRegistryPlugin = (options: Partial<FakePluginOptions> = {}, socketNam
   startPlugin(options, socketName, registryDirectory);
 
 test('follows a plugin whose socket is in the plugin registry until the socket is gone', async () => {
-  const { heard, plugins, until } = await follow();
+  const { reports, plugins, until } = await follow();
   const plugin = await startRegistryPlugin({ preStart: true });
   expect(await until('devices')).toEqual(['devices', GPU, [{ id: 'g0', isHealthy: true, numaNodes: [] }]]);
   await eventually('the notification', () => plugin.notifications.length > 0 || undefined);
   expect(plugin.notifications).toEqual([{ isRegistered: true, error: '' }]);
-  expect(heard).toContainEqual(['connected', GPU, { needsPreStart: true, hasPreferences: false }]);
+  expect(reports).toContainEqual(['connected', GPU, { needsPreStart: true, hasPreferences: false }]);
   await plugins.allocate(GPU, ['g0'], { signal });
   expect(plugin.calls).toContainEqual({ method: 'Allocate', devices: ['g0'] });
-  // Only requests on the socket of the node count as registrations, as in a kubelet.
-  expect(heard.filter(([name]) => name === 'registration')).toEqual([]);
+  // Only requests on the socket of the node count as registrations, as in the kubelet.
+  expect(reports.filter(([name]) => name === 'registration')).toEqual([]);
   await rm(join(registryDirectory, 'plugin.sock'));
   expect(await until('disconnected')).toEqual(['disconnected', GPU]);
 });
 
 test('a plugin in the plugin registry is connected again after it has restarted', async () => {
-  const { heard, until } = await follow();
+  const { reports, until } = await follow();
   const plugin = await startRegistryPlugin();
   await until('devices');
   plugin.close();
   await until('disconnected');
   await startRegistryPlugin({ devices: [{ id: 'g1' }] });
-  await eventually('the devices', () => JSON.stringify(heard.at(-1)).includes('"g1"') || undefined);
+  await eventually('the devices', () => JSON.stringify(reports.at(-1)).includes('"g1"') || undefined);
 });
 
 test("a plugin in the plugin registry replaces one that has registered on the node's socket", async () => {
-  const { heard, plugins } = await follow();
+  const { reports, plugins } = await follow();
   const first = await startPlugin();
   await first.register();
   const second = await startRegistryPlugin({ devices: [{ id: 'other' }] });
-  await eventually('the devices of the second', () => JSON.stringify(heard.at(-1)).includes('"other"') || undefined);
+  await eventually('the devices of the second', () => JSON.stringify(reports.at(-1)).includes('"other"') || undefined);
   await plugins.allocate(GPU, ['other'], { signal });
   expect(second.calls).toContainEqual({ method: 'Allocate', devices: ['other'] });
-  expect(heard.filter(([name]) => name === 'disconnected')).toEqual([]);
+  expect(reports.filter(([name]) => name === 'disconnected')).toEqual([]);
 });
 
 test.each([
   [{ version: 'v1alpha' }, 'manager version, v1beta1, is not among plugin supported versions [v1alpha]'],
   [{ resource: 'cpu' }, 'invalid name of device plugin socket: the ResourceName "cpu" is invalid'],
 ])('notifies a plugin of the plugin registry that it is refused: %j', async (options, reason) => {
-  const { heard } = await follow();
+  const { reports } = await follow();
   const plugin = await startRegistryPlugin(options);
   await eventually('the notification', () => plugin.notifications.length > 0 || undefined);
   const error = `RegisterPlugin error -- plugin validation failed with err: ${reason}`;
   expect(plugin.notifications[0]).toEqual({ isRegistered: false, error });
-  await eventually('the error', () => heard.some(([name]) => name === 'error') || undefined);
-  expect(heard.filter(([name]) => name === 'connected')).toEqual([]);
+  await eventually('the error', () => reports.some(([name]) => name === 'error') || undefined);
+  expect(reports.filter(([name]) => name === 'connected')).toEqual([]);
 });

@@ -12,7 +12,7 @@ import { eventually } from '../../e2e/support/eventually.ts';
 import { type FakeDevicePlugin, type FakePluginOptions, startDevicePlugin } from '../../fakes/devicePlugin.ts';
 
 const GPU = 'example.com/gpu';
-/** Time in which a node would repeat a call, in milliseconds. */
+/** Time in milliseconds within which a node would repeat a call. */
 const RETRY_MS = 1_500;
 
 let directory: string;

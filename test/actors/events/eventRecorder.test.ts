@@ -5,17 +5,17 @@ import { createReplay } from '../../../actors/replay/replay.ts';
 import { type SimulatedNodeOptions, simulatedNode } from '../../fakes/node.ts';
 import { containerWith, IMAGE, podRunning, podWith } from '../../fakes/pods.ts';
 
-type Told = Parameters<EventSink>[0];
+type EmittedEvent = Parameters<EventSink>[0];
 
 describe('events emitted by the actors', () => {
   test('carry a timestamp, and a replay emits the same ones', async () => {
-    const told: Told[] = [];
+    const emitted: EmittedEvent[] = [];
     const node = await simulatedNode({
       pods: [podWith('web')],
-      parts: { events: (event) => void told.push(event) },
+      parts: { events: (event) => void emitted.push(event) },
     });
     await node.advance('3s');
-    expect(told.find(({ reason }) => reason === 'Started')).toEqual({
+    expect(emitted.find(({ reason }) => reason === 'Started')).toEqual({
       type: 'event.recorded',
       eventType: 'Normal',
       reason: 'Started',
@@ -30,17 +30,19 @@ describe('events emitted by the actors', () => {
       },
       at: expect.any(Number),
     });
-    const again: Told[] = [];
+    const again: EmittedEvent[] = [];
     const { agent, playEntries } = createReplay(node.agent.input, node.entries, {
       events: (event) => void again.push(event),
     });
     await playEntries();
-    expect(again).toEqual(told);
+    expect(again).toEqual(emitted);
     agent.stop();
   });
 });
 
-/** A node, and what its recorder has of the pod `web`: `3 Started: Container started`. */
+/**
+ * Starts a node, and returns the events that its recorder has for the pod `web`, e.g. `3 Started: Container started`.
+ */
 async function recordedNode(options: SimulatedNodeOptions) {
   const recorder = createEventRecorder('node-1', () => node.clock.now());
   const node = await simulatedNode({ ...options, parts: { events: recorder.record } });

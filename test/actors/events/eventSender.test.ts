@@ -206,7 +206,7 @@ test('C36: at most a thousand events are queued', async () => {
   const { clock, events, asked } = sender(unreachable(), ...taken(2_000));
   for (let number = 1; number <= 1_100; number += 1) events.send(started(`web.${number}`));
   await clock.advance(10_000);
-  // The one that was under way, tried twice, and those that waited.
+  // Two attempts for the event that was in flight, and one for each queued event.
   expect(asked()).toHaveLength(1_002);
 });
 
@@ -235,7 +235,7 @@ test('a blocked event queue is reported with its length, reason and next attempt
     { since: start, waitingCount: 3, failure },
     { since: start, waitingCount: 3, until: start + 15_000, failure },
   ]);
-  // While it is tried again nobody can tell until when.
+  // During an attempt nobody knows when the next one would be.
   expect(states[1]).not.toHaveProperty('until');
   await clock.advance(10_000);
   expect(states.slice(4)).toEqual([
@@ -269,7 +269,7 @@ describe('event delivery while pod starts are queued', () => {
     starts.areInLine = false;
     await clock.advance(500);
     expect([sent({ transport }), clock.pending]).toEqual([['web.2', 'web.1', 'web.3'], 0]);
-    // Of a wait that is soon over nothing is told.
+    // A short wait is not reported.
     expect(states).toEqual([]);
   });
 
@@ -329,7 +329,7 @@ describe('event delivery while pod starts are queued', () => {
     await clock.advance(600);
     await clock.advanceUntilSettled(events.finish());
     expect([sent({ transport }), clock.pending]).toEqual([['web.1', 'web.2'], 0]);
-    // Its actors are gone: nobody is told any more.
+    // The actors have stopped, so nothing is reported any more.
     expect(states).toMatchObject([{ waitingCount: 2 }]);
     await events.finish();
   });
@@ -363,7 +363,7 @@ describe('event delivery while pod starts are queued', () => {
     for (let number = 1; number <= 500; number += 1) events.send(started(`web.${number}`));
     await clock.advance(0);
     expect(sent({ transport })).toEqual([]);
-    // More than half of the room is not for those that give way.
+    // Deferred events may fill only half of the queue, so the oldest ones are sent.
     for (let number = 501; number <= 510; number += 1) events.send(started(`web.${number}`));
     await clock.advance(500);
     expect(sent({ transport })).toEqual(Array.from({ length: 10 }, (_, index) => `web.${index + 1}`));

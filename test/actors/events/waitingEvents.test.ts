@@ -15,7 +15,7 @@ const UNHEALTHY = warning('Unhealthy', 'Readiness probe failed');
 const event = (name: string, message = STARTED, count = 1) =>
   coreEvent(recordedEvent(POD, message), { host: 'node-1', at: count, firstAt: 1, count, name });
 
-/** Takes out all that come at a moment, by their names. */
+/** Takes all events that may be sent at a time, and returns their names. */
 function allOf(waiting: WaitingEvents, now: number, yields: boolean): string[] {
   const next = waiting.next(now, yields);
   return next === undefined ? [] : [next.event.metadata.name, ...allOf(waiting, now, yields)];
@@ -51,7 +51,7 @@ test('a recurring event retains its position and queue time, and counts as new u
   expect(waiting.next(100, false)).toMatchObject({ isNew: false, queuedAtMs: 70, event: { count: 7 } });
 });
 
-/** So many normal events, `n1` the first. */
+/** Returns a queue with `count` Normal events, which are named `n1` and so on. */
 function normal(count: number): WaitingEvents {
   const waiting = new WaitingEvents();
   for (let number = 1; number <= count; number += 1) expect(waiting.add(event(`n${number}`), 0)).toBe(true);

@@ -51,15 +51,15 @@ test('C27: new host addresses are reported for every pod, and used by containers
   node.apply(withHost('b'));
   await node.advance('5s');
   expect(node.pod('a')).toMatchObject({ hostIP: '198.51.100.7', hostIPs: [{ ip: '198.51.100.7' }] });
-  const given = node
+  const received = node
     .calls('createContainer')
     .map(({ request }) => (request as wire.CreateContainerRequest).config?.envs)
     .map((envs) => String(envs?.find(({ key }) => key === 'HOST')?.value));
-  expect(given).toEqual(['192.0.2.1', '198.51.100.7']);
+  expect(received).toEqual(['192.0.2.1', '198.51.100.7']);
 });
 
-/** A pod on the host's network that asks for what the node can give it, and one whose probe and hook go to the node. */
-function askingPods() {
+/** Returns a pod that uses facts of the node in its variables, volume and probe, and one whose hook connects to the node. */
+function podsWithNodeFacts() {
   const limit = (resource: string) => ({ resourceFieldRef: { containerName: 'main', resource } });
   const env = [
     { name: 'HOST', valueFrom: { fieldRef: { fieldPath: 'status.hostIP' } } },
@@ -80,11 +80,11 @@ test('C27: changed node facts reach containers, volumes, hooks and probes from t
   await node.advance('5s');
   const allocatable = { ...capacity, cpuMillis: 7_000, memoryBytes: 4_096 };
   node.agent.send({ type: 'node.factsChanged', hostIps: ['127.0.0.9'], allocatable, at: node.clock.now() });
-  node.apply(...askingPods());
+  node.apply(...podsWithNodeFacts());
   await node.advance('15s');
   const created = node.calls('createContainer').map(({ request }) => request as wire.CreateContainerRequest);
-  const given = created.flatMap(({ config }) => config?.envs ?? []).map(({ key, value }) => `${key}=${value}`);
-  expect(given).toEqual(['HOST=127.0.0.9', 'CPUS=7']);
+  const received = created.flatMap(({ config }) => config?.envs ?? []).map(({ key, value }) => `${key}=${value}`);
+  expect(received).toEqual(['HOST=127.0.0.9', 'CPUS=7']);
   const info = node.path('root', 'pods', 'asks-uid', 'volumes', 'kubernetes.io~downward-api', 'info', 'memory');
   expect(await readFile(info, 'utf8')).toBe('4096');
   for (const name of ['asks', 'hooked']) {
@@ -108,7 +108,7 @@ test('reported capacity and conditions become facts of the node, and do so in a 
   expect(await replayed(node)).toMatchObject({ facts: node.agent.facts() });
 });
 
-/** What a replay of all that has entered the agent comes to. */
+/** Replays all inputs of the agent, and returns the result. */
 async function replayed({ agent: live, entries }: SimulatedNode) {
   const { agent, playEntries } = createReplay(live.input, JSON.parse(JSON.stringify(entries)));
   expect(await playEntries()).toEqual([]);
@@ -126,7 +126,7 @@ test('C27: new addresses reach the statuses of all pods and the podIPs of host-n
   addresses = ['198.51.100.7', '2001:db8::7'];
   await node.advance('11s');
   expect(node.pod('own')).toMatchObject({ hostIPs: [{ ip: '198.51.100.7' }, { ip: '2001:db8::7' }] });
-  // The first address of a pod stays, as on a kubelet; the second family is new.
+  // The first address of a pod does not change, as with the kubelet. The address of the second family is new.
   expect(node.pod('host')).toMatchObject({
     hostIP: '198.51.100.7',
     podIPs: [{ ip: '192.0.2.1' }, { ip: '2001:db8::7' }],
@@ -166,8 +166,8 @@ test('C27: a primary IPv6 address of the node comes first in the status, the var
   const ips = [`fd00::${last}`, `10.88.0.${last}`];
   expect(node.pod('a')).toMatchObject({ podIP: ips[0], podIPs: ips.map((ip) => ({ ip })), hostIP: 'fd01::1' });
   const created = node.calls('createContainer').map(({ request }) => request as wire.CreateContainerRequest);
-  const given = created.flatMap(({ config }) => config?.envs ?? []).map(({ key, value }) => `${key}=${value}`);
-  expect(given).toEqual([`status.podIP=${ips[0]}`, `status.podIPs=${ips.join()}`]);
+  const received = created.flatMap(({ config }) => config?.envs ?? []).map(({ key, value }) => `${key}=${value}`);
+  expect(received).toEqual([`status.podIP=${ips[0]}`, `status.podIPs=${ips.join()}`]);
   const hosts = await readFile(node.path('root', 'pods', 'a-uid', 'etc-hosts'), 'utf8');
   expect(hosts.split('\n').filter((line) => line.endsWith('\ta'))).toEqual(ips.map((ip) => `${ip}\ta`));
   expect([...dialed].sort()).toEqual([`${ips[0]} 8`, `${node.pod('hooked').podIP} 9`].sort());
@@ -187,12 +187,12 @@ test('an address in a different notation is not a change', async () => {
 test('unchanged addresses are reported once', async () => {
   let address = '192.0.2.1';
   const node = await simulatedNode({ config: { hostIps: () => [address] } });
-  const told = () => node.entries.filter(({ source }) => source === 'addresses').map(({ value }) => value);
+  const reported = () => node.entries.filter(({ source }) => source === 'addresses').map(({ value }) => value);
   await node.advance('60s');
-  expect(told()).toEqual([]);
+  expect(reported()).toEqual([]);
   address = '198.51.100.7';
   await node.advance('60s');
-  expect(told()).toEqual([expect.objectContaining({ type: 'node.factsChanged', hostIps: [address] })]);
+  expect(reported()).toEqual([expect.objectContaining({ type: 'node.factsChanged', hostIps: [address] })]);
 });
 
 test('C24: new node labels admit the next pod that selects them, and a rejected pod stays Failed', async () => {

@@ -8,7 +8,7 @@ const SOFT: Threshold = { signal: 'memory.available', value: '200', graceMs: 60_
 const OF_PODS: Threshold = { signal: 'allocatableMemory.available', value: '100', graceMs: 0 };
 const DISK: Threshold = { signal: 'nodefs.available', value: '100', graceMs: 0 };
 
-/** A feed on a node whose memory the test sets. */
+/** Runs the feed on a node whose memory is set by the test. */
 function feed(thresholds: readonly Threshold[]) {
   const clock = new SimulatedClock();
   const end = new AbortController();

@@ -7,7 +7,7 @@ import { podWith } from '../../fakes/pods.ts';
 
 const MIB = 2 ** 20;
 
-/** A node with a kernel log, which runs the pod `a`. */
+/** Starts a node with a kernel log that runs the pod `a`. */
 async function nodeWithLog(options: SimulatedNodeOptions = {}, open = (log: SimulatedKernelLog) => log.open()) {
   const events: string[] = [];
   const log = new SimulatedKernelLog(() => 0);
@@ -25,7 +25,7 @@ async function nodeWithLog(options: SimulatedNodeOptions = {}, open = (log: Simu
   return { node, log, systemOoms };
 }
 
-/** The id of the container that runs now. */
+/** Returns the ID of the running container. */
 const runningId = (node: SimulatedNode): string =>
   [...node.runtime.containers()].find(({ state }) => state === 'running')?.id ?? '';
 
@@ -192,7 +192,7 @@ describe('a killed process in a container', () => {
     count();
     await node.advance('60s');
     expect(oomEvents()).toEqual([]);
-    // The log has revealed the kills that the cgroup has counted while it could be read.
+    // While the log was readable, it revealed all kills that the cgroup had counted.
     isReadable = false;
     log.writeOomKill(killed('/kubepods'));
     await node.advance('60s');

@@ -9,16 +9,16 @@ import { watching } from '../../fakes/watching.ts';
 
 const CIDR = '10.1.0.0/24';
 
-/** The addresses that the runtime was given, in order. */
-const given = (node: SimulatedNode) =>
+/** Returns the pod CIDRs that the runtime received, in order. */
+const receivedCidrs = (node: SimulatedNode) =>
   node
     .calls('updateRuntimeConfig')
     .map(({ request }) => (request as wire.UpdateRuntimeConfigRequest).runtimeConfig?.networkConfig?.podCidr);
 
-/** The addresses of pods as `explain node` shows them. */
+/** Returns the pod CIDR as `explain node` shows it. */
 const shown = (node: SimulatedNode) => node.agent.explainNode().node.children.find(({ name }) => name === 'podCidr');
 
-/** A node whose runtime waits for the addresses before it has a network. */
+/** Starts a node whose runtime has no network until it receives a pod CIDR. */
 async function templateNode(podCidr?: string) {
   const node = await simulatedNode({
     pods: [podWith('a')],
@@ -34,7 +34,7 @@ test('C27: a runtime that waits for a pod CIDR gets the configured one, once', a
   const node = await templateNode(CIDR);
   await node.advance('120s');
   expect(node.pod('a').phase).toBe('Running');
-  expect(given(node)).toEqual([CIDR]);
+  expect(receivedCidrs(node)).toEqual([CIDR]);
   expect(node.runtime.network.podCidr).toBe(CIDR);
   expect(shown(node)).toMatchObject({ state: 'applied', facts: [`pods have ${CIDR}`] });
 });
@@ -42,7 +42,7 @@ test('C27: a runtime that waits for a pod CIDR gets the configured one, once', a
 test('C27: a node without a pod CIDR sends none, so the network stays as it is', async () => {
   const node = await templateNode();
   await node.advance('120s');
-  expect(given(node)).toEqual([]);
+  expect(receivedCidrs(node)).toEqual([]);
   expect(node.pod('a').phase).toBe('Pending');
   expect(shown(node)).toBeUndefined();
 });
@@ -55,17 +55,17 @@ test('C27: a pod CIDR that the runtime rejects is sent again every 10 s, and sho
   await node.advance('5s');
   node.runtime.restart();
   await node.advance('5s');
-  expect(given(node)).toHaveLength(2);
+  expect(receivedCidrs(node)).toHaveLength(2);
   const waitingFor = `the runtime to take ${CIDR} as the addresses of pods, retried every 10s`;
   const lastFailure = expect.objectContaining({ message: expect.stringContaining('failed to write file') });
   expect(shown(node)).toMatchObject({ state: 'failing', waitingFor, lastFailure });
   await node.advance('20s');
-  expect(given(node)).toHaveLength(4);
+  expect(receivedCidrs(node)).toHaveLength(4);
   await node.advance('10s');
-  expect(given(node)).toHaveLength(5);
+  expect(receivedCidrs(node)).toHaveLength(5);
   expect(shown(node)).toMatchObject({ state: 'applied' });
   await node.advance('60s');
-  expect(given(node)).toHaveLength(5);
+  expect(receivedCidrs(node)).toHaveLength(5);
   expect(node.pod('a').phase).toBe('Running');
   const told = node.entries.filter(({ value }) => JSON.stringify(value).includes('podCidrChanged'));
   expect(told).toHaveLength(3);
@@ -78,7 +78,7 @@ test('C27: a runtime that comes back gets the pod CIDR again', async () => {
   await node.advance('15s');
   node.runtime.restart();
   await node.advance('15s');
-  expect(given(node)).toEqual([CIDR, CIDR]);
+  expect(receivedCidrs(node)).toEqual([CIDR, CIDR]);
 });
 
 test('C27: a pod CIDR that the cluster assigns to the Node is sent when it is assigned and when it changes', async () => {

@@ -28,18 +28,18 @@ const answer = (over: object = {}) => ({
 
 type Run = (provider: CredentialProvider, request: string) => unknown;
 
-/** Plugins that answer as a test says, and what they were asked. */
+/** Creates plugins whose responses are set by the test, and records their requests. */
 function plugins(providers: readonly CredentialProvider[], answers: Run = () => answer()) {
   const clock = new SimulatedClock();
-  const asked: { readonly name: string; readonly image: string }[] = [];
+  const pluginCalls: { readonly name: string; readonly image: string }[] = [];
   const problems: string[] = [];
   const find = credentialPlugins({
     providers,
     clock,
     run: async (provider, request) => {
-      asked.push({ name: provider.name, ...JSON.parse(request) });
-      const said = await answers(provider, request);
-      return typeof said === 'string' ? said : JSON.stringify(said);
+      pluginCalls.push({ name: provider.name, ...JSON.parse(request) });
+      const response = await answers(provider, request);
+      return typeof response === 'string' ? response : JSON.stringify(response);
     },
     onProblem: (name, why) => void problems.push(`${name}: ${why}`),
   });
@@ -48,16 +48,16 @@ function plugins(providers: readonly CredentialProvider[], answers: Run = () => 
     return find({ repository, pod: aPod(), signal, ...over });
   };
   const users = async (...query: Parameters<typeof ask>) => (await ask(...query)).map(({ username }) => username);
-  return { clock, asked, problems, ask, users };
+  return { clock, pluginCalls, problems, ask, users };
 }
 
 describe('a credential plugin', () => {
   test('is called only for images that it matches, with nothing but the image', async () => {
-    const { users, asked } = plugins([aProvider()]);
+    const { users, pluginCalls } = plugins([aProvider()]);
     expect(await users('r.example/team/app')).toEqual(['me']);
     expect(await users('r.other/app')).toEqual([]);
     const request = { kind: 'CredentialProviderRequest', apiVersion: V1, image: 'r.example/team/app' };
-    expect(asked).toEqual([{ name: 'plugin', ...request }]);
+    expect(pluginCalls).toEqual([{ name: 'plugin', ...request }]);
   });
 
   test('provides the credentials that match the image, merged over all plugins with longer paths first', async () => {
@@ -73,39 +73,39 @@ describe('a credential plugin', () => {
     ['Registry', ['r.example/a', 's.example/a']],
     ['Global', ['r.example/a']],
   ])('is called once per cache key if its response is cached per %s', async (cacheKeyType, images) => {
-    const { ask, asked } = plugins([aProvider()], () => answer({ cacheKeyType }));
+    const { ask, pluginCalls } = plugins([aProvider()], () => answer({ cacheKeyType }));
     for (const image of ['r.example/a', 'r.example/a', 'r.example/b', 's.example/a']) await ask(image);
-    expect(asked.map(({ image }) => image)).toEqual(images);
+    expect(pluginCalls.map(({ image }) => image)).toEqual(images);
   });
 
   test.each([
-    ['as long as it says', { cacheDuration: '5m' }, 60_000, 300_000],
-    ['as long as its configuration says', {}, 60_000, 60_000],
-    ['as long as its configuration says, where it says null', { cacheDuration: null }, 60_000, 60_000],
+    ['the duration in the response', { cacheDuration: '5m' }, 60_000, 300_000],
+    ['the duration in its configuration', {}, 60_000, 60_000],
+    ['the duration in its configuration, if the response has null', { cacheDuration: null }, 60_000, 60_000],
   ])('has its response cached for %s', async (_, over, defaultCacheMs, ms) => {
-    const { ask, asked, clock } = plugins([aProvider({ defaultCacheMs })], () => answer(over));
+    const { ask, pluginCalls, clock } = plugins([aProvider({ defaultCacheMs })], () => answer(over));
     await ask('r.example/a');
     await clock.advance(ms);
     await ask('r.example/a');
-    expect(asked).toHaveLength(1);
+    expect(pluginCalls).toHaveLength(1);
     await clock.advance(1);
     await ask('r.example/a');
-    expect(asked).toHaveLength(2);
+    expect(pluginCalls).toHaveLength(2);
   });
 
   test.each([
-    ['it says so', { cacheDuration: '0s' }, 60_000],
-    ['its configuration says so', {}, 0],
+    ['its response has the duration 0', { cacheDuration: '0s' }, 60_000],
+    ['its configuration has the duration 0', {}, 0],
   ])('is called on every request if %s', async (_, over, defaultCacheMs) => {
-    const { ask, asked } = plugins([aProvider({ defaultCacheMs })], () => answer(over));
+    const { ask, pluginCalls } = plugins([aProvider({ defaultCacheMs })], () => answer(over));
     await ask('r.example/a');
     await ask('r.example/a');
-    expect(asked).toHaveLength(2);
+    expect(pluginCalls).toHaveLength(2);
   });
 
   test('is called once for simultaneous identical requests, and an aborted caller stops waiting', async () => {
     const answered = Promise.withResolvers<object>();
-    const { ask, users, asked } = plugins([aProvider()], () => answered.promise);
+    const { ask, users, pluginCalls } = plugins([aProvider()], () => answered.promise);
     const ending = new AbortController();
     const leaving = ask('r.example/a', { signal: ending.signal });
     const staying = users('r.example/a');
@@ -113,7 +113,7 @@ describe('a credential plugin', () => {
     await expect(leaving).rejects.toMatchObject({ name: 'AbortError' });
     answered.resolve(answer());
     expect(await staying).toEqual(['me']);
-    expect(asked).toHaveLength(1);
+    expect(pluginCalls).toHaveLength(1);
   });
 
   test.each([
@@ -125,9 +125,9 @@ describe('a credential plugin', () => {
     ['another version', answer({ apiVersion: `${V1}beta1` }), `its answer is not of apiVersion ${V1}`],
   ])(
     'that responds with %s provides no credentials, and the error does not quote the response',
-    async (_, said, why) => {
+    async (_, response, why) => {
       const { users, problems } = plugins([aProvider(), aProvider({ name: 'sound' })], ({ name }) =>
-        name === 'sound' ? answer() : said,
+        name === 'sound' ? answer() : response,
       );
       expect(await users('r.example/a')).toEqual(['me']);
       expect(problems).toEqual([`plugin: ${why}`]);
@@ -135,8 +135,8 @@ describe('a credential plugin', () => {
   );
 
   test('that fails provides nothing, and is called again', async () => {
-    const { users, problems, asked } = plugins([aProvider()], () => {
-      if (asked.length === 1) throw new Error('no\n  network');
+    const { users, problems, pluginCalls } = plugins([aProvider()], () => {
+      if (pluginCalls.length === 1) throw new Error('no\n  network');
       return answer();
     });
     expect([await users('r.example/a'), await users('r.example/a')]).toEqual([[], ['me']]);
@@ -154,15 +154,15 @@ describe('a credential plugin that requires a token', () => {
   };
   const pod = (serviceAccountName = 'puller') => aPod({ serviceAccountName });
 
-  /** A cluster whose service accounts have these annotations. */
+  /** Returns a cluster whose service accounts have these annotations. */
   function cluster(annotations: Readonly<Record<string, string>> = { 'example.com/role': 'r', other: 'x' }) {
-    const asked: unknown[] = [];
+    const tokenRequests: unknown[] = [];
     return {
-      asked,
+      tokenRequests,
       tokens: {
         get: async (_: unknown, request: object) => {
-          asked.push(request);
-          return { token: `${TOKEN}-${asked.length}`, renewAt: 0 };
+          tokenRequests.push(request);
+          return { token: `${TOKEN}-${tokenRequests.length}`, renewAt: 0 };
         },
       },
       findServiceAccount: async ({ name }: { readonly name: string }) => {
@@ -174,14 +174,14 @@ describe('a credential plugin that requires a token', () => {
 
   test('receives the token and the required annotations, and its credentials are recorded with the service account', async () => {
     const world = cluster();
-    const { ask, asked } = plugins([aProvider({ token })]);
+    const { ask, pluginCalls } = plugins([aProvider({ token })]);
     const found = await ask('r.example/a', { pod: pod(), ...world });
     const source = { kind: 'serviceAccount', uid: 'uid-puller', namespace: 'default', name: 'puller' };
     expect(found).toEqual([{ username: 'me', password: 'hunter2', source }]);
-    expect(asked).toMatchObject([
+    expect(pluginCalls).toMatchObject([
       { serviceAccountToken: `${TOKEN}-1`, serviceAccountAnnotations: { 'example.com/role': 'r' } },
     ]);
-    expect(world.asked).toEqual([{ audience: 'registry', accountUid: 'uid-puller' }]);
+    expect(world.tokenRequests).toEqual([{ audience: 'registry', accountUid: 'uid-puller' }]);
   });
 
   test('has its response cached per service account or per token', async () => {
@@ -190,20 +190,20 @@ describe('a credential plugin that requires a token', () => {
       ['Token', 3],
     ] as const) {
       const world = cluster();
-      const { ask, asked } = plugins([aProvider({ token: { ...token, cacheType } })]);
+      const { ask, pluginCalls } = plugins([aProvider({ token: { ...token, cacheType } })]);
       for (const name of ['puller', 'puller', 'other']) await ask('r.example/a', { pod: pod(name), ...world });
-      expect(asked).toHaveLength(times);
+      expect(pluginCalls).toHaveLength(times);
     }
   });
 
   test('is not called if an annotation is missing, or for a pod without a service account unless the token is optional', async () => {
-    const { ask, asked, problems } = plugins([aProvider({ token })]);
+    const { ask, pluginCalls, problems } = plugins([aProvider({ token })]);
     await ask('r.example/a', { pod: pod(), ...cluster({ other: 'x' }) });
     await ask('r.example/a', { pod: aPod(), ...cluster() });
-    expect([asked, problems]).toEqual([[], []]);
+    expect([pluginCalls, problems]).toEqual([[], []]);
     const optional = plugins([aProvider({ token: { ...token, isRequired: false } })]);
     expect(await optional.ask('r.example/a', { pod: aPod() })).toEqual([{ username: 'me', password: 'hunter2' }]);
-    expect(optional.asked[0]).not.toHaveProperty('serviceAccountToken');
+    expect(optional.pluginCalls[0]).not.toHaveProperty('serviceAccountToken');
   });
 
   test('provides nothing without the service account or without a cluster', async () => {

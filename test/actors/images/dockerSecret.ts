@@ -1,6 +1,6 @@
 import type { ConfigObject } from '../../../kubernetes/objects/configObject.ts';
 
-/** A Secret with a user for each place, or with a text that is meant to be one. */
+/** Returns a pull Secret with a user for each registry, or with a text in the place of a docker config. */
 export function dockerSecret(name: string, users: Readonly<Record<string, string>> | string): ConfigObject {
   const auths = (given: Readonly<Record<string, string>>) =>
     Object.fromEntries(Object.entries(given).map(([place, username]) => [place, { username, password: 'hunter2' }]));

@@ -23,7 +23,7 @@ interface FakeContainer {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** A runtime with images and containers, and a collector of its images. */
+/** Returns a runtime with images and containers, and the collector of its images. */
 function host({ policy, sandboxImage }: { policy?: Partial<ImageGarbagePolicy>; sandboxImage?: string } = {}) {
   const clock = new SettableClock();
   const state = {
@@ -95,7 +95,7 @@ function host({ policy, sandboxImage }: { policy?: Partial<ImageGarbagePolicy>; 
   return { clock, state, claims, collector, add, left, collect, free, forgotten, counted };
 }
 
-/** A detection: which images exist, and which containers use. */
+/** The result of an image detection: the existing images, and the images that containers use. */
 interface Detection {
   readonly images?: Readonly<Record<string, number>>;
   readonly used: readonly string[];
@@ -114,7 +114,7 @@ interface Vector {
   readonly left: readonly string[];
 }
 
-/** The vectors of `pkg/kubelet/images/image_gc_manager_test.go`. */
+/** The test vectors of `pkg/kubelet/images/image_gc_manager_test.go`. */
 const VECTORS: readonly Vector[] = [
   { title: 'pinned images remain', images: { a: 1024, b: 1024 }, pinned: ['a'], bytes: 4096, freed: 1024, left: ['a'] },
   { title: 'unpinned images go', images: { a: 1024, b: 1024 }, bytes: 2048, freed: 2048, left: [] },

@@ -17,16 +17,16 @@ const objects: PodObjects = {
 };
 
 test('C16: the pull Secrets of a pod are tried before the credentials of the node, those with longer paths first', async () => {
-  const asked: CredentialQuery[] = [];
+  const queries: CredentialQuery[] = [];
   const findCredentials = async (query: CredentialQuery) => {
-    asked.push(query);
+    queries.push(query);
     return [{ username: 'node', password: 'x' }];
   };
   const tokens: PodTokens = { get: () => Promise.reject(new Error('nobody asks')) };
   const credentials = podCredentials({ findCredentials, objects, tokens });
   const found = await credentials.findCredentials(pod, 'r.example/two/app', { signal });
   expect(found.map(({ username }) => username)).toEqual(['two of the team', 'one', 'two', 'node']);
-  expect(asked).toEqual([{ repository: 'r.example/two/app', pod, signal, tokens }]);
+  expect(queries).toEqual([{ repository: 'r.example/two/app', pod, signal, tokens }]);
 });
 
 test('missing and currently unavailable pull Secrets are listed by name', async () => {

@@ -23,7 +23,7 @@ const ofSecret = (name: string, password = 'hunter2'): Credential => ({
   source: { kind: 'secret', uid: `uid-${name}`, namespace: 'shop', name },
 });
 
-/** A disk, the images of a runtime, and the lives of an agent over them. */
+/** A disk and the images of a runtime, on which successive agents run. */
 function host(images: readonly Partial<Image>[] = [{ id: APP.imageRef, repoTags: [APP.image] }]) {
   const clock = new SimulatedClock();
   const disk = new MemoryDisk(() => clock.now());
@@ -126,7 +126,7 @@ test('an image counts as pulled by credentials during its pull, and a failed pul
   expect(await files.readFile(`${PULLING}/${recordFileName(APP.image)}`)).toBe(formatIntent(APP.image));
   first.fail();
   await expect(first.pulled).rejects.toThrow('denied');
-  // Another is still under way.
+  // The other pull is still in progress.
   expect(await namesIn(PULLING)).toHaveLength(1);
   second.fail();
   await expect(second.pulled).rejects.toThrow('denied');

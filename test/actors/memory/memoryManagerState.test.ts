@@ -19,7 +19,7 @@ afterEach(() => rmSync(rootDir, { recursive: true }));
 
 const createState = () => new MemoryManagerState(hostFiles, rootDir);
 
-/** A kubelet's file on a host with one NUMA node of 16 GiB, of which a container has 2 GiB. */
+/** Returns the state file of the kubelet on a host with one NUMA node of 16 GiB, of which a container has 2 GiB. */
 const kubeletFile = (policyName = 'Static', totalGib = 16, allocatableBytes = 15 * GIB) =>
   JSON.stringify({
     policyName,

@@ -19,32 +19,32 @@ const input = {
   crashLoop: { baseMs: 10_000, maxMs: 300_000 },
 };
 
-/** Answers nothing, and keeps what it was asked for. */
+/** Returns a provider whose ports never respond, and which records the names of its ports and feeds. */
 function silent() {
-  const asked: string[] = [];
+  const startedNames: string[] = [];
   const provider: Provider = {
     port: <K extends PortName>(name: K) => {
       const logic = fromPromise(() => {
-        asked.push(name);
+        startedNames.push(name);
         return new Promise<never>(() => {});
       });
-      // It has no answer that could be of another type.
+      // The port has no output, so its type does not matter.
       return logic as unknown as Port<K>;
     },
-    feed: (name): FeedLogic => fromCallback(() => void asked.push(name)),
+    feed: (name): FeedLogic => fromCallback(() => void startedNames.push(name)),
     timer: fromCallback(() => {}),
   };
-  return { asked, provider };
+  return { startedNames, provider };
 }
 
 test('two agents in one process each use only their own actor implementations', () => {
   const [one, other] = [silent(), silent()];
   const [first, second] = [createRootActor(one.provider, { input }), createRootActor(other.provider, { input })];
   first.start();
-  expect(one.asked).toContain('setUpCgroups');
-  expect(one.asked).toContain('ticker');
-  expect(other.asked).toEqual([]);
+  expect(one.startedNames).toContain('setUpCgroups');
+  expect(one.startedNames).toContain('ticker');
+  expect(other.startedNames).toEqual([]);
   second.start();
-  expect(other.asked).toEqual(one.asked);
+  expect(other.startedNames).toEqual(one.startedNames);
   for (const each of [first, second]) each.stop();
 });

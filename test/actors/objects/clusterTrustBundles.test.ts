@@ -44,7 +44,7 @@ const ALL = [
   bundle('other:c', ['c'], { signerName: 'example.com/other', labels: { live: 'yes' } }),
 ];
 
-/** What is answered until the watch is open; then the server tells of its bundles. */
+/** Starts a client with replies until its watch is open. Then the server sends its bundles through the watch. */
 function story(...before: readonly Reply[]) {
   const clock = new SettableClock();
   const watch = new ToldWatch();
@@ -88,7 +88,7 @@ function story(...before: readonly Reply[]) {
       watch.tell(type, { ...object, metadata: { ...object.metadata, resourceVersion } });
       await clock.advance(0);
     },
-    /** The pods that were told to look again since this was asked last. */
+    /** Returns the pods that were notified since the last call. */
     toldToLook: () => changed.splice(0),
     paths: () => transport.requests.map(({ path }) => path.split('?')[0]),
   };

@@ -28,10 +28,10 @@ function local(sources: readonly string[] = ['file', 'http']) {
   const facts: NodeFact[] = [];
   const ending = new AbortController();
   objects.start((fact) => facts.push(fact), ending.signal);
-  const told = () => facts.flatMap((fact) => (fact.type === 'cluster.objectsChanged' ? [fact.uids] : []));
+  const notifications = () => facts.flatMap((fact) => (fact.type === 'cluster.objectsChanged' ? [fact.uids] : []));
   const read = async (pod: Pod, kind: ConfigKind = 'ConfigMap', name = 'c') =>
     String((await objects.get(pod, kind, name, { signal })).data.get('k'));
-  return { clock, objects, told, read, end: () => ending.abort() };
+  return { clock, objects, notifications, read, end: () => ending.abort() };
 }
 
 describe('a pod', () => {
@@ -56,14 +56,14 @@ describe('a pod', () => {
   });
 
   test('reads objects once their source has been read, and waits until then', async () => {
-    const { objects, told, read } = local();
+    const { objects, notifications, read } = local();
     const pod = podOf('file', 'a', shows('c'));
     objects.follow(pod);
     objects.put('http', [objectNamed('c', 'of a URL')]);
     const early = 'the manifests that configmap "c" may be in have not been read yet';
     await expect(read(pod)).rejects.toMatchObject({ name: 'Error', message: early });
     objects.put('file', []);
-    expect(told()).toEqual([['a']]);
+    expect(notifications()).toEqual([['a']]);
     await expect(read(pod)).rejects.toThrow('configmap "c" not found');
     await expect(read(podOf('file', 'b', {}), 'Secret')).rejects.toThrow('secret "c" not found');
   });
@@ -75,27 +75,27 @@ describe('a pod', () => {
 
 describe('a change of a local object', () => {
   test('notifies the pods of its source that reference it, at most once a second', async () => {
-    const { clock, objects, told } = local();
+    const { clock, objects, notifications } = local();
     objects.put('file', [objectNamed('c', '1'), objectNamed('d', '1')]);
     objects.follow(podOf('file', 'shows', shows('c')));
     objects.follow(podOf('file', 'reads', reads('c')));
     objects.follow(podOf('file', 'other', shows('d')));
     objects.follow(podOf('http', 'url', shows('c')));
     objects.put('file', [objectNamed('c', '2'), objectNamed('d', '1')]);
-    expect(told()).toEqual([['shows', 'reads']]);
+    expect(notifications()).toEqual([['shows', 'reads']]);
     objects.put('file', [objectNamed('c', '2'), objectNamed('d', '1')]);
     objects.put('file', [objectNamed('c', '3'), objectNamed('d', '1')]);
     objects.put('file', [objectNamed('c', '4'), objectNamed('d', '1')]);
-    expect(told()).toHaveLength(1);
+    expect(notifications()).toHaveLength(1);
     await clock.advance(1_000);
-    expect(told()).toEqual([
+    expect(notifications()).toEqual([
       ['shows', 'reads'],
       ['shows', 'reads'],
     ]);
   });
 
   test('is reported on removal and on recreation, even to pods that have only read it', async () => {
-    const { clock, objects, told, read } = local();
+    const { clock, objects, notifications, read } = local();
     const pod = podOf('file', 'a', {});
     objects.put('file', [objectNamed('c', '1')]);
     objects.follow(pod);
@@ -103,28 +103,28 @@ describe('a change of a local object', () => {
     objects.put('file', []);
     await clock.advance(1_000);
     objects.put('file', [objectNamed('c', '1')]);
-    expect(told()).toEqual([['a'], ['a']]);
+    expect(notifications()).toEqual([['a'], ['a']]);
   });
 
   test('notifies no removed pod, and nothing after the agent has stopped', () => {
-    const { objects, told, end } = local();
+    const { objects, notifications, end } = local();
     objects.put('file', [objectNamed('c', '1')]);
     objects.follow(podOf('file', 'a', shows('c')));
     objects.follow(podOf('file', 'b', shows('c')));
     objects.release('a');
     objects.put('file', [objectNamed('c', '2')]);
-    expect(told()).toEqual([['b']]);
+    expect(notifications()).toEqual([['b']]);
     end();
     objects.put('file', []);
-    expect(told()).toHaveLength(1);
+    expect(notifications()).toHaveLength(1);
   });
 
   test('notifies only pods whose current version references it', () => {
-    const { objects, told } = local();
+    const { objects, notifications } = local();
     objects.put('file', [objectNamed('c', '1'), objectNamed('d', '1')]);
     objects.follow(podOf('file', 'a', shows('c')));
     objects.follow(podOf('file', 'a', shows('d')));
     objects.put('file', [objectNamed('c', '2'), objectNamed('d', '1')]);
-    expect(told()).toEqual([]);
+    expect(notifications()).toEqual([]);
   });
 });

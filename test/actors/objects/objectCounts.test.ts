@@ -6,7 +6,7 @@ import { heldCluster, shows } from './support/heldCluster.ts';
 
 type Held = Awaited<ReturnType<typeof heldCluster>>;
 
-/** What is shown of all objects of a kind, as it was told last. */
+/** Returns the last reported state of the objects of a kind. */
 function shown({ facts }: Pick<Held, 'facts'>, kind = 'ConfigMap') {
   const told = facts.findLast((fact) => fact.type === 'cluster.watchChanged' && fact.watch === kind);
   if (told?.type !== 'cluster.watchChanged' || told.state === null) throw new Error('nothing was told');
@@ -51,7 +51,7 @@ test('missing objects are shown by reason, the longest missing first, until they
   store.follow(await pod('one', shows('missing')));
   await clock.advance(10_000);
   store.follow(await pod('two', shows('there')));
-  // Nobody at the server knows this one: the node may not read what it names.
+  // The server does not have this pod, so the node may not read the objects that it references.
   store.follow(podWith('three', shows('hidden')));
   const forbidden = clock.now();
   await clock.advance(30_000);
@@ -73,7 +73,7 @@ test('missing objects are shown by reason, the longest missing first, until they
   transport.isAway = true;
   transport.cut();
   await clock.advance(120_000);
-  // However often it has been tried meanwhile.
+  // The state has the start of the outage, regardless of the number of attempts since then.
   const out = shown(held).facts?.find((fact) => fact.includes('out of reach'));
   expect(out).toMatch(/^[23] out of reach since /);
   expect(out).toContain(moment(away).slice(0, 16));

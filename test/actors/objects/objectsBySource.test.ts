@@ -8,17 +8,17 @@ const podOf = (source?: string): Pod =>
   aPod({}, source === undefined ? {} : { annotations: { 'kubernetes.io/config.source': source } });
 const { signal } = new AbortController();
 
-function noting() {
-  const asked: string[] = [];
+function recordingObjects() {
+  const objectCalls: string[] = [];
   const objects = (where: string): ObjectsInUse => ({
     get: async (_, kind, name) => {
-      asked.push(`${where}: get ${kind} ${name}`);
+      objectCalls.push(`${where}: get ${kind} ${name}`);
       throw new Error('none');
     },
-    follow: () => void asked.push(`${where}: follow`),
-    release: (uid) => void asked.push(`${where}: release ${uid}`),
+    follow: () => void objectCalls.push(`${where}: follow`),
+    release: (uid) => void objectCalls.push(`${where}: release ${uid}`),
   });
-  return { asked, local: objects('local'), cluster: objects('cluster') };
+  return { objectCalls, local: objects('local'), cluster: objects('cluster') };
 }
 
 test.each([
@@ -27,16 +27,21 @@ test.each([
   ['api', 'cluster'],
   [undefined, 'cluster'],
 ])('a pod from the source %s uses the %s objects', async (source, where) => {
-  const { asked, local: localObjects, cluster } = noting();
+  const { objectCalls, local: localObjects, cluster } = recordingObjects();
   const objects = objectsBySource({ localObjects, cluster });
   objects.follow(podOf(source));
   await expect(objects.get(podOf(source), 'Secret', 's', { signal })).rejects.toThrow('none');
   objects.release('uid');
-  expect(asked).toEqual([`${where}: follow`, `${where}: get Secret s`, 'local: release uid', 'cluster: release uid']);
+  expect(objectCalls).toEqual([
+    `${where}: follow`,
+    `${where}: get Secret s`,
+    'local: release uid',
+    'cluster: release uid',
+  ]);
 });
 
 test('without a cluster all objects are local', () => {
-  const { asked, local: localObjects } = noting();
+  const { objectCalls, local: localObjects } = recordingObjects();
   objectsBySource({ localObjects, cluster: undefined }).follow(podOf('api'));
-  expect(asked).toEqual(['local: follow']);
+  expect(objectCalls).toEqual(['local: follow']);
 });

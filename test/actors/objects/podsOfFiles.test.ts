@@ -1,4 +1,4 @@
-/** A box without a cluster: pods that take a ConfigMap and a Secret out of files. */
+/** A node without a cluster, whose pods use ConfigMaps and Secrets from files. */
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -20,7 +20,7 @@ async function write(node: SimulatedNode, name: string, text: string, mode = 0o6
 const problemsOf = (node: SimulatedNode) =>
   node.agent.overview().problems.map(({ path, message }) => `${path}: ${message}`);
 
-/** All that an agent has on disk. */
+/** Returns everything that the agent has on disk. */
 async function onDisk(node: SimulatedNode): Promise<string> {
   const root = node.path('root', 'statelet');
   const files = await readdir(root, { recursive: true, withFileTypes: true });
@@ -104,13 +104,13 @@ const isObjectsFact = (value: unknown): boolean =>
 test('a changed object notifies only the pods that reference it', async () => {
   const node = await simulatedNode({ fromFiles: true });
   await write(node, 'all.yaml', documents(pod, secretText('pull', 'k: a'), configText('c', 'k: a')));
-  const told = () => node.entries.map(({ value }) => value).filter(isObjectsFact);
-  const before = told().length;
+  const objectFacts = () => node.entries.map(({ value }) => value).filter(isObjectsFact);
+  const before = objectFacts().length;
   await write(node, 'all.yaml', documents(pod, secretText('pull', 'k: a'), configText('c', 'k: b')));
-  expect(told()).toHaveLength(before);
+  expect(objectFacts()).toHaveLength(before);
   await write(node, 'all.yaml', documents(configText('c', 'k: b'), secretText('pull', 'k: b'), pod));
   const { uid } = node.view('web-node-1').pod.metadata;
-  expect(told().slice(before)).toEqual([{ type: 'cluster.objectsChanged', uids: [uid] }]);
+  expect(objectFacts().slice(before)).toEqual([{ type: 'cluster.objectsChanged', uids: [uid] }]);
 });
 
 test('one broken document of forty affects neither the other pods nor the last good version of its own', async () => {
@@ -143,7 +143,7 @@ test('a pod reads its volume and variables from objects in its file, and the vol
   await write(node, 'all.yaml', documents(showing, configText('app', 'mode: fast')));
   expect(await mode()).toBe('fast');
   expect(node.containerId('web-node-1')).toBe(id);
-  // Nor is what it had taken away with the object.
+  // The content of the volume is not removed with the object either.
   await write(node, 'all.yaml', showing);
   expect(await mode()).toBe('fast');
   expect(warningsOf(node)).toHaveLength(2);
@@ -161,7 +161,7 @@ describe('objects from files of a running pod', () => {
   const objects = documents(secretText('app', `password: ${SECRET}`), configText('app', 'mode: slow'));
   let memory = '';
   beforeEach(async () => {
-    // It is in memory on every host.
+    // /dev/shm is in memory on every host.
     memory = await mkdtemp('/dev/shm/statelet-kept-');
   });
   afterEach(() => rm(memory, { recursive: true }));
@@ -173,8 +173,8 @@ describe('objects from files of a running pod', () => {
     expect(node.pod('web-node-1').phase).toBe('Running');
     return node;
   }
-  const kept = async () => (await readdir(join(memory, 'objects-file'))).length;
-  /** While no agent is there. */
+  const persistedCount = async () => (await readdir(join(memory, 'objects-file'))).length;
+  /** Changes the file while no agent is running. */
   async function meanwhile(node: SimulatedNode, act: (file: string) => Promise<unknown>): Promise<void> {
     node.killAgent();
     await node.clock.advance(0);
@@ -182,7 +182,7 @@ describe('objects from files of a running pod', () => {
     await node.startAgent();
     await node.advance('25s');
   }
-  /** Its container ends, and has to be made anew of what its pod has. */
+  /** Lets the container exit. It has to be recreated from the objects that its pod has. */
   async function crash(node: SimulatedNode): Promise<void> {
     node.runtime.exitContainer(node.containerId('web-node-1').replace(/^.*:\/\//, ''), 1);
     await node.advance('60s');
@@ -197,12 +197,12 @@ describe('objects from files of a running pod', () => {
     ['cannot be read', (file: string) => unlink(file).then(() => symlink(file, file))],
   ])('survive an agent restart in memory, even if their file %s meanwhile', async (_, spoil) => {
     const node = await running();
-    expect(await kept()).toBe(2);
+    expect(await persistedCount()).toBe(2);
     await meanwhile(node, spoil);
     expect(problemsOf(node).length).toBeGreaterThan(0);
     await crash(node);
     expect(node.container('web-node-1')).toMatchObject({ restartCount: 1, state: { running: {} } });
-    expect(await kept()).toBe(2);
+    expect(await persistedCount()).toBe(2);
     await unlink(join(node.manifestDir, 'objects.yaml'));
     await write(node, 'objects.yaml', objects);
     expect(problemsOf(node)).toEqual([]);
@@ -215,7 +215,7 @@ describe('objects from files of a running pod', () => {
     await meanwhile(node, (file) => writeFile(file, configText('app', 'mode: slow')));
     await crash(node);
     expect(node.container('web-node-1').state).toMatchObject({ waiting: { reason: 'CreateContainerConfigError' } });
-    expect(await kept()).toBe(1);
+    expect(await persistedCount()).toBe(1);
   });
 
   test('are deleted with the pod, and nothing is left after the agent has stopped', async () => {
@@ -223,7 +223,7 @@ describe('objects from files of a running pod', () => {
     await unlink(join(node.manifestDir, 'web.yaml'));
     await node.advance('120s');
     expect(node.has('web-node-1')).toBe(false);
-    expect(await kept()).toBe(0);
+    expect(await persistedCount()).toBe(0);
     await node.agent.stop();
     expect(await readdir(memory)).toEqual([]);
   });
@@ -231,6 +231,6 @@ describe('objects from files of a running pod', () => {
   test('remain when the agent stops while the pod runs', async () => {
     const node = await running();
     await node.agent.stop();
-    expect(await kept()).toBe(2);
+    expect(await persistedCount()).toBe(2);
   });
 });

@@ -1,4 +1,4 @@
-/** A pod of a cluster that has a token in a volume: through a whole node. */
+/** A projected token in a volume of a cluster's pod, on a complete node. */
 import { expect, test } from '@jest/globals';
 import { boundPod, joinedNode, PODS } from '../../fakes/joinedNode.ts';
 import { IMAGE } from '../../fakes/pods.ts';
@@ -7,7 +7,8 @@ const tokens = { projected: { sources: [{ serviceAccountToken: { path: 'token', 
 
 test('a projected token is available before the pod starts, and is renewed while it runs', async () => {
   const { node, ask, transport } = await joinedNode();
-  const asked = () => transport.requests.filter(({ path }) => path.endsWith('/serviceaccounts/default/token')).length;
+  const tokenRequestCount = () =>
+    transport.requests.filter(({ path }) => path.endsWith('/serviceaccounts/default/token')).length;
   await ask('POST', PODS, {
     metadata: { name: 'web' },
     spec: {
@@ -19,10 +20,10 @@ test('a projected token is available before the pod starts, and is renewed while
   });
   await node.advance('2s');
   expect(await ask('GET', `${PODS}/web`)).toMatchObject({ status: { phase: 'Running' } });
-  expect(asked()).toBe(1);
+  expect(tokenRequestCount()).toBe(1);
   expect(JSON.stringify(node.agent.explain('web'))).toContain('the next renewal of its token');
   await node.advance('49m');
-  expect(asked()).toBe(2);
+  expect(tokenRequestCount()).toBe(2);
   await ask('DELETE', `${PODS}/web`, { gracePeriodSeconds: 1 });
   await node.advance('10s');
   expect(await node.leftovers()).toEqual([]);

@@ -1,4 +1,4 @@
-/** Tokens that cannot be had or renewed, and clocks that are set. */
+/** Tokens that cannot be obtained or renewed, and changes of the clock. */
 import { describe, expect, test } from '@jest/globals';
 import { MOUNTED, tokenStory, VAULT } from './support/tokenStory.ts';
 
@@ -55,10 +55,10 @@ describe('a token that cannot be renewed', () => {
     transport.isAway = true;
     const waits: number[] = [];
     for (let tries = 0; tries < 8; tries++) {
-      const told = await get();
-      expect(told.token).toBe(token);
-      waits.push(told.renewAt - clock.now());
-      await clock.advance(told.renewAt - clock.now());
+      const current = await get();
+      expect(current.token).toBe(token);
+      waits.push(current.renewAt - clock.now());
+      await clock.advance(current.renewAt - clock.now());
     }
     expect(waits.map((wait) => wait / SECOND)).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
     expect(asked()).toBe(9);
@@ -103,11 +103,11 @@ describe('a token that cannot be renewed', () => {
     const { token } = await get();
     await clock.advance(UNTIL_DUE);
     transport.isAway = true;
-    for (let told = await get(); clock.now() < told.renewAt && asked() < 100; ) {
-      expect(told.token).toBe(token);
-      await clock.advance(told.renewAt - clock.now());
-      told = await get().catch((error) => ({ token: String(error), renewAt: 0 }));
-      if (told.renewAt === 0) expect(told.token).toContain('expired and refresh failed');
+    for (let current = await get(); clock.now() < current.renewAt && asked() < 100; ) {
+      expect(current.token).toBe(token);
+      await clock.advance(current.renewAt - clock.now());
+      current = await get().catch((error) => ({ token: String(error), renewAt: 0 }));
+      if (current.renewAt === 0) expect(current.token).toContain('expired and refresh failed');
     }
     expect(clock.now()).toBeGreaterThanOrEqual(Date.UTC(2026, 0, 1) + 3_607 * SECOND);
     const bound = `v1.BoundObjectReference{Kind:"Pod", APIVersion:"v1", Name:"web", UID:"${pod.metadata.uid}"}`;
@@ -137,8 +137,8 @@ describe('a pod that is deleted during a renewal', () => {
     const due = await get();
     expect([due.token, due.renewAt - clock.now()]).toEqual([token, 60 * SECOND]);
     await clock.advance(HOUR);
-    const told = await get();
-    expect([told.token, told.renewAt > clock.now()]).toEqual([token, true]);
+    const current = await get();
+    expect([current.token, current.renewAt > clock.now()]).toEqual([token, true]);
     await get();
     expect([asked(), errors]).toEqual([0, []]);
   });
@@ -210,7 +210,7 @@ describe('setting the clock', () => {
       await clock.advance(Math.min(10 * MINUTE, renewAt - clock.now()));
       if (turn % 5 === 0) clock.set(jumps[(turn / 5) % jumps.length] ?? 0);
     }
-    // No more than one for each life of a token, and one for each jump.
+    // At most one request for each token lifetime, and one for each change of the clock.
     expect(asked()).toBeLessThan((7 * 24 * HOUR) / (47 * MINUTE) + (7 * 24 * HOUR) / (50 * MINUTE) + 2);
   });
 });

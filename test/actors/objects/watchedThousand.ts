@@ -1,6 +1,6 @@
 /**
- * Watches a thousand ConfigMaps that pods show, at a server whose address and authority come by its input, and says what of
- * memory that takes. Needs `--expose-gc`: what nobody holds any more costs nothing.
+ * Program that watches a thousand ConfigMaps that pods mount, and prints how much memory that takes. The address and
+ * the CA of the server come from stdin. It needs `--expose-gc`, so that unreferenced objects are not counted.
  */
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -52,12 +52,12 @@ function podShowing(names: readonly string[]) {
 async function read(names: readonly string[]): Promise<void> {
   const pod = podShowing(names);
   store.follow(pod);
-  const got = (name: string): Promise<unknown> =>
-    store.get(pod, 'ConfigMap', name, { signal }).catch(() => pause(20).then(() => got(name)));
-  await Promise.all(names.map(got));
+  const readUntilPresent = (name: string): Promise<unknown> =>
+    store.get(pod, 'ConfigMap', name, { signal }).catch(() => pause(20).then(() => readUntilPresent(name)));
+  await Promise.all(names.map(readUntilPresent));
 }
 
-/** In MiB. */
+/** Returns the memory in use after a garbage collection, in MiB. */
 async function held(): Promise<number> {
   for (let round = 0; round < 5; round += 1) {
     gc?.();
@@ -67,7 +67,7 @@ async function held(): Promise<number> {
   return (heapUsed + external) / 2 ** 20;
 }
 
-// One connection, and all code that is needed, is there in any case.
+// One connection and all required code take memory in any case, so they are loaded before the measurement.
 await read(['c0']);
 const before = await held();
 for (let pod = 0; pod < PODS; pod += 1)

@@ -1,4 +1,4 @@
-/** What no recording can be is refused before an agent begins, with the field that is wrong. */
+/** An invalid recording is rejected before an agent starts, with the invalid field. */
 import { expect, test } from '@jest/globals';
 import type { RecordedInput } from '../../../actors/boundary.ts';
 import { createReplay } from '../../../actors/replay/replay.ts';
@@ -10,7 +10,7 @@ const unbounded = {
   garbage: { perContainer: 1, total: Number.POSITIVE_INFINITY },
 };
 
-/** As it is read from a file. */
+/** Returns a recording as it is read from a file. */
 async function recorded() {
   const node = await simulateNode({ seed: 1, records: true, config: unbounded });
   node.apply(manifest('web'));
@@ -47,7 +47,7 @@ test.each([
   ['entries[0]: value: expected object, got null', recording.input, [{ ...entry, value: null }]],
   ['entries[0]: value.type: Required value', recording.input, [{ ...entry, value: {} }]],
 ])('an invalid recording is rejected with the message: %s', (message, input, entries) => {
-  // What a program without types may give.
+  // An untyped program may pass such a recording.
   const untyped = entries as readonly RecordedInput[];
   expect(() => createReplay(input, untyped)).toThrow(`createReplay: ${message}`);
 });
@@ -57,7 +57,7 @@ test.each([
   [{ from: {} }, 'options.from.at: Required value'],
   [{ inspect: 5 }, 'options.inspect: Invalid value: 5: expected a function'],
 ])('a replay rejects the options %j', (options, message) => {
-  // What a program without types may give.
+  // An untyped program may pass such options.
   const untyped = options as Parameters<typeof createReplay>[2];
   expect(() => createReplay(recording.input, recording.entries, untyped)).toThrow(`createReplay: ${message}`);
 });

@@ -20,7 +20,7 @@ describe('persistedActor', () => {
       pods: [podRunning('bad', 'sleep 1; exit 1'), podWith('web', { volumes: [{ name: 'scratch', emptyDir: {} }] })],
       parts: {
         inspect: ({ actorRef }) => {
-          // Every actor here is one of XState's own.
+          // All actors here are XState actors.
           const actor = actorRef as AnyActor;
           if (actor._parent === undefined) root = actor;
         },

@@ -19,7 +19,7 @@ const podOf = (name: string, more: Partial<Container> = {}, suffix = ''): Pod =>
 const secretive = (suffix = '') =>
   podOf('web', { livenessProbe: { httpGet }, lifecycle: { preStop: { httpGet } } }, suffix);
 
-/** A recording with its input and its keyframe, and what is explained. */
+/** Returns everything that leaves the agent: its recording with the input and a keyframe, and its explanations. */
 type Node = Awaited<ReturnType<typeof simulatedNode>>;
 const leaving = async (node: Node) => ({
   input: node.agent.input,
@@ -132,7 +132,7 @@ test('a secret value in a terminal status and annotation of an earlier agent is 
   node.runtime.faults.add({ call: 'startContainer', failsAfter: quoted });
   node.apply(pod);
   await node.advance('10s');
-  // What the runtime still says of it nobody could keep back: the source that knows its values has yet to speak.
+  // The runtime's messages cannot be redacted yet, because the source that knows the values has not reported.
   node.runtime.restart({ forget: () => true });
   await node.restartAgent();
   await node.advance('10s');
@@ -189,8 +189,8 @@ describe('texts', () => {
   test('redacts the longest matching value, also in JSON notation', () => {
     const both = [envOf('hunter2'), { ...envOf('hunter2-"long"'), metadata: { ...envOf('').metadata, uid: 'other' } }];
     const { texts } = knowing(...both);
-    for (const said of ['is hunter2-"long".', 'is hunter2-\\"long\\".']) {
-      expect(texts(said)).toMatch(/^is redacted-\w{16}\.$/);
+    for (const phrase of ['is hunter2-"long".', 'is hunter2-\\"long\\".']) {
+      expect(texts(phrase)).toMatch(/^is redacted-\w{16}\.$/);
     }
     expect(texts('is hunter2 x')).toMatch(/^is redacted-\w{16} x$/);
   });
@@ -250,7 +250,7 @@ test('values of persisted pods are redacted before any source has been read, unl
   if (container === undefined) throw new Error('it has no container');
   const env = [...(container.env ?? []), { name: 'VERSION', value: '1.25.3-rc1' }];
   learnPods([podWith('web', { containers: [{ ...container, env, image: 'repo/app:1.25.3-rc1' }] })]);
-  expect(texts(`it said ${SECRET}`)).toMatch(/^it said redacted-[0-9a-f]{16}$/);
+  expect(texts(`it said ${SECRET}`)).toMatch(/^it phrase redacted-[0-9a-f]{16}$/);
   expect(texts('Back-off pulling image "repo/app:1.25.3-rc1"')).toBe('Back-off pulling image "repo/app:1.25.3-rc1"');
 });
 
@@ -260,10 +260,10 @@ test('a restarted agent redacts its persisted state before any source has been r
   await node.advance('25s');
   const [pod] = node.agent.pods();
   if (pod?.status === undefined) throw new Error('there is no pod');
-  const kept = { ...pod.status, phase: 'Failed', message: `it said ${SECRET}` };
+  const persistedStatus = { ...pod.status, phase: 'Failed', message: `it said ${SECRET}` };
   const file = join(node.path('root', 'statelet', 'statuses'), `${pod.metadata.uid}.json`);
   node.killAgent();
-  await writeFile(file, JSON.stringify({ key: pod.metadata.uid, value: kept }));
+  await writeFile(file, JSON.stringify({ key: pod.metadata.uid, value: persistedStatus }));
   await node.startAgent();
   const { statuses } = node.agent.input;
   expect(Object.keys(statuses)).toEqual([pod.metadata.uid]);

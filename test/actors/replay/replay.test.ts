@@ -25,19 +25,19 @@ const probed = containerWith('main', { livenessProbe: { exec: { command: ['check
 
 interface Cut {
   readonly keyframe: Keyframe;
-  /** How many entries had been recorded. */
+  /** Number of entries that had been recorded. */
   readonly entries: number;
-  /** The machines of which one was at work. */
+  /** The machines with at least one active actor. */
   readonly machines: readonly string[];
 }
 
-/** Looks at each snapshot of each machine: what JSON loses of its context, and which machines are at work. */
+/** Inspects each snapshot of each machine: what JSON loses of its context, and which machines are active. */
 class Walk {
   readonly lossy = new Set<string>();
   readonly #refs = new Set<AnyActorRef>();
 
   readonly inspect = ({ type, actorRef }: InspectionEvent): void => {
-    // Every actor here is one of xstate's own, which has its logic.
+    // All actors here are XState actors, which have a logic.
     const ref = actorRef as AnyActorRef & { readonly logic: unknown };
     if (type !== '@xstate.snapshot' || !(ref.logic instanceof StateMachine)) return;
     this.#refs.add(ref);
@@ -50,7 +50,7 @@ class Walk {
   }
 }
 
-/** A place for statuses that takes half of them. */
+/** A sink that accepts every other status. */
 function choosySink(): StatusSink {
   let calls = 0;
   const put = async () => {
@@ -60,7 +60,10 @@ function choosySink(): StatusSink {
   return { name: 'far', mustAcknowledge: false, put };
 }
 
-/** A node with pods that start, wait for slots, back off, probe, are resized and stop; written down every so often. */
+/**
+ * Runs a node with pods that start, wait for slots, back off, probe, are resized and stop. Takes keyframes at
+ * intervals.
+ */
 async function busyNode(): Promise<{ node: SimulatedNode; cuts: readonly Cut[]; walk: Walk }> {
   const cuts: Cut[] = [];
   const walk = new Walk();
@@ -101,7 +104,7 @@ const shown = ({ agent }: Pick<SimulatedNode, 'agent'>) => ({
   node: agent.explainNode().node,
 });
 
-/** Of the certificates that a node of a cluster keeps. */
+/** The directory for the certificates of a cluster's node. */
 const directory = await mkdtemp(join(tmpdir(), 'statelet-pki-'));
 afterAll(() => rm(directory, { recursive: true }));
 
@@ -122,7 +125,7 @@ const idleMeter: ResourceMeter = {
   measurePods: async () => ({}),
 };
 
-/** A node of a cluster, without pods; written down every so often. */
+/** Runs a node of a cluster without pods, and takes keyframes at intervals. */
 async function clusterNode(): Promise<{ node: SimulatedNode; cuts: readonly Cut[]; walk: Walk }> {
   const [cuts, walk]: [Cut[], Walk] = [[], new Walk()];
   const certificates = [{ name: 'client', rotates: true }] as const;
@@ -155,7 +158,10 @@ async function clusterNode(): Promise<{ node: SimulatedNode; cuts: readonly Cut[
   return { node, cuts, walk };
 }
 
-/** A node with a pod of so many containers that its status is not computed after each change. Cut every so often. */
+/**
+ * Runs a node with a pod of so many containers that its status is not computed after each change. Takes keyframes at
+ * intervals.
+ */
 async function largePodNode(): Promise<{ node: SimulatedNode; cuts: readonly Cut[]; walk: Walk }> {
   const [cuts, walk]: [Cut[], Walk] = [[], new Walk()];
   const containers = Array.from({ length: 30 }, (_, index) =>
@@ -170,7 +176,10 @@ async function largePodNode(): Promise<{ node: SimulatedNode; cuts: readonly Cut
   return { node, cuts, walk };
 }
 
-/** A node with a pod of more containers than it sends commands to in one step. Cut between such steps. */
+/**
+ * Runs a node with a pod of more containers than the node sends commands to in one step. Takes keyframes between such
+ * steps.
+ */
 async function pacedNode(): Promise<{ node: SimulatedNode; cuts: readonly Cut[]; walk: Walk }> {
   const [cuts, walk]: [Cut[], Walk] = [[], new Walk()];
   const node = await simulatedNode({ parts: { inspect: walk.inspect } });
@@ -190,7 +199,7 @@ async function pacedNode(): Promise<{ node: SimulatedNode; cuts: readonly Cut[];
   return { node, cuts, walk };
 }
 
-/** A plugin of one device, which it does not allocate before `allocated`. */
+/** Returns a plugin with one device, which it does not allocate before `allocated` resolves. */
 const devicePluginsUntil = (allocated: Promise<void>): DevicePlugins => ({
   follow: async (listener, { signal }) => {
     listener.onProblem(undefined);
@@ -206,7 +215,7 @@ const devicePluginsUntil = (allocated: Promise<void>): DevicePlugins => ({
   preStart: async () => {},
 });
 
-/** A node with a device plugin and memory by NUMA node, whose host shuts down. */
+/** Runs a node with a device plugin and with memory by NUMA node, whose host shuts down. */
 async function resourceNode(): Promise<{ node: SimulatedNode; cuts: readonly Cut[]; walk: Walk }> {
   const [cuts, walk]: [Cut[], Walk] = [[], new Walk()];
   const logind = new SimulatedLogind();
@@ -237,7 +246,7 @@ async function resourceNode(): Promise<{ node: SimulatedNode; cuts: readonly Cut
   return { node, cuts, walk };
 }
 
-/** Everything in a value that JSON does not give back as it was; the paths. */
+/** Returns the paths of all parts of a value that JSON does not preserve. */
 function lossy(value: unknown, path: string): string[] {
   if (value === undefined || value === null || ['string', 'boolean'].includes(typeof value)) return [];
   if (typeof value === 'number') return Number.isFinite(value) ? [] : [path];

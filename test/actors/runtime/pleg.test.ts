@@ -17,7 +17,7 @@ async function runningNode(eventStream = true): Promise<SimulatedNode> {
   return node;
 }
 
-/** Milliseconds from now until the replacement of the container of `web` is asked for. */
+/** Returns the time in milliseconds from now until the agent creates the replacement of the container of `web`. */
 async function replacementAfter(node: SimulatedNode, exit: () => void): Promise<number | undefined> {
   const from = node.clock.now();
   const before = node.calls('createContainer').length;
@@ -87,8 +87,8 @@ describe('the PLEG', () => {
 
   test('reports a stream that cannot be opened once, however often it retries', async () => {
     const node = await runningNode(false);
-    const told = node.entries.filter(({ value }) => JSON.stringify(value).includes('plegChanged'));
-    expect(told).toHaveLength(1);
+    const reported = node.entries.filter(({ value }) => JSON.stringify(value).includes('plegChanged'));
+    expect(reported).toHaveLength(1);
   });
 
   test.each([
@@ -159,7 +159,7 @@ describe('the PLEG', () => {
     expect(node.has('web')).toBe(false);
     const calls = node.runtime.calls.slice(before).map(({ call }) => call);
     expect(calls.filter((call) => call === 'podSandboxStatus' || call === 'listPodSandbox')).toEqual([]);
-    // The one by which the stop tells how it ended.
+    // This call tells the agent how the stopped container has exited.
     expect(calls.filter((call) => call === 'containerStatus')).toHaveLength(1);
   });
 
@@ -242,7 +242,7 @@ test('an aborted wait for the runtime or for an exit leaves no timer', async () 
     takeChanged: () => [],
     takeFound: () => [],
   };
-  // It shows every sandbox that is asked for as one that runs, whatever has ended of it.
+  // Reports every requested sandbox as ready, even if it has stopped.
   const podSandboxStatus: typeof cri.podSandboxStatus = async ({ podSandboxId: id }) =>
     PodSandboxStatusResponse.create({ status: { id, state: PodSandboxState.SANDBOX_READY } });
   const observing = observeRuntime({
@@ -276,17 +276,20 @@ test('an aborted wait for the runtime or for an exit leaves no timer', async () 
 });
 
 test('each list is reported with its time, duration, distance from the previous list and success', async () => {
-  const told: RelistStats[] = [];
-  const node = await simulatedNode({ pods: [podWith('web')], parts: { onRelisted: (relist) => told.push(relist) } });
+  const reported: RelistStats[] = [];
+  const node = await simulatedNode({
+    pods: [podWith('web')],
+    parts: { onRelisted: (relist) => reported.push(relist) },
+  });
   await node.advance('25s');
-  const [first, ...later] = told;
+  const [first, ...later] = reported;
   expect(first).toEqual({ at: expect.any(Number), ms: expect.any(Number), hasResponded: true });
   expect(later.map(({ sinceLastMs }) => sinceLastMs).at(-1)).toBeGreaterThan(9_000);
-  expect(Math.max(...told.map(({ ms }) => ms))).toBeGreaterThan(0);
-  expect(told.at(-1)?.at).toBeGreaterThan(node.clock.now() - 11_000);
+  expect(Math.max(...reported.map(({ ms }) => ms))).toBeGreaterThan(0);
+  expect(reported.at(-1)?.at).toBeGreaterThan(node.clock.now() - 11_000);
   node.runtime.down();
   await node.advance('3s');
-  expect(told.at(-1)).toMatchObject({ hasResponded: false });
+  expect(reported.at(-1)).toMatchObject({ hasResponded: false });
 });
 
 test('a requested list starts at once, and its result has taken effect when the request completes', async () => {

@@ -1,4 +1,4 @@
-/** A certificate of a name that nobody here has, and its key: only for tests. */
+/** A certificate for a name that no host of a test has, and its private key. For tests only. */
 export const key = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgadE/O7yiQXaCcb1O
 zM0B51m6zAQz5MPmUA6e1jZoKyihRANCAARTELf64vdaWSgBLX+jd9fDyB4K6BJO

@@ -1,4 +1,4 @@
-/** A grace is counted by what passes, not by the time of day: a clock that is set back makes it none the longer (C10). */
+/** A grace period is measured in elapsed time, so setting the clock back does not extend it (C10). */
 import { expect, test } from '@jest/globals';
 import {
   type ContainerServiceDependencies,
@@ -9,7 +9,7 @@ import { IMAGE, noAbort, runOne, simulate } from '../../cri/simulated/support.ts
 import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { containerStory } from '../../machines/support/containerStory.ts';
 
-/** One whose time of day can be set. */
+/** A clock whose wall-clock time can be set back. */
 class SetClock extends SimulatedClock {
   setBackMs = 0;
 
@@ -35,7 +35,7 @@ test.each([
   const clock = new SetClock();
   const simulation = simulate({ clock, behaviours: { [IMAGE]: { ignoresSigterm: true } } });
   const { container } = await clock.advanceUntilSettled(runOne(simulation));
-  // Of its parts a stop needs these alone.
+  // A stop uses only these parts.
   const { stopContainer } = containerServices({
     cri: simulation.cri,
     clock,

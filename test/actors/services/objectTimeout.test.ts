@@ -12,15 +12,15 @@ test.each([
   objects.trouble.set(`${kind}/slow`, 'hangs');
   const clock = new SimulatedClock(0);
   const { signal } = new AbortController();
-  const got = withObjectTimeout(objects, clock).get(aPod(), kind, 'slow', { signal });
+  const result = withObjectTimeout(objects, clock).get(aPod(), kind, 'slow', { signal });
   let isOver = false;
-  got.catch(() => {
+  result.catch(() => {
     isOver = true;
   });
   await clock.advance(999);
   expect(isOver).toBe(false);
   await clock.advance(1);
-  await expect(got).rejects.toThrow(`failed to sync ${word} cache: timed out waiting for the condition`);
+  await expect(result).rejects.toThrow(`failed to sync ${word} cache: timed out waiting for the condition`);
 });
 
 test('an object or an error is passed on unchanged within the timeout, and an aborted caller is rejected', async () => {
@@ -32,7 +32,7 @@ test('an object or an error is passed on unchanged within the timeout, and an ab
   await expect(limited.get(aPod(), 'Secret', 'key', { signal })).resolves.toMatchObject({ name: 'key' });
   await expect(limited.get(aPod(), 'Secret', 'none', { signal })).rejects.toThrow('secret "none" not found');
   const stopping = new AbortController();
-  const asked = limited.get(aPod(), 'Secret', 'slow', stopping);
+  const reading = limited.get(aPod(), 'Secret', 'slow', stopping);
   stopping.abort(new Error('stopped'));
-  await expect(asked).rejects.not.toThrow('failed to sync');
+  await expect(reading).rejects.not.toThrow('failed to sync');
 });

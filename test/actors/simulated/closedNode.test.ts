@@ -10,7 +10,7 @@ interface Result {
   readonly reached: readonly string[];
 }
 
-/** What a node reaches for that lacks a part. */
+/** The first function of the host that a node calls if it does not have the part. */
 const LACKING = {
   clock: 'Date.now',
   files: 'fs.lstatSync',
@@ -29,7 +29,7 @@ beforeAll(async () => {
   const script = join(import.meta.dirname, 'closedNode.ts');
   const { signal } = new AbortController();
   const args = ['--disable-warning=ExperimentalWarning', script, ...Object.keys(LACKING)];
-  // Of a program beside this one, so it is what it is said to be.
+  // The program is part of the project, so the format of its output is known.
   results = JSON.parse(await runProgram(process.execPath, args, { signal, timeoutMs: 100_000 })) as typeof results;
 });
 

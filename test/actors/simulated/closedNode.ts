@@ -1,10 +1,10 @@
 /**
- * A process of its own: a node takes pods through their life while nothing of the host can be reached. Prints what was
- * seen and what was reached for, then the same of nodes that lack one of the parts which are named.
+ * Program that takes pods through their life on a node while the host is closed. It prints what it observed and which
+ * functions of the host were called, and then the same for nodes without each of the named parts.
  */
 import { closeHost } from '../../support/closedHost.ts';
 
-// What it loads may keep what it finds: it is to find what can be closed.
+// The imported modules may store references to functions, so the host must be closable before they are loaded.
 const { ClosedNode } = await import('./closedStory.ts');
 
 const failed = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));

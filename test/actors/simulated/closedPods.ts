@@ -1,6 +1,6 @@
-/** Pods that use all that a node reaches the outside for. */
+/** Pods that use everything for which a node accesses the host or the network. */
 
-/** A pod of one container that runs until it is stopped. */
+/** Returns a pod with one container that runs until it is stopped. */
 export const small = (name: string) => ({
   apiVersion: 'v1',
   kind: 'Pod',
@@ -8,10 +8,10 @@ export const small = (name: string) => ({
   spec: { containers: [{ name: 'main', image: 'busybox' }] },
 });
 
-/** One with users of its own. */
+/** Returns a pod with its own user namespace. */
 export const apart = (name: string) => ({ ...small(name), spec: { ...small(name).spec, hostUsers: false } });
 
-/** One that fails again and again. */
+/** Returns a pod whose container fails again and again. */
 export const crashing = (name: string) => ({
   ...small(name),
   spec: {
@@ -21,7 +21,7 @@ export const crashing = (name: string) => ({
   },
 });
 
-/** One with every kind of probe, hook and volume, too large to be read on the event loop. */
+/** Returns a pod with every kind of probe, hook and volume, which is too large to be read on the event loop. */
 export const everything = (cpu = '200m') => ({
   ...small('everything'),
   metadata: { name: 'everything', annotations: { long: 'x'.repeat(10_000) } },

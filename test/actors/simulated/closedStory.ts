@@ -1,4 +1,4 @@
-/** Takes pods through their life on a node all parts of which are simulated, or all but one. */
+/** Takes pods through their life on a node of which all parts are simulated, or all but one. */
 import { createAlarm } from '../../../actors/alarm.ts';
 import { createNode } from '../../../actors/node/createNode.ts';
 import type { NodeAgent } from '../../../actors/node/nodeAgent.ts';
@@ -53,7 +53,7 @@ export class ClosedNode {
     this.#without = without;
   }
 
-  /** Two sources bring pods; they are adopted by another agent, one is resized, all end. */
+  /** Adds pods from two sources, lets another agent adopt them, resizes one of them, and terminates them all. */
   async story(): Promise<object> {
     this.#disk.createDirectories('/manifests');
     this.#disk.createDirectories('/data/inner');
@@ -89,7 +89,7 @@ export class ClosedNode {
 
   async #startAgent(): Promise<NodeAgent> {
     const parts = Object.entries(this.#parts()).filter(([name]) => name !== this.#without);
-    // Only a part that may be absent is left out.
+    // The omitted part is always an optional one.
     const agent = await createNode(CONFIG, Object.fromEntries(parts) as unknown as NodeParts);
     agent.subscribe(({ pod }) => {
       const { phase, conditions = [] } = pod.status ?? {};

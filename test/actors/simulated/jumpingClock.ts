@@ -2,7 +2,7 @@ import { TimerHeap } from '../../../actors/simulated/timerHeap.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import { openTurn } from '../../support/closedHost.ts';
 
-/** A clock that jumps to the next timer once nothing else is ready. */
+/** A clock that advances to the next timer once no other work is ready. */
 export class JumpingClock implements Clock {
   readonly #timers = new TimerHeap();
   #now = Date.UTC(2026, 0, 1);
@@ -16,7 +16,7 @@ export class JumpingClock implements Clock {
     return this.#timers.size;
   }
 
-  /** Lets time pass until something holds; at most so many minutes. */
+  /** Advances time until a condition holds, for at most `minutes` minutes. */
   async until(what: string, holds: () => boolean, minutes = 10): Promise<void> {
     for (const end = this.#now + minutes * 60_000; this.#now < end; ) {
       await openTurn();

@@ -28,11 +28,11 @@ const network = () =>
   });
 
 const { signal } = new AbortController();
-// None of its calls is made.
+// The test makes no call to the runtime.
 const cri = {} as Cri;
 const node = () => ({ hostIps: ['192.0.2.1'] });
 
-/** What a probe of a container at 10.0.0.1 comes to, and how long it took. */
+/** Returns the result of a probe of a container at 10.0.0.1, and how long it took. */
 async function probed(probe: Probe) {
   const { runProbe } = probeServices({ cri, clock, network: network(), node, jitter: () => 0 });
   const pod = aPod({ containers: [aContainer({ livenessProbe: probe })] });
@@ -107,9 +107,9 @@ describe('a probe of a simulated server', () => {
 
 test('an HTTPS hook that gets a plain-text response is sent once more over HTTP', async () => {
   listen({ respond: (path) => (path === '/end' ? {} : undefined) });
-  const asked: string[] = [];
+  const gatedCalls: string[] = [];
   gate = (call, act) => {
-    asked.push(`${call.name} ${call.about}`);
+    gatedCalls.push(`${call.name} ${call.about}`);
     return openGate(call, act);
   };
   const httpGet = { port: 80, path: '/end', scheme: 'HTTPS' as const };
@@ -123,7 +123,7 @@ test('an HTTPS hook that gets a plain-text response is sent once more over HTTP'
     failure: null,
     warnings: [{ reason: 'LifecycleHTTPFallback' }],
   });
-  expect(asked).toEqual(['connect 10.0.0.1:80', 'connect 10.0.0.1:80']);
+  expect(gatedCalls).toEqual(['connect 10.0.0.1:80', 'connect 10.0.0.1:80']);
 });
 
 describe('fetching a URL from a simulated server', () => {

@@ -14,7 +14,7 @@ const origin = {
   isLenient: false,
 };
 
-/** What a text of so many pods gives, with and without a thread. */
+/** Reads a text with this number of pods, with or without a thread. */
 async function read(pods: number, startThread?: typeof startInlineReader) {
   const ended = new AbortController();
   const items = Array.from({ length: pods }, (_, index) => ({

@@ -7,8 +7,8 @@ import { namedPod } from '../../machines/support/nodeStory.ts';
 const [a, b, c] = ['a', 'b', 'c'].map((name) => namedPod(name)) as [Pod, Pod, Pod];
 const wrong = (file: string, message = 'wrong'): SourceProblem => ({ file, path: 'spec', message });
 
-/** A source that tells its sets one after the other at the moment 7. */
-function telling() {
+/** Returns a function that publishes successive sets of a source, all of them at time 7. */
+function publishing() {
   const changes = createChangeDetector('file', { now: () => 7 });
   return (pods: readonly Pod[], problems: readonly SourceProblem[] = [], warnings: readonly SourceProblem[] = []) =>
     changes({ pods, problems, warnings });
@@ -16,10 +16,10 @@ function telling() {
 
 test('the first set is published completely, even if it is empty', () => {
   const problems = [wrong('/x')];
-  expect(telling()([a, b], problems)).toEqual([
+  expect(publishing()([a, b], problems)).toEqual([
     { type: 'config.podsListed', source: 'file', pods: [a, b], problems, warnings: [], at: 7 },
   ]);
-  expect(telling()([])).toEqual([
+  expect(publishing()([])).toEqual([
     { type: 'config.podsListed', source: 'file', pods: [], problems: [], warnings: [], at: 7 },
   ]);
 });
@@ -34,13 +34,13 @@ test('every set is published completely until one is not partial', () => {
 });
 
 test('a set with the same content is not published, whatever its order and object identities are', () => {
-  const tell = telling();
+  const tell = publishing();
   tell([a, b], [wrong('/x')]);
   expect(tell([{ ...b, metadata: { ...b.metadata } }, a], [wrong('/x')])).toEqual([]);
 });
 
 test('of a later set only the changes are published, removals first because a new pod may need the name', () => {
-  const tell = telling();
+  const tell = publishing();
   tell([a, b]);
   const edited = { ...a, spec: { ...a.spec, hostNetwork: true } };
   const about = { type: 'config.podChanged', source: 'file', at: 7 };
@@ -56,7 +56,7 @@ test('a change of one of many pods is published, wherever the pod is in the set'
   const many = Array.from({ length: 4 }, (_, index) => namedPod(`pod-${index}`));
   for (const [index, pod] of many.entries()) {
     const edited = { ...pod, spec: { ...pod.spec, hostNetwork: true } };
-    const tell = telling();
+    const tell = publishing();
     tell(many);
     expect(tell(many.with(index, edited))).toEqual([{ ...about, change: 'updated', pod: edited }]);
     expect(tell(many.toSpliced(index, 1))).toEqual([{ ...about, change: 'removed', uid: pod.metadata.uid }]);
@@ -66,7 +66,7 @@ test('a change of one of many pods is published, wherever the pod is in the set'
 });
 
 test('problems and warnings are published only for files for which they changed', () => {
-  const tell = telling();
+  const tell = publishing();
   tell([], [wrong('/x'), wrong('/y')], [wrong('/x', 'odd')]);
   const about = { type: 'config.problemsChanged', source: 'file' };
   expect(tell([], [wrong('/x'), wrong('/y', 'worse')], [wrong('/x', 'odd')])).toEqual([
@@ -79,7 +79,7 @@ test('problems and warnings are published only for files for which they changed'
 });
 
 test('problems and warnings of one URL are published only for pods for which they changed', () => {
-  const tell = telling();
+  const tell = publishing();
   const of = (pod: string, message: string) => ({ ...wrong('http://host/pods', message), pod });
   const common = { type: 'config.problemsChanged', source: 'file', file: 'http://host/pods' };
   tell([], [wrong('http://host/pods')], [of('default/a', 'odd'), of('default/b', 'odd')]);

@@ -1,4 +1,4 @@
-/** Manifests on a disk that fails at each call: what cannot be read is told, and no pod ends for it. */
+/** Manifests on a disk that fails at each call. An unreadable manifest is reported, and terminates no pod. */
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { watchManifests } from '../../../actors/sources/fileSource.ts';
@@ -15,7 +15,7 @@ const manifest = (name: string, image: string) =>
 const shown = ({ pods }: ManifestSet) =>
   pods.map(({ metadata, spec }) => `${metadata.name.replace('-node-1', '')} ${spec.containers[0]?.image}`);
 
-/** Follows manifests that change; `good` is from before a restart. */
+/** Watches manifests that change. `good` contains the last good manifests from before a restart. */
 async function play(trouble?: Trouble, good = new Map<string, StoredManifest>()) {
   const clock = new SimulatedClock();
   const disk = new TroubledDisk(() => clock.now());
@@ -51,7 +51,7 @@ async function play(trouble?: Trouble, good = new Map<string, StoredManifest>())
   await sound.unlink(`${DIRECTORY}/new.yaml`);
   await clock.advance(LIST_MS);
   const calls = [...disk.calls];
-  // From here on the disk is well.
+  // The disk has no more faults from here on.
   await clock.advance(LIST_MS);
   stop.abort();
   await ended;
@@ -79,13 +79,13 @@ test.each(failures)('a file failure is reported until it is over, and terminates
   const last = sets.at(-1);
   expect(last && shown(last)).toEqual(['db db:1', 'web web:2']);
   expect(last?.problems).toEqual([]);
-  const told = sets.flatMap(({ problems }) => problems.map(({ message }) => message));
-  expect(new Set(told.map((message) => message.includes(code)))).toEqual(new Set([true]));
-  // What is known of a pod stays as it was, or is newer.
+  const messages = sets.flatMap(({ problems }) => problems.map(({ message }) => message));
+  expect(new Set(messages.map((message) => message.includes(code)))).toEqual(new Set([true]));
+  // A pod keeps its version until it gets a newer one.
   const versions = sets.map((set) => shown(set).filter((pod) => pod.startsWith('web')));
   expect(versions).toEqual(versions.toSorted());
   expect(sets.every((set) => set.pods.length >= 2 || set.problems.length > 0)).toBe(true);
-  // From a set that is whole no pod is missing.
+  // A set that is not partial contains all pods.
   expect(sets.every((set) => set.pods.length >= 2 || set.isPartial === true)).toBe(true);
   expect(last?.isPartial).toBeUndefined();
 });

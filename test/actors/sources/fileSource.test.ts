@@ -18,7 +18,7 @@ let path: string;
 let stop: AbortController;
 let ended: Promise<void> | undefined;
 let sets: ManifestSet[];
-let kept: ManifestToStore[];
+let persisted: ManifestToStore[];
 let wake: () => void;
 
 beforeEach(async () => {
@@ -27,7 +27,7 @@ beforeEach(async () => {
   await mkdir(path);
   stop = new AbortController();
   sets = [];
-  kept = [];
+  persisted = [];
   wake = () => {};
 });
 
@@ -60,11 +60,11 @@ function start({
       own.push(set);
       wake();
     },
-    onManifest: (each) => kept.push(each),
+    onManifest: (each) => persisted.push(each),
   });
 }
 
-/** Waits for a set that the condition holds of: the last one so far, or one to come. */
+/** Waits for a set that fulfils the condition: the last one so far, or a later one. */
 async function until(holds: (set: ManifestSet) => boolean): Promise<ManifestSet> {
   for (;;) {
     const last = sets.at(-1);
@@ -81,27 +81,27 @@ const image = ({ pods }: ManifestSet) => pods[0]?.spec.containers[0]?.image;
 const untilImage = (expected: string) => until((set) => image(set) === expected);
 
 const names = ({ pods }: ManifestSet) => pods.map((pod) => pod.metadata.name);
-/** Writes a file, follows it, and stops; gives the pod that there was of it. */
+/** Writes a file, watches it, and stops. Returns its last good manifest. */
 async function lastGoodOf(file: string): Promise<StoredManifest> {
   await writeFile(file, manifest('a'));
   start();
   await first();
   stop.abort();
   await ended;
-  const good = kept.at(-1)?.manifest;
+  const good = persisted.at(-1)?.manifest;
   if (!good) throw new Error('no pod');
   return good;
 }
 
-/** Another source begins, which is told what there was. */
-function startAnew(file: string, manifest: StoredManifest): void {
+/** Starts another source, with the last good manifest of the previous one. */
+function restart(file: string, manifest: StoredManifest): void {
   stop = new AbortController();
   sets = [];
-  kept = [];
+  persisted = [];
   start({ lastGood: new Map([[file, manifest]]) });
 }
 
-/** Writes a file whole, as by a careful editor. */
+/** Replaces a file atomically, as a careful editor does. */
 async function replace(file: string, text: string): Promise<void> {
   await writeFile(join(base, 'whole'), text);
   await rename(join(base, 'whole'), file);
@@ -111,8 +111,9 @@ describe('C24: a file that is immediately', () => {
   const file = () => join(path, 'a.yaml');
 
   /**
-   * Follows a file, does something to it, and waits until a file that was written afterwards has been read. Returns whether
-   * each set meanwhile had the pod of the first file. On a busy host changes share a set, so their number says nothing.
+   * Watches a file, changes it, and waits until a file that was written afterwards has been read. Returns whether each
+   * set meanwhile had the pod of the first file. Changes share a set on a busy host, so the number of sets says
+   * nothing.
    */
   async function presenceAfter(act: () => void | Promise<void>): Promise<boolean[]> {
     await writeFile(file(), manifest('a'));
@@ -142,11 +143,11 @@ describe('C24: a file that is immediately', () => {
 
   test('removed and replaced by a rename with the same content is reported as removed and added', async () => {
     writeFileSync(join(base, 'prepared'), manifest('a'));
-    // The kernel counts the times of files in steps of some milliseconds.
+    // The kernel updates the timestamps of files in steps of a few milliseconds.
     await new Promise((resolve) => setTimeout(resolve, 50));
     const act = async () => {
       rmSync(file());
-      // Two programs that run one after the other are a moment apart.
+      // Two programs that run one after the other are at least this far apart.
       await new Promise((resolve) => setTimeout(resolve, 2));
       renameSync(join(base, 'prepared'), file());
     };
@@ -155,7 +156,7 @@ describe('C24: a file that is immediately', () => {
 
   test('replaced by renames with the same content stays, however often', async () => {
     for (const name of ['one', 'two', 'three']) writeFileSync(join(base, name), manifest('a'));
-    // The kernel counts the times of files in steps of some milliseconds.
+    // The kernel updates the timestamps of files in steps of a few milliseconds.
     await new Promise((resolve) => setTimeout(resolve, 50));
     const act = () => {
       for (const name of ['one', 'two', 'three']) renameSync(join(base, name), file());
@@ -203,8 +204,10 @@ describe('the manifest set', () => {
     await writeFile(join(path, 'a.yaml'), manifest('a'));
     const isDone = ({ pods, problems }: ManifestSet) => pods.length === 1 && problems.length > 0;
     while (!sets.some(isDone)) clock.advance(await clock.untilWaiting());
-    const told = new Set(sets.flatMap(({ problems }) => problems.map(({ file, message }) => `${file}: ${message}`)));
-    expect([...told]).toEqual([`${path}/b.yaml: the file is empty`]);
+    const reported = new Set(
+      sets.flatMap(({ problems }) => problems.map(({ file, message }) => `${file}: ${message}`)),
+    );
+    expect([...reported]).toEqual([`${path}/b.yaml: the file is empty`]);
   });
 
   test('contains all existing files from the start, except dot files and directories', async () => {
@@ -224,7 +227,9 @@ describe('the manifest set', () => {
     await symlink(join(base, 'e'), join(path, 'e.yaml'));
     start();
     expect(names(await first())).toEqual(['a-node-1', 'b-node-1', 'e-node-1']);
-    expect(kept.map(({ file }) => file).sort()).toEqual(['a.yaml', 'b.json', 'e.yaml'].map((name) => join(path, name)));
+    expect(persisted.map(({ file }) => file).sort()).toEqual(
+      ['a.yaml', 'b.json', 'e.yaml'].map((name) => join(path, name)),
+    );
   });
 
   test('is updated by the event for a written or removed file, before any list', async () => {
@@ -234,7 +239,7 @@ describe('the manifest set', () => {
     await untilNames('a-node-1');
     await rm(join(path, 'a.yaml'));
     await untilNames();
-    expect(kept.at(-1)).toEqual({ file: join(path, 'a.yaml'), manifest: null });
+    expect(persisted.at(-1)).toEqual({ file: join(path, 'a.yaml'), manifest: null });
   });
 
   test('is published with the first of many simultaneous files before the last are read', async () => {
@@ -270,7 +275,7 @@ describe('the manifest set', () => {
     await replace(file, `${manifest('a')}# a comment\n`);
     const again = await until(() => sets.length > 2);
     expect(again.pods[0]).toBe(pod);
-    expect(kept.map(({ manifest: good }) => good?.pods[0])).toEqual([pod, again.pods[1], pod]);
+    expect(persisted.map(({ manifest: good }) => good?.pods[0])).toEqual([pod, again.pods[1], pod]);
   });
 
   test('contains both of two files with the same pod name', async () => {
@@ -332,14 +337,14 @@ describe('the manifest set', () => {
     await first();
     stop.abort();
     await ended;
-    const told = sets;
+    const reported = sets;
     sets = [];
     stop = new AbortController();
     start();
     await first();
     await writeFile(join(path, 'a.yaml'), manifest('a'));
     await untilNames('a-node-1');
-    expect(told).toHaveLength(1);
+    expect(reported).toHaveLength(1);
   });
 });
 
@@ -352,26 +357,26 @@ describe('a manifest file', () => {
     await replace(file, manifest('a').replace("'busybox:1'", '7'));
     const second = await until(() => sets.length > 1);
     expect(second.pods).toEqual([pod]);
-    const told = {
+    const reported = {
       file,
       path: 'spec.containers[0].image',
       message: 'expected string, got number (7 at line 4; write "7" if it is text)',
     };
-    expect(second.problems).toEqual([{ ...told, pod: 'default/a-node-1', until: 'the file changes' }]);
+    expect(second.problems).toEqual([{ ...reported, pod: 'default/a-node-1', until: 'the file changes' }]);
     await replace(join(path, 'b.yaml'), manifest('b'));
     const third = await untilNames('a-node-1', 'b-node-1');
     expect(third.problems).toEqual(second.problems);
     await replace(file, manifest('a'));
     const mended = await until(({ problems }) => problems.length === 0);
     expect(mended.pods.map(({ metadata }) => metadata.name)).toEqual(['a-node-1', 'b-node-1']);
-    expect(kept.filter(({ manifest: each }) => each === null)).toEqual([]);
+    expect(persisted.filter(({ manifest: each }) => each === null)).toEqual([]);
   });
 
   test('that is invalid after a restart retains the last good version from before, with its UID', async () => {
     const file = join(path, 'a.yaml');
     const good = await lastGoodOf(file);
     await writeFile(file, 'apiVersion: v1\nkind: Po');
-    startAnew(file, good);
+    restart(file, good);
     const again = await first();
     expect(again.pods).toEqual(good.pods);
     expect(again.problems).toMatchObject([{ file, path: 'kind', message: 'expected Pod, got Po' }]);
@@ -381,17 +386,17 @@ describe('a manifest file', () => {
     const file = join(path, 'a.yaml');
     const good = await lastGoodOf(file);
     await rm(file);
-    startAnew(file, good);
+    restart(file, good);
     expect((await first()).pods).toEqual([]);
-    expect(kept.at(-1)).toEqual({ file, manifest: null });
+    expect(persisted.at(-1)).toEqual({ file, manifest: null });
   });
 
   test('that is unchanged after a restart yields the same pod, and nothing is persisted again', async () => {
     const file = join(path, 'a.yaml');
     const good = await lastGoodOf(file);
-    startAnew(file, good);
+    restart(file, good);
     expect((await first()).pods[0]).toBe(good.pods[0]);
-    expect(kept).toEqual([]);
+    expect(persisted).toEqual([]);
   });
 
   test('that is invalid and temporarily unreadable is still reported as invalid afterwards', async () => {
@@ -431,7 +436,7 @@ describe('a manifest file', () => {
   });
 });
 
-/** A clock whose time stands until it is moved. */
+/** A clock whose time stands still until the test advances it. */
 function manualClock() {
   let now = 1_000_000;
   const timers = new Set<{ at: number; fn: () => void }>();
@@ -454,7 +459,7 @@ function manualClock() {
         timer.fn();
       }
     },
-    /** Waits for the one who waits, and says for how long. */
+    /** Waits until a timer is set, and returns its duration in milliseconds. */
     untilWaiting: async () => {
       for (;;) {
         const [timer] = timers;

@@ -1,4 +1,4 @@
-/** Manifests that are made to be hard to read: each is refused with few words, and nobody waits for it. */
+/** Manifests that are designed to be hard to read. Each is rejected with a short message, and delays nothing else. */
 import { spawnSync } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
@@ -78,7 +78,7 @@ const chain = (length: number) => many(length, (i) => `a${i + 1}: &m${i + 1} {<<
 const hostile: [what: string, text: string, message: RegExp][] = [
   ['a megabyte of brackets', '['.repeat(MAX_FILE_BYTES), /^is nested deeper than 100 levels at line 1, column 101$/],
   [
-    'few brackets too many',
+    'a few brackets too many',
     `${head}  args: ${'['.repeat(200)}`,
     /^is nested deeper than 100 levels at line 6, column 107$/,
   ],
@@ -108,7 +108,7 @@ const hostile: [what: string, text: string, message: RegExp][] = [
   ['a map that merges itself', 'a: &a {b: {<<: *a}}\n', /^anchor a contains itself/],
   ['thousands of aliases', `${head}  x: &a 1\n  args: [${'*a,'.repeat(20_000)}]\n`, /anchors and aliases$/],
   [
-    'a long text used often',
+    'a long text that is used often',
     `${head}  x: &a ${'x'.repeat(50_000)}\n  y: [${'*a,'.repeat(90)}]\n`,
     /^has more than 1048576 characters/,
   ],
@@ -118,7 +118,7 @@ const hostile: [what: string, text: string, message: RegExp][] = [
     `${head}${'  a: 1\n b: 2\n'.repeat(9_000)}`,
     /at line \d+, column \d+$|^is nested deeper/,
   ],
-  ['escapes that are none', `${head}  hostname: "${'\\q'.repeat(200_000)}"\n`, /at line 6, column/],
+  ['invalid escapes', `${head}  hostname: "${'\\q'.repeat(200_000)}"\n`, /at line 6, column/],
 ];
 
 describe('a hostile manifest is reported in one message of at most 1000 characters, and a pod beside it runs', () => {
@@ -128,9 +128,9 @@ describe('a hostile manifest is reported in one message of at most 1000 characte
     start();
     const { pods, problems, warnings } = await until(() => true);
     expect(pods.map(({ metadata }) => metadata.name)).toContain('good-node');
-    const told = [...problems, ...warnings];
-    expect(told).toHaveLength(1);
-    const [{ path: field, message: said } = { path: '', message: '' }] = told;
+    const reported = [...problems, ...warnings];
+    expect(reported).toHaveLength(1);
+    const [{ path: field, message: said } = { path: '', message: '' }] = reported;
     expect(field.length + said.length).toBeLessThanOrEqual(1_000);
     if (problems.length > 0) expect(said).toMatch(message);
   });
@@ -195,8 +195,8 @@ describe('an entry that is not a regular file', () => {
     start();
     const { pods, problems } = await until(() => true);
     expect(pods).toHaveLength(1);
-    const told = problems.map(({ file, message }) => `${file.slice(path.length + 1)}: ${message}`).sort();
-    expect(told).toEqual([
+    const reported = problems.map(({ file, message }) => `${file.slice(path.length + 1)}: ${message}`).sort();
+    expect(reported).toEqual([
       'a\\xff.: the name is not UTF-8',
       ...(process.getuid?.() === 0 ? ['device: a device, not a file'] : []),
       'directory: a directory, not a file: subdirectories of the manifest path are not read',

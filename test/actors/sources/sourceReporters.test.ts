@@ -6,10 +6,10 @@ import type { NodeFact } from '../../../machines/shared/events/events.ts';
 const problem = (file: string, message: string) => ({ file, path: 'spec', message });
 
 test('a problem is logged once as long as it persists, and again when it recurs', () => {
-  const told: string[] = [];
+  const logged: string[] = [];
   const sent: NodeFact[] = [];
   const tell = problemReporter(
-    (level, file, path, message) => told.push(`${level} ${file} ${path}: ${message}`),
+    (level, file, path, message) => logged.push(`${level} ${file} ${path}: ${message}`),
     (fact) => sent.push(fact),
   );
   const changed = (file: string, ...messages: string[]) =>
@@ -22,11 +22,11 @@ test('a problem is logged once as long as it persists, and again when it recurs'
   changed('a.yaml', 'wrong');
   changed('b.yaml', 'wrong');
   changed('a.yaml', 'wrong', 'odd');
-  expect(told).toEqual(['error a.yaml spec: wrong', 'error b.yaml spec: wrong', 'error a.yaml spec: odd']);
+  expect(logged).toEqual(['error a.yaml spec: wrong', 'error b.yaml spec: wrong', 'error a.yaml spec: odd']);
   changed('a.yaml');
   changed('b.yaml', 'wrong');
   changed('a.yaml', 'wrong');
-  expect(told.slice(3)).toEqual(['error a.yaml spec: wrong']);
+  expect(logged.slice(3)).toEqual(['error a.yaml spec: wrong']);
   expect(sent).toHaveLength(6);
 });
 

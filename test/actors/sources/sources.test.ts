@@ -32,7 +32,7 @@ afterEach(async () => {
 
 const path = (name: string) => join(directory, 'pods', name);
 
-/** Writes a file as a careful editor does, so that it is never half there. */
+/** Replaces a file atomically, as a careful editor does. */
 async function write(name: string, text: string): Promise<void> {
   await writeFile(join(directory, 'whole'), text);
   await rename(join(directory, 'whole'), path(name));
@@ -44,7 +44,7 @@ const manifest = (name: string, image = 'a') =>
 type State = Extract<NodeFact, { type: 'config.sourceChanged' }>['state'];
 type Parts = Partial<Parameters<typeof createSourcesFeed>[0]>;
 
-/** Follows the files, or what else is to be; gives what was told so far, and which problems. */
+/** Watches the files or other sources, and collects the reported facts and problems. */
 async function follow(
   parts: Parts = { staticPodPath: join(directory, 'pods') },
   deaf: (fact: NodeFact) => void = () => {},
@@ -147,10 +147,10 @@ describe('the state of a source', () => {
     const { states, comesTo } = await follow();
     const { since, until = 0 } = await comesTo('settling');
     expect(until - since).toBeGreaterThan(0);
-    // One is of the steady clock and shown by the other, the other is of that one: each rounds to a millisecond.
+    // One time comes from the monotonic clock and the other from the wall clock, and each is rounded to a millisecond.
     expect(until - since).toBeLessThanOrEqual(502);
     await comesTo('watching');
-    // It is a matter of microseconds whether it is told that the wait is over.
+    // It depends on microseconds whether the end of the wait is reported as well.
     expect(states.flatMap(({ until: end }) => end ?? [])).toEqual([until]);
     expect(states.at(-1)).toMatchObject({ state: 'watching' });
   });
@@ -158,7 +158,7 @@ describe('the state of a source', () => {
   test('has the same end time for a wait, however often it is checked', async () => {
     await writeFile(path('a.yaml'), '');
     let reads = 0;
-    // Time goes by between two readings, now more, now less.
+    // Each reading of the clock is later than the previous one, by a varying amount.
     const clock = { ...systemClock, now: () => Date.now() + Math.floor((reads++) ** 2 / 8) };
     const { states, comesTo } = await follow({ staticPodPath: join(directory, 'pods'), clock });
     await comesTo('settling');
@@ -168,7 +168,7 @@ describe('the state of a source', () => {
       await eventually('another look', () => reads > before);
     }
     await comesTo('watching');
-    // By such a clock it may be watching again before the wait has ended by itself.
+    // With such a clock the source may be watching again before the wait has ended.
     expect(states.flatMap(({ until }) => until ?? [])).toEqual([states[0]?.until]);
   });
 
@@ -197,19 +197,19 @@ test('the objects of a source are available before its pods are published, for f
   await once(server, 'listening');
   const address = server.address();
   const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/`;
-  const told: string[] = [];
+  const reported: string[] = [];
   const localObjects = {
     start: () => {},
     previousObjects: async () => new Map(),
     put: (source: string, objects: readonly LocalObject[]) =>
-      void told.push(`${source}: ${objects.map(({ object }) => object.name)}`),
+      void reported.push(`${source}: ${objects.map(({ object }) => object.name)}`),
   };
   const manifestUrl = { url, headers: [], everyMs: 20_000 };
   const { next } = await follow({ staticPodPath: join(directory, 'pods'), manifestUrl, localObjects }, (fact) => {
-    if (fact.type === 'config.podsListed') told.push(`${fact.source}: listed`);
+    if (fact.type === 'config.podsListed') reported.push(`${fact.source}: listed`);
   });
   await next(2);
   server.close();
   for (const source of ['file', 'http'])
-    expect(told.filter((each) => each.startsWith(source))).toEqual([`${source}: c`, `${source}: listed`]);
+    expect(reported.filter((each) => each.startsWith(source))).toEqual([`${source}: c`, `${source}: listed`]);
 });

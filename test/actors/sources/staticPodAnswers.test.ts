@@ -12,7 +12,7 @@ const origin = {
   isLenient: false,
 } as const;
 
-/** The problems that a manifest is rejected with, as an API server writes several. */
+/** Returns the problems for which a manifest is rejected, in the notation of an API server. */
 function problemsOf(pod: object): string {
   const read = createStaticPod(readManifest({ apiVersion: 'v1', kind: 'Pod', ...pod }), origin);
   if (!('problems' in read)) return 'accepted';

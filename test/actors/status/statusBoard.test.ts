@@ -52,8 +52,8 @@ test('in a pod with many containers only the changed container is inspected agai
   await node.advance('5s');
   const [after, is] = [actors(), node.pod('web')];
   expect(is.containerStatuses?.map(({ restartCount }) => restartCount)).toEqual([0, 1, 0]);
-  const kept = after.map((actor) => [actor.name, before.includes(actor)]);
-  expect(Object.fromEntries(kept)).toEqual({ v: true, a: true, b: false, c: true });
+  const reused = after.map((actor) => [actor.name, before.includes(actor)]);
+  expect(Object.fromEntries(reused)).toEqual({ v: true, a: true, b: false, c: true });
   const same = is.containerStatuses?.map((each, index) => each === was.containerStatuses?.[index]);
   expect(same).toEqual([true, false, true]);
 });
@@ -81,7 +81,7 @@ test('a removed pod with many containers disappears from the list of pods', asyn
   expect(node.agent.pods()).toEqual([]);
 });
 
-/** A board beside that of the node. */
+/** Returns a status board in addition to that of the node. */
 const boardOf = (more: Partial<StatusBoardOptions> = {}) =>
   createStatusBoard({
     clock: { now: () => 0 },
@@ -96,11 +96,13 @@ const boardOf = (more: Partial<StatusBoardOptions> = {}) =>
     ...more,
   });
 
-/** Of the pods themselves alone: an actor that has ended is then heard of after the one that takes its place. */
-const noting =
+/**
+ * Passes only transitions of pod actors to the board, so it learns of a stopped actor after the one that replaces it.
+ */
+const reportingPods =
   (board: StatusBoard) =>
   ({ type, actorRef }: InspectionEvent) => {
-    // Every actor here is one of xstate's own.
+    // All actors here are XState actors.
     if (type === '@xstate.snapshot' && /^pod\//.test((actorRef as AnyActorRef).id))
       board.noteTransition(actorRef as AnyActorRef);
   };
@@ -120,12 +122,12 @@ test('C14: a pod whose status cannot be computed, or a listener that throws, doe
   });
   board.subscribe(({ pod: { metadata, status } }) => heard.push(`${metadata.name} ${status?.phase}`));
   const pods = [podWith('bad'), podWith('good')];
-  const node = await simulatedNode({ pods, parts: { inspect: noting(board) } });
+  const node = await simulatedNode({ pods, parts: { inspect: reportingPods(board) } });
   await node.advance('3s');
   expect(heard.at(-1)).toBe('good Running');
   expect(heard.join()).not.toContain('bad');
   expect(new Set(errors)).toEqual(new Set(['statuses: Error: unkept', 'statuses: Error: unheard']));
-  // With the next change of any pod it is tried once more.
+  // The status is computed again with the next change of any pod.
   bad.isBroken = false;
   node.runtime.exitContainer(node.containerId('good', 'main'), 1);
   await node.advance('1s');
@@ -141,7 +143,7 @@ test('a pod that is recreated with the same UID in the same turn inherits nothin
   const job = podRunning('job', 'exit 0', { restartPolicy: 'OnFailure' });
   const node = await simulatedNode({
     pods: [job],
-    parts: { inspect: noting(board) },
+    parts: { inspect: reportingPods(board) },
   });
   await node.advance('3s');
   expect(phases.at(-1)).toBe('Failed');
@@ -153,11 +155,11 @@ test('a pod that is recreated with the same UID in the same turn inherits nothin
   expect(phases.at(-1)).toBe('Succeeded');
 });
 
-/** A board that follows the next agent of a node with a pod of 50 containers, which is being adopted. */
+/** Returns a board on the next agent of a node with a pod of 50 containers, which is being adopted. */
 async function boardDuringAdoption() {
   const boards: StatusBoard[] = [];
   const inspect = ({ type, actorRef }: InspectionEvent) => {
-    // Every actor here is one of xstate's own.
+    // All actors here are XState actors.
     if (type === '@xstate.snapshot') boards[0]?.noteTransition(actorRef as AnyActorRef);
   };
   const pods = [podWith('large', { containers: manyContainers(50) })];

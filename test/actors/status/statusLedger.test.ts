@@ -20,7 +20,7 @@ const oneShot = (name: string) =>
 
 type Write = NodeStore['write'];
 
-/** A disk whose writes of some facts are what the test makes of them. */
+/** Wraps a store so that the test controls the writes of some facts. */
 const disk =
   (isMeant: (...write: Parameters<Write>) => boolean, answer: (write: () => Promise<void>) => Promise<void>) =>
   (real: NodeStore): NodeStore => ({
@@ -36,13 +36,13 @@ const readyOf = (node: SimulatedNode, name: string) =>
   node.pod(name).conditions?.find(({ type }) => type === 'Ready')?.status;
 
 /** Returns a list to which each published status is added. */
-function toldOf(node: SimulatedNode): string[] {
-  const told: string[] = [];
+function publishedBy(node: SimulatedNode): string[] {
+  const statuses: string[] = [];
   node.agent.subscribe(({ pod, removed }: PodChange) => {
     const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready')?.status;
-    told.push(`${pod.metadata.name}: ${removed ? 'gone' : `${pod.status?.phase}, ready ${ready}`}`);
+    statuses.push(`${pod.metadata.name}: ${removed ? 'gone' : `${pod.status?.phase}, ready ${ready}`}`);
   });
-  return told;
+  return statuses;
 }
 
 describe('a status that depends on a persisted fact', () => {
@@ -52,16 +52,16 @@ describe('a status that depends on a persisted fact', () => {
       pods: [probed('web')],
       store: disk(isReadiness, (write) => promise.then(write)),
     });
-    const told = toldOf(node);
+    const statuses = publishedBy(node);
     await node.advance('4s');
     expect(node.containerView('web').ready).toBe(true);
     expect(readyOf(node, 'web')).toBe('False');
-    expect(told).not.toContain('web: Running, ready True');
+    expect(statuses).not.toContain('web: Running, ready True');
     expect(node.view('web').waitingFor).toBe('its status to be saved');
     end();
     await node.advance('0ms');
     expect(readyOf(node, 'web')).toBe('True');
-    expect(told.at(-1)).toBe('web: Running, ready True');
+    expect(statuses.at(-1)).toBe('web: Running, ready True');
     expect(node.view('web').waitingFor).toBeUndefined();
   });
 
@@ -102,15 +102,15 @@ describe('a status that depends on a persisted fact', () => {
       pods: [probed('slow'), probed('web')],
       store: disk(isMeant, (write) => promise.then(write)),
     });
-    const told = toldOf(node);
+    const statuses = publishedBy(node);
     await node.advance('3s');
     expect([readyOf(node, 'slow'), readyOf(node, 'web')]).toEqual(['False', 'True']);
     node.remove('slow');
     await node.advance('500ms');
-    expect(told.at(-1)).toBe('web: Running, ready True');
+    expect(statuses.at(-1)).toBe('web: Running, ready True');
     end();
     await node.advance('40s');
-    const ofSlow = [...new Set(told.filter((line) => line.startsWith('slow')))];
+    const ofSlow = [...new Set(statuses.filter((line) => line.startsWith('slow')))];
     expect(ofSlow).toEqual([
       'slow: Pending, ready False',
       'slow: Running, ready False',
@@ -145,7 +145,10 @@ test('an update that changes no persisted fact writes nothing', async () => {
   expect(kinds).toEqual([]);
 });
 
-/** A disk on which a ledger saves terminal statuses. `isBehind` means that the pod's regular status is not saved yet. */
+/**
+ * Returns a disk on which a ledger saves terminal statuses. `isBehind` means that the pod's regular status is not saved
+ * yet.
+ */
 function fakeDisk(unacknowledged: ReadonlyMap<string, UnacknowledgedStatus> = new Map()) {
   const saved = new Map(unacknowledged);
   const regular = Promise.withResolvers<void>();
@@ -174,7 +177,7 @@ interface StatusOptions extends Partial<PodView> {
   readonly removed?: boolean;
 }
 
-/** A computed status of a pod whose containers the node knows. */
+/** Returns a computed status of a pod whose containers the node knows. */
 function computed(status: PodStatus, { name = 'job', removed = false, ...over }: StatusOptions = {}): ComputedStatus {
   const pod = { ...oneShot(name), status };
   // The ledger reads no other fields of a view.
@@ -208,7 +211,7 @@ async function report(ledger: StatusLedger, status: ComputedStatus, isFinal = tr
 /** Resolves when all promises that depend on nothing else have settled. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Has a sink acknowledge the queued status. */
+/** Acknowledges the queued status for a sink. */
 function acknowledge(ledger: StatusLedger, sink = 'api') {
   const queued = ledger.queued(UID);
   if (queued !== undefined) ledger.acknowledge(sink, queued);
@@ -248,7 +251,7 @@ describe('the computed stage', () => {
 });
 
 describe('the durable stage', () => {
-  /** A ledger, and what it has published. */
+  /** Returns a ledger, and the statuses that it has published. */
   function publishing() {
     const ledger = new StatusLedger();
     const published: string[] = [];

@@ -1,4 +1,4 @@
-/** Statuses on their way to sinks that are slow, fail or hang, over the whole node. */
+/** Status reports to sinks that are slow, fail or hang, on a complete node. */
 import { readdir, rm } from 'node:fs/promises';
 import { describe, expect, test } from '@jest/globals';
 import { createReplay } from '../../../actors/replay/replay.ts';
@@ -13,12 +13,12 @@ const oneShot = (name: string, script = 'sleep 1; exit 3') =>
     containers: [containerWith('main', { command: ['sh', '-c', script] })],
   });
 
-/** A sink that writes down what it is sent, as `web: Running`, and answers what the test says then. */
+/** A sink that records the statuses that it receives, e.g. `web: Running`, and responds as the test says. */
 class FakeSink implements StatusSink {
   readonly name: string;
   readonly mustAcknowledge: boolean;
   readonly put: StatusSink['put'];
-  /** What was put, whatever became of it. */
+  /** All received statuses, whether acknowledged or not. */
   readonly sent: string[] = [];
   answer: (report: StatusReport) => Promise<unknown> = async () => {};
 
@@ -41,11 +41,11 @@ const hangs = () => new Promise(() => {});
 const fails = () => Promise.reject(new Error('connection refused'));
 const refusal = { reason: 'StatusNotSent', message: 'api: connection refused' };
 
-/** What `explain node` shows of a sink. */
+/** Returns a sink as `explain node` shows it. */
 const shown = (node: SimulatedNode, name = 'api') =>
   node.agent.explainNode().node.children.find((child) => child.id === `statusSink/${name}`);
 
-const kept = (node: SimulatedNode) => readdir(node.path('root/statelet/unacknowledged'));
+const unacknowledgedFiles = (node: SimulatedNode) => readdir(node.path('root/statelet/unacknowledged'));
 
 describe('a status sink', () => {
   test('receives each changed status once, and for a terminated pod that nothing is running any more', async () => {
@@ -161,14 +161,14 @@ describe('C2: a terminal status', () => {
     node.remove('job');
     await node.advance('40s');
     expect(node.has('job')).toBe(false);
-    expect(await kept(node)).toEqual(['job-uid.json']);
+    expect(await unacknowledgedFiles(node)).toEqual(['job-uid.json']);
     node.killAgent();
     [api.sent.length, api.answer] = [0, async () => {}];
     await node.startAgent();
     await node.advance('5s');
     expect(api.sent).toEqual(['job: Failed, ended']);
     await node.advance('5s');
-    expect(await kept(node)).toEqual([]);
+    expect(await unacknowledgedFiles(node)).toEqual([]);
     expect(node.has('job')).toBe(false);
   });
 
@@ -185,7 +185,7 @@ describe('C2: a terminal status', () => {
     await node.startAgent();
     await node.advance('5s');
     expect(api.sent).toEqual([expect.stringMatching(/^job: (Failed|Succeeded), ended$/)]);
-    expect(await kept(node)).toEqual([]);
+    expect(await unacknowledgedFiles(node)).toEqual([]);
   });
 
   test('is removed from disk when its pod is wanted and runs again', async () => {
@@ -199,7 +199,7 @@ describe('C2: a terminal status', () => {
     await node.advance('40s');
     node.apply(job);
     await node.advance('5s');
-    expect([node.pod('job').phase, await kept(node)]).toEqual(['Running', []]);
+    expect([node.pod('job').phase, await unacknowledgedFiles(node)]).toEqual(['Running', []]);
   });
 
   const failing = {
@@ -235,7 +235,7 @@ describe('C2: a terminal status', () => {
       parts: { sinks: [api] },
     });
     await node.advance('5s');
-    expect([node.pod('far').phase, await kept(node)]).toEqual(['Failed', []]);
+    expect([node.pod('far').phase, await unacknowledgedFiles(node)]).toEqual(['Failed', []]);
   });
 
   test('is not saved for optional sinks', async () => {
@@ -244,7 +244,7 @@ describe('C2: a terminal status', () => {
     const node = await simulatedNode({ pods: [oneShot('job')], parts: { sinks: [page] } });
     await node.advance('20s');
     expect(node.pod('job').phase).toBe('Failed');
-    expect(await kept(node)).toEqual([]);
+    expect(await unacknowledgedFiles(node)).toEqual([]);
   });
 
   test('is removed from disk when the required sink no longer exists', async () => {
@@ -252,11 +252,11 @@ describe('C2: a terminal status', () => {
     api.answer = hangs;
     const node = await simulatedNode({ pods: [oneShot('job')], parts: { sinks: [api] } });
     await node.advance('20s');
-    expect(await kept(node)).toEqual(['job-uid.json']);
+    expect(await unacknowledgedFiles(node)).toEqual(['job-uid.json']);
     node.withParts({ sinks: [] });
     await node.restartAgent();
     await node.advance('5s');
-    expect(await kept(node)).toEqual([]);
+    expect(await unacknowledgedFiles(node)).toEqual([]);
     expect(node.pod('job').phase).toBe('Failed');
   });
 });

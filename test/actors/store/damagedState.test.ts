@@ -1,4 +1,4 @@
-/** The agent starts beside any damaged state file, names the path and what it expected, and replaces the file. */
+/** The agent starts despite any damaged state file, reports its path and what was expected, and replaces the file. */
 import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 
-/** The damages to a file, with the report of each. */
+/** The kinds of damage to a file, with the report of each. */
 const DAMAGES: readonly (readonly [what: string, put: (file: string) => Promise<unknown>, expected: string])[] = [
   ['a directory', (file) => mkdir(join(file, 'inner'), { recursive: true }), 'expected a file, found a directory'],
   ['garbage', (file) => writeFile(file, '\u0000garbage{'), 'expected one JSON object'],
@@ -24,13 +24,13 @@ const DAMAGES: readonly (readonly [what: string, put: (file: string) => Promise<
   ['a FIFO', async (file) => execFileSync('mkfifo', [file]), 'expected a file, found a special file'],
 ];
 
-/** The files of an agent with two pods, below the folder that has its root directory and the logs. */
+/** Returns the files of an agent with two pods, below the directory that contains its root directory and the logs. */
 const filesOf = async (base: string): Promise<string[]> => {
   const entries = await readdir(base, { recursive: true, withFileTypes: true });
   return entries.filter((each) => each.isFile()).map(({ parentPath, name }) => relative(base, join(parentPath, name)));
 };
 
-/** The kinds of facts, by the directories that a new store creates. */
+/** Returns the kinds of facts, by the directories that a new store creates. */
 async function kinds(): Promise<string[]> {
   const { store } = await openNodeStore(root);
   await store.close();

@@ -1,4 +1,4 @@
-/** Ends of pods of which only one of the two facts was saved before the agent died. */
+/** Completed pods of which only one of the two facts was saved before the agent died. */
 import { readdir, rm } from 'node:fs/promises';
 import { describe, expect, test } from '@jest/globals';
 import type { StatusReport, StatusSink } from '../../../actors/status/statusReports.ts';
@@ -13,7 +13,7 @@ const job = podWith('job', {
   containers: [containerWith('main', { command: ['sh', '-c', 'sleep 1; exit 3'] })],
 });
 
-/** A sink that has taken nothing before it is told to. */
+/** Returns a sink that acknowledges nothing until it is opened. */
 function closedSink() {
   const sent: (string | undefined)[] = [];
   const sink: StatusSink & { isOpen: boolean } = {
@@ -29,14 +29,14 @@ function closedSink() {
   return { sink, sent };
 }
 
-/** Kills the agent; of its fact of how the pod ended nothing is on disk. */
+/** Kills the agent, and removes its fact about the completion of the pod from the disk. */
 async function killHalfSaved(node: SimulatedNode): Promise<void> {
   node.killAgent();
   await rm(node.path('root/statelet/statuses/job-uid.json'));
   for (const { id } of node.runtime.sandboxes()) node.runtime.removeSandbox(id);
 }
 
-/** It is wanted again when the next agent starts, and runs. */
+/** Checks that the pod runs if it is wanted when the next agent starts. */
 async function expectRunsAgain(node: SimulatedNode): Promise<void> {
   node.killAgent();
   node.apply(podWith('job', { restartPolicy: 'Never' }));
@@ -51,7 +51,7 @@ test('a completed pod does not run again while a sink has yet to acknowledge its
   await node.advance('20s');
   await killHalfSaved(node);
   sink.isOpen = true;
-  // The sink has acknowledged it by the time that the next agent dies as well.
+  // The sink has acknowledged the status by the time that the second agent dies.
   for (let life = 1; life <= 2; life += 1) {
     await node.startAgent();
     await node.advance('20s');
@@ -81,7 +81,7 @@ test('a completed pod runs again if it was removed while no agent was running', 
   await expectRunsAgain(node);
 });
 
-/** The files of the host, of which none becomes the status of a pod before the disk is told to go on. */
+/** Returns the files of the host, on which a write of a pod status does not complete before `saving` resolves. */
 function diskWithout(saving: () => Promise<void>): FileSystem {
   const rename: FileSystem['rename'] = async (from, to) => {
     if (to.includes('/statuses/')) await saving();
@@ -122,8 +122,8 @@ describe('an acknowledged terminal status', () => {
   });
 
   test.each([
-    ['takes it from the next agent', true],
-    ['is not there any more', false],
+    ['acknowledges it to the next agent', true],
+    ['no longer exists', false],
   ])(
     'of an earlier agent stays on disk while the write of the pod status hangs, if the sink %s',
     async (_, isThere) => {

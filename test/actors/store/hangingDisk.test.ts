@@ -1,4 +1,4 @@
-/** A store on a disk of which single calls, or all, are not answered for a long time. */
+/** A store on a disk of which individual calls, or all calls, hang for a long time. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import * as z from 'zod/mini';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
@@ -16,19 +16,19 @@ let clock: SimulatedClock;
 let disk: MemoryDisk;
 let files: HangingFiles;
 let store: FactStore<typeof schemas>;
-let told: (string | undefined)[];
+let failures: (string | undefined)[];
 
 beforeEach(async () => {
   clock = new SimulatedClock();
   disk = new MemoryDisk(() => clock.now());
   files = new HangingFiles(disk);
-  told = [];
+  failures = [];
   const onFailure = (failure: { lastFailure: { message: string } } | undefined) =>
-    told.push(failure?.lastFailure.message);
+    failures.push(failure?.lastFailure.message);
   store = await openStore(DIRECTORY, schemas, { files, clock, onFailure });
 });
 
-/** What a later process would read; no temporary file is left then. */
+/** Returns what a later process would read, and checks that no temporary file is left. */
 async function onDisk(): Promise<Record<'ends' | 'probes', Record<string, number>>> {
   const temporary = ['ends', 'probes'].flatMap((kind) => files.readdirSync(`${DIRECTORY}/${kind}`));
   expect(temporary.filter((name) => !name.endsWith('.json'))).toEqual([]);
@@ -36,7 +36,7 @@ async function onDisk(): Promise<Record<'ends' | 'probes', Record<string, number
   return { ends: Object.fromEntries(facts.ends), probes: Object.fromEntries(facts.probes) };
 }
 
-/** Says whether it has resolved by now. */
+/** Returns a function that reports whether the work has completed. */
 function isDone(work: Promise<unknown>): () => boolean {
   let done = false;
   void work.then(() => {
@@ -62,9 +62,9 @@ describe('a hanging call', () => {
       const same = isDone(Promise.all([store.write('ends', 'u1', 1), store.write('ends', 'u2', 1)]));
       const other = isDone(store.write('probes', 'u1', 1));
       await clock.advance(1_900);
-      expect([other(), same(), store.isUnwritten('ends', 'u1'), told]).toEqual([true, false, true, []]);
+      expect([other(), same(), store.isUnwritten('ends', 'u1'), failures]).toEqual([true, false, true, []]);
       await clock.advance(100);
-      expect([same(), store.isUnwritten('ends', 'u1'), told]).toEqual([true, false, [message, undefined]]);
+      expect([same(), store.isUnwritten('ends', 'u1'), failures]).toEqual([true, false, [message, undefined]]);
       expect(clock.pending).toBe(0);
       goOn();
       await clock.advance(0);
@@ -95,7 +95,7 @@ describe('a hanging call', () => {
     expect(nextRetryAt).toBeGreaterThanOrEqual(clock.now());
     goOn();
     await clock.advance(0);
-    expect([store.failure(), told.length, clock.pending]).toEqual([undefined, 2, 0]);
+    expect([store.failure(), failures.length, clock.pending]).toEqual([undefined, 2, 0]);
   });
 });
 
@@ -223,7 +223,7 @@ describe('a call that completes late', () => {
     await expect(store.write('ends', 'u1', 2)).rejects.toMatchObject({ reason: 'StoreFailed' });
     goOn();
     await clock.advance(0);
-    expect([first(), store.isUnwritten('ends', 'u1'), told]).toMatchObject([true, true, [expect.anything()]]);
+    expect([first(), store.isUnwritten('ends', 'u1'), failures]).toMatchObject([true, true, [expect.anything()]]);
     await files.rm(inTheWay, { recursive: true });
     await clock.advance(5_000);
     expect([store.failure(), await onDisk()]).toMatchObject([undefined, { ends: { u1: 2 } }]);

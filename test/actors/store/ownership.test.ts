@@ -1,4 +1,7 @@
-/** Nothing on disk is removed but what this agent made: over restarts, versions without marks, and directories of others. */
+/**
+ * An agent removes nothing from disk but what it has created itself: across restarts, with versions without marks, and
+ * beside directories of other agents.
+ */
 import { execFile } from 'node:child_process';
 import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -32,7 +35,7 @@ const standing = (node: SimulatedNode, directory: string) =>
   readOwner(hostFiles, directory, createOwnerMark(node.facts)).kind;
 const noFacts = { allocations: new Map(), containerEnds: new Map(), statuses: new Map(), probes: new Map() };
 
-/** Puts a volume with a file where another agent would have it. */
+/** Creates a volume with a file where another agent would have it. */
 async function layTheirs(node: SimulatedNode, { metadata }: Pod): Promise<string> {
   const file = join(layoutIn(node).volumeDir(metadata.uid, 'kubernetes.io/empty-dir', 'data'), 'file');
   await mkdir(dirname(file), { recursive: true });
@@ -40,7 +43,7 @@ async function layTheirs(node: SimulatedNode, { metadata }: Pod): Promise<string
   return file;
 }
 
-/** What an agent leaves that is killed and does not know of marks. */
+/** Kills the agent, and leaves what an agent without ownership marks would leave. */
 async function withoutMarks(node: SimulatedNode): Promise<void> {
   node.killAgent();
   const layout = layoutIn(node);
@@ -187,10 +190,10 @@ test('the runtime is queried again for the owner of a pod cgroup that still has 
   const { podLogsDir, owner } = node.facts;
   const ownership = createOwnership({ layout, ownMark, podLogsDir, owner });
   const { namespace, name } = web.metadata;
-  const asked: unknown[] = [];
+  const labelSelectors: unknown[] = [];
   const isAlone = (holds: boolean, mark: string) => {
     const listPodSandbox: Cri['listPodSandbox'] = async (request) => {
-      asked.push(request.filter?.labelSelector);
+      labelSelectors.push(request.filter?.labelSelector);
       const labels = {
         'io.kubernetes.pod.uid': uid,
         'io.kubernetes.pod.namespace': namespace,
@@ -205,10 +208,10 @@ test('the runtime is queried again for the owner of a pod cgroup that still has 
     return isSafeToKill({ cri: { listPodSandbox }, ownership, cgroups }, { pod: web, ran: ['ours'] }, { signal });
   };
   expect(await isAlone(false, '/other/root@node-9')).toBe(true);
-  expect(asked).toEqual([]);
+  expect(labelSelectors).toEqual([]);
   expect(await isAlone(true, owner)).toBe(true);
   expect(await isAlone(true, '/other/root@node-9')).toBe(false);
-  expect(asked).toEqual([{ 'io.kubernetes.pod.uid': uid }, { 'io.kubernetes.pod.uid': uid }]);
+  expect(labelSelectors).toEqual([{ 'io.kubernetes.pod.uid': uid }, { 'io.kubernetes.pod.uid': uid }]);
 });
 
 test('a directory whose owner cannot be read fails to be removed, and is not left behind as foreign', async () => {

@@ -1,4 +1,4 @@
-/** The kubelet's checkpoints of pod resources, from which this agent and a kubelet continue. */
+/** The kubelet's checkpoints of pod resources, from which this agent and the kubelet continue. */
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from '@jest/globals';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
@@ -38,7 +38,7 @@ const bothFiles = async (node: SimulatedNode) => [
 
 const quotaOf = (node: SimulatedNode) => Number(node.runtime.resourcesOf(node.containerId('web'))?.cpuQuota ?? 0n);
 
-/** Removes what only this agent writes, so that the next agent starts like one after a kubelet. */
+/** Removes what only this agent writes, so that the next agent starts like one after the kubelet. */
 const forgetOwnFacts = (node: SimulatedNode) => rm(node.path('root', 'statelet'), { recursive: true });
 
 describe('C25: the checkpoints of resources', () => {

@@ -124,13 +124,18 @@ describe('a damaged file is reported once and renamed, and does not stop the sto
     ['half-written JSON', 'u2.json', '{"key":"u2","value":{"cp', 'expected one JSON object'],
     ['an empty file', 'u2.json', '', 'expected one JSON object'],
     [
-      'a value of another shape',
+      'a value with the wrong type',
       'u2.json',
       '{"key":"u2","value":{"cpu":"many"}}',
       'value.cpu: expected number, got string',
     ],
-    ['JSON that is no object', 'u2.json', '[]', 'expected object, got array'],
-    ['a file under a strange name', 'other.json', '{"key":"u2","value":{"cpu":1}}', 'expected the file name u2.json'],
+    ['JSON that is not an object', 'u2.json', '[]', 'expected object, got array'],
+    [
+      'a file with an unexpected name',
+      'other.json',
+      '{"key":"u2","value":{"cpu":1}}',
+      'expected the file name u2.json',
+    ],
   ])('%s', async (_what, name, text, expected) => {
     await inFolder(async (folder) => {
       const store = await openStore(folder, schemas);
@@ -167,8 +172,11 @@ test('a failed write rejects with its reason, while other writes and a later att
 test('a value that could not be written is retried, and reported until it is durable', async () => {
   await inFolder(async (folder) => {
     const clock = new SimulatedClock();
-    const told: (number | undefined)[] = [];
-    const store = await openStore(folder, schemas, { clock, onFailure: (trouble) => told.push(trouble?.factCount) });
+    const reported: (number | undefined)[] = [];
+    const store = await openStore(folder, schemas, {
+      clock,
+      onFailure: (trouble) => reported.push(trouble?.factCount),
+    });
     const inTheWay = ['u1', 'u2'].map((key) => path.join(folder, 'allocations', `${key}.json.tmp`));
     await Promise.all(inTheWay.map((directory) => mkdir(directory)));
     await Promise.allSettled(['u1', 'u2'].map((key) => store.write('allocations', key, { cpu: 1 })));
@@ -176,10 +184,10 @@ test('a value that could not be written is retried, and reported until it is dur
     expect(store.failure()).toMatchObject({ factCount: 2, lastFailure: { reason: 'StoreFailed' } });
     await expect(store.write('allocations', 'u1', { cpu: 2 })).rejects.toMatchObject({ reason: 'StoreFailed' });
     await clock.advance(60_000);
-    expect(told).toEqual([2]);
+    expect(reported).toEqual([2]);
     await Promise.all(inTheWay.map((directory) => rm(directory, { recursive: true })));
     await clock.advance(10_000);
-    expect([told, store.failure(), clock.pending]).toEqual([[2, undefined], undefined, 0]);
+    expect([reported, store.failure(), clock.pending]).toEqual([[2, undefined], undefined, 0]);
     const { facts } = await (await openStore(folder, schemas)).read();
     expect(Object.fromEntries(facts.allocations)).toEqual({ u1: { cpu: 2 }, u2: { cpu: 1 } });
   });
@@ -210,23 +218,26 @@ test('a failed write is not retried while a later removal of its key is in progr
 
 test('a newer value that replaces a failed one does not count as a recovery', async () => {
   await inFolder(async (folder) => {
-    const told: (number | undefined)[] = [];
+    const reported: (number | undefined)[] = [];
     const clock = new SimulatedClock();
-    const store = await openStore(folder, schemas, { clock, onFailure: (trouble) => told.push(trouble?.factCount) });
+    const store = await openStore(folder, schemas, {
+      clock,
+      onFailure: (trouble) => reported.push(trouble?.factCount),
+    });
     const inTheWay = path.join(folder, 'allocations', 'u1.json.tmp');
     await mkdir(inTheWay);
     await store.write('allocations', 'u1', { cpu: 1 }).catch(() => {});
     const writes: Promise<void>[] = [];
     for (let cpu = 2; cpu < 6; cpu += 1) {
       writes.push(store.write('allocations', 'u1', { cpu }));
-      // The one before is on its way to disk by now.
+      // The previous write has started by now.
       await Promise.resolve();
     }
     await Promise.allSettled(writes);
-    expect(told).toEqual([1]);
+    expect(reported).toEqual([1]);
     await rm(inTheWay, { recursive: true });
     await clock.advance(10_000);
-    expect(told).toEqual([1, undefined]);
+    expect(reported).toEqual([1, undefined]);
   });
 });
 
@@ -272,15 +283,18 @@ test('a writer that is killed at any moment leaves complete files, none older th
   });
 }, 120_000);
 
-/** Runs the writer, kills it so long after it told of its first turn, and says the last turn that it told of. */
+/**
+ * Runs the writer, kills it `delayMs` milliseconds after it has reported its first turn, and returns the last reported
+ * turn.
+ */
 async function killedWriter(folder: string, delayMs: number): Promise<number> {
   const script = path.join(import.meta.dirname, 'storeWriter.ts');
   const writer = spawn(process.execPath, [script, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
-  let told = '';
+  let reported = '';
   writer.stdout.setEncoding('utf8').on('data', (text: string) => {
-    if (told === '') setTimeout(() => writer.kill('SIGKILL'), delayMs);
-    told += text;
+    if (reported === '') setTimeout(() => writer.kill('SIGKILL'), delayMs);
+    reported += text;
   });
   await new Promise((closed) => writer.once('close', closed));
-  return Number(told.split('\n').at(-2));
+  return Number(reported.split('\n').at(-2));
 }

@@ -1,4 +1,4 @@
-/** A store on a disk that fails at each call of a story, and on one whose power fails there. */
+/** A store on a disk that fails at each call of a scenario, and on one that loses power at that call. */
 import { describe, expect, test } from '@jest/globals';
 import * as z from 'zod/mini';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
@@ -11,7 +11,7 @@ const SEEDS = [1, 2, 3, 4, 5];
 
 type Written = readonly [key: string, turn: number | undefined];
 
-/** What is written one after the other, and what at once. */
+/** The writes of the scenario: successive groups of simultaneous writes. */
 const STORY: readonly (readonly Written[])[] = [
   [
     ['u1', 1],
@@ -30,7 +30,7 @@ const STORY: readonly (readonly Written[])[] = [
   ],
 ];
 
-/** What became of each key: all that was wanted of it, and how much of that is known to be durable. */
+/** The history of each key: all written values, and how many of them are known to be durable. */
 class History {
   readonly #wanted = new Map<string, (number | undefined)[]>();
   readonly #durable = new Map<string, number>();
@@ -43,7 +43,7 @@ class History {
     this.#durable.set(key, Math.max(index, this.#durable.get(key) ?? 0));
   }
 
-  /** What a store may have of each key now. */
+  /** The values that a store may have for each key now. */
   get allowed(): ReadonlyMap<string, readonly (number | undefined)[]> {
     return new Map([...this.#wanted].map(([key, turns]) => [key, turns.slice(this.#durable.get(key) ?? 0)]));
   }
@@ -77,7 +77,7 @@ class Stage {
     }
   }
 
-  /** What a later process reads. */
+  /** Returns what a later process reads. */
   async read() {
     const store = await openStore(DIRECTORY, schemas, { files: this.disk.sound, clock: this.clock });
     const { facts, damageMessages } = await store.read();
@@ -166,7 +166,7 @@ describe('after a failed call the caller is informed and no fact is lost', () =>
       expect(stage.refused).toEqual([]);
     }
     expect(halfWritten(stage)).toEqual([]);
-    // What could not be written is tried again.
+    // Failed writes are retried.
     await stage.clock.advance(10_000);
     expect(stage.store?.failure()).toBeUndefined();
     expect(await stage.read()).toMatchObject({ turns: stage.history.latest, damaged: [] });

@@ -1,10 +1,10 @@
-/** A process that writes facts as fast as it can until it is killed; its arguments: the store's directory. */
+/** Program that writes facts as fast as it can until it is killed. Its argument is the directory of the store. */
 import * as z from 'zod/mini';
 import { openStore } from '../../../actors/store/store.ts';
 
 const [, , directory = ''] = process.argv;
 const store = await openStore(directory, { facts: z.object({ turn: z.number(), padding: z.string() }) });
-/** Large enough that a write takes several calls: a kill falls between them often. */
+/** Large enough that a write takes several calls, so that a kill often interrupts one. */
 const paddingOf = (turn: number) => `${turn},`.repeat(500_000 + turn);
 
 for (let turn = 1; ; turn += 1) {

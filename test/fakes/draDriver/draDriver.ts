@@ -1,4 +1,4 @@
-/** Starts a DRA driver as a process, and says how it behaves. */
+/** Starts a DRA driver as a process, and controls its behaviour. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
@@ -6,9 +6,9 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export interface DriverBehaviour {
-  /** Errors of claims, by their names. */
+  /** Errors by the name of the claim. */
   readonly claimErrors?: Readonly<Record<string, string>>;
-  /** The CDI names of each prepared device. */
+  /** The CDI device names of each prepared device. */
   readonly cdiIds?: readonly string[];
   /** The IDs of the shares of a device that each claim gets. Absent if a claim gets a whole device. */
   readonly shareIds?: readonly string[];
@@ -24,17 +24,17 @@ export interface DriverBehaviour {
   readonly isLate?: boolean;
   /** The requests that each prepared device fulfils. */
   readonly requests?: readonly string[];
-  /** Whether calls are never answered. */
+  /** Whether the driver never responds to calls. */
   readonly hangs?: boolean;
-  /** The error of whole calls. */
+  /** The error of every call. */
   readonly fails?: string;
-  /** The claims that are missing in the answers. */
+  /** The claims that are missing from the responses. */
   readonly skips?: readonly string[];
   readonly type?: string;
   readonly versions?: readonly string[];
   readonly health?: readonly {
     readonly device: string;
-    /** The API's value: 1 is healthy, 2 is unhealthy. */
+    /** The value in the API: 1 is healthy, 2 is unhealthy. */
     readonly healthStatus: number;
     readonly message?: string;
     readonly timeoutSeconds?: number;
@@ -87,7 +87,7 @@ export class DraDriver {
     await rename(next, join(this.#directory, 'behaviour.json'));
   }
 
-  /** All calls so far, also of its earlier processes. */
+  /** Returns all calls so far, including those of earlier processes of the driver. */
   calls(): DriverCall[] {
     const path = join(this.#directory, 'calls.jsonl');
     if (!existsSync(path)) return [];
@@ -97,7 +97,7 @@ export class DraDriver {
       .map((line) => JSON.parse(line));
   }
 
-  /** Ends its process, whose sockets stay. */
+  /** Stops the process, and leaves its sockets. */
   async stop(): Promise<void> {
     const running = this.#process;
     this.#process = undefined;

@@ -1,5 +1,5 @@
 /**
- * A DRA driver as a process of its own, which registers over real sockets. Arguments: its name, the directory
+ * A DRA driver as a separate process, which registers over real sockets. Arguments: its name, the directory
  * `plugins_registry`, and its own directory, in which it reads its behaviour from `behaviour.json` at each call and
  * appends its calls to `calls.jsonl`.
  */
@@ -22,7 +22,7 @@ const record = (call: object) => appendFileSync(join(directory, 'calls.jsonl'), 
 
 type Claim = Readonly<Record<'namespace' | 'uid' | 'name', string>>;
 
-/** Reads the fields of a message that are texts or messages, in order. */
+/** Returns the fields of a message that are strings or messages, in order. */
 function fieldsOf(bytes: Uint8Array): [number: number, value: Uint8Array][] {
   const reader = new BinaryReader(bytes);
   const fields: [number, Uint8Array][] = [];
@@ -198,7 +198,7 @@ registration.addService(
   },
 );
 
-/** Listens on a socket, which an earlier process may have left. */
+/** Listens on a socket, and first removes a socket that an earlier process has left. */
 function listen(listener: Server, path: string): Promise<void> {
   rmSync(path, { force: true });
   return new Promise((resolve, reject) =>

@@ -1,7 +1,7 @@
-/** An API server that knows nothing but whose tokens there are, and who may do what. */
+/** A fake API server that answers only TokenReviews and SubjectAccessReviews. */
 import { connectionRefused } from '../toldTransport.ts';
 
-/** What a SubjectAccessReview asks. */
+/** The spec of a SubjectAccessReview. */
 export interface ReviewedDeed {
   readonly user: string;
   readonly groups: readonly string[];
@@ -19,14 +19,14 @@ interface Review {
 }
 
 export class Reviewer {
-  /** Users by their tokens. */
+  /** Users by token. */
   readonly tokens = new Map<string, { readonly username: string; readonly groups?: readonly string[] }>();
   allowed: (deed: ReviewedDeed) => boolean = () => false;
-  /** What was asked, in order. */
+  /** All requested reviews, in order. */
   readonly asked: Review[] = [];
-  /** Fails what is asked while it is set. */
+  /** While it is set, every request fails with its error. */
   trouble: (() => Error) | undefined;
-  /** Holds answers back until it settles. */
+  /** Delays all responses until it settles. */
   holdBack: Promise<void> | undefined;
 
   get isAway(): boolean {
@@ -42,7 +42,7 @@ export class Reviewer {
   }
 
   create = async (_path: string, object: object): Promise<unknown> => {
-    // Made by who asks, of these two kinds alone.
+    // The client creates only reviews of these two kinds.
     const review = object as Review;
     this.asked.push(review);
     await this.holdBack;

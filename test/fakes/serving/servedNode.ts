@@ -1,4 +1,4 @@
-/** A whole node, simulated, that serves its API over TLS on loopback. */
+/** A complete simulated node that serves its API over TLS on loopback. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type RequestOptions, request } from 'node:https';
@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end();
 });
 
-/** Ends it with the test. */
+/** Registers a function that is called at the end of the test. */
 export function atEnd(end: () => unknown): void {
   ends.push(end);
 }
@@ -35,7 +35,7 @@ const web = {
 };
 const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 
-interface Given {
+interface ServedNodeOptions {
   readonly yaml?: string;
   readonly flags?: Readonly<Record<string, string | boolean>>;
   readonly cluster?: Parameters<typeof serveNodeApi>[0]['cluster'];
@@ -43,8 +43,10 @@ interface Given {
   readonly prepare?: (rootDirectory: string) => void;
 }
 
-/** A node with a pod `web-node-1` that runs, and what it has said; it ends with the test. */
-export async function servedNode({ yaml = '', flags = {}, cluster: joined, prepare }: Given = {}) {
+/**
+ * Starts a node with a running pod `web-node-1`, and collects its log messages. The node stops at the end of the test.
+ */
+export async function servedNode({ yaml = '', flags = {}, cluster: joined, prepare }: ServedNodeOptions = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'served-'));
   ends.push(() => rmSync(directory, { recursive: true, force: true }));
   prepare?.(directory);
@@ -67,10 +69,10 @@ export async function servedNode({ yaml = '', flags = {}, cluster: joined, prepa
   return { directory, said, served, node };
 }
 
-/** One request by a connection of its own, unless an agent is given. */
+/** Sends a request over a new connection, unless an agent is given. */
 export async function asked(port: number, path: string, options: RequestOptions = {}) {
-  const made = request({ host: '127.0.0.1', port, path, rejectUnauthorized: false, agent: false, ...options });
-  made.end();
-  const [response] = await once(made, 'response');
+  const clientRequest = request({ host: '127.0.0.1', port, path, rejectUnauthorized: false, agent: false, ...options });
+  clientRequest.end();
+  const [response] = await once(clientRequest, 'response');
   return { code: Number(response.statusCode), headers: response.headers, body: await text(response) };
 }

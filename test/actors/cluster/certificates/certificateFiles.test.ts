@@ -15,7 +15,7 @@ const FIRST = `${DIRECTORY}/kubelet-client-2026-01-02-03-04-05.pem`;
 const CURRENT = `${DIRECTORY}/kubelet-client-current.pem`;
 const authority = new Authority();
 
-/** A key and a certificate for it, as they come. */
+/** Returns a private key and a certificate for it. */
 async function pair(from = AT, to = AT + HOUR, names = NO_NAMES) {
   const { request, key } = createSigningRequest({
     commonName: 'system:node:n',

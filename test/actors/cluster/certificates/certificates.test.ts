@@ -1,4 +1,4 @@
-/** What a node asks for its certificates, over a test API server in memory that signs them. */
+/** The certificate requests of a node, on a test API server in memory that signs them. */
 import { expect, test } from '@jest/globals';
 import { SIGNING_REQUESTS } from '../../../../actors/cluster/certificates/awaitSigned.ts';
 import { CertificateManager } from '../../../../actors/cluster/certificates/certificates.ts';

@@ -6,7 +6,7 @@ import { MemoryDisk } from '../../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../../host/simulated/memoryFiles.ts';
 
 const DIRECTORY = '/pki';
-/** Where a kubelet keeps it. */
+/** The directory in which the kubelet stores the key. */
 const FILE = '/pki/kubelet-client.key.tmp';
 
 type Faults = (call: Parameters<GetFileFault>[0], disk: MemoryDisk) => ReturnType<GetFileFault>;
@@ -14,16 +14,16 @@ type Faults = (call: Parameters<GetFileFault>[0], disk: MemoryDisk) => ReturnTyp
 function stand(faults: Faults = () => undefined) {
   const disk = new MemoryDisk(() => 0);
   const files = new MemoryFiles(disk);
-  const told: string[] = [];
+  const messages: string[] = [];
   const take = () =>
     new RequestKey(new MemoryFiles(disk, (call) => faults(call, disk)), DIRECTORY).readOrCreate(({ message }) =>
-      told.push(message),
+      messages.push(message),
     );
-  const lay = async (text: string, mode = 0o600) => {
+  const writeKey = async (text: string, mode = 0o600) => {
     await files.mkdir(DIRECTORY, { recursive: true });
     await files.writeFile(FILE, text, { mode });
   };
-  return { files, told, take, lay, forget: () => new RequestKey(files, DIRECTORY).discard() };
+  return { files, messages, take, writeKey, forget: () => new RequestKey(files, DIRECTORY).discard() };
 }
 
 const publicOf = (key: KeyObject | string) =>
@@ -40,7 +40,7 @@ const pemOf = (type: 'rsa' | 'ed25519' | 'P-384', how: 'pkcs8' | 'pkcs1' = 'pkcs
 };
 
 test('a new request key is written to disk for the agent alone before the request is sent, and is reused until it is forgotten', async () => {
-  const { files, told, take, forget } = stand();
+  const { files, messages, take, forget } = stand();
   const key = await take();
   const text = String(await files.readFile(FILE));
   expect(text).toMatch(/^-----BEGIN EC PRIVATE KEY-----\n/);
@@ -51,7 +51,7 @@ test('a new request key is written to disk for the agent alone before the reques
   expect(await files.readdir(DIRECTORY)).toEqual([]);
   await forget();
   expect(publicOf(await take())).not.toBe(publicOf(key));
-  expect(told).toEqual([]);
+  expect(messages).toEqual([]);
 });
 
 test.each([
@@ -64,11 +64,11 @@ test.each([
   ['RSA', pemOf('rsa', 'pkcs1')],
   ['RSA in PKCS#8', pemOf('rsa')],
 ])('an existing key file is used: %s', async (_what, text) => {
-  const { files, told, take, lay } = stand();
-  await lay(text);
+  const { files, messages, take, writeKey } = stand();
+  await writeKey(text);
   const own = text.slice(text.lastIndexOf('-----BEGIN'));
   expect(publicOf(await take())).toBe(publicOf(own));
-  expect([await files.readFile(FILE), told]).toEqual([text, []]);
+  expect([await files.readFile(FILE), messages]).toEqual([text, []]);
 });
 
 const CUT_OFF = encodeKey(generateKey()).slice(0, 100);
@@ -76,31 +76,33 @@ const CUT_OFF = encodeKey(generateKey()).slice(0, 100);
 test.each([
   ['nothing', '', 'nothing'],
   ['a text', 'hunter2', 'text without a PEM block'],
-  ['a key that is cut off', CUT_OFF, 'a PEM block that is cut off'],
+  ['a truncated key', CUT_OFF, 'a PEM block that is cut off'],
   [
     'a key that is broken',
     encodeKey(generateKey()).replace(/\n.{20}/, '\nAAAAAAAAAAAAAAAAAAAA'),
     'PEM of EC PRIVATE KEY',
   ],
   ['a certificate', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n', 'PEM of CERTIFICATE'],
-  ['a key of another kind', pemOf('ed25519'), 'PEM of PRIVATE KEY'],
+  ['a key of an unsupported type', pemOf('ed25519'), 'PEM of PRIVATE KEY'],
 ])('%s in place of the key file is reported once and replaced', async (_what, text, found) => {
-  const { files, told, take, lay } = stand();
-  await lay(text, 0o644);
+  const { files, messages, take, writeKey } = stand();
+  await writeKey(text, 0o644);
   const key = await take();
-  expect(told).toEqual([
+  expect(messages).toEqual([
     `${FILE}: expected a private key in PEM, RSA or ECDSA, found ${found}; it is replaced by a new key, and a new certificate is requested`,
   ]);
   expect(publicOf(String(await files.readFile(FILE)))).toBe(publicOf(key));
   expect((await files.stat(FILE)).mode & 0o777).toBe(0o600);
-  expect([publicOf(await take()), told.length]).toEqual([publicOf(key), 1]);
+  expect([publicOf(await take()), messages.length]).toEqual([publicOf(key), 1]);
 });
 
 test('an unreadable key file is not replaced, and no certificate is requested if the key cannot be written', async () => {
   const trouble = { call: '', code: 'EACCES' as 'EACCES' | 'ENOSPC' };
-  const { files, told, take, lay } = stand(({ call }) => (call === trouble.call ? { code: trouble.code } : undefined));
+  const { files, messages, take, writeKey } = stand(({ call }) =>
+    call === trouble.call ? { code: trouble.code } : undefined,
+  );
   const text = encodeKey(generateKey());
-  await lay(text);
+  await writeKey(text);
   trouble.call = 'open';
   await expect(take()).rejects.toMatchObject({
     reason: 'CertificateUnusable',
@@ -110,7 +112,7 @@ test('an unreadable key file is not replaced, and no certificate is requested if
   await files.rm(FILE);
   Object.assign(trouble, { call: 'rename', code: 'ENOSPC' });
   await expect(take()).rejects.toMatchObject({ reason: 'CertificateUnusable' });
-  expect([await files.readdir(DIRECTORY), told]).toEqual([[], []]);
+  expect([await files.readdir(DIRECTORY), messages]).toEqual([[], []]);
 });
 
 test('the key file is never readable for other users, even if an earlier attempt left a temporary file', async () => {
@@ -127,8 +129,8 @@ test('the key file is never readable for other users, even if an earlier attempt
 });
 
 test('a directory in place of the key file is reported and left alone', async () => {
-  const { files, told, take } = stand();
+  const { files, messages, take } = stand();
   await files.mkdir(FILE, { recursive: true });
   await expect(take()).rejects.toMatchObject({ reason: 'CertificateUnusable' });
-  expect(told).toEqual([expect.stringContaining('found a directory, not a file')]);
+  expect(messages).toEqual([expect.stringContaining('found a directory, not a file')]);
 });

@@ -1,4 +1,4 @@
-/** A node that is restarted while its first request for a certificate waits, over a test API server in memory. */
+/** A node that restarts while its first certificate request is pending, on a test API server in memory. */
 import { execFileSync } from 'node:child_process';
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -41,7 +41,7 @@ async function stand() {
   const client = new KubeClient({ transport, clock, userAgent: 'test' });
   const problems: string[] = [];
 
-  /** An agent, which has asked for what it needs; the former one must have stopped. */
+  /** Starts an agent that has sent its certificate requests. The previous agent must have stopped. */
   async function agent({ rotates = false } = {}) {
     const certificates = new CertificateManager({
       clock,
@@ -54,18 +54,18 @@ async function stand() {
       onRenewed: () => {},
       onError: (_, error) => void problems.push(String(error)),
     });
-    // No other port is asked, and there are no feeds.
+    // The test calls no other ports, and there are no feeds.
     const ports = { ...noCluster, ...certificates.ports } as PortServices;
     const feeds = {} as Parameters<typeof createBoundary>[0]['feeds'];
     const boundary = createBoundary({ ports, feeds }, { clock, onError: () => {} });
     const input = { nodeName: 'node-1', name: 'client', rotates } as const;
     const actor = createActor(provideActors(certificateMachine, boundary), { input });
-    const told: string[] = [];
-    actor.on('event.recorded', ({ reason }) => void told.push(reason));
+    const reasons: string[] = [];
+    actor.on('event.recorded', ({ reason }) => void reasons.push(reason));
     actor.start();
     await clock.advance(0);
     return {
-      told,
+      reasons,
       stop: async () => {
         actor.stop();
         await clock.advance(0);
@@ -75,7 +75,7 @@ async function stand() {
     };
   }
 
-  // A list has its items, and each was made as such.
+  // A list has items, which were created as requests.
   const requests = async () => (await server.request('GET', SIGNING_REQUESTS)).items as unknown as readonly Request[];
   const decide = async (name: string, type: 'Approved' | 'Denied') => {
     const conditions = [{ type, status: 'True', reason: 'ByHand', message: 'by hand' }];
@@ -158,10 +158,10 @@ test('a denied request stays denied, and each agent reports it once, until it is
   const { metadata } = await only();
   await decide(metadata.name, 'Denied');
   await clock.advance(10 * MINUTE);
-  expect([first.state(), first.told]).toEqual(['awaitingRetry', ['CertificateDenied']]);
+  expect([first.state(), first.reasons]).toEqual(['awaitingRetry', ['CertificateDenied']]);
   await first.stop();
   const second = await agent();
-  expect([second.told, (await only()).metadata.uid]).toEqual([['CertificateDenied'], metadata.uid]);
+  expect([second.reasons, (await only()).metadata.uid]).toEqual([['CertificateDenied'], metadata.uid]);
   await server.request('DELETE', `${SIGNING_REQUESTS}/${metadata.name}`);
   await clock.advance(MINUTE);
   const again = await only();
@@ -223,7 +223,7 @@ test('a request name that is taken by a different key is reported, and the node 
   expect([state(), problems]).toEqual(['current', []]);
 });
 
-/** As Go writes a subject: in the oldest kind of string that has its letters. */
+/** Makes OpenSSL encode a subject as Go does: in the oldest string type that has all its characters. */
 const GO_STRINGS = '[req]\ndistinguished_name = dn\nstring_mask = default\n[dn]\n';
 
 test.each([

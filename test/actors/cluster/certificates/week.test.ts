@@ -1,4 +1,7 @@
-/** A certificate of minutes over a week of faults, on a clock of the test: it is renewed whenever it can be. */
+/**
+ * A certificate with a lifetime of minutes during a week of faults, on a simulated clock. It is renewed whenever that
+ * is possible.
+ */
 import { expect, test } from '@jest/globals';
 import { createBoundary, type PortServices } from '../../../../actors/boundary.ts';
 import { SIGNING_REQUESTS } from '../../../../actors/cluster/certificates/awaitSigned.ts';
@@ -19,7 +22,10 @@ import { childOf, ear } from '../../../machines/support/stand.ts';
 
 const MINUTE = 60_000;
 const STEP = 10 * MINUTE;
-/** With lives of two minutes it takes four times as long; nothing else is another. */
+/**
+ * Lifetime of a certificate in milliseconds. With two minutes the test takes four times as long, and tests nothing
+ * more.
+ */
 const LIFE = 8 * MINUTE;
 const LEAST_RENEWALS = 1_250;
 const STEPS = (7 * 24 * 60 * MINUTE) / STEP;
@@ -32,12 +38,12 @@ async function stand() {
   const files = new MemoryFiles(new MemoryDisk(() => clock.now()), ({ writes, path }) =>
     writes && path.endsWith('.tmp') ? trouble.file : undefined,
   );
-  const until = { of: 0 };
-  /** As over TLS: whoever shows a certificate that has expired is nobody. */
+  const expiry = { of: 0 };
+  /** A client with an expired certificate is not authenticated, as over TLS. */
   const asNode = {
     respond: ({ user, ...request }: ApiRequest) =>
       server.respond(
-        clock.now() < until.of && user ? { ...request, user } : { ...request, hasInvalidCertificate: true },
+        clock.now() < expiry.of && user ? { ...request, user } : { ...request, hasInvalidCertificate: true },
       ),
   };
   const own = new MemoryTransport(asNode, { name: 'system:node:n', groups: ['system:nodes'] });
@@ -59,7 +65,7 @@ async function stand() {
     },
     onRenewed: () => void renewals.push(clock.now()),
   });
-  // No other port is asked.
+  // The test calls no other ports.
   const ports = { ...noCluster, ...certificates.ports } as PortServices;
   const feeds = {} as Parameters<typeof createBoundary>[0]['feeds'];
   const boundary = createBoundary({ ports, feeds }, { clock, onError: () => {} });
@@ -67,7 +73,7 @@ async function stand() {
   const { ref } = ear();
   const actor = childOf(ref, provideActors(certificateMachine, boundary), { id: 'certificate/client', input });
   actor.subscribe(({ context }) => {
-    until.of = context.certificate?.notAfter ?? 0;
+    expiry.of = context.certificate?.notAfter ?? 0;
   });
   actor.start();
   const away = (isAway: boolean) => {
@@ -77,10 +83,10 @@ async function stand() {
     }
   };
   const state = () => statePath(actor.getSnapshot().value);
-  return { clock, server, files, trouble, until, renewals, away, state };
+  return { clock, server, files, trouble, expiry, renewals, away, state };
 }
 
-/** What goes wrong in which part of the week, in steps of ten minutes. */
+/** The faults, each with the steps of ten minutes in which it occurs. */
 const faults: Readonly<Record<string, (step: number) => boolean>> = {
   away: (step) => step % 97 < 3 && step > 10,
   denied: (step) => step >= 300 && step < 306,
@@ -89,25 +95,25 @@ const faults: Readonly<Record<string, (step: number) => boolean>> = {
 };
 
 test('the node recovers a valid certificate within minutes after hours of faults, and sends no useless request', async () => {
-  const { clock, server, files, trouble, until, renewals, away, state } = await stand();
+  const { clock, server, files, trouble, expiry, renewals, away, state } = await stand();
   const { lifeMs } = server.signing;
   const unsound: string[] = [];
   for (let step = 0; step < STEPS; step += 1) {
     const wrong = Object.keys(faults).filter((name) => faults[name]?.(step));
-    const had = step > 0 && Object.values(faults).some((is) => is(step - 1));
+    const hadFault = step > 0 && Object.values(faults).some((is) => is(step - 1));
     away(wrong.includes('away'));
     server.signing.decide = () =>
       wrong.includes('denied') ? 'deny' : wrong.includes('unanswered') ? 'wait' : 'approve';
     trouble.file = wrong.includes('full') ? { code: 'ENOSPC' } : undefined;
-    // Whoever approves by hand does so for what waits.
-    if (had) await server.request('DELETE', SIGNING_REQUESTS);
+    // A request that a fault has left pending would have to be approved by hand. Without it the node sends a new one.
+    if (hadFault) await server.request('DELETE', SIGNING_REQUESTS);
     await clock.advance(STEP);
-    if (wrong.length === 0 && until.of <= clock.now()) unsound.push(`${step}: ${state()}`);
-    if (wrong.length > 0 && until.of > clock.now() + lifeMs) unsound.push(`${step}: too good`);
+    if (wrong.length === 0 && expiry.of <= clock.now()) unsound.push(`${step}: ${state()}`);
+    if (wrong.length > 0 && expiry.of > clock.now() + lifeMs) unsound.push(`${step}: too good`);
     if (state() === 'current') await server.request('DELETE', SIGNING_REQUESTS);
   }
   expect(unsound).toEqual([]);
-  // To the second each at 70 to 90 % of the life of the one before, in all the time in which nothing was wrong.
+  // Each renewal happens at 70 to 90% of the lifetime of the previous certificate, except during the faults.
   const gaps = renewals.slice(1).map((at, index) => (at - (renewals[index] ?? 0)) / lifeMs);
   expect(Math.min(...gaps)).toBeGreaterThan(0.69);
   expect(gaps.filter((gap) => gap <= 0.91).length).toBeGreaterThan(0.98 * gaps.length);

@@ -10,11 +10,11 @@ const MIGRATED = 'storage.alpha.kubernetes.io/migrated-plugins';
 
 describe('registering', () => {
   test('creates the Node with its status, and returns and publishes its UID', async () => {
-    const told: string[] = [];
-    const { register, ask } = joiningNode({ onNodeUid: (uid) => told.push(uid) });
+    const publishedUids: string[] = [];
+    const { register, ask } = joiningNode({ onNodeUid: (uid) => publishedUids.push(uid) });
     const { uid, isNew } = await register();
     expect(isNew).toBe(true);
-    expect(told).toEqual([uid]);
+    expect(publishedUids).toEqual([uid]);
     expect(await ask('GET', NODE)).toMatchObject({
       metadata: { uid, labels: LABELS, annotations: MARK },
       status: { capacity: { cpu: '2', pods: '110' }, addresses: [{ type: 'InternalIP', address: '192.0.2.1' }, {}] },

@@ -19,7 +19,7 @@ function heartbeats(...replies: readonly Reply[]) {
   const transport = new CountingTransport(...replies);
   const client = createHeartbeatClient(new KubeClient({ transport, clock, userAgent: 'statelet/test' }), 4_000);
   const ending = new AbortController();
-  /** How often the connections were given up by the end of each of so many tries. */
+  /** Returns the total number of connection resets after each of `tries` attempts. */
   const resetsAfter = async (tries: number) => {
     const resets: number[] = [];
     for (let done = 0; done < tries; done += 1) {

@@ -6,17 +6,17 @@ import { Image, ListImagesResponse } from '../../../../cri/generated/runtime.ts'
 const named = (size: number, repoTags: string[], repoDigests: string[] = []) =>
   Image.create({ id: repoTags[0] ?? 'none', repoTags, repoDigests, size });
 
-/** The images of a runtime that has those that a test says, and how often it was asked. */
+/** Lists the images of a runtime that has the images in `has`, and counts the calls to the runtime. */
 function images(has: { now: readonly Image[] | Error }, most = 50) {
   const clock = new SimulatedClock();
-  let asked = 0;
+  let callCount = 0;
   const listImages = async () => {
-    asked += 1;
+    callCount += 1;
     if (has.now instanceof Error) throw has.now;
     return ListImagesResponse.create({ images: [...has.now] });
   };
   const list = new NodeImages({ cri: { listImages }, clock, maxImages: most });
-  return { clock, list: () => list.list(new AbortController().signal), asked: () => asked };
+  return { clock, list: () => list.list(new AbortController().signal), callCount: () => callCount };
 }
 
 test('images are listed largest first, each with its digests before its tags and with at most five names', async () => {
@@ -40,16 +40,16 @@ test.each([
 
 test('images are listed again after thirty seconds, and the last list is used while the runtime is down', async () => {
   const has: { now: readonly Image[] | Error } = { now: [named(1, ['a:1'])] };
-  const { clock, list, asked } = images(has);
+  const { clock, list, callCount } = images(has);
   const first = await list();
   await clock.advance(29_999);
   await list();
-  expect(asked()).toBe(1);
+  expect(callCount()).toBe(1);
   has.now = new Error('away');
   await clock.advance(1);
   expect(await list()).toEqual(first);
   expect(await list()).toEqual(first);
-  expect(asked()).toBe(3);
+  expect(callCount()).toBe(3);
   has.now = [];
   expect(await list()).toEqual([]);
 });

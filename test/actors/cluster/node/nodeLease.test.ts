@@ -4,7 +4,7 @@ import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import { cluster } from '../../../fakes/cluster.ts';
 import { joiningNode, LEASE, LEASES, NODE } from '../support/joiningNode.ts';
 
-/** A node that is registered, and has asked for nothing since. */
+/** Returns a registered node. The requests of the registration are removed from `asked`. */
 async function registered() {
   const node = joiningNode();
   const { uid } = await node.register();

@@ -7,8 +7,8 @@ const MINUTE = 60_000;
 const MERGE = 'application/merge-patch+json';
 const PATCH = `PATCH ${NODE}/status`;
 
-/** A node that is registered, has told its status, and hears what the server has of it. */
-async function told() {
+/** Returns a registered node that has reported its status and watches its Node. */
+async function reportedNode() {
   const node = joiningNode();
   await node.register();
   await node.hear();
@@ -67,7 +67,7 @@ describe('the status of a Node', () => {
   });
 
   test('is written as soon as it changes, and only the changed fields', async () => {
-    const { putStatus, changes, asked, lastPatch, ask } = await told();
+    const { putStatus, changes, asked, lastPatch, ask } = await reportedNode();
     changes.of = { addresses: ['192.0.2.2', '2001:db8::2'] };
     expect(await putStatus()).toBe(true);
     const addresses = [
@@ -85,7 +85,7 @@ describe('the status of a Node', () => {
     const ownNode: { current: KubeObject } = { current: { metadata: { uid: '' } } };
     const { register, put, changes, ask, asked } = joiningNode({ ownNode });
     await register();
-    // It is an object of the API.
+    // The response is an object of the API.
     ownNode.current = (await ask('GET', NODE)) as KubeObject;
     await put();
     asked();
@@ -104,7 +104,7 @@ describe('the status of a Node', () => {
   });
 
   test('C34: is rewritten every five minutes without a change, and the first time after a change with jitter', async () => {
-    const { putStatus, chance, changes, clock, asked, lastPatch } = await told();
+    const { putStatus, chance, changes, clock, asked, lastPatch } = await reportedNode();
     chance.of = 0;
     changes.of = { addresses: ['192.0.2.2'] };
     await putStatus();
@@ -128,7 +128,7 @@ describe('the status of a Node', () => {
   });
 
   test('is due by elapsed time, whatever the clock is set to', async () => {
-    const { putStatus, clock } = await told();
+    const { putStatus, clock } = await reportedNode();
     await clock.advance(7.5 * MINUTE);
     clock.set(-60 * MINUTE);
     expect(await putStatus()).toBe(true);
@@ -137,7 +137,7 @@ describe('the status of a Node', () => {
   });
 
   test('C34: is corrected after another client has changed it, together with the labels that the node owns', async () => {
-    const { put, ask, asked, lastPatch, clock } = await told();
+    const { put, ask, asked, lastPatch, clock } = await reportedNode();
     await ask('PATCH', NODE, { metadata: { labels: { 'kubernetes.io/os': 'else', rack: '7' } } }, MERGE);
     const conditions = [{ type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown', message: 'silent' }];
     const type = 'application/strategic-merge-patch+json';
@@ -154,7 +154,7 @@ describe('the status of a Node', () => {
   });
 
   test('of a deleted Node is attempted with four requests, and no Node is created', async () => {
-    const { put, ask, asked, clock } = await told();
+    const { put, ask, asked, clock } = await reportedNode();
     await ask('DELETE', NODE);
     await clock.advance(0);
     asked();
@@ -164,7 +164,7 @@ describe('the status of a Node', () => {
   });
 
   test('is attempted five times if the server rejects it, from the second attempt on with a fresh read', async () => {
-    const { put, putStatus, changes, troubled, asked } = await told();
+    const { put, putStatus, changes, troubled, asked } = await reportedNode();
     changes.of = { health: healthy({ isDraining: true }) };
     troubled('patch', { kind: 'refused', code: 500 }, 'nodes', 5);
     await expect(put()).rejects.toMatchObject({ code: 500 });
@@ -208,7 +208,7 @@ describe('the status of a Node', () => {
 
 describe('node events', () => {
   test('report once that the node is no longer ready, and once that it is ready again', async () => {
-    const { put, changes } = await told();
+    const { put, changes } = await reportedNode();
     changes.of = { health: healthy({ isDraining: true }) };
     expect(await put()).toEqual({
       isWritten: true,
@@ -220,7 +220,7 @@ describe('node events', () => {
   });
 
   test('report when other clients make the node unschedulable, and schedulable again', async () => {
-    const { put, ask, clock } = await told();
+    const { put, ask, clock } = await reportedNode();
     const cordon = async (unschedulable: boolean) => {
       await ask('PATCH', NODE, { spec: { unschedulable } }, MERGE);
       await clock.advance(0);
@@ -235,7 +235,7 @@ describe('node events', () => {
   });
 
   test('report once that the host was rebooted', async () => {
-    const { put, changes, host } = await told();
+    const { put, changes, host } = await reportedNode();
     changes.of = { host: { ...host, bootID: 'another' } };
     expect((await put()).events).toEqual([
       {

@@ -21,7 +21,7 @@ test('the own Node is known once the server has listed it, and only while it is 
   await ask('POST', NODES, { metadata: { name: 'node-2', labels: { zone: 'b' } } });
   await clock.advance(0);
   expect(ownNode.current).toMatchObject({ metadata: { name: 'node-1', labels: { zone: 'a' } } });
-  // What nobody follows any more may be another by now.
+  // A Node that is no longer watched may have changed.
   transport.isAway = true;
   transport.cut();
   await clock.advance(0);

@@ -1,4 +1,7 @@
-/** A node of a cluster, over a test API server in memory: pods come from it, and their statuses go back. */
+/**
+ * A node of a cluster, with a test API server in memory. It runs the pods of the server, and reports their statuses to
+ * it.
+ */
 import { describe, expect, test } from '@jest/globals';
 import { ContainerState } from '../../../../cri/generated/runtime.ts';
 import type { Attributes } from '../../../../testing/apiserver/authorization/attributes.ts';
@@ -104,14 +107,14 @@ test('C2, C32: a pod that another client marks as Failed is terminated and prese
   const { node, ask } = await joined();
   await ask('POST', PODS, manifest('web'));
   await node.advance('5s');
-  const said = { phase: 'Failed', reason: 'NodeLost', message: 'nobody has heard of it' };
-  await ask('PATCH', `${PODS}/web/status`, { status: said }, 'application/merge-patch+json');
+  const failedStatus = { phase: 'Failed', reason: 'NodeLost', message: 'nobody has heard of it' };
+  await ask('PATCH', `${PODS}/web/status`, { status: failedStatus }, 'application/merge-patch+json');
   await node.advance('60s');
   const { containers } = node.runtime.contents();
   expect(containers.map(({ state }) => state)).toEqual([ContainerState.CONTAINER_EXITED]);
   expect(await ask('GET', `${PODS}/web`)).toMatchObject({
     status: {
-      ...said,
+      ...failedStatus,
       conditions: expect.arrayContaining([expect.objectContaining({ type: 'Ready', status: 'False' })]),
       containerStatuses: [{ state: { terminated: { exitCode: 143 } } }],
     },
@@ -151,11 +154,11 @@ test('C32: a malformed status blocks neither its pod nor others', async () => {
   node.killAgent();
   for (const name of ['web', 'db']) await ask('POST', PODS, manifest(name));
   const [, pod = {}] = api.registry.store.list('/pods').find(([key]) => key.endsWith('web')) ?? [];
-  // No request can do that.
+  // No request to the API could store such a status.
   api.registry.store.put('/pods', { ...pod, status });
   await node.restartAgent();
   await node.advance('10s');
-  // What it is told of the pod this server cannot make sense of either.
+  // The status updates of the malformed pod fail, because this server cannot process them either.
   expect(node.errors.filter((error) => !error.startsWith('putStatus'))).toEqual([]);
   expect(node.calls('startContainer').length).toBe(2);
   expect(await ask('GET', `${PODS}/db`)).toMatchObject({ status: { phase: 'Running' } });
@@ -172,7 +175,8 @@ test('C14: a status that is overwritten while a status update is in flight is se
   await node.advance('15s');
   const write = (status: object) =>
     ask('PATCH', `${PODS}/web/status`, { status }, 'application/strategic-merge-patch+json');
-  // The node tells once more what nobody acts on: that is half a second on its way.
+  // This change of an irrelevant condition makes the node send its status again. That request is in flight for half a
+  // second.
   api.faults.add({ fault: { kind: 'latency', ms: 500 }, matches: isStatusOfNode, times: 1 });
   await write({ conditions: [{ type: 'Initialized', status: 'False' }] });
   await node.advance('1200ms');
@@ -206,7 +210,7 @@ describe('status updates of many pods created at once', () => {
     expect(names.map((name) => node.pod(name).phase)).toEqual(names.map(() => 'Running'));
     const patches = (name: string) =>
       transport.requests.filter(({ method, path }) => method === 'PATCH' && path === `${PODS}/${name}/status`).length;
-    // More is known of the one that starts first before all have come.
+    // The pods that start first may have earlier updates, because the others are created later.
     expect(names.slice(8 + 1).map(patches)).toEqual([1, 1, 1]);
     expect(node.errors).toEqual([]);
   });

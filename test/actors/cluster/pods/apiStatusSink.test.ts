@@ -43,7 +43,7 @@ const RUNNING: PodStatus = {
   ],
 };
 
-/** A cluster with the pod `web` bound to the node. */
+/** Returns a cluster in which the pod `web` is bound to the node. */
 async function withPod() {
   const clock = new SimulatedClock();
   const made = cluster(clock);
@@ -67,15 +67,15 @@ async function withPod() {
     };
   };
   const put = putBy(sink);
-  /** The same by another agent, which knows nothing of what was told before. */
-  const putAnew = putBy(new ApiStatusSink(client, new PodCache()));
-  /** What was asked since it was looked at last. */
+  /** Sends a status as a new agent would, which knows nothing of earlier updates. */
+  const putByNewAgent = putBy(new ApiStatusSink(client, new PodCache()));
+  /** Returns the requests since the last call. */
   const asked = () =>
     transport.requests.splice(0).map(({ method, path, body }) => ({ method, path, body: body && JSON.parse(body) }));
-  /** Lets something go wrong with the next request of the node's by this verb. */
+  /** Injects a fault into the next request of the node with this verb. */
   const troubled = (verb: string, fault: Fault) =>
     api.faults.add({ fault, matches: (request, user) => request.verb === verb && user !== 'admin', times: 1 });
-  return { ...made, clock, create, uid, put, putAnew, asked, troubled };
+  return { ...made, clock, create, uid, put, putByNewAgent, asked, troubled };
 }
 
 function uidOf({ metadata }: Record<string, unknown>): string {
@@ -95,7 +95,7 @@ describe('a status', () => {
     ];
     await put({ ...RUNNING, conditions });
     const [patch, ...more] = asked();
-    // What it had was its last answer.
+    // No GET is needed, because the sink compares with the last response.
     expect(more).toEqual([]);
     expect(patch).toEqual({
       method: 'PATCH',
@@ -112,17 +112,17 @@ describe('a status', () => {
   });
 
   test('C14: that the server already has is not sent again', async () => {
-    const { put, putAnew, asked } = await withPod();
+    const { put, putByNewAgent, asked } = await withPod();
     await put(RUNNING);
     asked();
     await put(structuredClone(RUNNING));
     expect(asked()).toEqual([]);
-    await putAnew(structuredClone(RUNNING));
+    await putByNewAgent(structuredClone(RUNNING));
     expect(asked()).toEqual([{ method: 'GET', path: WEB, body: undefined }]);
   });
 
   test('of a container with an unknown finish time is not sent again', async () => {
-    const { put, putAnew, asked } = await withPod();
+    const { put, putByNewAgent, asked } = await withPod();
     const [main] = RUNNING.containerStatuses ?? [];
     if (main === undefined) throw new Error('there is no container');
     const times = { startedAt: null, finishedAt: null };
@@ -130,7 +130,7 @@ describe('a status', () => {
     const status = { ...RUNNING, containerStatuses: [{ ...main, ready: false, started: false, state }] };
     await put(status);
     asked();
-    await putAnew(status);
+    await putByNewAgent(status);
     expect(asked().map(({ method }) => method)).toEqual(['GET']);
   });
 
@@ -167,8 +167,8 @@ describe('a status', () => {
   });
 });
 
-/** What a watch tells of the pod. */
-// The server's objects have their metadata.
+/** Returns the pod as a watch reports it. */
+// The objects of the server have metadata.
 const seen = async (ask: Cluster['ask']) => (await ask('GET', WEB)) as KubeObject;
 
 describe('the status at the server', () => {
@@ -278,7 +278,7 @@ describe('a pod that differs from the one at the server', () => {
   test('causes no error once the server no longer has it', async () => {
     const { put, ask, asked, pods } = await withPod();
     await ask('DELETE', WEB, { gracePeriodSeconds: 0 });
-    // The server does not let a node ask of what is none of its pods.
+    // The server refuses access to pods that are not bound to the node.
     await expect(put(FAILED)).rejects.toMatchObject({ code: 403 });
     pods.replaceAll([], []);
     asked();

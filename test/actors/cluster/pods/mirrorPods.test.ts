@@ -1,4 +1,4 @@
-/** The static pods of a node in a cluster, and their mirrors at its API server. */
+/** The static pods of a node in a cluster, and their mirror pods at the API server. */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
@@ -32,7 +32,7 @@ async function withStatic() {
       await writeFile(file, JSON.stringify(manifest));
     },
     drop: () => rm(file),
-    /** What was asked about pods since the last time, but for watches. */
+    /** Returns the requests about pods since the last call, without watches. */
     asked: () =>
       transport.requests
         .splice(0)
@@ -55,7 +55,7 @@ test('C31: a static pod has a mirror pod with its status, owned by the node', as
     status: { phase: 'Running', containerStatuses: [{ ready: true }] },
   });
   expect(mirror.metadata.annotations[MIRROR]).toBe(mirror.metadata.annotations[HASH]);
-  // As of every pod of the API, once it is there: a kubelet does not ask before either.
+  // The node creates the mirror pod without reading it first, as the kubelet does.
   expect(asked()[0]).toBe('POST pods');
   expect(node.errors).toEqual([]);
 });
@@ -179,7 +179,7 @@ test('C31: the mirror pod of a manifest that was removed while the agent was dow
   expect(await node.leftovers()).toEqual([]);
 });
 
-/** How a pod may end for good. */
+/** The ways in which a pod can terminate for good. */
 const ENDS = {
   'by itself': { restartPolicy: 'Never' },
   'of a deadline, though its containers may run again': { activeDeadlineSeconds: 2 },
@@ -195,7 +195,7 @@ test.each(Object.entries(ENDS))(
     if ('restartPolicy' in spec) node.runtime.exitContainer(node.containerId('web-node-1'), 1);
     await node.advance('40s');
     expect(await seen()).toMatchObject({ status: { phase: 'Failed' } });
-    // As the node stops it ends its pods: without its API server it cannot tell that the mirror has had its day.
+    // The node terminates its pods while the API server is down, so it cannot learn that the mirror pod is obsolete.
     Object.assign(transport, { isAway: true });
     transport.cut();
     const drained = node.agent.drain();

@@ -10,7 +10,7 @@ const object = (version: number, more: object = {}, uid = 'uid-1'): KubeObject =
   ...more,
 });
 
-/** A reader, and what it reads of objects at a time. */
+/** Returns a reader, and a function that reads objects with it. */
 function reading() {
   let now = 0;
   const reader = new PodReader({ now: () => now });
@@ -39,7 +39,7 @@ test('a pod is prepared over several turns of the event loop, and is not parsed 
   const prepared = object(1);
   await reader.prepare(prepared);
   expect(turns).toBe(4);
-  // An object that changes in place would show if it was read again.
+  // The reader would see the changed spec if it parsed the object again.
   Object.assign(prepared, { spec: {} });
   expect(reader.read([prepared]).set.pods[0]?.spec.containers).toHaveLength(1);
 });

@@ -3,40 +3,39 @@ import { StatusResponses } from '../../../../actors/cluster/pods/statusResponses
 
 const pod = { uid: 'u', isStatic: false };
 const staticPod = { uid: 'u', isStatic: true };
-/** As servers write them. */
 const ready = (status: string) => ({ type: 'Ready', status, lastProbeTime: null });
 const seen = (version: number, status: object, uid = 'u') => ({
   metadata: { uid, resourceVersion: String(version) },
   status: { phase: 'Running', ...status },
 });
 
-function toldReady() {
-  const told = new StatusResponses();
-  told.record('u', seen(10, { conditions: [ready('True')] }));
-  return told;
+function readyResponses() {
+  const responses = new StatusResponses();
+  responses.record('u', seen(10, { conditions: [ready('True')] }));
+  return responses;
 }
 
 test('a status that other clients have edited is detected once', () => {
-  const told = toldReady();
-  expect(told.hasUnedited(pod)).toBe(true);
-  expect(told.findEdited([seen(11, { conditions: [ready('False')] })])).toEqual(['u']);
-  expect(told.hasUnedited(pod)).toBe(false);
-  expect(told.findEdited([seen(12, { conditions: [ready('False')] })])).toEqual([]);
-  told.record('u', seen(13, { conditions: [ready('True')] }));
-  expect(told.findEdited([seen(14, { conditions: [ready('False')] })])).toEqual(['u']);
+  const responses = readyResponses();
+  expect(responses.hasUnedited(pod)).toBe(true);
+  expect(responses.findEdited([seen(11, { conditions: [ready('False')] })])).toEqual(['u']);
+  expect(responses.hasUnedited(pod)).toBe(false);
+  expect(responses.findEdited([seen(12, { conditions: [ready('False')] })])).toEqual([]);
+  responses.record('u', seen(13, { conditions: [ready('True')] }));
+  expect(responses.findEdited([seen(14, { conditions: [ready('False')] })])).toEqual(['u']);
 });
 
 test('conditions and fields that other clients own do not count as edits', () => {
   const others = { conditions: [ready('True'), { type: 'example.com/gate', status: 'True' }], qosClass: 'Burstable' };
-  expect(toldReady().findEdited([seen(11, others)])).toEqual([]);
+  expect(readyResponses().findEdited([seen(11, others)])).toEqual([]);
 });
 
 test('a watch event older than the response is ignored', () => {
-  expect(toldReady().findEdited([seen(9, { conditions: [ready('False')] })])).toEqual([]);
+  expect(readyResponses().findEdited([seen(9, { conditions: [ready('False')] })])).toEqual([]);
 });
 
 test('an unchanged pod is not inspected again', () => {
-  const told = toldReady();
+  const responses = readyResponses();
   let reads = 0;
   const object = {
     ...seen(11, {}),
@@ -45,46 +44,46 @@ test('an unchanged pod is not inspected again', () => {
       return { phase: 'Running', conditions: [ready('True')] };
     },
   };
-  expect(told.findEdited([object])).toEqual([]);
+  expect(responses.findEdited([object])).toEqual([]);
   const first = reads;
   expect(first).toBeGreaterThan(0);
-  expect(told.findEdited([object])).toEqual([]);
-  expect(told.latestVersion('u', object)).toMatchObject({ metadata: { resourceVersion: '11' } });
+  expect(responses.findEdited([object])).toEqual([]);
+  expect(responses.latestVersion('u', object)).toMatchObject({ metadata: { resourceVersion: '11' } });
   expect(reads).toBe(first);
 });
 
 test('a field that the server never stored does not count as an edit', () => {
-  const told = new StatusResponses();
-  told.record('u', seen(10, {}));
-  expect(told.findEdited([seen(11, {})])).toEqual([]);
-  expect(told.hasUnedited(pod)).toBe(true);
+  const responses = new StatusResponses();
+  responses.record('u', seen(10, {}));
+  expect(responses.findEdited([seen(11, {})])).toEqual([]);
+  expect(responses.hasUnedited(pod)).toBe(true);
 });
 
 test('a response is not attributed to a different pod', () => {
-  expect(toldReady().hasUnedited({ ...pod, uid: 'v' })).toBe(false);
+  expect(readyResponses().hasUnedited({ ...pod, uid: 'v' })).toBe(false);
 });
 
 test('the response for a mirror pod is found by the UID of its static pod', () => {
-  const told = new StatusResponses();
-  told.record('u', seen(10, {}, 'mirror'));
-  expect(told.hasUnedited(staticPod)).toBe(true);
-  expect(told.hasUnedited({ ...staticPod, uid: 'mirror' })).toBe(false);
+  const responses = new StatusResponses();
+  responses.record('u', seen(10, {}, 'mirror'));
+  expect(responses.hasUnedited(staticPod)).toBe(true);
+  expect(responses.hasUnedited({ ...staticPod, uid: 'mirror' })).toBe(false);
 });
 
 test('responses for removed pods are forgotten', () => {
-  const told = toldReady();
-  expect(told.findEdited([])).toEqual([]);
-  expect(told.hasUnedited(pod)).toBe(false);
+  const responses = readyResponses();
+  expect(responses.findEdited([])).toEqual([]);
+  expect(responses.hasUnedited(pod)).toBe(false);
 });
 
 test('responses for replaced pods are forgotten', () => {
-  const told = toldReady();
-  expect(told.findEdited([seen(1, {}, 'v'), seen(1, {}, 'w')])).toEqual([]);
-  expect(told.hasUnedited(pod)).toBe(false);
+  const responses = readyResponses();
+  expect(responses.findEdited([seen(1, {}, 'v'), seen(1, {}, 'w')])).toEqual([]);
+  expect(responses.hasUnedited(pod)).toBe(false);
 });
 
 test('an edited status of a mirror pod is attributed to its static pod', () => {
-  const told = new StatusResponses();
-  told.record('u', seen(10, { conditions: [ready('True')] }, 'mirror'));
-  expect(told.findEdited([seen(11, { conditions: [ready('False')] }, 'mirror')])).toEqual(['u']);
+  const responses = new StatusResponses();
+  responses.record('u', seen(10, { conditions: [ready('True')] }, 'mirror'));
+  expect(responses.findEdited([seen(11, { conditions: [ready('False')] }, 'mirror')])).toEqual(['u']);
 });

@@ -1,4 +1,4 @@
-/** A node that does not know its cluster yet, over a test API server in memory. */
+/** A node that has not joined its cluster yet, on a test API server in memory. */
 import { ClusterNode, type ClusterNodeDependencies } from '../../../../actors/cluster/node/clusterNode.ts';
 import { OwnNode, ownNodeWatch } from '../../../../actors/cluster/node/ownNode.ts';
 import { runWatch } from '../../../../actors/cluster/runWatch.ts';
@@ -17,7 +17,7 @@ export const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/l
 export const LEASE = `${LEASES}/node-1`;
 export const LABELS = { 'kubernetes.io/hostname': 'node-1', 'kubernetes.io/os': 'linux' };
 
-/** Its calls are made one by one. */
+/** Returns a node whose ports the test calls one by one. */
 export function joiningNode(more: Partial<ClusterNodeDependencies> = {}, rateLimit?: RateLimitOptions) {
   const clock = new SettableClock();
   const made = cluster(clock);
@@ -63,7 +63,7 @@ export function joiningNode(more: Partial<ClusterNodeDependencies> = {}, rateLim
   };
   const node = new ClusterNode({ ...common, ...more });
   const options = { signal: new AbortController().signal };
-  /** What the node has asked for since it was looked at last. */
+  /** Returns the requests of the node since the last call. */
   const asked = () => made.transport.requests.splice(0).map(({ method, path }) => `${method} ${path}`);
   const troubled = (verb: string, fault: Fault, resource?: string, times = 1) =>
     made.api.faults.add({
@@ -83,7 +83,7 @@ export function joiningNode(more: Partial<ClusterNodeDependencies> = {}, rateLim
     forgetful,
     register: () => node.ports.registerNode(null, options),
     readNode: () => node.ports.readNode(null, options),
-    /** The node hears from now on what the server has of it. */
+    /** Starts the watch of the Node. */
     hear: async () => {
       const how = {
         client: made.client,
@@ -104,7 +104,7 @@ export function joiningNode(more: Partial<ClusterNodeDependencies> = {}, rateLim
   };
 }
 
-/** What a server hears that does not know a field of a Node's status. */
+/** Removes a field of the Node status from a request, like a server that does not know the field. */
 function without(field: string, request: KubeRequest): KubeRequest {
   if (request.body === undefined) return request;
   const body = JSON.parse(request.body, (key, value) => (key === field ? undefined : value));

@@ -1,40 +1,43 @@
-/** What a node's requests come to for each object: what is compared, without what differs from run to run. */
+/**
+ * Summarizes the requests of a node by object, without values that differ between runs. The comparison uses these
+ * summaries.
+ */
 import { lookUp } from '../../../../base/values/lookUp.ts';
 import { fieldPaths, fieldsOf, type Json, mergedStatus, momentOf, plainText } from './plain.ts';
 import { type Reads, readsOf } from './reads.ts';
 import type { SentRequest } from './recording.ts';
 
-/** All about one pod, or all of its name one after the other. */
+/** The requests about one pod, or about successive pods with the same name. */
 export interface PodAccount {
-  /** What its status was after each patch; one that changes nothing of what is compared is left out. */
+  /** The status after each patch. Patches that change nothing in the comparison are omitted. */
   readonly moments: readonly string[];
-  /** What is made, told and deleted, in order: `POST {…}`, `PATCH phase Running`, `DELETE {…}`. */
+  /** Creations, phase changes and deletions, in order: `POST {…}`, `PATCH phase Running`, `DELETE {…}`. */
   readonly writes: readonly string[];
   readonly gets: number;
   readonly patches: number;
-  /** `Normal Started spec.containers{main}: Container started`, in the order of their first time. */
+  /** Events in the order of their first occurrence, e.g. `Normal Started spec.containers{main}: Container started`. */
   readonly events: readonly string[];
 }
 
-/** How many requests of each kind about pods. */
+/** Number of requests of each kind about pods. */
 export interface Sent {
   readonly gets: number;
-  /** Of statuses: those that differ from the one before. */
+  /** Status patches, without those that equal the previous one. */
   readonly patches: number;
   readonly deletes: number;
-  /** New events, and those that are counted once more. */
+  /** New events. `repeats` is the number of updates of recurring events. */
   readonly events: number;
   readonly repeats: number;
 }
 
 export interface Account {
   readonly sent: Sent;
-  /** By namespace and name. */
+  /** Accounts by `namespace/name` of the pod. */
   readonly pods: ReadonlyMap<string, PodAccount>;
   readonly reads: Reads;
-  /** Of all events the fields that they have, and those that are sent when one happens again. */
+  /** Fields of the events, each with its verb: POST for a new event, PATCH for a recurring one. */
   readonly eventFields: ReadonlySet<string>;
-  /** `PATCH /api/v1/namespaces/‹›/pods/‹›/status`: all kinds of requests. */
+  /** All kinds of requests, e.g. `PATCH /api/v1/namespaces/‹›/pods/‹›/status`. */
   readonly kinds: ReadonlySet<string>;
 }
 
@@ -43,7 +46,7 @@ const PODS = /^\/api\/v1\/namespaces\/([^/]+)\/pods$/;
 const EVENTS = /^\/api\/v1\/namespaces\/[^/]+\/events/;
 
 export const isEvent = ({ path }: SentRequest): boolean => EVENTS.test(path);
-/** Of those that do not reach the server a recording has no bodies. */
+/** Whether a request succeeded. The recordings have no bodies of requests that did not reach the server. */
 export const isAnswered = ({ code }: SentRequest): boolean => code !== undefined && code < 400;
 
 export function accountOf(requests: readonly SentRequest[]): Account {
@@ -67,7 +70,7 @@ export function accountOf(requests: readonly SentRequest[]): Account {
   };
 }
 
-/** The pod that a request is about, by namespace and name. */
+/** Returns the `namespace/name` of the pod that a request is about. */
 function podOf(request: SentRequest): string | undefined {
   const { verb, path, body } = request;
   const [, namespace, name] = POD.exec(path) ?? [];
@@ -98,10 +101,10 @@ function momentsOf(patches: readonly SentRequest[]): string[] {
   const moments: string[] = [];
   let [status, uid]: [Json, unknown] = [{}, undefined];
   for (const { body } of patches) {
-    const of = lookUp(metadataOf(body), 'uid');
-    // Another pod of this name begins anew.
-    if (of !== uid) status = {};
-    uid = of;
+    const podUid = lookUp(metadataOf(body), 'uid');
+    // The status of a different pod with the same name starts empty.
+    if (podUid !== uid) status = {};
+    uid = podUid;
     status = mergedStatus(status, fieldsOf(lookUp(fieldsOf(body), 'status')));
     const moment = momentOf(status);
     if (moment !== moments.at(-1)) moments.push(moment);
@@ -120,7 +123,7 @@ function eventOf({ type, reason, message, involvedObject }: Json): string {
   return plainText(`${type} ${reason}${place === undefined ? '' : ` ${place}`}: ${message}`);
 }
 
-/** What kind of request it is, whatever object it is about. */
+/** Returns the kind of a request, without the names of its objects. */
 export function kindOf({ verb, path }: SentRequest): string {
   const names = /\/(namespaces|pods|nodes|events|leases|csinodes)\/[^/]+/g;
   return `${verb} ${path.replace(names, '/$1/‹›')}`;

@@ -1,4 +1,4 @@
-/** A node that has no certificate yet, as a kubelet with a bootstrap kubeconfig. */
+/** A node that has no certificate yet, like the kubelet with a bootstrap kubeconfig. */
 import { join } from 'node:path';
 import type { ClusterParts } from '../../../../actors/node/nodeParts.ts';
 import type { Clock } from '../../../../base/time/clock.ts';
@@ -17,7 +17,10 @@ interface Surroundings {
   readonly note: (transport: KubeTransport) => KubeTransport;
 }
 
-/** It asks nothing by its own name until it has one, and keeps both its certificates. */
+/**
+ * Returns the parts of a node that sends no request under its own name until it has a client certificate. Both its
+ * certificates are rotated.
+ */
 export function withoutCertificate(
   { api, transport }: Cluster,
   { clock, directory, note }: Surroundings,

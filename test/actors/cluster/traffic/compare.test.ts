@@ -1,4 +1,4 @@
-/** Whether the comparison would see what is otherwise. */
+/** Checks that the comparison detects differences. */
 import { expect, test } from '@jest/globals';
 import { accountOf } from './account.ts';
 import { differences } from './compare.ts';
@@ -7,11 +7,11 @@ import { recordedRequests, type SentRequest } from './recording.ts';
 
 const textOf = ({ body }: SentRequest): string => JSON.stringify(body ?? null);
 
-/** Without what only tells of a cgroup v1. */
+/** The recorded requests, without those that are specific to cgroup v1. */
 const ALL = recordedRequests('16-evict').filter((each) => !textOf(each).includes('"limits":null'));
 const kubelet = accountOf(ALL);
 
-/** What differs where each request is as the function has it. */
+/** Returns the differences that result from replacing each request by those that `change` returns. */
 const found = (change: (request: SentRequest) => readonly SentRequest[]): string[] =>
   differences(kubelet, accountOf(ALL.flatMap(change))).map(({ about, what }) => `${about}: ${what}`);
 
@@ -36,32 +36,32 @@ test('a missing intermediate status is no difference, but a missing last one is'
 });
 
 test.each([
-  ['another reason', withText('PATCH', 'PodCompleted', 'PodFailed'), 'a status that a kubelet does not tell'],
+  ['a different reason', withText('PATCH', 'PodCompleted', 'PodFailed'), 'a status that a kubelet does not tell'],
   [
-    'another order of conditions',
+    'a different order of conditions',
     withText('PATCH', '"type":"Initialized"},{"type":"Ready"}', '"type":"Ready"},{"type":"Initialized"}'),
     'order',
   ],
-  ['another event', withText('POST', 'Container started', 'It runs'), 'the event Normal Started'],
-  ['another place of an event', withText('POST', 'spec.containers{main}', 'spec.containers{side}'), 'no event'],
-  ['a field less in events', withText('POST', '"reportingInstance"', '"reported"'), 'no POST reportingInstance'],
+  ['a different event', withText('POST', 'Container started', 'It runs'), 'the event Normal Started'],
+  ['a different fieldPath of an event', withText('POST', 'spec.containers{main}', 'spec.containers{side}'), 'no event'],
+  ['a missing field in events', withText('POST', '"reportingInstance"', '"reported"'), 'no POST reportingInstance'],
   [
-    'another grace of the deletion',
+    'a different grace period of the deletion',
     withText('DELETE', '"gracePeriodSeconds":0', '"gracePeriodSeconds":30'),
     'no request DELETE',
   ],
   [
-    'a request more',
+    'an additional request',
     (request: SentRequest) => (request.verb === 'GET' ? [request, request] : [request]),
     'GETs, a kubelet',
   ],
   [
-    'a patch more',
+    'an additional patch',
     (request: SentRequest) => (request.verb === 'PATCH' ? [request, request] : [request]),
     'patches of its status',
   ],
   [
-    'a deletion before the end is told',
+    'a deletion before the final status',
     (request: SentRequest) =>
       request.verb === 'DELETE'
         ? []
@@ -70,7 +70,7 @@ test.each([
           : [request],
     'the order of its requests',
   ],
-  ['another kind of request', (request: SentRequest) => [request, { ...request, verb: 'PUT' }], 'also PUT'],
+  ['a different kind of request', (request: SentRequest) => [request, { ...request, verb: 'PUT' }], 'also PUT'],
 ] as const)('%s is detected as a difference', (_what, change, text) => {
   expect(found(change).join('\n')).toContain(text);
 });
@@ -79,7 +79,7 @@ const WITH_OBJECTS = recordedRequests('08-volumes').filter((each) => !textOf(eac
 
 test.each([
   ['an object that is not watched', 'configmaps', 'cm', 0, 'no watch configmaps/cm'],
-  ['a watch more', 'secrets', 'sec', 2, '4 watches secrets/sec, a kubelet sends 2'],
+  ['an additional watch', 'secrets', 'sec', 2, '4 watches secrets/sec, a kubelet sends 2'],
 ] as const)('%s is detected as a difference between watches', (_what, kind, object, often, text) => {
   const node = WITH_OBJECTS.flatMap((each) =>
     each.object === object && each.path.endsWith(kind) ? Array.from({ length: often }, () => each) : [each],

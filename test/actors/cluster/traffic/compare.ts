@@ -1,8 +1,8 @@
-/** What differs between what a kubelet sent and what the node sends. */
+/** Computes the differences between the requests of the kubelet and those of the node. */
 import type { Account, PodAccount } from './account.ts';
 import type { Reads } from './reads.ts';
 
-/** One difference: of what, and which. */
+/** A difference, and what it is about. */
 export interface Difference {
   readonly about: string;
   readonly what: string;
@@ -38,7 +38,10 @@ function podDifferences(kubelet: PodAccount, node: PodAccount): string[] {
   ];
 }
 
-/** Which objects are watched, how often a watch begins anew, and all tokens: they are asked for at once, in any order. */
+/**
+ * Compares the watched objects, the number of their watches and the requested tokens. They are requested concurrently,
+ * so their order is arbitrary.
+ */
 function readDifferences(kubelet: Reads, node: Reads): string[] {
   return [
     ...orderedDifferences('watch', [...kubelet.watches.keys()].sort(), [...node.watches.keys()].sort()),
@@ -50,7 +53,7 @@ function readDifferences(kubelet: Reads, node: Reads): string[] {
 export const more = (what: string, kubelet: number, node: number): string[] =>
   node > kubelet ? [`${node} ${what}, a kubelet sends ${kubelet}`] : [];
 
-/** The node may leave out what is soon over, and must come to the same end. */
+/** Compares successive statuses. The node may omit a short-lived status, but the last one must be the same. */
 function momentDifferences(kubelet: readonly string[], node: readonly string[]): string[] {
   let from = 0;
   const found = node.flatMap((moment, index) => {
@@ -64,7 +67,7 @@ function momentDifferences(kubelet: readonly string[], node: readonly string[]):
   return theirs === ours ? found : [...found, `its last status: ${linesApart(theirs, ours)}`];
 }
 
-/** Against the one that is most like it. */
+/** Returns the difference from the most similar status. */
 function nearest(all: readonly string[], moment: string): string {
   const apart = all.map((each) => linesApart(each, moment)).sort((one, other) => one.length - other.length);
   return apart[0] ?? moment;
@@ -76,7 +79,7 @@ function linesApart(before = '', after = ''): string {
   return [...gone, ...has.filter((line) => !had.includes(line)).map((line) => `+ ${line}`)].join('; ');
 }
 
-/** What only one of them sends, and what both send in another order. */
+/** Returns the entries that only one of the two sends or, if there are none, a difference in their order. */
 export function orderedDifferences(what: string, kubelet: readonly string[], node: readonly string[]): string[] {
   const missing = without(kubelet, node).map((each) => `no ${what} ${each}`);
   const added = without(node, kubelet).map((each) => `the ${what} ${each}`);

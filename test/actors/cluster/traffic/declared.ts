@@ -1,9 +1,12 @@
-/** How the node's requests differ from a kubelet's, and why: what docs/kubelet-traffic.md is made of. */
+/**
+ * Differences between the requests of the node and those of the kubelet, with the reasons. docs/kubelet-traffic.md is
+ * generated from them.
+ */
 import type { Difference } from './compare.ts';
 import { NODE_REASONS } from './nodeDeclared.ts';
 import type { Declared, Reason } from './reason.ts';
 
-/** Of what is about pods. */
+/** Reasons for the differences in requests about pods. */
 export const POD_REASONS: readonly Reason[] = [
   {
     kubelet: 'looks for the image of a container, then makes the container, then goes on to the next',
@@ -119,7 +122,9 @@ const isDeclared =
   (each: Declared): boolean =>
     each.scenarios.includes(scenario) && each.about === about && each.what.test(what);
 
-/** What is found in a scenario and not declared, and what is declared and not found. */
+/**
+ * Returns the differences in a scenario that were found but not declared, and those that were declared but not found.
+ */
 export function undeclared(reasons: readonly Reason[], scenario: string, found: readonly Difference[]) {
   const all = reasons.flatMap(({ seen }) => seen).filter(({ scenarios }) => scenarios.includes(scenario));
   return {

@@ -1,4 +1,4 @@
-/** What the node sends about itself in the recorded scenarios, side by side with what a kubelet sent. */
+/** Compares the requests of the node about itself with those of the kubelet in the recorded scenarios. */
 import { describe, expect, test } from '@jest/globals';
 import { undeclared } from './declared.ts';
 import { nodeAccount } from './nodeAccount.ts';

@@ -1,48 +1,47 @@
-/** What a node's requests about itself come to: its Node, its CSINode, its lease and the events about it. */
+/** Summarizes the requests of a node about itself: about its Node, its CSINode, its lease and its events. */
 import { lookUp } from '../../../../base/values/lookUp.ts';
 import { isAnswered, isEvent, kindOf } from './account.ts';
 import { entriesOf, fieldsOf, type Json, plainText } from './plain.ts';
 import type { SentRequest } from './recording.ts';
 
-/** What was told, and when. */
-export interface Told {
+/** A report of the node, and its time. */
+export interface NodeReport {
   readonly ms: number;
   readonly what: string;
 }
 
 export interface NodeAccount {
-  /** The Node and the CSINode as they were made, a line for each field. */
+  /** The created Node and CSINode, one line per field. */
   readonly made: readonly string[];
-  /** The patches of the Node that tell more than the time. */
-  readonly told: readonly Told[];
-  /** What certificates were asked for, in order. */
+  /** The patches of the Node. One that contains only heartbeats is represented by `that it is alive`. */
+  readonly reports: readonly NodeReport[];
+  /** The requested certificates, in order. */
   readonly certificates: readonly string[];
-  /** How the lease was written, without equal ones that follow one another. */
+  /** The writes of the lease, without consecutive duplicates. */
   readonly lease: readonly string[];
-  /** The whole seconds between two renewals, without those that follow one that failed. */
+  /** Whole seconds between two consecutive renewals that have both succeeded. */
   readonly renewedAfter: readonly number[];
-  /** What was done first, of what comes in an order as the node begins. */
+  /** The requests at the start of a node whose order is fixed. */
   readonly order: readonly string[];
-  /** What the events say, in the order of their first time. */
+  /** The messages of the events, in the order of their first occurrence. */
   readonly events: readonly string[];
-  /** Those that were new: `Normal Starting: Starting kubelet.`. */
+  /** New events, e.g. `Normal Starting: Starting kubelet.`. */
   readonly newEvents: ReadonlySet<string>;
   readonly eventFields: ReadonlySet<string>;
   readonly kinds: ReadonlySet<string>;
   readonly sent: NodeSent;
 }
 
-/** How many requests of each kind about the node itself. */
+/** Number of requests of each kind about the node itself. */
 export interface NodeSent {
-  /** Of its Node, its lease, its CSINode. */
   readonly nodeGets: number;
   readonly leaseGets: number;
   readonly csiNodeGets: number;
   readonly patches: number;
   readonly renewals: number;
-  /** All that are about requests for certificates. */
+  /** All requests about CertificateSigningRequests. */
   readonly certificates: number;
-  /** New ones, and those that are counted once more. */
+  /** New events and updates of recurring events. */
   readonly events: number;
 }
 
@@ -51,7 +50,7 @@ const CSI_NODES = '/apis/storage.k8s.io/v1/csinodes';
 const REQUESTS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
 const EVENTS = '/api/v1/namespaces/default/events';
-/** It tells of the machine that was recorded. */
+/** Reason of an event that depends on the recorded machine, and is ignored for that reason. */
 const OF_CGROUP_V1 = 'CgroupV1';
 
 const isAbout =
@@ -63,7 +62,7 @@ const of =
   (request: SentRequest): boolean =>
     request.verb === verb && isAbout(...places)(request);
 
-/** Of the requests that were sent each time that was looked at. */
+/** Summarizes the requests of a node. `times` contains the requests in each recorded window. */
 export function nodeAccount(times: readonly (readonly SentRequest[])[]): NodeAccount {
   const requests = times.flat().filter((each) => !isOfCgroupV1(each));
   const patches = requests.filter(of('PATCH', NODES));
@@ -72,7 +71,7 @@ export function nodeAccount(times: readonly (readonly SentRequest[])[]): NodeAcc
   const amount = (verb: string, place: string) => requests.filter(of(verb, place)).length;
   return {
     made: requests.filter(of('POST', NODES, CSI_NODES)).flatMap(linesOf),
-    told: patches.filter(isAnswered).flatMap(toldIn),
+    reports: patches.filter(isAnswered).flatMap(reportsIn),
     certificates: requests.filter(of('POST', REQUESTS)).map(wantedIn),
     lease: withoutRuns(requests.filter((each) => isAbout(LEASES)(each) && isAnswered(each)).flatMap(writeOf)),
     renewedAfter: times.flatMap((all) => gapsOf(all.filter(of('PUT', LEASES)))),
@@ -95,19 +94,19 @@ export function nodeAccount(times: readonly (readonly SentRequest[])[]): NodeAcc
 
 const isOfCgroupV1 = ({ body }: SentRequest): boolean => lookUp(fieldsOf(body), 'reason') === OF_CGROUP_V1;
 
-/** `POST nodes status.capacity.cpu: 2`. */
+/** Returns a line for each field, e.g. `POST nodes status.capacity.cpu: 2`. */
 function linesOf({ verb, path, body }: SentRequest): string[] {
   const kind = path.slice(path.lastIndexOf('/') + 1);
   return fieldLines(fieldsOf(body), '').map((line) => `${verb} ${kind} ${line}`);
 }
 
-const UNTOLD = ['kind', 'apiVersion'];
+const IGNORED = ['kind', 'apiVersion'];
 
 function fieldLines(fields: Json, place: string): string[] {
   return Object.entries(fields).flatMap(([name, value]): string[] => {
     const path = place === '' ? name : `${place}.${name}`;
-    // The record of a server tells an empty list or text no otherwise than none.
-    if (value === null || value === '' || UNTOLD.includes(path) || (Array.isArray(value) && value.length === 0))
+    // The recordings do not distinguish an empty list or string from a missing one.
+    if (value === null || value === '' || IGNORED.includes(path) || (Array.isArray(value) && value.length === 0))
       return [];
     if (name === 'conditions') return entriesOf(value).map((each, index) => `${path}[${index}]: ${plainText(each)}`);
     const entries = entriesOf(value);
@@ -122,7 +121,7 @@ function wantedIn({ body }: SentRequest): string {
   return plainText({ metadata, spec });
 }
 
-function toldIn({ ms, body }: SentRequest): Told[] {
+function reportsIn({ ms, body }: SentRequest): NodeReport[] {
   const { status, ...others } = fieldsOf(body);
   const { conditions, $setElementOrder: _order, ...more } = fieldsOf(status);
   const changed = entriesOf(conditions).filter((each) => Object.keys(each).some((name) => !BEATS.includes(name)));
@@ -146,7 +145,9 @@ function gapsOf(renewals: readonly SentRequest[]): number[] {
   });
 }
 
-/** As a node begins it makes its Node, its CSINode, and then asks for its pods. */
+/**
+ * Returns the ordered requests of a starting node, which creates its Node and its CSINode, and then watches its pods.
+ */
 function orderOf(requests: readonly SentRequest[]): string[] {
   const steps = requests.filter(
     (each) => of('POST', NODES, CSI_NODES)(each) || (each.verb === 'WATCH' && each.path === '/api/v1/pods'),

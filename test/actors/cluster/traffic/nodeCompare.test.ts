@@ -1,4 +1,4 @@
-/** Whether the comparison of what a node tells of itself would see what is otherwise. */
+/** Checks that the comparison of the requests of a node about itself detects differences. */
 import { expect, test } from '@jest/globals';
 import { nodeAccount } from './nodeAccount.ts';
 import { nodeDifferences } from './nodeCompare.ts';
@@ -6,7 +6,7 @@ import { recordedRequests, type SentRequest } from './recording.ts';
 
 type Change = (request: SentRequest, all: readonly SentRequest[]) => readonly SentRequest[];
 
-/** What differs where each request of a recording is as the function has it. */
+/** Returns the differences that result from replacing each request of a recording by those that `change` returns. */
 function found(scenario: string, change: Change): string[] {
   const all = recordedRequests(scenario);
   const [kubelet, node] = [all, all.flatMap((each) => change(each, all))].map((each) => nodeAccount([each]));
@@ -41,17 +41,33 @@ test('two node runs that differ only in times and UIDs compare as equal', () => 
 });
 
 const RUNTIME: readonly (readonly [what: string, change: Change, text: string])[] = [
-  ['another reason', withText('PATCH', 'KubeletNotReady', 'NotReady'), 'the status: the patch {"conditions"'],
-  ['another message', withText('PATCH', 'container runtime is down', 'it is down'), 'the status: no patch'],
-  ['a field less', withText('PATCH', 'containerRuntimeVersion', 'runtimeVersion'), 'the status: no patch {"nodeInfo"'],
-  ['a patch less', (each) => (isStatus(each) ? [] : [each]), 'the status: no patch'],
-  ['a patch more', (each) => (isStatus(each) ? [each, each] : [each]), '6 PATCHes of the Node, a kubelet sends 3'],
-  ['a patch that comes late', (each) => [isStatus(each) ? { ...each, ms: each.ms + 12_000 } : each], '12 s later'],
-  ['another event', withText('POST', 'NodeNotReady', 'NodeAway'), 'events: no event Node node1 status is now: NodeNot'],
-  ['another type', withText('POST', '"type":"Normal"', '"type":"Warning"'), 'the new event Warning NodeNotReady'],
+  ['a different reason', withText('PATCH', 'KubeletNotReady', 'NotReady'), 'the status: the patch {"conditions"'],
+  ['a different message', withText('PATCH', 'container runtime is down', 'it is down'), 'the status: no patch'],
+  [
+    'a missing field',
+    withText('PATCH', 'containerRuntimeVersion', 'runtimeVersion'),
+    'the status: no patch {"nodeInfo"',
+  ],
+  ['a missing patch', (each) => (isStatus(each) ? [] : [each]), 'the status: no patch'],
+  [
+    'an additional patch',
+    (each) => (isStatus(each) ? [each, each] : [each]),
+    '6 PATCHes of the Node, a kubelet sends 3',
+  ],
+  ['a late patch', (each) => [isStatus(each) ? { ...each, ms: each.ms + 12_000 } : each], '12 s later'],
+  [
+    'a different event',
+    withText('POST', 'NodeNotReady', 'NodeAway'),
+    'events: no event Node node1 status is now: NodeNot',
+  ],
+  [
+    'a different event type',
+    withText('POST', '"type":"Normal"', '"type":"Warning"'),
+    'the new event Warning NodeNotReady',
+  ],
   ['a lease that is renewed more often', (each) => [{ ...each, ms: each.ms / 2 }], 'the lease: renewed after 5 s'],
   [
-    'a lease of another time',
+    'a lease with a different duration',
     withText('PUT', '"leaseDurationSeconds":40', '"leaseDurationSeconds":60'),
     'the lease: no',
   ],
@@ -64,25 +80,25 @@ test.each(RUNTIME)('%s is detected as a difference', (_what, change, text) => {
 
 const REGISTER: readonly (readonly [what: string, change: Change, text: string])[] = [
   [
-    'a label less',
+    'a missing label',
     withText('POST', '"kubernetes.io/os"', '"os"'),
     'no field POST nodes metadata.labels.kubernetes.io/os',
   ],
   [
-    'another amount',
+    'a different capacity',
     withText('POST', '"pods":"110"', '"pods":"250"'),
     'the field POST nodes status.capacity.pods: 250',
   ],
-  ['another owner', withText('POST', '"kind":"Node"', '"kind":"Pod"'), 'POST csinodes metadata.ownerReferences'],
-  ['a CSINode less', (each) => (isCsiNode(each) ? [] : [each]), 'the start: no request POST /apis/storage.k8s.io'],
+  ['a different owner', withText('POST', '"kind":"Node"', '"kind":"Pod"'), 'POST csinodes metadata.ownerReferences'],
+  ['a missing CSINode', (each) => (isCsiNode(each) ? [] : [each]), 'the start: no request POST /apis/storage.k8s.io'],
   [
-    'another order',
+    'a different order',
     (each, all) => (isCsiNode(each) ? [] : isNode(each) ? [...all.filter(isCsiNode), each] : [each]),
     'the start: the order of its requests',
   ],
-  ['another kind of request', (each) => (isNode(each) ? [each, { ...each, verb: 'PUT' }] : [each]), 'also PUT'],
+  ['a different kind of request', (each) => (isNode(each) ? [each, { ...each, verb: 'PUT' }] : [each]), 'also PUT'],
   [
-    'a field of events',
+    'an additional field of events',
     withText('POST', '"involvedObject":{', '"involvedObject":{"uid":"x",'),
     'field involvedObject.uid',
   ],
@@ -93,10 +109,10 @@ test.each(REGISTER)('%s is detected as a difference during registration', (_what
 });
 
 const BOOTSTRAP: readonly (readonly [what: string, change: Change, text: string])[] = [
-  ['another name', withText('POST', '"generateName":"csr-"', '"name":"mine"'), 'certificates: no request'],
-  ['another usage', withText('POST', '"server auth"', '"client auth"'), 'certificates: the request'],
+  ['a different name', withText('POST', '"generateName":"csr-"', '"name":"mine"'), 'certificates: no request'],
+  ['a different usage', withText('POST', '"server auth"', '"client auth"'), 'certificates: the request'],
   [
-    'a look more',
+    'an additional read',
     (each) => (each.path.endsWith('certificatesigningrequests') && each.verb === 'GET' ? [each, each] : [each]),
     '8 requests about certificates, a kubelet sends 6',
   ],

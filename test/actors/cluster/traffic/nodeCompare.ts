@@ -1,19 +1,24 @@
-/** What differs between what a kubelet sent about its node and what the node sends. */
+/** Computes the differences between the requests of the kubelet about its node and those of the node. */
 import { type Difference, more, orderedDifferences } from './compare.ts';
-import type { NodeAccount, NodeSent, Told } from './nodeAccount.ts';
+import type { NodeAccount, NodeReport, NodeSent } from './nodeAccount.ts';
 
-/** So much later something may be told: by the next look at it. */
+/**
+ * Time in milliseconds by which a report may be later than the kubelet's. The node checks its status at this interval.
+ */
 const LOOK_MS = 10_000;
 
-/** What a kubelet sends as it starts it may send at other times as well. */
+/**
+ * Compares the requests with those of the kubelet. Requests that the kubelet sends at its start are permitted at any
+ * time.
+ */
 export function nodeDifferences(kubelet: NodeAccount, node: NodeAccount, start: NodeAccount): readonly Difference[] {
   const also = <T>(all: (account: NodeAccount) => Iterable<T>): T[] =>
     onlyIn(all(node), [...all(kubelet), ...all(start)]);
-  const texts = (all: readonly Told[]) => all.map(({ what }) => what);
+  const texts = (all: readonly NodeReport[]) => all.map(({ what }) => what);
   const found: readonly (readonly [about: string, differences: readonly string[]])[] = [
     ['what is made', orderedDifferences('field', kubelet.made, node.made)],
-    ['the status', orderedDifferences('patch', texts(kubelet.told), texts(node.told))],
-    ['the status', late(kubelet.told, node.told)],
+    ['the status', orderedDifferences('patch', texts(kubelet.reports), texts(node.reports))],
+    ['the status', late(kubelet.reports, node.reports)],
     ['certificates', orderedDifferences('request', kubelet.certificates, node.certificates)],
     ['the lease', orderedDifferences('write', kubelet.lease, node.lease)],
     ['the lease', also(({ renewedAfter }) => renewedAfter).map((gap) => `renewed after ${gap} s`)],
@@ -46,7 +51,7 @@ const onlyIn = <T>(one: Iterable<T>, other: Iterable<T>): T[] => {
   return [...new Set(one)].filter((each) => !known.has(each));
 };
 
-function late(kubelet: readonly Told[], node: readonly Told[]): string[] {
+function late(kubelet: readonly NodeReport[], node: readonly NodeReport[]): string[] {
   return node.flatMap(({ ms, what }, index) => {
     const theirs = kubelet[index];
     if (theirs?.what !== what || ms - theirs.ms <= LOOK_MS || what === 'that it is alive') return [];

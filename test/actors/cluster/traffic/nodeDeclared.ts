@@ -1,4 +1,4 @@
-/** How what the node tells of itself differs from what a kubelet tells, and why. */
+/** Differences between the requests of the node about itself and those of the kubelet, with the reasons. */
 import type { Reason } from './reason.ts';
 
 const KNOWN = ['01-register', '23-nodedelete', '21-restart'];

@@ -1,4 +1,7 @@
-/** Bodies of requests without what differs from run to run: UIDs, times, versions, ids, addresses, generated names. */
+/**
+ * Removes values from request bodies that differ between runs: UIDs, times, versions, IDs, addresses and generated
+ * names.
+ */
 import { lookUp } from '../../../../base/values/lookUp.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -12,14 +15,14 @@ export const entriesOf = (value: unknown): readonly Json[] => (Array.isArray(val
 
 const ORDER = '$setElementOrder/conditions';
 
-/** By which field the entries of a status' lists are merged. */
+/** The field by which the entries of each list in a status are merged. */
 const KEYS: ReadonlyMap<string, string> = new Map([
   ['conditions', 'type'],
   ['podIPs', 'ip'],
   ['hostIPs', 'ip'],
 ]);
 
-/** What a strategic merge patch makes of a status: null takes away, lists are whole but for those with keys. */
+/** Applies a strategic merge patch to a status. Null removes a field, and only lists with a merge key are merged. */
 export function mergedStatus(before: Json, patch: Json): Json {
   const changes = Object.entries(patch).flatMap(([name, value]): [string, unknown][] => {
     if (name === ORDER) return [['order', entriesOf(value).map((each) => lookUp(each, 'type'))]];
@@ -35,17 +38,17 @@ export function mergedStatus(before: Json, patch: Json): Json {
 
 function mergedList(before: unknown, patch: unknown, key: string): readonly Json[] {
   const had = entriesOf(before);
-  const told = entriesOf(patch);
+  const changes = entriesOf(patch);
   const keyOf = (entry: Json) => lookUp(entry, key);
   const called = (all: readonly Json[], entry: Json) => all.find((each) => keyOf(each) === keyOf(entry));
-  const gone = told.filter((entry) => lookUp(entry, '$patch') === 'delete');
+  const gone = changes.filter((entry) => lookUp(entry, '$patch') === 'delete');
   return [
-    ...had.map((entry) => mergedStatus(entry, called(told, entry) ?? {})),
-    ...told.filter((entry) => called(had, entry) === undefined),
+    ...had.map((entry) => mergedStatus(entry, called(changes, entry) ?? {})),
+    ...changes.filter((entry) => called(had, entry) === undefined),
   ].filter((entry) => called(gone, entry) === undefined);
 }
 
-/** A status as it is compared, a line for each of its parts. */
+/** Returns a status as it is compared, one line per part. */
 export function momentOf(status: Json): string {
   const parts = Object.entries(status).flatMap(([name, value]) => partsOf(name, value));
   return parts.sort().join('\n');
@@ -59,7 +62,9 @@ function partsOf(name: string, value: unknown): string[] {
   return [`${name} ${plainText(value, name)}`];
 }
 
-/** What stands for a value of a field that differs from run to run; whether it is there counts. */
+/**
+ * Fields whose values differ between runs. Each value is replaced by a placeholder, so only its presence is compared.
+ */
 const VARYING: ReadonlySet<string> = new Set([
   'uid',
   'resourceVersion',
@@ -82,14 +87,14 @@ const VARYING: ReadonlySet<string> = new Set([
   'kubernetes.io/config.hash',
   'kubernetes.io/config.mirror',
 ]);
-/** They say nothing, or tell of how it was recorded. */
+/** Fields that are not compared, because they are meaningless or depend on the recording. */
 const SILENT: ReadonlySet<string> = new Set(['lastProbeTime', 'lastTransitionTime', 'apiVersion', 'kind']);
 const NO_LIMIT = '9007199254740988Ki';
 
-/** A value as one text, with the names of its fields in order. */
+/** Returns a value as text, with its fields in alphabetical order. */
 export function plainText(value: unknown, name = ''): string {
-  const told = plain(value, name);
-  return withoutIds(typeof told === 'string' ? told : (JSON.stringify(told) ?? ''));
+  const normalized = plain(value, name);
+  return withoutIds(typeof normalized === 'string' ? normalized : (JSON.stringify(normalized) ?? ''));
 }
 
 function plain(value: unknown, name: string): unknown {
@@ -100,7 +105,10 @@ function plain(value: unknown, name: string): unknown {
   return Object.fromEntries(fields.sort(byName).map(([field, of]) => [field, plain(of, field)]));
 }
 
-/** Of a cgroup v1 a kubelet tells a limit of memory that nobody has set, and takes it back. */
+/**
+ * Whether a value is the memory limit that the kubelet reports with cgroup v1 and later retracts, although nobody has
+ * set a limit.
+ */
 const isUnlimited = (value: unknown): boolean =>
   value === NO_LIMIT || (isFields(value) && Object.keys(value).length > 0 && Object.values(value).every(isUnlimited));
 
@@ -118,7 +126,7 @@ const withoutIds = (text: string): string =>
     .replaceAll('simulated://Unknown', 'containerd://Unknown')
     .replaceAll('node-1', 'node1');
 
-/** The fields that a body has, by their paths. */
+/** Returns the paths of the fields of a body. */
 export const fieldPaths = (value: unknown): string[] =>
   Object.entries(fieldsOf(value)).flatMap(([name, inner]) =>
     isFields(inner) ? fieldPaths(inner).map((path) => `${name}.${path}`) : [name],

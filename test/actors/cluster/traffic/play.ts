@@ -1,4 +1,4 @@
-/** Plays a recorded scenario with a simulated node: what its users did, at the times when they did it. */
+/** Plays a recorded scenario on a simulated node, with the actions of its users at their recorded times. */
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createEventRecorder } from '../../../../actors/events/eventRecorder.ts';
@@ -20,7 +20,7 @@ import { withoutCertificate } from './beginner.ts';
 import { placeOf, type SentRequest } from './recording.ts';
 import { type Hands, IMAGE, isOf, type Played } from './scenario.ts';
 
-/** As large as the kubelet's, of whose memory a little is kept back. */
+/** The resources of the recorded node, which reserves a little memory. */
 const PAGES = { 'hugepages-1Gi': 0, 'hugepages-2Mi': 0 };
 const CAPACITY = {
   cpuMillis: 2_000,
@@ -49,12 +49,12 @@ const HOST = {
   architecture: 'amd64',
   kubeletVersion: 'v1.36.2+statelet.test',
 };
-/** The runtime's own. */
+/** The sandbox image of the simulated runtime. */
 const PAUSE = 'statelet.local/pause:1';
-/** So long before the first act the node has started. */
+/** Time in milliseconds between the start of the node and the first action. */
 const SETTLED_MS = 5_000;
 
-/** Gives what the node sent. */
+/** Plays a scenario, and returns the requests of the node. */
 export async function played(scenario: Played): Promise<readonly SentRequest[]> {
   const [first = [0]] = scenario.acts;
   let now = scenario.startsMs ?? first[0] - SETTLED_MS;
@@ -85,7 +85,7 @@ async function begin(scenario: Played, firstMs: number) {
     fromFiles: true,
     clusterOf: (clock, directory) => {
       const inMemory = cluster(clock);
-      const note = (each: KubeTransport) => noting(each, clock, sent);
+      const note = (each: KubeTransport) => recording(each, clock, sent);
       const { transport, ...certificates } = scenario.bootstraps
         ? withoutCertificate(inMemory, { clock, directory, note })
         : { transport: note(inMemory.transport) };
@@ -118,7 +118,7 @@ async function begin(scenario: Played, firstMs: number) {
   return { node, sent, hands: handsOf(node, made.cluster, forgetEvents) };
 }
 
-/** The network of a node whose clock is not made yet. */
+/** Returns a network that is created only once the clock of the node exists. */
 const laterNetwork = (network: () => Network | undefined): Network => {
   const present = (): Network => {
     const made = network();
@@ -169,24 +169,24 @@ function handsOf(node: SimulatedNode, inMemory: Cluster, forgetEvents: () => voi
   };
 }
 
-/** Notes what goes through a transport. */
-function noting(transport: KubeTransport, clock: SimulatedClock, sent: SentRequest[]): KubeTransport {
+/** Records the requests that pass through a transport. */
+function recording(transport: KubeTransport, clock: SimulatedClock, sent: SentRequest[]): KubeTransport {
   return {
     close: () => transport.close(),
     reset: () => transport.reset(),
     send: async (request, options) => {
       const { method, path, body, isWatch = false } = request;
       const read = body === undefined || body === '' ? undefined : JSON.parse(body);
-      const noted = { ms: clock.now(), verb: isWatch ? 'WATCH' : method, ...placeOf(path), body: read };
-      const index = sent.push(noted) - 1;
+      const recorded = { ms: clock.now(), verb: isWatch ? 'WATCH' : method, ...placeOf(path), body: read };
+      const index = sent.push(recorded) - 1;
       const answer = await transport.send(request, options);
-      sent[index] = { ...noted, code: answer.code };
+      sent[index] = { ...recorded, code: answer.code };
       return answer;
     },
   };
 }
 
-/** The events of a node on their way to its cluster. */
+/** Creates the recorder and the sender of the node's events. */
 function eventsTo(
   client: KubeClient,
   clock: SimulatedClock,

@@ -1,12 +1,12 @@
-/** What a node asks an API server for on behalf of its pods. */
+/** Collects the objects and tokens that a node requests on behalf of its pods. */
 import { lookUp } from '../../../../base/values/lookUp.ts';
 import { fieldsOf, plainText } from './plain.ts';
 import type { SentRequest } from './recording.ts';
 
 export interface Reads {
-  /** How often a watch of a single object began: `configmaps/cm`. */
+  /** Number of watches of each single object, e.g. of `configmaps/cm`. */
   readonly watches: ReadonlyMap<string, number>;
-  /** For what each token was asked for, in order: `default {"audiences":["vault"],…}`. */
+  /** The requested tokens, in order, e.g. `default {"audiences":["vault"],…}`. */
   readonly tokens: readonly string[];
 }
 

@@ -1,13 +1,13 @@
-/** How a difference is declared. */
+/** The declaration of an expected difference. */
 export interface Declared {
-  /** Of the recordings: `04-crash`. */
+  /** The names of the recordings, e.g. `04-crash`. */
   readonly scenarios: readonly string[];
-  /** As the comparison has it: `pod two`, and which of its differences. */
+  /** What the difference is about, e.g. `pod two`. `what` matches the difference itself. */
   readonly about: string;
   readonly what: RegExp;
 }
 
-/** Differences that have one reason. */
+/** Differences with a common reason. */
 export interface Reason {
   readonly kubelet: string;
   readonly here: string;

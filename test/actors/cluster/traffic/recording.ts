@@ -1,39 +1,39 @@
-/** What a kubelet sent to a kube-apiserver, as it was recorded. */
+/** The recorded requests of a kubelet to a kube-apiserver. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../../../support/root.ts';
 
-/** One request of a node, whoever was the node. */
+/** A request of a node, recorded or simulated. */
 export interface SentRequest {
-  /** Milliseconds since the scenario's first moment. */
+  /** Time in milliseconds since the start of the scenario. */
   readonly ms: number;
-  /** `WATCH` for a GET that goes on. */
+  /** The HTTP method, or `WATCH` for a watch. */
   readonly verb: string;
-  /** Without its query. */
+  /** The path without its query. */
   readonly path: string;
-  /** The name of the only object of that path that a watch or a list is about. */
+  /** The name of the object, for a watch or a list of a single object. */
   readonly object?: string | undefined;
   readonly body: unknown;
-  /** Absent where there was no answer. */
+  /** The status code. Absent if there was no response. */
   readonly code?: number | undefined;
 }
 
 const FOLDER = join(root, 'test/recorded/kubelet');
 
-/** The lines of a recording, which the project wrote itself. */
+/** A line of a recording. The project has written the recordings itself. */
 interface Line {
   readonly ms: number;
   readonly verb?: string;
   readonly path?: string;
   readonly request?: unknown;
-  /** Null where there was no answer. */
+  /** Null if there was no response. */
   readonly code?: number | null;
 }
 
-/** The kubelet's requests in a scenario: `16-evict`. */
+/** Returns the kubelet's requests in a scenario, e.g. in `16-evict`. */
 export function recordedRequests(scenario: string): readonly SentRequest[] {
   const text = readFileSync(join(FOLDER, `${scenario}.jsonl`), 'utf8');
-  // The files are part of the project.
+  // The recordings are part of the project, so their format is known.
   const lines = text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Line]));
   return lines.flatMap(({ ms, verb, path, request, code }) =>
     verb === undefined || path === undefined
@@ -50,7 +50,10 @@ export function recordedRequests(scenario: string): readonly SentRequest[] {
   );
 }
 
-/** Which object is asked for says more than how long a watch is to last. */
+/**
+ * Returns the path of a URL, and the single object that it selects. Other parameters, e.g. the timeout of a watch, are
+ * ignored.
+ */
 export function placeOf(url: string): Pick<SentRequest, 'path' | 'object'> {
   const { pathname, searchParams } = new URL(url, 'https://server');
   const [, object] = /^metadata\.name=(.+)$/.exec(searchParams.get('fieldSelector') ?? '') ?? [];

@@ -1,4 +1,4 @@
-/** The recorded scenarios, as they are played. */
+/** A scenario that has been recorded with the kubelet, and is played on the node. */
 import type { SimulatedServer } from '../../../../actors/simulated/connection.ts';
 import type { Cluster } from '../../../fakes/cluster.ts';
 import type { SimulatedNode, SimulatedNodeOptions } from '../../../fakes/node.ts';
@@ -9,44 +9,47 @@ import type { SentRequest } from './recording.ts';
 /** The image of all containers. */
 export const IMAGE = 'statelet.local/busybox:1';
 
-/** What a user, or the world, does at a moment of the recording, in milliseconds. */
+/** An action of a user or of the environment, at a time of the recording in milliseconds. */
 export type Act = readonly [ms: number, act: (hands: Hands) => unknown];
 
-/** What is played. */
+/** A scenario that can be played. */
 export interface Played {
-  /** That of the recording: `16-evict`. */
+  /** The name of the recording, e.g. `16-evict`. */
   readonly name: string;
-  /** What happens. */
+  /** A description of what happens. */
   readonly title: string;
-  /** Those of its pods. */
+  /** The namespaces of its pods. */
   readonly namespaces: readonly string[];
   readonly runtime?: SimulatedNodeOptions['runtime'];
-  /** What fails on the node in the course of it. */
+  /** The errors of the node that the scenario causes. */
   readonly fails?: RegExp;
-  /** Who listens in a pod, at a moment of the recording. */
+  /** Returns the server that listens on a port of a pod at a time of the recording. */
   readonly serverAt?: (port: number, ms: number) => SimulatedServer | undefined;
   readonly acts: readonly Act[];
-  /** When it is over; what the node does until `settledMs` counts as well, as it looks for files less often. */
+  /**
+   * The end of the scenario. Requests until `settledMs` count as well, because the node checks files less often than
+   * the kubelet.
+   */
   readonly untilMs: number;
   readonly settledMs?: number;
-  /** When the node starts, where that is part of it. */
+  /** The start of the node, if it is part of the scenario. */
   readonly startsMs?: number;
-  /** Whether it has no certificate yet, and asks for one as a bootstrapper. */
+  /** Whether the node starts without a certificate, and requests one as a bootstrapper. */
   readonly bootstraps?: boolean;
-  /** Whether it has all that the node sends, not only what is about its namespaces. */
+  /** Whether all requests of the node count, and not only those about its namespaces. */
   readonly isWhole?: boolean;
 }
 
-/** Of which what is about pods is compared. */
+/** A scenario whose requests about pods are compared. */
 export interface Scenario extends Played {
-  /** How much the node sends. */
+  /** The number of requests of the node. */
   readonly sends: Sent;
 }
 
-/** Of which what is about the node itself is compared. */
+/** A scenario whose requests about the node itself are compared. */
 export interface NodeScenario extends Played {
   readonly sendsOfNode: NodeSent;
-  /** When it was recorded, from and until; all the time where it does not say. */
+  /** The recorded time ranges in milliseconds. Default: the whole scenario. */
   readonly windows?: readonly (readonly [from: number, until: number])[];
 }
 
@@ -54,27 +57,27 @@ export interface Hands {
   readonly node: SimulatedNode;
   readonly cluster: Cluster;
   readonly ask: Cluster['ask'];
-  /** Makes a pod, `namespace/name`; the scheduler binds it to the node unless its spec names that. */
+  /** Creates a pod `namespace/name`, and binds it to the node unless its spec names a node. */
   create(pod: string, spec: object, metadata?: object): Promise<void>;
   remove(pod: string, body?: object): Promise<void>;
   path(pod: string): string;
-  /** Writes the manifest of a static pod; without one it goes. */
+  /** Writes the manifest of a static pod, or removes it if there is no pod. */
   manifest(name: string, pod?: object): Promise<void>;
-  /** The agent is gone at once. */
+  /** Kills the agent. */
   kill(): void;
-  /** Another agent takes its place. */
+  /** Starts another agent. */
   start(): Promise<void>;
-  /** What a container writes to the file for its last words. */
+  /** Writes the termination message of a container to its file. */
   sayAtEnd(pod: string, container: string, words: string): Promise<void>;
 }
 
-/** Of a recording of some namespaces only their own requests are compared. */
+/** Whether a request is part of a scenario. In a recording of some namespaces, only the requests about them are. */
 export const isOf = (
   { namespaces, untilMs, settledMs = untilMs, isWhole = false }: Played,
   { ms, path }: SentRequest,
 ): boolean => ms <= settledMs && (isWhole || namespaces.some((name) => path.startsWith(`/api/v1/namespaces/${name}/`)));
 
-/** What of it was sent each time that it was recorded. */
+/** Returns the requests in each recorded window of a scenario. */
 export const inWindows = (
   { windows, untilMs }: NodeScenario,
   requests: readonly SentRequest[],

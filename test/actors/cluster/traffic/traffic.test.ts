@@ -1,4 +1,4 @@
-/** What the node sends in the recorded scenarios, side by side with what a kubelet sent. */
+/** Compares the requests of the node with those of the kubelet in the recorded scenarios. */
 import { describe, expect, test } from '@jest/globals';
 import { accountOf } from './account.ts';
 import { differences } from './compare.ts';

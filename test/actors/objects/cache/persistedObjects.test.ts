@@ -208,7 +208,7 @@ test('pods that ran under an earlier agent have their objects while the API serv
     const other = { ...web, metadata: { ...web.metadata, uid: 'other' } };
     for (const each of [web, other]) later.store.follow(each);
     await eventually(async () => expect(await later.read(web, 'Secret', 'app')).toEqual({ key: 'hidden' }));
-    // Whoever asks gives up after a second: until then there is something to give.
+    // A caller gives up after a second. The persisted object must be returned before that.
     const asked = withObjectTimeout(later.store, later.clock).get(web, 'Secret', 'app', {
       signal: new AbortController().signal,
     });
@@ -220,7 +220,7 @@ test('pods that ran under an earlier agent have their objects while the API serv
   }
 });
 
-/** Files are written in their own time. */
+/** Retries the check, because files are written asynchronously. */
 async function eventually(check: () => Promise<void>): Promise<void> {
   for (let tries = 0; tries < 50; tries += 1) {
     const failure = await check().then(

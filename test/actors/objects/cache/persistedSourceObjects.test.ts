@@ -16,12 +16,12 @@ const secret = (name: string, value = 'v'): LocalObject => {
   return { object: objectOfManifest({ ...about, data }), file: FILE };
 };
 
-/** What is kept in memory that outlives agents, and the writes of the present one. */
+/** The persisted objects in memory, which outlive agents, and the writes of the current agent. */
 function world(left: readonly string[] = []) {
   const disk = new Map<string, PersistedObject>();
   const writes: string[] = [];
   const errors: unknown[] = [];
-  const kept = {
+  const fakeStore = {
     list: async () => [...disk.values()],
     put: (each: PersistedObject) => {
       disk.set(referenceKey(each.object), each);
@@ -37,7 +37,11 @@ function world(left: readonly string[] = []) {
     },
   };
   const agent = (listPodDirs = async () => left) =>
-    new PersistedSourceObjects({ persistedObjects: kept, listPodDirs, onError: (_, error) => void errors.push(error) });
+    new PersistedSourceObjects({
+      persistedObjects: fakeStore,
+      listPodDirs,
+      onError: (_, error) => void errors.push(error),
+    });
   const there = (...used: (readonly [LocalObject, ...string[]])[]) =>
     new Map(used.map(([each, ...uids]) => [referenceKey(each.object), { ...each, uids }]));
   return { agent, there, errors, asked: () => writes.splice(0) };
@@ -52,7 +56,7 @@ test('an object of a source file is persisted exactly as long as a pod reference
   expect(asked()).toEqual(['b of web', 'a of web', 'b of db,web']);
   first.putAll(there([secret('a', 'new'), 'web'], [secret('b')]));
   expect(asked()).toEqual(['a of web', 'no b']);
-  // It has been taken out of its file.
+  // The object has been removed from its file.
   first.putAll(there());
   expect(asked()).toEqual(['no a']);
 });

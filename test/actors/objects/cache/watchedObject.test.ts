@@ -20,7 +20,7 @@ test('an object that no volume mounts is watched until it has been unread for fi
   transport.cut();
   await clock.advance(10 * MINUTE);
   expect(asked()).toHaveLength(watches);
-  // Whoever reads it again has what there is now.
+  // The next read returns the current version.
   expect(await read(web, 'ConfigMap', 'app')).toEqual({ mode: 'fast' });
   expect(asked()).toHaveLength(watches + 1);
 });
@@ -62,7 +62,7 @@ test('an object that the node may not read yet becomes available once the permis
   const { make, pod, store, read, told, clock, ask } = await heldCluster();
   await make('Secret', 'app', { key: 'hidden' });
   const web = await pod('web', shows('other'));
-  // The server knows of no pod of the node that names it.
+  // No pod of the node at the server references the Secret, so the node may not read it.
   const named = { ...web, spec: { ...web.spec, ...reads('app') } };
   store.follow(named);
   expect(await read(named, 'Secret', 'app')).toMatch(

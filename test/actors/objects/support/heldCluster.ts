@@ -1,4 +1,4 @@
-/** A test API server in memory with a node, and a store of the objects that its pods name. */
+/** A test API server in memory with a node, and a store of the objects that its pods reference. */
 import { clusterObjects, type ObjectSettings } from '../../../../actors/objects/clusterObjects.ts';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import { hostFiles } from '../../../../host/files/fileSystem.ts';
@@ -46,7 +46,7 @@ export async function heldCluster(settings: Partial<ObjectSettings> = {}, listPo
     settings: { strategy: 'Watch', syncMs: 60_000, ...settings },
   });
   const running = store.run((fact) => facts.push(fact), { signal });
-  /** A pod of the node, at the server as well. */
+  /** Creates a pod that is bound to the node at the server. */
   const pod = async (name: string, spec: Partial<PodSpec>): Promise<Pod> => {
     const { metadata, spec: whole, ...rest } = podWith(name, spec);
     const bound = { ...rest, metadata: { name, namespace: 'default' }, spec: { ...whole, nodeName: 'node-1' } };
@@ -79,7 +79,7 @@ export async function heldCluster(settings: Partial<ObjectSettings> = {}, listPo
     change: (kind: ConfigKind, name: string, data: object) =>
       ask('PATCH', `${collections[kind]}/${name}`, { data }, 'application/merge-patch+json'),
     remove: (kind: ConfigKind, name: string) => ask('DELETE', `${collections[kind]}/${name}`),
-    /** What of the object is had, by key, or why it is not. */
+    /** Returns the data of an object by key, or the reason why it is unavailable. */
     read: async (of: Pod, kind: ConfigKind, name: string): Promise<Record<string, string> | string> => {
       const asked = store.get(of, kind, name, { signal }).then(
         ({ data }) => Object.fromEntries(Array.from(data, ([key, value]) => [key, String(value)])),
@@ -89,9 +89,9 @@ export async function heldCluster(settings: Partial<ObjectSettings> = {}, listPo
       await clock.advance(1_000);
       return asked;
     },
-    /** How often pods were told of a change, by their UIDs. */
+    /** Returns the UIDs of the pods in each notification of a change. */
     told: () => facts.flatMap((fact) => (fact.type === 'cluster.objectsChanged' ? [fact.uids] : [])),
-    /** What was asked of the server for objects, without the query. */
+    /** Returns the requests for objects, without their queries. */
     asked: () =>
       transport.requests.flatMap(({ path, isWatch }) =>
         /configmaps|secrets/.test(path) ? [`${isWatch ? 'watch ' : ''}${path.split('?')[0]}`] : [],

@@ -1,4 +1,4 @@
-/** The tokens of a node's pods, over a test API server in memory. */
+/** The tokens of a node's pods, on a test API server in memory. */
 import { ServiceAccountTokens } from '../../../../actors/objects/tokens/serviceAccountTokens.ts';
 import { KubeClient } from '../../../../kubeclient/client.ts';
 import type { TokenRequest } from '../../../../kubernetes/objects/podObjects.ts';
@@ -9,7 +9,7 @@ import { aPod } from '../../../kubernetes/fixtures.ts';
 
 const { signal } = new AbortController();
 const PODS = '/api/v1/namespaces/default/pods';
-/** What admission mounts into every pod. */
+/** The token that admission mounts into every pod. */
 export const MOUNTED = { audience: '', expirationSeconds: 3607 };
 export const VAULT = { audience: 'vault', expirationSeconds: 600 };
 
@@ -21,7 +21,7 @@ const SPEC = {
   volumes: ['', 'vault'].map((audience, at) => ({ name: `v${at}`, projected: projected(audience) })),
 };
 
-/** A node with a pod `web` at a test API server, whose clock goes ahead of the node's by so many milliseconds. */
+/** Returns a node with a pod `web` at a test API server, whose clock is `ahead` milliseconds ahead of the node's. */
 export async function tokenStory({ ahead = 0, chance = () => 0 }: { ahead?: number; chance?: () => number } = {}) {
   const clock = new SettableClock();
   const server = {
@@ -34,7 +34,7 @@ export async function tokenStory({ ahead = 0, chance = () => 0 }: { ahead?: numb
   await ask('POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'builder' } });
   const create = async (name: string) => {
     const { metadata } = await ask('POST', PODS, { metadata: { name }, spec: SPEC });
-    // The server gives each object a UID.
+    // The server assigns a UID to each object.
     const { uid } = metadata as { uid: string };
     return aPod({ serviceAccountName: 'builder' }, { name, namespace: 'default', uid });
   };
@@ -58,7 +58,7 @@ export async function tokenStory({ ahead = 0, chance = () => 0 }: { ahead?: numb
     tokens,
     gone,
     errors,
-    /** How many requests there were since this was asked last. */
+    /** Returns the number of requests since the last call. */
     asked: () => transport.requests.splice(0).length,
     trouble: (fault: Fault, times = Number.POSITIVE_INFINITY) =>
       api.faults.add({ fault, times, matches: (_, user) => user === 'system:node:node-1' }),
@@ -67,7 +67,7 @@ export async function tokenStory({ ahead = 0, chance = () => 0 }: { ahead?: numb
       gone.add(pod.metadata.uid);
       await ask('DELETE', `${PODS}/web`, { gracePeriodSeconds: 0 });
     },
-    /** Whether the server takes a token. */
+    /** Whether the server accepts a token. */
     isGood: async (token: string) => {
       const headers = new Map([['authorization', `Bearer ${token}`]]);
       return (await api.respond({ method: 'GET', url: '/api', headers, body: '' })).code !== 401;
@@ -75,5 +75,5 @@ export async function tokenStory({ ahead = 0, chance = () => 0 }: { ahead?: numb
   };
 }
 
-/** What a token says. */
+/** Returns the claims of a token. */
 export const claimsOf = (token: string) => JSON.parse(String(Buffer.from(token.split('.')[1] ?? '', 'base64url')));

@@ -4,7 +4,7 @@ import { SettableClock } from '../../../fakes/settableClock.ts';
 
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
 
-/** Asked for just now. */
+/** Returns a token that has just been requested. */
 function held(lifetimeMs: number, chance = 0) {
   const clock = new SettableClock();
   const token = new CachedToken('t', lifetimeMs, readClocks(clock), chance);

@@ -43,7 +43,7 @@ test('a recreated service account gets a new token, and a request for the former
   const uidNow = async () => ((await ask('GET', path)).metadata as { uid: string }).uid;
   const former = { audience: 'vault', accountUid: await uidNow() };
   const { token, renewAt } = await get(former);
-  // What the server gives who does not say.
+  // A lifetime of one hour, which is the default of the server. A token is renewed after four fifths of it.
   expect(renewAt - clock.now()).toBe(2_880_000);
   await ask('DELETE', path);
   await ask('POST', path.slice(0, path.lastIndexOf('/')), { metadata: { name: 'builder' } });

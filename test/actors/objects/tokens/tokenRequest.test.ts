@@ -54,15 +54,19 @@ describe('a token response', () => {
   });
 
   test.each([
-    ['as long as the server has granted', answer(), 3_607_000],
-    ['which may be less than was asked for', answer({ spec: { expirationSeconds: 600 } }), 600_000],
+    ['the lifetime that the server has granted', answer(), 3_607_000],
     [
-      'no longer than until it expires there',
+      'a granted lifetime that is shorter than the requested one',
+      answer({ spec: { expirationSeconds: 600 } }),
+      600_000,
+    ],
+    [
+      'a lifetime that ends at the expiry',
       answer({ metadata: { creationTimestamp: '2026-11-22T10:12:35Z' } }),
       1_800_000,
     ],
-    ['where nobody says when it was made', answer({ metadata: {} }), 3_607_000],
-    ['where that is nonsense', answer({ metadata: { creationTimestamp: '2027-01-01T00:00:00Z' } }), 3_607_000],
+    ['no creation time', answer({ metadata: {} }), 3_607_000],
+    ['an impossible creation time', answer({ metadata: { creationTimestamp: '2027-01-01T00:00:00Z' } }), 3_607_000],
   ])('determines the lifetime of the token: %s', (_, given, lifetimeMs) => {
     expect(readToken(given)).toEqual({ token: 'secret', lifetimeMs });
   });
@@ -70,8 +74,8 @@ describe('a token response', () => {
   test.each([
     ['no object', undefined],
     ['no token', answer({ status: { token: '', expirationTimestamp: '2026-11-22T10:42:35Z' } })],
-    ['no moment', answer({ status: { token: 'secret', expirationTimestamp: 'secret' } })],
-    ['no life', answer({ spec: { expirationSeconds: 0 } })],
+    ['an invalid expiry', answer({ status: { token: 'secret', expirationTimestamp: 'secret' } })],
+    ['a lifetime of 0', answer({ spec: { expirationSeconds: 0 } })],
   ])('with %s is rejected as containing no token, and is not quoted in the error', (_, given) => {
     expect(() => readToken(given)).toThrow(/^the response of the API server contains no token$/);
   });

@@ -43,7 +43,7 @@ test('an aborted creation does not consume the objects that a later creation has
     takenObjects += 1;
     return new Map();
   };
-  // A creation that is aborted at its turn needs only these parts.
+  // A creation that is aborted while it waits for its turn uses only these parts.
   const { createContainer } = containerServices({
     cri: simulate().cri,
     clock: Object.assign(new SimulatedClock(), { turns: { acquire: next } }),

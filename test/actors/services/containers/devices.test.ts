@@ -29,7 +29,7 @@ const allocation: DeviceAllocation = {
   edits: NO_EDITS,
 };
 
-/** A node with one GPU whose plugin requires `PreStartContainer`. */
+/** Returns the services of a node with one GPU whose plugin requires `PreStartContainer`. */
 async function services(
   options: { allocations?: readonly DeviceAllocation[]; failure?: string; needsPreStart?: boolean } = {},
 ) {

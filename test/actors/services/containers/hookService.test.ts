@@ -13,13 +13,13 @@ import { aContainer, aPod } from '../../../kubernetes/fixtures.ts';
 import { withRoot } from '../../../volume/onDisk.ts';
 import { certificate, key } from '../certificate.ts';
 
-/** What a server was asked for. */
-interface Asked {
+/** A request that a server has received. */
+interface ReceivedRequest {
   readonly path: string | undefined;
   readonly headers: IncomingHttpHeaders;
 }
 
-const asked: Asked[] = [];
+const asked: ReceivedRequest[] = [];
 const servers: (Server | TcpServer)[] = [];
 let [plain, secure] = [0, 0];
 
@@ -27,12 +27,14 @@ const portOf = (server: Server | TcpServer, { port = 0, host = '127.0.0.1' } = {
   new Promise<number>((resolve, reject) => {
     servers.push(server);
     server.once('error', reject);
-    // A server that listens on a port has an address with it.
+    // A server that listens on a port has an address of this type.
     server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
   });
 
-/** A server that says the next of these on each connection, whatever it is asked, and closes it. */
-const saying = (...answers: string[]) =>
+/**
+ * Returns a server that sends the next of these responses on each connection, whatever the request is, and closes it.
+ */
+const respondingWith = (...answers: string[]) =>
   createTcpServer((socket) => {
     socket.on('error', () => {});
     socket.once('data', () => socket.end(answers.shift() ?? ''));
@@ -67,11 +69,11 @@ interface Run {
 
 const requests: ExecSyncRequest[] = [];
 
-/** Runs a hook of the pod `web`; its commands are answered by `exec`. */
+/** Runs a hook of the pod `web`. `exec` runs its commands. */
 async function run(handler: LifecycleHandler, { hook = 'postStart', deadline, exec, advance = 0 }: Run = {}) {
   const clock = new SimulatedClock();
   const bytes = new Uint8Array();
-  // Of the runtime a hook needs one call only.
+  // A hook uses only this call of the runtime.
   const cri = {
     execSync: async (request: ExecSyncRequest) => {
       requests.push(request);
@@ -97,7 +99,7 @@ async function run(handler: LifecycleHandler, { hook = 'postStart', deadline, ex
   return { graceMs: until - began, failure: failure && `${failure.reason}: ${failure.message}`, ...more };
 }
 
-const said = (text: string) => Buffer.from(text);
+const bytesOf = (text: string) => Buffer.from(text);
 
 describe('C10: an exec hook', () => {
   test('runs the command unexpanded, and without a timeout in the runtime', async () => {
@@ -118,7 +120,7 @@ describe('C10: an exec hook', () => {
   test('is awaited until the grace period ends, and is not canceled then or when the caller aborts', async () => {
     const signals: AbortSignal[] = [];
     const clock = new SimulatedClock();
-    // Of the runtime a hook needs one call only.
+    // A hook uses only this call of the runtime.
     const cri = {
       execSync: (_: ExecSyncRequest, { signal }: { signal: AbortSignal }) => {
         signals.push(signal);
@@ -147,7 +149,7 @@ describe('C10: an exec hook', () => {
   });
 
   test('that fails reports the message of a kubelet', async () => {
-    const exec = () => ({ exitCode: 3, stdout: said('so\n'), stderr: said('no "way"') });
+    const exec = () => ({ exitCode: 3, stdout: bytesOf('so\n'), stderr: bytesOf('no "way"') });
     const { failure } = await run({ exec: { command: ['sh', '-c', 'exit 3'] } }, { exec });
     expect(failure).toBe(
       'PostStartHookError: Exec lifecycle hook ([sh -c exit 3]) for Container "main" in Pod "web_default(uid-1)" failed' +
@@ -176,7 +178,7 @@ describe('C10: an httpGet hook', () => {
       network: { ip: '127.0.0.1' },
       labels: { [POD_UID_LABEL]: 'uid-1' },
     });
-    // Of the runtime it needs these calls only.
+    // The hook uses only these calls of the runtime.
     const cri = {
       listContainers: async ({ filter }: { filter: { id: string } }) => {
         looks.push(filter.id);
@@ -189,7 +191,7 @@ describe('C10: an httpGet hook', () => {
     } as unknown as Cri;
     const container = aContainer({ lifecycle: { preStop: action('/bye') } });
     const clock = new SimulatedClock();
-    // Nobody listens at the node's own address.
+    // No server listens on the address of the node.
     const ended = await hookService({ cri, clock, network, node: () => ({ hostIps: ['127.0.0.9'] }) })(
       {
         pod: aPod({ containers: [container] }),
@@ -262,7 +264,7 @@ describe('C10: an httpGet hook', () => {
     expect(failure).toBeNull();
     const message = `request to HTTPS lifecycle hook 127.0.0.1:${plain} got HTTP response, retry with HTTP succeeded`;
     expect(warnings).toEqual([{ eventType: 'Warning', reason: 'LifecycleHTTPFallback', message }]);
-    // What is a secret under TLS is not sent without it.
+    // A secret header is not sent without TLS.
     expect(asked).toHaveLength(1);
     expect(asked[0]?.headers).not.toHaveProperty('authorization');
   });
@@ -274,14 +276,14 @@ describe('C10: an httpGet hook', () => {
 
   withRoot('over HTTPS tells the port of a server without TLS also when it is the usual one', async () => {
     const host = '127.44.3.1';
-    await portOf(saying('HTTP/1.1 400 Bad Request\r\n\r\n', 'HTTP/1.1 200 OK\r\n\r\n'), { port: 443, host });
+    await portOf(respondingWith('HTTP/1.1 400 Bad Request\r\n\r\n', 'HTTP/1.1 200 OK\r\n\r\n'), { port: 443, host });
     const { failure, warnings } = await run(action('/', { host, port: 443, scheme: 'HTTPS' }));
     expect(failure).toBeNull();
     expect(warnings?.[0]?.message).toMatch(`request to HTTPS lifecycle hook ${host}:443 got HTTP response`);
   });
 
   test('over HTTPS fails with the first error if the HTTP fallback fails as well', async () => {
-    const port = await portOf(saying('HTTP/1.1 400 Bad Request\r\n\r\n', ''));
+    const port = await portOf(respondingWith('HTTP/1.1 400 Bad Request\r\n\r\n', ''));
     const { failure, warnings } = await run(action('/x', { port, scheme: 'HTTPS' }));
     expect(failure).toMatch(
       `failed - error: Get "https://127.0.0.1:${port}/x": http: server gave HTTP response to HTTPS client`,
@@ -291,7 +293,7 @@ describe('C10: an httpGet hook', () => {
 
   test('succeeds with a response whose body breaks off', async () => {
     const half = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nha';
-    const port = await portOf(saying(half, 'HTTP/1.1 400 Bad Request\r\n\r\n', half));
+    const port = await portOf(respondingWith(half, 'HTTP/1.1 400 Bad Request\r\n\r\n', half));
     expect(await run(action('/', { port }))).toMatchObject({ failure: null });
     const { failure, warnings } = await run(action('/', { port, scheme: 'HTTPS' }));
     expect([failure, warnings]).toMatchObject([null, [{ reason: 'LifecycleHTTPFallback' }]]);

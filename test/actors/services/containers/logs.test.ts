@@ -18,13 +18,13 @@ test('logs in a hanging directory count as empty after a timeout, which is repor
   };
   const hanging = { ...hostFiles, entries: () => new Promise<never>(() => {}) };
   const layout = createLayout({ rootDir: '/', podLogsDir: '/logs' }, hanging);
-  const told: unknown[] = [];
+  const errors: unknown[] = [];
   const { countRestarts } = logServices({
     cri: inProcessCri(createSimulatedRuntime({ clock: new SimulatedClock() })),
     layout,
     clock,
     policy: defaultLogPolicy,
-    onError: (source, error) => told.push([source, error]),
+    onError: (source, error) => errors.push([source, error]),
   });
   const counting = countRestarts(
     { pod: aPod(), containers: ['main'], limitMs: 5_000 },
@@ -35,5 +35,5 @@ test('logs in a hanging directory count as empty after a timeout, which is repor
     end();
   }
   expect(await counting).toEqual({ restarts: { main: 0 } });
-  expect(told).toEqual([['countRestarts', expect.objectContaining({ name: 'AbortError' })]]);
+  expect(errors).toEqual([['countRestarts', expect.objectContaining({ name: 'AbortError' })]]);
 });

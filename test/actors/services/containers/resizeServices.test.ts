@@ -31,7 +31,7 @@ const limited = ([cpu, memory]: Amounts): ResourceRequirements => ({
   limits: { cpu, memory, 'hugepages-2Mi': '4Mi' },
 });
 
-/** A pod of the containers `a` and `b`, and optionally with limits of its own. */
+/** Returns a pod with the containers `a` and `b`, and optionally with its own limits. */
 const podOf = (a: Amounts, b: Amounts, own?: Amounts): Pod =>
   podWith('web', {
     containers: [containerWith('a', { resources: limited(a) }), containerWith('b', { resources: limited(b) })],
@@ -52,7 +52,7 @@ interface Host {
   readonly isUncertain?: boolean;
 }
 
-/** Resizes a running pod. `calls` are the calls in their order. */
+/** Resizes a running pod, and collects the calls in order. */
 function resizing(
   before: Pod,
   pod: Pod,

@@ -12,14 +12,14 @@ import { aPod } from '../../../kubernetes/fixtures.ts';
 import { hangingVolume } from '../../../support/hangingVolume.ts';
 import { inFolder, makerIn, signal, withRoot } from '../../../volume/onDisk.ts';
 
-/** A clock on which the only limit that counts is over when the test says so. */
+/** A clock whose only relevant timer fires when the test says so. */
 function manualClock() {
   const due: (() => void)[] = [];
   const clock: Clock = { now: () => 0, monotonic: () => 0, setTimeout: (fn) => due.push(fn), clearTimeout: () => {} };
   return { clock, elapse: () => due[0]?.() };
 }
 
-/** What fills the ports of the disk, for a pod whose volume `hung` does not answer and whose volume `own` does. */
+/** Runs a test with the disk services of a pod whose volume `hung` never responds and whose volume `own` works. */
 function withHungVolume(name: string, story: (place: Place) => Promise<void>): void {
   withRoot(name, () =>
     inFolder(async (folder, layout) => {
@@ -69,11 +69,11 @@ function withHungVolume(name: string, story: (place: Place) => Promise<void>): v
 interface Place {
   readonly layout: Layout;
   readonly uid: string;
-  /** Does something for another pod. */
+  /** Prepares another pod. */
   readonly prepareOther: () => Promise<unknown>;
   readonly mount: (volume: string) => Promise<unknown>;
   readonly remove: () => Promise<unknown>;
-  /** The limit of the first call is over. */
+  /** Lets the first call time out. */
   readonly elapse: () => void;
   readonly hasBegun: () => Promise<unknown>;
 }

@@ -19,11 +19,11 @@ interface Disk {
   readonly layout: Layout;
 }
 
-/** The services over a runtime that has something to say to some ids; what was removed there is noted. */
-function garbage({ folder, layout }: Disk, says: Readonly<Record<string, NodeFailure>> = {}) {
+/** Returns the services on a runtime that fails for the IDs in `failures`, and the IDs that have been removed. */
+function garbage({ folder, layout }: Disk, failures: Readonly<Record<string, NodeFailure>> = {}) {
   const removed: string[] = [];
   const remove = async (id: string) => {
-    if (says[id]) throw says[id];
+    if (failures[id]) throw failures[id];
     removed.push(id);
     return {};
   };
@@ -33,7 +33,7 @@ function garbage({ folder, layout }: Disk, says: Readonly<Record<string, NodeFai
   };
   const podLogsDir = join(folder, 'log', 'pods');
   const ownership = createOwnership({ layout, ownMark: makerIn(layout), podLogsDir, owner: 'us' });
-  // They use no other call.
+  // The services use no other calls.
   const services = garbageServices({
     cri: cri as Cri,
     clock: { now: () => 0 },
@@ -94,7 +94,7 @@ test('files of unknown pods are leftovers if they carry the mark of this agent, 
     const left = [{ ...pod('left_over'), isMarked: true }];
     const { survey } = garbage({ folder, layout });
     expect(await survey(['known'])).toEqual({ left, foreign: [theirs], removedUids: [] });
-    // What is known already is not told again; what has gone, and what is another, is.
+    // Known pods are not reported again, but removed and changed ones are.
     expect(await survey(['known'], [theirs])).toEqual({ left, foreign: [], removedUids: [] });
     const known = [
       { ...theirs, why: 'of before' },

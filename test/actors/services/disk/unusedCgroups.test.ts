@@ -25,7 +25,7 @@ let unused = unusedCgroups();
 const mayHave = (ran: readonly string[] = []) =>
   unused.mayUse({ pod: web, ran }, { signal: new AbortController().signal });
 
-/** Whether the pod may have it where this is so now. */
+/** Changes the situation, and returns whether the pod may use the cgroup. */
 const when = (now: Partial<typeof AT_FIRST>) => {
   there = { ...there, ...now };
   return mayHave();

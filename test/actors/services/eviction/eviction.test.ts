@@ -1,4 +1,4 @@
-/** The eviction of pods by a whole node, on the simulated runtime and with figures that a test sets. */
+/** Evictions by a complete node, on the simulated runtime with measurements that the test sets. */
 import { describe, expect, test } from '@jest/globals';
 import { createEventRecorder } from '../../../../actors/events/eventRecorder.ts';
 import { evictionServices, type ResourceMeter } from '../../../../actors/services/eviction/eviction.ts';
@@ -23,7 +23,10 @@ const usages: PodUsages = {
   'small-uid': { memoryBytes: 10 * MI, containers: [{ name: 'main', memoryBytes: 10 * MI }], volumes: [] },
 };
 
-/** A node with 500 MiB of free memory. From when the test says so, it has 50 as long as the pod `big` runs. */
+/**
+ * Starts a node with 500 MiB of free memory. Once the test sets `usesMemory`, it has 50 MiB as long as the pod `big`
+ * runs.
+ */
 async function node() {
   const big = { usesMemory: false };
   let now = () => 0;

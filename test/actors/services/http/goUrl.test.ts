@@ -1,4 +1,4 @@
-/** URLs against what Go's net/url returned for the same input. */
+/** URLs, compared with the results of Go's net/url for the same input. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';

@@ -1,9 +1,9 @@
-/** Answers of servers, however they come: what is read of them, and what is wrong with them in the words of Go's client. */
+/** HTTP responses, however they arrive: their content, and their errors in the words of Go's client. */
 import { describe, expect, jest, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import { appendChunk, type IncomingData, readResponse } from '../../../../actors/services/http/httpResponse.ts';
 
-/** Reads an answer that comes in these pieces, after which the connection ends or stays open without a word. */
+/** Reads a response that arrives in these pieces, after which the connection ends or remains open without data. */
 function read(pieces: readonly string[], { stays = false, wanted = 20 } = {}): string {
   const incoming: IncomingData = { bytes: Buffer.alloc(0), hasEnded: false, inBody: false };
   const reading = readResponse(incoming, () => wanted);
@@ -26,37 +26,37 @@ const ok = (...headers: string[]) => head('HTTP/1.1 200 OK', ...headers);
 const broken = (words: string) => `head: net/http: HTTP/1.x transport connection broken: ${words}`;
 
 const ANSWERS: readonly [what: string, answer: string, read: string][] = [
-  ['a body of a stated length', `${ok('Content-Length: 5')}hello, and more`, '200 [hello]'],
+  ['a body with a Content-Length', `${ok('Content-Length: 5')}hello, and more`, '200 [hello]'],
   ['a body up to the end of the connection', `${head('HTTP/1.0 200 OK')}hello`, '200 [hello]'],
-  ['no more of a body than is wanted', `${ok('Content-Length: 99')}${'x'.repeat(99)}`, `200 [${'x'.repeat(20)}]`],
-  ['lines that end in the newline alone', 'HTTP/1.0 404 Not Found\ncontent-length:2\n\nno', '404 [no]'],
-  ['no reason', head('HTTP/1.1 503', 'Content-Length: 0'), '503 []'],
-  ['no body by its status', head('HTTP/1.1 204 No Content', 'Content-Length: 7'), '204 []'],
+  ['a body longer than requested', `${ok('Content-Length: 99')}${'x'.repeat(99)}`, `200 [${'x'.repeat(20)}]`],
+  ['lines that end with LF only', 'HTTP/1.0 404 Not Found\ncontent-length:2\n\nno', '404 [no]'],
+  ['no reason phrase', head('HTTP/1.1 503', 'Content-Length: 0'), '503 []'],
+  ['a status without a body', head('HTTP/1.1 204 No Content', 'Content-Length: 7'), '204 []'],
   ['the first of two headers', head('HTTP/1.1 302 Found', 'Location: /a', 'location: /b'), '302 /a[]'],
-  ['an interim head', `${head('HTTP/1.1 100 Continue')}${ok('Content-Length: 1')}x`, '200 [x]'],
+  ['an interim response', `${head('HTTP/1.1 100 Continue')}${ok('Content-Length: 1')}x`, '200 [x]'],
   ['chunks', `${ok('Transfer-Encoding: Chunked')}3\r\nabc\r\nA;x=y\r\n0123456789\r\n0\r\n\r\n`, '200 [abc0123456789]'],
   [
-    'chunks beyond what is wanted',
+    'more chunks than requested',
     `${ok('transfer-encoding: chunked')}40\r\n${'y'.repeat(64)}`,
     `200 [${'y'.repeat(20)}]`,
   ],
-  ['nothing', '', 'head: EOF'],
-  ['a head without its end', 'HTTP/1.1 200 OK\r\n', broken('unexpected EOF')],
+  ['an empty response', '', 'head: EOF'],
+  ['an incomplete head', 'HTTP/1.1 200 OK\r\n', broken('unexpected EOF')],
   ['TLS', '\x15\x03\x01\x00\x02\x02', broken('malformed HTTP response "\\x15\\x03\\x01\\x00\\x02\\x02"')],
-  ['another protocol', 'SSH-2.0-OpenSSH_9.2p1 Debian\r\n', broken('malformed HTTP status code "Debian"')],
-  ['another version', head('HTTQ/1.1 200 OK'), broken('malformed HTTP version "HTTQ/1.1"')],
-  ['a line that is no header', ok('what is this'), broken('malformed MIME header line: what is this')],
+  ['a different protocol', 'SSH-2.0-OpenSSH_9.2p1 Debian\r\n', broken('malformed HTTP status code "Debian"')],
+  ['an unknown HTTP version', head('HTTQ/1.1 200 OK'), broken('malformed HTTP version "HTTQ/1.1"')],
+  ['a line that is not a header', ok('what is this'), broken('malformed MIME header line: what is this')],
   [
-    'too many interim heads',
+    'too many interim responses',
     head('HTTP/1.1 102 Processing').repeat(9),
     'head: net/http: too many 1xx informational responses',
   ],
-  ['half a body', `${ok('Content-Length: 5')}he`, 'body: unexpected EOF'],
-  ['a length that is none', `${ok('Content-Length: -1')}he`, 'body: bad Content-Length "-1"'],
-  ['half a chunk', `${ok('Transfer-Encoding: chunked')}5\r\nhe`, 'body: unexpected EOF'],
-  ['no end of the chunks', `${ok('Transfer-Encoding: chunked')}2\r\nhe\r\n`, 'body: unexpected EOF'],
+  ['an incomplete body', `${ok('Content-Length: 5')}he`, 'body: unexpected EOF'],
+  ['an invalid length', `${ok('Content-Length: -1')}he`, 'body: bad Content-Length "-1"'],
+  ['an incomplete chunk', `${ok('Transfer-Encoding: chunked')}5\r\nhe`, 'body: unexpected EOF'],
+  ['missing last chunk', `${ok('Transfer-Encoding: chunked')}2\r\nhe\r\n`, 'body: unexpected EOF'],
   [
-    'a chunk of another length',
+    'a chunk of a different length',
     `${ok('Transfer-Encoding: chunked')}2\r\nhello\r\n`,
     'body: malformed chunked encoding',
   ],

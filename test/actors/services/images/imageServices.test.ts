@@ -15,23 +15,23 @@ import { dockerSecret } from '../../images/dockerSecret.ts';
 const options = { signal: new AbortController().signal };
 
 interface World {
-  /** The node's own. */
+  /** The users in the node's own credentials. */
   readonly users?: readonly string[];
-  /** What a registry answers each user; the image, where it says nothing. */
-  readonly words?: Readonly<Record<string, string>>;
+  /** The error of the registry for each user. Without one, the pull succeeds. */
+  readonly pullErrors?: Readonly<Record<string, string>>;
   readonly objects?: PodObjects;
   readonly mustPull?: PullProofs['mustPull'];
 }
 
-function world({ users = [], words = {}, objects, mustPull = async () => false }: World) {
-  const asked: string[] = [];
+function world({ users = [], pullErrors = {}, objects, mustPull = async () => false }: World) {
+  const pullUsers: string[] = [];
   const proved: (Credential | undefined)[] = [];
   const cri = {
     pullImage: async ({ auth }) => {
       const user = auth?.username ?? '';
-      asked.push(user);
-      const said = words[user];
-      if (said !== undefined) throw new NodeFailure('RuntimeError', said);
+      pullUsers.push(user);
+      const error = pullErrors[user];
+      if (error !== undefined) throw new NodeFailure('RuntimeError', error);
       return PullImageResponse.fromPartial({ imageRef: 'sha256:1' });
     },
     imageStatus: async () => ({ image: Image.fromPartial({ id: 'sha256:1' }), info: {} }),
@@ -46,7 +46,7 @@ function world({ users = [], words = {}, objects, mustPull = async () => false }
     },
   };
   const services = imageServices({
-    // Nothing else of the runtime is asked.
+    // The services use no other calls of the runtime.
     cri: cri as unknown as Cri,
     clock: systemClock,
     node: () => node(),
@@ -54,7 +54,7 @@ function world({ users = [], words = {}, objects, mustPull = async () => false }
     claims: new ImageClaims(),
     credentials: podCredentials({ findCredentials, objects }),
   });
-  return { ...services, asked, proved };
+  return { ...services, pullUsers, proved };
 }
 
 const secretsOf = (...names: readonly string[]) => pod({ imagePullSecrets: names.map((name) => ({ name })) });
@@ -65,11 +65,12 @@ async function pullIn(made: ReturnType<typeof world>, of = pod()) {
     ({ imageRef }) => imageRef,
     (error: unknown) => (error instanceof NodeFailure ? `${error.reason}: ${error.message}` : String(error)),
   );
-  return { asked: made.asked, end };
+  return { pullUsers: made.pullUsers, end };
 }
 
-/** Pulls with these users, of whom the registry answers each with its own words or, where it has none, the image. */
-const pullAs = (users: readonly string[], words: Readonly<Record<string, string>>) => pullIn(world({ users, words }));
+/** Pulls with the credentials of these users. The registry responds to each user with its error or with the image. */
+const pullAs = (users: readonly string[], pullErrors: Readonly<Record<string, string>>) =>
+  pullIn(world({ users, pullErrors }));
 
 const objects: PodObjects = {
   get: async (_, kind, name) => {
@@ -79,8 +80,8 @@ const objects: PodObjects = {
 };
 
 test('C16: credentials are tried one after the other, and the pull is anonymous if there are none', async () => {
-  expect(await pullAs([], {})).toEqual({ asked: [''], end: 'sha256:1' });
-  expect(await pullAs(['a', 'b', 'c'], { a: 'denied' })).toEqual({ asked: ['a', 'b'], end: 'sha256:1' });
+  expect(await pullAs([], {})).toEqual({ pullUsers: [''], end: 'sha256:1' });
+  expect(await pullAs(['a', 'b', 'c'], { a: 'denied' })).toEqual({ pullUsers: ['a', 'b'], end: 'sha256:1' });
 });
 
 test('the errors of all credentials are reported together, without duplicates', async () => {
@@ -91,8 +92,8 @@ test('the errors of all credentials are reported together, without duplicates', 
 
 describe('C16: the pull Secrets of a pod', () => {
   test('are tried before the credentials of the node, and the successful one is recorded', async () => {
-    const made = world({ users: ['node'], words: { one: 'denied' }, objects });
-    expect(await pullIn(made, secretsOf('one', 'two'))).toEqual({ asked: ['one', 'two'], end: 'sha256:1' });
+    const made = world({ users: ['node'], pullErrors: { one: 'denied' }, objects });
+    expect(await pullIn(made, secretsOf('one', 'two'))).toEqual({ pullUsers: ['one', 'two'], end: 'sha256:1' });
     expect(made.proved).toMatchObject([{ source: { kind: 'secret', name: 'two' } }]);
   });
 
@@ -106,7 +107,7 @@ describe('C16: the pull Secrets of a pod', () => {
         message: 'Unable to retrieve some image pull secrets (none); attempting to pull the image may not succeed.',
       },
     ]);
-    expect(await pullIn(made, secretsOf('none'))).toEqual({ asked: [''], end: 'sha256:1' });
+    expect(await pullIn(made, secretsOf('none'))).toEqual({ pullUsers: [''], end: 'sha256:1' });
     expect(
       await made.findImage({ pod: secretsOf('one'), image: 'app', policy: undefined }, options),
     ).not.toHaveProperty('warnings');
@@ -114,8 +115,8 @@ describe('C16: the pull Secrets of a pod', () => {
 
   test('that are invalid fail the pull, and the message does not reveal their content', async () => {
     const made = world({ objects });
-    const { asked, end } = await pullIn(made, secretsOf('broken'));
-    expect(asked).toEqual([]);
+    const { pullUsers, end } = await pullIn(made, secretsOf('broken'));
+    expect(pullUsers).toEqual([]);
     expect(end).toBe(
       'ErrImagePull: secret "broken": .dockerconfigjson is not the configuration of docker that its type says',
     );
@@ -123,20 +124,20 @@ describe('C16: the pull Secrets of a pod', () => {
 });
 
 test('C17: a present image requires a proof, unless it is pulled anyway', async () => {
-  const given: string[] = [];
+  const proofInputs: string[] = [];
   const made = world({
     objects,
     users: ['node'],
     mustPull: async (found, credentials) => {
-      given.push(found.image, found.imageRef, ...(await credentials()).map(({ username }) => username));
+      proofInputs.push(found.image, found.imageRef, ...(await credentials()).map(({ username }) => username));
       return true;
     },
   });
   const look = { pod: secretsOf('one'), image: 'r.example/app:1', policy: 'IfNotPresent' };
   expect(await made.findImage(look, options)).toMatchObject({ imageRef: 'sha256:1', isUnproven: true });
-  expect(given).toEqual(['r.example/app:1', 'sha256:1', 'one', 'node']);
+  expect(proofInputs).toEqual(['r.example/app:1', 'sha256:1', 'one', 'node']);
   expect(await made.findImage({ ...look, policy: 'Always' }, options)).not.toHaveProperty('isUnproven');
-  // Nothing is proved by a Secret that is none.
+  // An invalid Secret proves nothing.
   await made.findImage({ ...look, pod: secretsOf('broken') }, options);
-  expect(given.slice(4)).toEqual(['r.example/app:1', 'sha256:1']);
+  expect(proofInputs.slice(4)).toEqual(['r.example/app:1', 'sha256:1']);
 });

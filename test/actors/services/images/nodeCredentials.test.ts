@@ -19,21 +19,21 @@ async function put(file: string, content: unknown): Promise<void> {
   await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content));
 }
 
-/** Who `r.example/app` is pulled as, and what was told of files on the way. */
+/** Looks up the credentials for `r.example/app`, and collects the reports about files. */
 function finder() {
-  const told: string[] = [];
+  const reports: string[] = [];
   const find = nodeCredentials({
     rootDir: join(directory, 'root'),
     workingDir: join(directory, 'work'),
     homeDir: join(directory, 'home'),
-    onUnusable: (file, why) => void told.push(`${file.slice(directory.length)}: ${why}`),
+    onUnusable: (file, why) => void reports.push(`${file.slice(directory.length)}: ${why}`),
   });
   const asked = { repository: 'r.example/app', pod: aPod(), signal: new AbortController().signal };
-  return { told, who: async () => (await find(asked)).map(({ username }) => username) };
+  return { reports, who: async () => (await find(asked)).map(({ username }) => username) };
 }
 
 test('C16: the first docker config counts: config.json in the root, working or home directory, then .dockercfg', async () => {
-  const { who, told } = finder();
+  const { who, reports } = finder();
   expect(await who()).toEqual([]);
   await put('home/.dockercfg', entry('e'));
   expect(await who()).toEqual(['e']);
@@ -45,19 +45,22 @@ test('C16: the first docker config counts: config.json in the root, working or h
   expect(await who()).toEqual(['b']);
   await put('root/config.json', { auths: entry('a') });
   expect(await who()).toEqual(['a']);
-  expect(told).toEqual([]);
+  expect(reports).toEqual([]);
 });
 
 test('an unusable docker config is reported once without its content, and the next file is used', async () => {
-  const { who, told } = finder();
+  const { who, reports } = finder();
   await put('root/config.json', '{"auths": {"r.example": "hunter2"}}');
   await mkdir(join(directory, 'work/config.json'), { recursive: true });
   await put('home/.docker/config.json', { auths: entry('me') });
   expect([await who(), await who()]).toEqual([['me'], ['me']]);
-  expect(told).toEqual(['/root/config.json: expected JSON with "auths"', '/work/config.json: cannot be read (EISDIR)']);
+  expect(reports).toEqual([
+    '/root/config.json: expected JSON with "auths"',
+    '/work/config.json: cannot be read (EISDIR)',
+  ]);
   await put('root/config.json', { auths: entry('root') });
   expect(await who()).toEqual(['root']);
   await put('root/config.json', 'hunter2');
   expect([await who(), await who()]).toEqual([['me'], ['me']]);
-  expect(told.slice(2)).toEqual(['/root/config.json: expected JSON with "auths"']);
+  expect(reports.slice(2)).toEqual(['/root/config.json: expected JSON with "auths"']);
 });

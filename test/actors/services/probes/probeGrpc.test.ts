@@ -19,7 +19,9 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.forceShutdown();
 });
 
-/** Answers each service by its name: `serving`, `starting`, `unknown`, `silent`. */
+/**
+ * Serves health checks. The name of the service determines the response: `serving`, `starting`, `unknown`, `silent`.
+ */
 async function healthServer(path = '/grpc.health.v1.Health/Check'): Promise<{ port: number; agents: string[] }> {
   const server = new Server();
   servers.push(server);
@@ -56,7 +58,7 @@ async function healthServer(path = '/grpc.health.v1.Health/Check'): Promise<{ po
   return { port, agents };
 }
 
-const tried = (port: number, service = '') =>
+const probeOnce = (port: number, service = '') =>
   probeGrpc(
     network,
     { host, port, service },
@@ -66,10 +68,10 @@ const failure = (message: string) => ({ result: 'failure', message });
 
 test('a gRPC probe succeeds only with SERVING', async () => {
   const { port, agents } = await healthServer();
-  expect(await tried(port)).toEqual({ result: 'success', message: 'service healthy' });
-  expect(await tried(port, 'serving')).toMatchObject({ result: 'success' });
-  expect(await tried(port, 'starting')).toEqual(failure('service unhealthy (responded with "NOT_SERVING")'));
-  expect(await tried(port, 'other')).toEqual(
+  expect(await probeOnce(port)).toEqual({ result: 'success', message: 'service healthy' });
+  expect(await probeOnce(port, 'serving')).toMatchObject({ result: 'success' });
+  expect(await probeOnce(port, 'starting')).toEqual(failure('service unhealthy (responded with "NOT_SERVING")'));
+  expect(await probeOnce(port, 'other')).toEqual(
     failure('error: health rpc probe failed: rpc error: code = NotFound desc = unknown service'),
   );
   expect(agents[0]).toMatch(/^kube-probe\/1\.36 /);
@@ -77,15 +79,15 @@ test('a gRPC probe succeeds only with SERVING', async () => {
 
 test('a gRPC probe fails if the server lacks the health service, never responds or does not listen', async () => {
   const { port } = await healthServer('/another.Service/Call');
-  expect((await tried(port)).message).toMatch(/^error: this server does not implement the grpc health protocol/);
+  expect((await probeOnce(port)).message).toMatch(/^error: this server does not implement the grpc health protocol/);
   const silent = await healthServer();
-  expect(await tried(silent.port, 'silent')).toEqual(failure('timeout: health rpc did not complete within 1s'));
+  expect(await probeOnce(silent.port, 'silent')).toEqual(failure('timeout: health rpc did not complete within 1s'));
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
   const address = server.address();
   const closed = typeof address === 'object' && address ? address.port : 0;
   await new Promise((resolve) => server.close(resolve));
-  expect(await tried(closed)).toEqual(
+  expect(await probeOnce(closed)).toEqual(
     failure(`timeout: failed to connect service "${host}:${closed}" within 1s: context deadline exceeded`),
   );
 });
@@ -93,7 +95,7 @@ test('a gRPC probe fails if the server lacks the health service, never responds 
 test('a gRPC probe with a timeout too long for a timer is attempted, and ends by the clock of the node', async () => {
   const { port, agents } = await healthServer();
   const clock = new SimulatedClock(systemClock.now());
-  // A probe by gRPC asks nothing of the runtime.
+  // A gRPC probe sends no call to the runtime.
   const parts = {
     cri: {} as Parameters<typeof probeServices>[0]['cri'],
     node: () => ({ hostIps: [host] }),

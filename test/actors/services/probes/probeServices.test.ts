@@ -1,4 +1,4 @@
-/** One try of each kind of probe, against real servers on this host. */
+/** A single attempt of each kind of probe, against real servers on this host. */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net';
@@ -25,13 +25,13 @@ afterEach(async () => {
 async function listening(server: Server | TcpServer): Promise<number> {
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, HOST, resolve));
-  // It listens on an address of IP.
+  // A server that listens on a port has an address of this type.
   return (server.address() as AddressInfo).port;
 }
 
 const serving = (listener: RequestListener) => listening(createServer(listener));
 
-/** A port at which nobody listens. */
+/** Returns a port on which no server listens. */
 async function closedPort(): Promise<number> {
   const server = createTcpServer();
   await new Promise<void>((resolve) => server.listen(0, HOST, resolve));
@@ -42,8 +42,8 @@ async function closedPort(): Promise<number> {
 
 type ExecSync = Parameters<typeof probeServices>[0]['cri']['execSync'];
 
-/** Tries a readiness probe of the container `main` once. */
-async function tried(
+/** Runs a readiness probe of the container `main` once. */
+async function probeOnce(
   probe: Probe,
   { more = {}, execSync }: { more?: Partial<Container>; execSync?: ExecSync } = {},
 ): Promise<{ result: string; message: string; took: number }> {
@@ -73,10 +73,10 @@ describe('httpGet', () => {
       response.end('secret');
     });
     for (const status of [200, 204, 299]) {
-      expect(await tried({ httpGet: { port, path: `/${status}` } })).toMatchObject(success);
+      expect(await probeOnce({ httpGet: { port, path: `/${status}` } })).toMatchObject(success);
     }
     for (const status of [400, 404, 500, 503]) {
-      expect(await tried({ httpGet: { port, path: `/${status}` } })).toMatchObject(
+      expect(await probeOnce({ httpGet: { port, path: `/${status}` } })).toMatchObject(
         failure(`HTTP probe failed with statuscode: ${status}`),
       );
     }
@@ -88,7 +88,7 @@ describe('httpGet', () => {
       seen.push({ method: request.method, url: request.url, ...request.headers });
       response.end();
     });
-    await tried({ httpGet: { port, path: 'healthz?full=1&x=%20' } });
+    await probeOnce({ httpGet: { port, path: 'healthz?full=1&x=%20' } });
     expect(seen[0]).toEqual({
       method: 'GET',
       url: '/healthz?full=1&x=%20',
@@ -104,7 +104,7 @@ describe('httpGet', () => {
       { name: 'X-Many', value: 'a' },
       { name: 'x-many', value: 'b' },
     ];
-    await tried({ httpGet: { port, httpHeaders } });
+    await probeOnce({ httpGet: { port, httpHeaders } });
     expect(seen[1]).toEqual({
       method: 'GET',
       url: '/',
@@ -118,9 +118,9 @@ describe('httpGet', () => {
   test('accepts a named port, a port as a string and a custom host, and rejects an invalid port', async () => {
     const port = await serving((_, response) => void response.end());
     const ports = [{ name: 'web', containerPort: port }];
-    expect(await tried({ httpGet: { port: 'web' } }, { more: { ports } })).toMatchObject(success);
-    expect(await tried({ httpGet: { port: String(port), host: 'localhost' } })).toMatchObject(success);
-    expect(await tried({ httpGet: { port: 'other' } }, { more: { ports } })).toMatchObject({
+    expect(await probeOnce({ httpGet: { port: 'web' } }, { more: { ports } })).toMatchObject(success);
+    expect(await probeOnce({ httpGet: { port: String(port), host: 'localhost' } })).toMatchObject(success);
+    expect(await probeOnce({ httpGet: { port: 'other' } }, { more: { ports } })).toMatchObject({
       result: 'error',
       message: 'strconv.Atoi: parsing "other": invalid syntax',
     });
@@ -138,17 +138,17 @@ describe('httpGet', () => {
       }[url];
       response.writeHead(location === undefined ? 200 : 302, location === undefined ? {} : { location }).end('body');
     });
-    expect(await tried({ httpGet: { port, path: '/near' } })).toMatchObject(success);
+    expect(await probeOnce({ httpGet: { port, path: '/near' } })).toMatchObject(success);
     for (const path of ['/far', '/opaque', '/empty']) {
-      expect(await tried({ httpGet: { port, path } })).toMatchObject({
+      expect(await probeOnce({ httpGet: { port, path } })).toMatchObject({
         result: 'warning',
         message: 'Probe terminated redirects, Response body: body',
       });
     }
-    expect(await tried({ httpGet: { port, path: '/round' } })).toMatchObject(
+    expect(await probeOnce({ httpGet: { port, path: '/round' } })).toMatchObject(
       failure('Get "/round": stopped after 10 redirects'),
     );
-    expect(await tried({ httpGet: { port, path: '/files' } })).toMatchObject(
+    expect(await probeOnce({ httpGet: { port, path: '/files' } })).toMatchObject(
       failure(`Get "ftp://${HOST}:1/file": unsupported protocol scheme "ftp"`),
     );
   });
@@ -158,7 +158,7 @@ describe('httpGet', () => {
     ['http://h\\x/', 'parse "http://h\\\\x/": invalid character "\\\\" in host name'],
   ])('fails on a redirect to %s, which is not a URL', async (location, reason) => {
     const port = await serving((_, response) => void response.writeHead(302, { location }).end());
-    expect(await tried({ httpGet: { port, path: '/a' } })).toMatchObject(
+    expect(await probeOnce({ httpGet: { port, path: '/a' } })).toMatchObject(
       failure(`Get "http://${HOST}:${port}/a": failed to parse Location header ${JSON.stringify(location)}: ${reason}`),
     );
   });
@@ -171,7 +171,7 @@ describe('httpGet', () => {
         seen.push({ url: request.url, ...request.headers });
         response.writeHead(seen.length === 1 ? 302 : 200, { location: locationOf(port) }).end();
       });
-      expect(await tried({ httpGet: { port, path: '/a?b', httpHeaders } })).toMatchObject(success);
+      expect(await probeOnce({ httpGet: { port, path: '/a?b', httpHeaders } })).toMatchObject(success);
       return { port, seen: seen[1] };
     }
     const host = { name: 'Host', value: 'app.example.test' };
@@ -205,7 +205,7 @@ describe('httpGet', () => {
       { name: 'User-Agent', value: '' },
       { name: 'Host', value: 'a/b' },
     ];
-    await tried({ httpGet: { port, httpHeaders } });
+    await probeOnce({ httpGet: { port, httpHeaders } });
     expect(seen[0]).toEqual({ host: '', accept: '*/*', connection: 'close' });
   });
 
@@ -215,38 +215,38 @@ describe('httpGet', () => {
       seen.push({ url: request.url, ...request.headers });
       response.end();
     });
-    await tried({ httpGet: { port, path: '//u:p@h/x' } });
+    await probeOnce({ httpGet: { port, path: '//u:p@h/x' } });
     expect(seen[0]).toMatchObject({ url: '/x', authorization: 'Basic dTpw', host: `${HOST}:${port}` });
-    expect((await tried({ httpGet: { port: await closedPort(), path: '//u:p@h/x' } })).message).toContain('u:***@');
+    expect((await probeOnce({ httpGet: { port: await closedPort(), path: '//u:p@h/x' } })).message).toContain('u:***@');
   });
 
   test('fails on a path that results in no host', async () => {
-    expect(await tried({ httpGet: { port: 80, path: 'mailto:x' } })).toMatchObject(
+    expect(await probeOnce({ httpGet: { port: 80, path: 'mailto:x' } })).toMatchObject(
       failure('Get "http:x": http: no Host in request URL'),
     );
   });
 
   test('reads at most 10 KiB of the body', async () => {
     const port = await serving((_, response) => void response.end('x'.repeat(50_000)));
-    expect((await tried({ httpGet: { port } })).message).toHaveLength(10 * 1024);
+    expect((await probeOnce({ httpGet: { port } })).message).toHaveLength(10 * 1024);
   });
 
   test('accepts any certificate over HTTPS, and reports a server without TLS', async () => {
     const port = await listening(createSecureServer({ key, cert: certificate }, (_, response) => void response.end()));
-    expect(await tried({ httpGet: { port, scheme: 'HTTPS' } })).toMatchObject(success);
+    expect(await probeOnce({ httpGet: { port, scheme: 'HTTPS' } })).toMatchObject(success);
     const plain = await serving((_, response) => void response.end());
-    expect(await tried({ httpGet: { port: plain, scheme: 'HTTPS' } })).toMatchObject(
+    expect(await probeOnce({ httpGet: { port: plain, scheme: 'HTTPS' } })).toMatchObject(
       failure(`Get "https://${HOST}:${plain}/": http: server gave HTTP response to HTTPS client`),
     );
   });
 
   test('fails if no server listens, if the response times out and if the connection is closed', async () => {
     const closed = await closedPort();
-    expect(await tried({ httpGet: { port: closed } })).toMatchObject(
+    expect(await probeOnce({ httpGet: { port: closed } })).toMatchObject(
       failure(`Get "http://${HOST}:${closed}/": dial tcp ${HOST}:${closed}: connect: connection refused`),
     );
     const silent = await serving(() => {});
-    const { took, ...late } = await tried({ httpGet: { port: silent } });
+    const { took, ...late } = await probeOnce({ httpGet: { port: silent } });
     expect(late).toEqual(
       failure(
         `Get "http://${HOST}:${silent}/": context deadline exceeded (Client.Timeout exceeded while awaiting headers)`,
@@ -254,7 +254,7 @@ describe('httpGet', () => {
     );
     expect(took).toBeGreaterThan(900);
     const rude = await listening(createTcpServer((socket) => socket.end()));
-    expect(await tried({ httpGet: { port: rude } })).toMatchObject(failure(`Get "http://${HOST}:${rude}/": EOF`));
+    expect(await probeOnce({ httpGet: { port: rude } })).toMatchObject(failure(`Get "http://${HOST}:${rude}/": EOF`));
   });
 
   test('counts an incomplete response as a probe error after three attempts, and does not send a header with a line break', async () => {
@@ -264,10 +264,10 @@ describe('httpGet', () => {
       response.writeHead(200, { 'content-length': 9 }).write('half');
       setTimeout(() => response.destroy(), 10);
     });
-    expect(await tried({ httpGet: { port: half } })).toMatchObject({ result: 'error', message: 'unexpected EOF' });
+    expect(await probeOnce({ httpGet: { port: half } })).toMatchObject({ result: 'error', message: 'unexpected EOF' });
     expect(asked).toBe(3);
     const httpHeaders = [{ name: 'X-Evil', value: 'a\r\nX-More: b' }];
-    expect(await tried({ httpGet: { port: half, httpHeaders } })).toMatchObject(
+    expect(await probeOnce({ httpGet: { port: half, httpHeaders } })).toMatchObject(
       failure(`Get "http://${HOST}:${half}/": net/http: invalid header field value for "X-Evil"`),
     );
     expect(asked).toBe(3);
@@ -282,18 +282,20 @@ describe('httpGet', () => {
       );
     const body = await breaking('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf');
     const reset = 'read: connection reset by peer';
-    expect(await tried({ httpGet: { port: body } })).toMatchObject({ result: 'error', message: reset });
+    expect(await probeOnce({ httpGet: { port: body } })).toMatchObject({ result: 'error', message: reset });
     const head = await breaking('HTTP/1.1 200 OK\r\n');
-    expect(await tried({ httpGet: { port: head } })).toMatchObject(failure(`Get "http://${HOST}:${head}/": ${reset}`));
+    expect(await probeOnce({ httpGet: { port: head } })).toMatchObject(
+      failure(`Get "http://${HOST}:${head}/": ${reset}`),
+    );
   });
 });
 
 describe('tcpSocket', () => {
   test('succeeds if the connection can be established', async () => {
     const port = await listening(createTcpServer());
-    expect(await tried({ tcpSocket: { port } })).toMatchObject(success);
+    expect(await probeOnce({ tcpSocket: { port } })).toMatchObject(success);
     const closed = await closedPort();
-    expect(await tried({ tcpSocket: { port: closed } })).toMatchObject(
+    expect(await probeOnce({ tcpSocket: { port: closed } })).toMatchObject(
       failure(`dial tcp ${HOST}:${closed}: connect: connection refused`),
     );
   });
@@ -306,8 +308,8 @@ describe('exec', () => {
 
   test('is decided by the exit code, with the output as the message', async () => {
     const exec = { command: ['check'] };
-    expect(await tried({ exec }, { execSync: answers(0, 'fine') })).toMatchObject({ ...success, message: 'fine' });
-    expect(await tried({ exec }, { execSync: answers(1, 'out', 'err') })).toMatchObject(failure('outerr'));
+    expect(await probeOnce({ exec }, { execSync: answers(0, 'fine') })).toMatchObject({ ...success, message: 'fine' });
+    expect(await probeOnce({ exec }, { execSync: answers(1, 'out', 'err') })).toMatchObject(failure('outerr'));
   });
 
   test('fails without another attempt when the timeout expires', async () => {
@@ -319,7 +321,7 @@ describe('exec', () => {
     };
     const env = [{ name: 'LONG', value: '10' }];
     expect(
-      await tried({ exec: { command: ['sleep', '$(LONG)'] }, timeoutSeconds: 3 }, { more: { env }, execSync }),
+      await probeOnce({ exec: { command: ['sleep', '$(LONG)'] }, timeoutSeconds: 3 }, { more: { env }, execSync }),
     ).toMatchObject(failure('command timed out: "sleep 10" timed out after 3s'));
     expect(calls).toBe(1);
   });
@@ -334,8 +336,8 @@ describe('exec', () => {
         return { exitCode: 0, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
       };
     };
-    expect(await tried({ exec: { command: ['x'] } }, { execSync: failing(2) })).toMatchObject(success);
-    expect(await tried({ exec: { command: ['x'] } }, { execSync: failing(9) })).toMatchObject({
+    expect(await probeOnce({ exec: { command: ['x'] } }, { execSync: failing(2) })).toMatchObject(success);
+    expect(await probeOnce({ exec: { command: ['x'] } }, { execSync: failing(9) })).toMatchObject({
       result: 'error',
       message: 'ExecSync: gone',
     });

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createPodSerializer } from '../../../../actors/services/sandboxes/podSerializer.ts';
 
-/** Work that goes on until it is let go, and what has begun so far. */
+/** Starts operations that run until the test ends them, and records which ones have started. */
 function works(inTurn: ReturnType<typeof createPodSerializer>) {
   const begun: string[] = [];
   const ends = new Map<string, PromiseWithResolvers<void>>();

@@ -83,10 +83,10 @@ describe('C25: the source of static pods', () => {
   const selectorOf = ({ pods: [pod] }: ManifestSet) => pod?.spec.nodeSelector;
   const messagesOf = ({ problems }: ManifestSet) => problems.map(({ message }) => message);
 
-  /** A source over `classes` and `pods` in the directory, which lists every few milliseconds. */
+  /** Starts a source for `classes` and `pods` in the directory, which lists them every few milliseconds. */
   function source(storedManifests: ReadonlyMap<string, StoredManifest> = new Map(), listIntervalMs = 5) {
     const sets: ManifestSet[] = [];
-    const kept: ManifestToStore[] = [];
+    const persisted: ManifestToStore[] = [];
     const reads: RuntimeClasses[] = [];
     const end = new AbortController();
     const ended = watchManifests({
@@ -106,7 +106,7 @@ describe('C25: the source of static pods', () => {
       signal: end.signal,
       onState: () => {},
       onSet: (set) => sets.push(set),
-      onManifest: (each) => kept.push(each),
+      onManifest: (each) => persisted.push(each),
     });
     const until = async (holds: (set: ManifestSet) => boolean): Promise<ManifestSet> => {
       for (;;) {
@@ -123,7 +123,7 @@ describe('C25: the source of static pods', () => {
       end.abort();
       await ended;
     };
-    return { until, listedAgain, stop, sets, kept };
+    return { until, listedAgain, stop, sets, persisted };
   }
   const write = (kind: 'classes' | 'pods', name: string, text: string) => writeFile(join(directory, kind, name), text);
   beforeEach(() => Promise.all(['classes', 'pods'].map((each) => mkdir(join(directory, each)))));
@@ -218,18 +218,20 @@ describe('C25: the source of static pods', () => {
     const { pods } = await before.until((set) => set.pods.length === 1);
     await write('classes', 'a.yaml', selecting('hdd'));
     await before.listedAgain();
-    // The same pod in other words.
+    // The same pod with a different text.
     await write('pods', 'web.yaml', `${manifest()} # a comment`);
     await before.until(() => before.sets.length > 1);
     await before.stop();
     expect(before.sets.map((set) => set.pods[0])).toEqual(before.sets.map(() => pods[0]));
-    expect(before.kept.map(({ manifest: good }) => good?.pods[0])).toEqual([pods[0], pods[0]]);
+    expect(before.persisted.map(({ manifest: good }) => good?.pods[0])).toEqual([pods[0], pods[0]]);
     await write('classes', 'a.yaml', classNamed('another', 'runc'));
-    const lastGood = new Map(before.kept.flatMap(({ file, manifest: good }) => (good ? [[file, good] as const] : [])));
+    const lastGood = new Map(
+      before.persisted.flatMap(({ file, manifest: good }) => (good ? [[file, good] as const] : [])),
+    );
     const after = source(lastGood);
     expect(await after.until(() => true)).toMatchObject({ pods, problems: [] });
     await after.stop();
-    expect(after.kept).toEqual([]);
+    expect(after.persisted).toEqual([]);
   });
 });
 

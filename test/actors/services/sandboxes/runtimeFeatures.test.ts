@@ -122,7 +122,9 @@ describe('C26: image volumes', () => {
   });
 });
 
-/** Runtimes with and without image volumes: a failed pull looks the same on both, as the pull comes first (C16). */
+/**
+ * Runtimes with and without image volumes. A failed pull looks the same on both, because the pull comes first (C16).
+ */
 const RUNTIMES = [
   ['a runtime with image volumes', { runtimeName: 'containerd', runtimeVersion: 'v2.2.0' }],
   ['a runtime without', DEBIAN_12],

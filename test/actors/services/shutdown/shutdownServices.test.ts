@@ -18,7 +18,7 @@ const shutdown = {
   ],
 };
 
-/** A node with an ordinary and a critical pod, on a host with logind. */
+/** Starts a node with an ordinary and a critical pod, on a host with logind. */
 async function node() {
   const logind = new SimulatedLogind();
   let now = () => 0;
@@ -133,7 +133,7 @@ describe('C49: the ports of the shutdown', () => {
   const { signal } = new AbortController();
   const services = (logind: Partial<Logind> | undefined, save = async () => {}) => {
     const clock = new SimulatedClock();
-    // Only the given calls are made.
+    // The ports make only the given calls.
     const ports = shutdownServices({ logind: logind as Logind | undefined, shutdownState: { save }, clock });
     return { clock, ports };
   };
@@ -147,7 +147,7 @@ describe('C49: the ports of the shutdown', () => {
     );
   });
 
-  test('give up a call that logind does not answer, and a disk that hangs', async () => {
+  test('time out if logind does not respond, or if the disk hangs', async () => {
     const hangs = () => new Promise<never>(() => {});
     const { ports, clock } = services({ readInhibitDelay: hangs }, hangs);
     const [read, save] = [

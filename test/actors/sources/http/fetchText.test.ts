@@ -1,4 +1,4 @@
-/** What a server may do to whoever asks it for pods, on a real connection. */
+/** Responses with which a server could harm a client that requests pods from it, over a real connection. */
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
@@ -65,7 +65,7 @@ describe('the limit of 10 MiB for a decompressed response', () => {
 });
 
 describe('the timeout of 10 s for a response', () => {
-  /** Asks, lets the server do its part, and lets 10 s go by. */
+  /** Sends a request, lets the server start its response, and lets 10 s pass, after which the request must fail. */
   async function givenUp(begun: (response: ServerResponse) => void): Promise<void> {
     const clock = new SimulatedClock();
     const asked = new Promise<ServerResponse>((resolve) => {
@@ -137,7 +137,7 @@ test('an error response is reported and its connection closed, even if its body 
       return { status, statusText, body };
     },
   };
-  const got = fetchText({ url, headers: [], clock: systemClock, network: silent, signal: stop.signal });
-  await expect(got).rejects.toThrow('the server answered 403 Forbidden');
+  const fetched = fetchText({ url, headers: [], clock: systemClock, network: silent, signal: stop.signal });
+  await expect(fetched).rejects.toThrow('the server answered 403 Forbidden');
   await closed.promise;
 });

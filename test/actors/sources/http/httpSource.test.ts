@@ -101,7 +101,7 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Waits until it has been asked twice more: what the server answers now has been taken in. */
+/** Waits for two more requests. After that the current response of the server has been processed. */
 async function asked(): Promise<void> {
   const before = requests.length;
   await until(() => requests.length >= before + 2);
@@ -217,7 +217,7 @@ describe('a repeated response of a manifest URL', () => {
     answers(list(manifest('b', { uid: 'b', labels: { new: 'yes' } }), manifest('a', { uid: 'a' })));
     await until(() => sets.length === 2);
     const [before, after] = sets.map(({ pods }) => new Map(pods.map((pod) => [pod.metadata.uid, pod])));
-    // What is the same stays the same object: nobody is told of an edit.
+    // An unchanged pod remains the same object, so it is not reported as edited.
     expect(after?.get('a')).toBe(before?.get('a'));
     expect(after?.get('b')?.metadata.labels).toEqual({ new: 'yes' });
     expect(good).toHaveLength(2);
@@ -323,10 +323,10 @@ describe('a URL response with ConfigMaps and Secrets', () => {
     await until(() => sets.length === 1);
     answers(documents(needing('other'), podText('q', 'restartPolicy: No, '), 'kind: Service\n'));
     await until(() => sets.length === 2);
-    const said = (set: ManifestSet | undefined) => set?.problems.map(({ path, until }) => `${path}: ${until}`);
+    const problemsOf = (set: ManifestSet | undefined) => set?.problems.map(({ path, until }) => `${path}: ${until}`);
     expect(sets[1]?.pods).toEqual(sets[0]?.pods);
     expect(objects).toEqual([]);
-    expect(said(sets[1])).toEqual([
+    expect(problemsOf(sets[1])).toEqual([
       'documents[1].spec.restartPolicy: the response changes',
       'documents[2].kind: the response changes',
       'documents[0].spec.volumes[0].secret: the response changes, or it has Secret default/s',
@@ -334,7 +334,7 @@ describe('a URL response with ConfigMaps and Secrets', () => {
     answers(whole('other'));
     await until(() => sets.length === 3);
     expect(sets[2]?.pods.map(({ spec }) => spec.containers[0]?.image)).toEqual(['other', 'busybox:1']);
-    expect(said(sets[2])).toEqual([]);
+    expect(problemsOf(sets[2])).toEqual([]);
   });
 
   test('without any usable document is not a set', async () => {

@@ -1,4 +1,4 @@
-/** Where a manifest is read, and what becomes of the thread that reads large ones. */
+/** The choice of where a manifest is read, and the lifecycle of the thread that reads large ones. */
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import type { ManifestOrigin } from '../../../../actors/sources/manifest/manifestFile.ts';
@@ -122,7 +122,7 @@ test('pods are delivered a few at a time, so the event loop stays responsive', a
 });
 
 describe('a text that overloads the thread', () => {
-  /** Within all limits, and much work. */
+  /** Within all limits, but much work to read. */
   const heavy = asText(`{${Array.from({ length: 15_000 }, (_, i) => `a${i}: ${i}`).join(', ')}}`);
 
   test('is retried later if reading it takes longer than 30 s, and the thread is abandoned', async () => {
@@ -130,7 +130,7 @@ describe('a text that overloads the thread', () => {
     const thread = new ManifestThread(clock);
     await thread.read(large);
     const reading = thread.read(heavy);
-    // Whoever waits for it hears of it.
+    // Prevents an unhandled rejection. The error is checked below.
     reading.catch(() => {});
     await clock.advance(30_000);
     await expect(reading).rejects.toThrow('reading it takes longer than 30 s');

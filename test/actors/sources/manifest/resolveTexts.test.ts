@@ -13,7 +13,7 @@ import {
 
 const [A, B] = ['/pods/a.yaml', '/pods/b.yaml'];
 
-/** The files of a source, resolved after each change. */
+/** Returns the files of a source, which are resolved after each change. */
 function source(textNoun: 'file' | 'response' = 'file') {
   let updatedTexts: ReadonlyMap<string, ParsedText> = new Map();
   let documentHolders: DocumentHolders = new Map();
@@ -28,8 +28,8 @@ function source(textNoun: 'file' | 'response' = 'file') {
     });
     ({ updatedTexts, documentHolders } = found);
     const pods = found.pods.map(({ metadata }) => metadata.name);
-    const said = found.problems.map(({ file, path, message }) => `${file}: ${path}: ${message}`);
-    return { ...found, pods, said, found };
+    const messages = found.problems.map(({ file, path, message }) => `${file}: ${path}: ${message}`);
+    return { ...found, pods, messages, found };
   };
 }
 
@@ -41,11 +41,11 @@ describe('a pod that references a ConfigMap or a Secret', () => {
   test('is accepted at once, with a warning until its source has the object', async () => {
     const settle = source();
     const alone = await settle({ [A]: podText('p', ofConfig('c')) });
-    expect(alone).toMatchObject({ pods: ['p-node'], said: [] });
+    expect(alone).toMatchObject({ pods: ['p-node'], messages: [] });
     expect(alone.warnings).toMatchObject([{ file: A, pod: 'default/p-node' }]);
     expect(warningsOf(alone)).toEqual([`${missing}; containers that need it start as soon as it exists`]);
     const both = await settle({ [A]: podText('p', ofConfig('c')), [B]: configText('c', 'k: v') });
-    expect(both).toMatchObject({ pods: ['p-node'], said: [], warnings: [] });
+    expect(both).toMatchObject({ pods: ['p-node'], messages: [], warnings: [] });
     expect(both.objects).toMatchObject([{ object: { kind: 'ConfigMap', name: 'c' }, file: B }]);
     expect([...both.fileOf.values()]).toEqual([A]);
     expect(both.found.pods[0]).toBe(alone.found.pods[0]);
@@ -60,20 +60,20 @@ describe('a pod that references a ConfigMap or a Secret', () => {
 
   test('may have the object in its own file', async () => {
     const text = documents(podText('p', ofSecret('s')), secretText('s', 'k: v'));
-    expect(await source()({ [A]: text })).toMatchObject({ pods: ['p-node'], said: [], warnings: [] });
+    expect(await source()({ [A]: text })).toMatchObject({ pods: ['p-node'], messages: [], warnings: [] });
   });
 
   test('stays accepted when the object disappears, and a changed version waits for the object', async () => {
     const settle = source();
     const before = await settle({ [A]: podText('p', ofConfig('c')), [B]: configText('c', 'k: v') });
     const after = await settle({ [A]: podText('p', ofConfig('c')) });
-    expect(after).toMatchObject({ pods: ['p-node'], said: [], objects: [] });
+    expect(after).toMatchObject({ pods: ['p-node'], messages: [], objects: [] });
     expect(warningsOf(after)).toEqual([`${missing}; containers that need it start as soon as it exists`]);
     expect(after.found.pods[0]).toBe(before.found.pods[0]);
     const other = await settle({ [A]: podText('p', ofConfig('c'), 'other') });
     expect(other.found.pods[0]).toBe(before.found.pods[0]);
     expect(other).toMatchObject({
-      said: [`${A}: ${missing}; the last version of the pod is used until it is`],
+      messages: [`${A}: ${missing}; the last version of the pod is used until it is`],
       warnings: [],
     });
     expect(other.problems[0]).toMatchObject({
@@ -81,7 +81,7 @@ describe('a pod that references a ConfigMap or a Secret', () => {
       until: 'the file changes, or a file has ConfigMap default/c',
     });
     const again = await settle({ [A]: podText('p', ofConfig('c'), 'other'), [B]: configText('c', 'k: v') });
-    expect(again).toMatchObject({ said: [], warnings: [] });
+    expect(again).toMatchObject({ messages: [], warnings: [] });
     expect(again.found.pods[0]?.spec.containers[0]?.image).toBe('other');
   });
 
@@ -108,7 +108,9 @@ test('of two files with the same object the first is used, and the other is repo
   expect(valueIn(await settle({ [B]: configText('c', 'k: b') }))).toEqual(['b']);
   const both = await settle({ [A]: configText('c', 'k: a'), [B]: configText('c', 'k: b2') });
   expect(valueIn(both)).toEqual(['b2']);
-  expect(both.said).toEqual([`${A}: metadata.name: Duplicate value: ConfigMap default/c is already used from ${B}`]);
+  expect(both.messages).toEqual([
+    `${A}: metadata.name: Duplicate value: ConfigMap default/c is already used from ${B}`,
+  ]);
   expect(both.problems).toMatchObject([{ until: 'one of the two files changes' }]);
   expect(valueIn(await settle({ [A]: configText('c', 'k: a') }))).toEqual(['a']);
 });
@@ -119,7 +121,7 @@ test('of two pods with the same UID the first is used, even in one file', async 
   await settle({ [B]: withUid('b') });
   expect(await settle({ [A]: withUid('a'), [B]: withUid('b') })).toMatchObject({
     pods: ['b-node'],
-    said: [`${A}: metadata.uid: Duplicate value: "same": already used by the pod in ${B}`],
+    messages: [`${A}: metadata.uid: Duplicate value: "same": already used by the pod in ${B}`],
   });
   expect((await source()({ [A]: documents(withUid('a'), withUid('b')) })).pods).toEqual(['a-node']);
 });

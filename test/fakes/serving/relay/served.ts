@@ -1,4 +1,4 @@
-/** Routes of a node's server behind plain HTTP, for whoever asks. */
+/** Serves routes of the node's server over HTTP or HTTPS to any client. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
@@ -9,14 +9,14 @@ import type { Route, Upgrade } from '../../../../kubelet-api/exchange.ts';
 interface ServedRoutes {
   readonly port: number;
   readonly url: string;
-  /** What the routes rejected with. */
+  /** The errors with which routes rejected. */
   readonly failures: readonly unknown[];
   /** The method, path and user of each request. */
   readonly asked: readonly string[];
   close(): Promise<void>;
 }
 
-/** Serves on loopback until it is closed; over TLS with a key and a certificate. */
+/** Serves on loopback until it is closed, over TLS if a key and a certificate are given. */
 export async function servedRoutes(
   routes: readonly Route[],
   tls?: { readonly key: string; readonly cert: string; readonly ca: string },
@@ -47,7 +47,7 @@ export async function servedRoutes(
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  // A server that listens at a port has such an address.
+  // A server that listens on a port has an address of this type.
   const { port } = server.address() as AddressInfo;
   return {
     port,

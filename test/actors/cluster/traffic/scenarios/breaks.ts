@@ -1,9 +1,9 @@
-/** The node, or its API server, is away for a while. */
+/** Scenarios in which the node or its API server is down for a while. */
 import type { SimulatedNode } from '../../../../fakes/node.ts';
 import type { Act, Hands, Scenario } from '../scenario.ts';
 import { container } from './pods.ts';
 
-/** The only container of a pod ends, whoever looks. */
+/** Lets the only container of a pod exit, whether or not an agent is running. */
 function exits({ runtime }: SimulatedNode, pod: string, code: number): void {
   const found = runtime.contents().containers.find(({ labels }) => labels['io.kubernetes.pod.name'] === pod);
   runtime.exitContainer(found?.id ?? '', code);
@@ -52,10 +52,10 @@ const isAway =
 
 const UNREADY = { conditions: [{ type: 'Ready', status: 'False' }] };
 const DOUBTED = ['outage/before', 'outage/crasher', 'outage/steady'];
-/** As soon as it hears of the server again. */
+/** Time at which the controller marks the pods: as soon as the API server is back. */
 const MARKED_MS = 958_441;
 
-/** What a controller does with the pods of a node that it does not hear of. */
+/** Marks pods as unready, as a controller does while their node does not report. */
 const marksUnready = async ({ ask, path }: Hands) => {
   for (const pod of DOUBTED)
     await ask('PATCH', `${path(pod)}/status`, { status: UNREADY }, 'application/strategic-merge-patch+json');

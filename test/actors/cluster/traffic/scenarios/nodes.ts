@@ -1,4 +1,4 @@
-/** What a node tells of itself. */
+/** Scenarios about the reports of a node about itself. */
 import type { Hands, NodeScenario } from '../scenario.ts';
 import { outage, restart } from './breaks.ts';
 
@@ -29,7 +29,7 @@ const changed: NodeScenario = {
   title: 'the Node gets a label and a taint, is cordoned, and all is taken back',
   sendsOfNode: { nodeGets: 0, leaseGets: 0, csiNodeGets: 0, patches: 0, renewals: 3, certificates: 0, events: 2 },
   namespaces: [],
-  // What a cordon of six seconds comes to depends on when the node looks.
+  // A recorded cordon of six seconds is left out, because its effect depends on when the node checks.
   windows: [
     [286_303, 298_470],
     [712_709, 739_867],
@@ -88,7 +88,7 @@ const UNKNOWN = ['MemoryPressure', 'DiskPressure', 'PIDPressure', 'Ready'].map((
   message: 'Kubelet stopped posting node status.',
 }));
 
-/** What a controller says of a node that it does not hear of. */
+/** Marks the conditions of a Node as unknown, as a controller does while the node does not report. */
 const doubts = ({ ask }: Hands) =>
   ask('PATCH', `${NODE}/status`, { status: { conditions: UNKNOWN } }, 'application/strategic-merge-patch+json');
 
@@ -113,7 +113,7 @@ const deleted: NodeScenario = {
   fails: /NotFound|not found|no Node/,
   acts: [
     [1_016_705, ({ ask }) => ask('DELETE', NODE)],
-    // What it owned goes with it.
+    // The objects that the Node owned are deleted with it.
     [1_017_000, ({ ask }) => ask('DELETE', LEASE)],
     [1_017_001, ({ ask }) => ask('DELETE', CSI_NODE)],
     [1_091_932, ({ kill }) => kill()],
@@ -124,10 +124,10 @@ const deleted: NodeScenario = {
 const REQUESTS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 const APPROVED = { status: { conditions: [{ type: 'Approved', status: 'True', reason: 'X', message: 'by hand' }] } };
 
-/** Somebody approves what servers ask for. */
+/** Approves the requests for serving certificates, as an administrator would. */
 async function approves({ ask }: Hands): Promise<void> {
   const { items } = await ask('GET', REQUESTS);
-  // A list has its items, and each has its name.
+  // A list has items, and each item has a name.
   for (const { metadata, spec } of items as readonly { metadata: { name: string }; spec: { signerName: string } }[])
     if (spec.signerName.endsWith('kubelet-serving'))
       await ask('PATCH', `${REQUESTS}/${metadata.name}/approval`, APPROVED, MERGE);

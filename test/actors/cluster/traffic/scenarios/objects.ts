@@ -1,10 +1,10 @@
-/** Pods with objects of the cluster: ConfigMaps, Secrets, tokens. */
+/** Scenarios of pods with objects of the cluster: ConfigMaps, Secrets and tokens. */
 import type { Hands, Scenario } from '../scenario.ts';
 import { container } from './pods.ts';
 
 const MERGE = 'application/merge-patch+json';
 
-/** With a token of its service account, as pods have it unless they say no. */
+/** Returns the spec of a pod with a token of its service account, which is the default in Kubernetes. */
 const of = (more: object, spec: object = {}) => ({
   automountServiceAccountToken: true,
   terminationGracePeriodSeconds: 2,
@@ -22,7 +22,7 @@ const objectsOf =
   };
 
 const configMap = (name: string, key = 'key') => ({ kind: 'ConfigMap', metadata: { name }, data: { [key]: 'one' } });
-/** Everybody's, that the controllers of a cluster make. */
+/** The ConfigMap that the controllers of a cluster create in every namespace. */
 const ROOT_CA = configMap('kube-root-ca.crt', 'ca.crt');
 const SECRET = { kind: 'Secret', metadata: { name: 'sec' }, stringData: { key: 'one' } };
 

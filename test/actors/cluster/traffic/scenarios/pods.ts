@@ -1,7 +1,7 @@
-/** The life of pods. */
+/** Scenarios about the lifecycle of pods. */
 import { IMAGE, type Scenario } from '../scenario.ts';
 
-/** It runs until it is told to stop, and ends well. */
+/** A command that runs until it is stopped, and then exits with 0. */
 export const STEADY = 'trap "exit 0" TERM; while :; do sleep 0.3; done';
 
 export const container = (name = 'main', script = STEADY, more: object = {}) => ({
@@ -11,7 +11,7 @@ export const container = (name = 'main', script = STEADY, more: object = {}) => 
   ...more,
 });
 
-/** A pod of one container. */
+/** Returns the spec of a pod with these containers. */
 const of = (...containers: readonly object[]) => ({ containers });
 
 const ready: Scenario = {
@@ -20,7 +20,7 @@ const ready: Scenario = {
   sends: { gets: 0, patches: 2, deletes: 0, events: 4, repeats: 2 },
   namespaces: ['ready'],
   untilMs: 200_000,
-  // Nobody listens for its first seconds.
+  // No server listens during the first seconds of the pod.
   serverAt: (_port, ms) => (ms < 142_000 ? { connection: 'refused' } : { respond: () => ({ body: 'root' }) }),
   acts: [
     [

@@ -1,4 +1,4 @@
-/** Pods that the node has no room for, and pods that change while they run. */
+/** Scenarios of pods that do not fit on the node, and of pods that change while they run. */
 import type { Scenario } from '../scenario.ts';
 import { container } from './pods.ts';
 

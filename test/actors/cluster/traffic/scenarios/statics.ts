@@ -1,4 +1,4 @@
-/** Static pods and their mirrors. */
+/** Scenarios of static pods and their mirror pods. */
 import { IMAGE, type Scenario } from '../scenario.ts';
 import { STEADY } from './pods.ts';
 
