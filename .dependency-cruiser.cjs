@@ -119,7 +119,7 @@ module.exports = {
     {
       name: 'nobody-imports-tests',
       severity: 'error',
-      from: { pathNot: '^(test|scripts/(conformance|mutate|soak|trafficPage))' },
+      from: { pathNot: '^(test|jest[.]config|scripts/(conformance|mutate|soak|trafficPage))' },
       to: { path: '^test/' },
     },
     {

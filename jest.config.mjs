@@ -1,9 +1,11 @@
+import { SINGLE_RUNTIME_SUITES, TEST_RUNTIMES } from './test/e2e/support/runtimes.ts';
+
 /**
- * Tests import the TypeScript sources directly, and swc only strips the types. V8 runs them with
- * `--no-compilation-cache` (scripts/unit.mjs), because with the cache a worker's heap grows by about 4 MB per test file
- * (from 28 to 99 MB over 22 small files), and every garbage collection scans all of it.
+ * The settings of all projects. Tests import the TypeScript sources directly, and swc only strips the types. V8 runs
+ * them with `--no-compilation-cache` (scripts/unit.mjs), because with the cache a worker's heap grows by about 4 MB per
+ * test file (from 28 to 99 MB over 22 small files), and every garbage collection scans all of it.
  */
-export default {
+export const projectConfig = {
   globalSetup: '<rootDir>/test/support/unchangedHost.ts',
   testEnvironment: '<rootDir>/test/support/testContext.ts',
   extensionsToTreatAsEsm: ['.ts'],
@@ -17,7 +19,24 @@ export default {
       },
     ],
   },
-  // Guards against a hanging test, not against a slow machine.
+};
+
+/**
+ * The tests on a real containerd, as one project per container runtime. `--selectProjects` selects a runtime. The first
+ * one runs all suites, the others those whose subject depends on the runtime.
+ */
+const runtimeProjects = TEST_RUNTIMES.map(({ name, programs }, index) => ({
+  ...projectConfig,
+  displayName: name,
+  roots: ['<rootDir>/test/e2e'],
+  testMatch: ['<rootDir>/test/e2e/**/*.test.ts'],
+  testPathIgnorePatterns:
+    index === 0 ? [] : Object.keys(SINGLE_RUNTIME_SUITES).map((name) => `/e2e/${name}\\.test\\.ts$`),
+  testEnvironmentOptions: { runtime: name, programs },
+}));
+
+export default {
+  // Guards against a hanging test, not against a slow machine. jest does not read it from a project.
   testTimeout: 60_000,
   // Use more workers than a small machine has cores, because tests on a real containerd spend three quarters of their
   // time waiting.
@@ -25,7 +44,15 @@ export default {
   // Spreads tests on a real containerd over the run, so that the processors are neither idle at the start nor
   // overloaded at the end.
   testSequencer: '<rootDir>/test/support/testOrder.ts',
-  testMatch: ['<rootDir>/test/**/*.test.ts'],
-  // These tests are run only by `npm run vm`, with test/vm/jest.config.mjs.
-  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/vm/'],
+  reporters: ['default', '<rootDir>/test/support/projectNames.ts'],
+  projects: [
+    {
+      ...projectConfig,
+      displayName: 'unit',
+      testMatch: ['<rootDir>/test/**/*.test.ts'],
+      // The tests of test/vm are run only by `npm run vm`, with test/vm/jest.config.mjs.
+      testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/(vm|e2e)/'],
+    },
+    ...runtimeProjects,
+  ],
 };

@@ -79,7 +79,8 @@ export function hostsPage({ host, files }: HostResults, existingFiles: readonly 
   const missingRows = missing.flatMap((file) => ['', `### [${file}](../../${file})`, '', 'There is no result yet.']);
   return `# Hosts
 
-\`npm test\` runs the node on the host where it is started, with a private containerd and the cgroupfs driver. \`npm run vm\` runs
+\`npm test\` runs the node on the host where it is started, with a private containerd and the cgroupfs driver: on the
+containerd and runc of the host (1.6 and 1.1 in Debian 12), and on those of Debian sid (2.1 and 1.3). \`npm run vm\` runs
 it as users do: on a virtual machine with systemd, cgroup v2 and Debian's containerd, where systemd starts the agent with
 [the example unit](../../examples/systemd/statelet.service).
 

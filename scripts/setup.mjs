@@ -31,6 +31,7 @@ await installDebianPackages(command);
 if (command === 'test') {
   await (await import('./setup/kubectls.mjs')).fetchKubectls();
   await (await import('./setup/prometheus.mjs')).fetchPrometheus();
+  await (await import('./setup/containerd.mjs')).fetchContainerd();
 }
 const { bundle } = await import('./setup/bundle.mjs');
 await bundle();

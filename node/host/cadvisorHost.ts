@@ -1,8 +1,11 @@
 /** Reads facts about the host for /metrics/cadvisor: hardware, disks and the sandbox image. */
 import { readFile } from 'node:fs/promises';
+import * as z from 'zod/mini';
 import type { Clock } from '../../base/time/clock.ts';
 import { lookUp } from '../../base/values/lookUp.ts';
+import { parseJson } from '../../base/values/parseJson.ts';
 import type { Cri } from '../../cri/client/calls.ts';
+import { runtimeConfig } from '../../cri/images/runtimeConfig.ts';
 import { type Disk, type LocalFileSystem, parseDiskStats, parseFileSystems } from '../../host/usage/disks.ts';
 import { readFileSystemUsage } from '../../host/usage/fileSystemUsage.ts';
 import { parseBootTime, parseMemoryTotals } from '../../host/usage/hostFacts.ts';
@@ -14,7 +17,7 @@ import { ownVersion } from '../start/ownVersion.ts';
 import { readHostIdentity } from './hostIdentity.ts';
 
 interface CadvisorHostDependencies {
-  readonly cri: Pick<Cri, 'status'>;
+  readonly cri: Pick<Cri, 'status' | 'listPodSandbox' | 'podSandboxStatus'>;
   readonly clock: Pick<Clock, 'monotonic'>;
 }
 
@@ -83,15 +86,22 @@ async function readDiskUsage(
   return (await Promise.all(usageReads)).flat();
 }
 
+const sandboxInfoSchema = z.object({ image: z.string() });
+
 /**
- * Reads the sandbox image from containerd's verbose status. Returns an empty string if the runtime does not report it.
+ * Reads the sandbox image from containerd's verbose status or, because containerd 2 does not report it there, from that
+ * of any sandbox. Returns an empty string if the runtime reports it in neither.
  */
-async function readPauseImage(cri: Pick<Cri, 'status'>, signal: AbortSignal): Promise<string> {
+async function readPauseImage(cri: CadvisorHostDependencies['cri'], signal: AbortSignal): Promise<string> {
+  const options = { signal, timeoutMs: CALL_TIMEOUT_MS };
   try {
-    const { info } = await cri.status({ verbose: true }, { signal, timeoutMs: CALL_TIMEOUT_MS });
-    const config: unknown = JSON.parse(lookUp(info, 'config') ?? '{}');
-    if (typeof config !== 'object' || config === null || !('sandboxImage' in config)) return '';
-    return typeof config.sandboxImage === 'string' ? config.sandboxImage : '';
+    const { sandboxImage } = await runtimeConfig(cri, options);
+    if (sandboxImage) return sandboxImage;
+    const [sandbox] = (await cri.listPodSandbox({ filter: undefined }, options)).items;
+    if (sandbox === undefined) return '';
+    const { info } = await cri.podSandboxStatus({ podSandboxId: sandbox.id, verbose: true }, options);
+    const result = z.safeParse(sandboxInfoSchema, parseJson(lookUp(info, 'info') ?? ''));
+    return result.success ? result.data.image : '';
   } catch {
     return '';
   }

@@ -5,18 +5,25 @@ import { assertDirectoryOrMissing } from '../../host/files/assertDirectoryOrMiss
 import { errorCode } from '../../host/files/fileErrors.ts';
 import { createLayout } from '../../host/pods/layout.ts';
 
+const DIRECTORY_MODE = 0o750;
+/**
+ * The users of a pod with its own user namespace must be able to reach the root file system of their container, which is
+ * below the parent of the root directory if the containerd is private.
+ */
+const PARENT_MODE = 0o711;
+
 /**
  * Creates a directory and its parents one by one, because the recursive `mkdir` of Node.js never returns below `/proc`,
  * where each attempt fails with ENOENT although the parent exists.
  */
-async function createWithParents(directory: string): Promise<void> {
+async function createWithParents(directory: string, mode = DIRECTORY_MODE): Promise<void> {
   const create = () =>
-    mkdir(directory, { mode: 0o750 }).catch((error) => {
+    mkdir(directory, { mode }).catch((error) => {
       if (errorCode(error) !== 'EEXIST') throw error;
     });
   await create().catch(async (error) => {
     if (errorCode(error) !== 'ENOENT' || dirname(directory) === directory) throw error;
-    await createWithParents(dirname(directory));
+    await createWithParents(dirname(directory), PARENT_MODE);
     await create();
   });
 }

@@ -34,7 +34,7 @@ const MAX_RERUNS = 10;
 const OPTIONS_WITH_VALUE = ['-w', '--maxWorkers', '--testTimeout', '-c', '--config', '--seed', '--maxConcurrency'];
 /** Options of jest that select suites or tests. They do not apply when a suite is rerun alone. */
 const SELECTION_OPTION =
-  /^(--shard|-o$|--onlyChanged|--changed|--findRelatedTests|--testPath|--lastCommit|-f$|--onlyFailures)/;
+  /^(--shard|-o$|--onlyChanged|--changed|--findRelatedTests|--testPath|--lastCommit|-f$|--onlyFailures|--(select|ignore)Projects)/;
 
 /** Returns the arguments that control how tests run, without those that select tests. */
 function selectRunOptions(args) {
@@ -66,14 +66,16 @@ async function runJest(args) {
   };
   const { code, results } = await run('results', args);
   if (results === undefined) return { passed: 0, failed: 1 };
-  if (results.testResults?.length > SLOWEST_FILE_COUNT) reportDurations(results.testResults);
+  const suites = withProjects(results);
+  if (suites.length > SLOWEST_FILE_COUNT) reportDurations(suites);
   const counts = countResults(results, code, isSelectedByName);
-  const failedSuites = (results.testResults ?? []).filter(({ status }) => status === 'failed');
+  const failedSuites = suites.filter(({ status }) => status === 'failed');
   if (isSelectedByName || failedSuites.length > MAX_RERUNS) return counts;
   const flakySuites = [];
   for (const [index, failure] of failedSuites.entries()) {
-    printProgress(`running ${relative(root, failure.name)} again, alone`);
-    const rerunResult = await run(`rerun-${index}`, [...selectRunOptions(args), '--runTestsByPath', failure.name]);
+    printProgress(`running ${describeSuite(failure)} again, alone`);
+    const selection = [`--selectProjects=${failure.project}`, '--runTestsByPath', failure.name];
+    const rerunResult = await run(`rerun-${index}`, [...selectRunOptions(args), ...selection]);
     if (rerunResult.code !== 0 || rerunResult.results === undefined) continue;
     const rerunCounts = countResults(rerunResult.results, rerunResult.code, false);
     if (rerunCounts.failed > 0) continue;
@@ -85,13 +87,22 @@ async function runJest(args) {
   return counts;
 }
 
+/**
+ * Returns the suites with the name of the project in which each has run. jest identifies a suite by its path only, which
+ * several projects share (test/support/projectNames.ts).
+ */
+const withProjects = ({ testResults = [], projectNames = [] }) =>
+  testResults.map((suite, index) => ({ ...suite, project: projectNames[index] }));
+
+const describeSuite = ({ project, name }) => `${project} ${relative(root, name)}`;
+
 const countTests = ({ assertionResults = [] }, wantedStatus) =>
   assertionResults.filter(({ status }) => status === wantedStatus).length;
 
 /** Reports a suite that failed in the full run and passed alone. Each such suite is a bug. */
-function reportFlakySuite({ name, message }, { passed }) {
-  process.stderr.write(`FLAKY: ${relative(root, name)}\n`);
-  process.stderr.write(`the first run failed:\n${message.trimEnd()}\n`);
+function reportFlakySuite(suite, { passed }) {
+  process.stderr.write(`FLAKY: ${describeSuite(suite)}\n`);
+  process.stderr.write(`the first run failed:\n${suite.message.trimEnd()}\n`);
   process.stderr.write(`the second run, alone, passed ${passed} tests\n`);
 }
 
@@ -118,11 +129,8 @@ export function countResults(results, code, isSelectedByName) {
 const SLOWEST_FILE_COUNT = 20;
 
 /** Reports the total duration of the tests, and the files that took longest. */
-function reportDurations(files) {
-  const durations = files.map(({ name, startTime, endTime }) => ({
-    name: relative(root, name),
-    ms: endTime - startTime,
-  }));
+function reportDurations(suites) {
+  const durations = suites.map((suite) => ({ name: describeSuite(suite), ms: suite.endTime - suite.startTime }));
   const formatSeconds = (ms) => `${Math.round(ms / 1_000)} s`;
   const totalMs = durations.reduce((sum, { ms }) => sum + ms, 0);
   const slowestFiles = durations.sort((a, b) => b.ms - a.ms).slice(0, SLOWEST_FILE_COUNT);

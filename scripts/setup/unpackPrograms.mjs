@@ -12,11 +12,23 @@ const execFileAsync = promisify(execFile);
  * package is not installed, so none of its services run.
  */
 export async function unpackPrograms({ release, name, directory }) {
+  await withUnpacked({ release, names: [name], parent: dirname(directory) }, (unpacked) => {
+    rmSync(directory, { recursive: true, force: true });
+    renameSync(join(unpacked, 'usr/bin'), directory);
+  });
+}
+
+/**
+ * Downloads packages of a Debian release from the host's mirror, unpacks them into one temporary directory below
+ * `parent`, and passes that directory to `use`. The package lists are downloaded as well, so that the versions are those
+ * that the mirror has now.
+ */
+export async function withUnpacked({ release, names, parent }, use) {
   const aptGet = await findProgram('apt-get');
   if (aptGet === undefined) throw new Error('apt-get not found');
   const archiveUrl = await readHostArchive(aptGet);
-  mkdirSync(dirname(directory), { recursive: true });
-  const workDirectory = mkdtempSync(join(dirname(directory), 'next-'));
+  mkdirSync(parent, { recursive: true });
+  const workDirectory = mkdtempSync(join(parent, 'next-'));
   // Clean up on exit, because a signal terminates the process before any `finally`.
   const removeWorkDirectory = () => rmSync(workDirectory, { recursive: true, force: true });
   process.once('exit', removeWorkDirectory);
@@ -26,10 +38,13 @@ export async function unpackPrograms({ release, name, directory }) {
     writeFileSync(join(workDirectory, 'sources.list'), `deb [signed-by=${KEYRING}] ${archiveUrl} ${release} main\n`);
     const apt = [aptGet, '-qq', ...aptOptions(workDirectory)];
     await runCheckedStep(workDirectory, [...apt, 'update']);
-    await runCheckedStep(workDirectory, [...apt, 'download', name]);
-    await runCheckedStep(workDirectory, ['sh', '-c', 'dpkg -x ./*.deb unpacked']);
-    rmSync(directory, { recursive: true, force: true });
-    renameSync(join(workDirectory, 'unpacked/usr/bin'), directory);
+    await runCheckedStep(workDirectory, [...apt, 'download', ...names]);
+    await runCheckedStep(workDirectory, [
+      'sh',
+      '-c',
+      'for package in ./*.deb; do dpkg -x "$package" unpacked || exit; done',
+    ]);
+    await use(join(workDirectory, 'unpacked'));
   } finally {
     process.off('exit', removeWorkDirectory);
     removeWorkDirectory();

@@ -142,8 +142,8 @@ export function timeWithDistance(at: number, now: number): string {
   return ` ${clockTime(at, now)} (${relativeTimeText})`;
 }
 
-/** Prefixes and suffixes that containerd and runc add to a message. */
-const RUNTIME_MESSAGE_AFFIXES = /^.*unable to start container process: |: unknown$/g;
+/** Prefixes and suffixes that containerd and runc add to a message, the second prefix since runc 1.2. */
+const RUNTIME_MESSAGE_AFFIXES = /^.*unable to start container process: (error during container init: )?|: unknown$/g;
 /** Reasons that are omitted because they convey no more than the exit code. */
 const GENERIC_REASONS: readonly string[] = ['Error', 'Completed', ''];
 

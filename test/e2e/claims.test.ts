@@ -1,5 +1,5 @@
 /** Resource claims on a real containerd, prepared by a driver that is a process of its own. */
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
@@ -8,8 +8,9 @@ import { DraDriver } from '../fakes/draDriver/draDriver.ts';
 import { testCluster } from './support/cluster.ts';
 import { eventually } from './support/eventually.ts';
 import { forAllTests } from './support/forAllTests.ts';
-import { hearing, podManifest } from './support/manifests.ts';
+import { hearing, podManifest, steadily } from './support/manifests.ts';
 import { containerOf } from './support/node.ts';
+import { isContainerd2 } from './support/runtimes.ts';
 
 const GPU = 'gpu.example.com';
 const CLAIMS = '/apis/resource.k8s.io/v1/namespaces/claims/resourceclaims';
@@ -20,6 +21,14 @@ const cluster = await forAllTests(testCluster);
 const { node, server } = cluster;
 const driver = new DraDriver(GPU, node.rootDir);
 afterAll(() => driver.stop());
+
+/** The device of the driver as a file for the runtime. All containerds of a host read the same directory. */
+const CDI_KIND = `statelet-${process.pid}.example.com/gpu`;
+const cdiFile = `/var/run/cdi/statelet-${process.pid}.json`;
+const device = { name: 'a', containerEdits: { env: ['GPU=a'] } };
+await mkdir('/var/run/cdi', { recursive: true });
+await writeFile(cdiFile, JSON.stringify({ cdiVersion: '0.6.0', kind: CDI_KIND, devices: [device] }));
+afterAll(() => rm(cdiFile));
 
 const calls = () => driver.calls().filter(({ call }) => call !== 'notify');
 const claimsOnDisk = async () => parseClaimCheckpoint(await readFile(join(node.rootDir, 'dra_manager_state'), 'utf8'));
@@ -39,7 +48,8 @@ async function createClaimedPod(name: string): Promise<void> {
   const request = { name: 'any', exactly: { deviceClassName: 'gpu' } };
   const claim = { metadata: { name: `${name}-gpu` }, spec: { devices: { requests: [request] } } };
   const created = await server.request('POST', CLAIMS, claim);
-  const main = hearing('main', { resources: { claims: [{ name: 'gpu' }] } });
+  const command = ['sh', '-c', steadily('mkdir -p /tmp; echo "GPU=$GPU"; touch /tmp/hears')];
+  const main = hearing('main', { command, resources: { claims: [{ name: 'gpu' }] } });
   const resourceClaims = [{ name: 'gpu', resourceClaimName: `${name}-gpu` }];
   const manifest = podManifest(name, [main], { resourceClaims, nodeName: 'node' });
   const { metadata } = Object(await server.request('POST', PODS, JSON.parse(JSON.stringify(manifest))));
@@ -56,12 +66,14 @@ test('C50: a pod waits for its driver, runs with its claim prepared, and is gone
     const events = JSON.stringify(await server.request('GET', '/api/v1/namespaces/claims/events'));
     return events.includes(`prepare dynamic resources: DRA driver ${GPU} is not registered`) || undefined;
   });
-  await driver.start({ cdiIds: ['example.com/gpu=a'], health: [{ device: 'web-gpu', healthStatus: 1 }] });
+  await driver.start({ cdiIds: [`${CDI_KIND}=a`], health: [{ device: 'web-gpu', healthStatus: 1 }] });
   const pod = await running('web');
+  // containerd 1.6 ignores the CDI devices of a container.
+  await node.log(pod, 'main', isContainerd2 ? 'GPU=a' : 'GPU=');
   expect(calls()).toEqual([{ call: 'prepare', version: 'v1', claims: ['web-gpu'] }]);
   await podUntil('the device is healthy', 'web', (shown) => {
     const [status] = containerOf(shown).allocatedResourcesStatus ?? [];
-    return status?.resources?.[0]?.health === 'Healthy' && status.resources[0].resourceID === 'example.com/gpu=a';
+    return status?.resources?.[0]?.health === 'Healthy' && status.resources[0].resourceID === `${CDI_KIND}=a`;
   });
   expect(await claimsOnDisk()).toMatchObject([{ name: 'web-gpu', namespace: 'claims', podUids: [pod.metadata.uid] }]);
 

@@ -190,24 +190,35 @@ describe('npm test', () => {
   };
   const suite = { name: 'web.test.ts', status: 'failed', message: 'the port is taken' };
   const failedSuite = { ...suite, assertionResults: [{ status: 'passed' }, { status: 'failed' }] };
-  const firstRun = { numbers: { numFailedTests: 1, testResults: [failedSuite] }, code: 1 };
+  const passedSuite = { ...suite, status: 'passed', assertionResults: [{ status: 'passed' }] };
+  const firstRun = {
+    numbers: {
+      numFailedTests: 1,
+      testResults: [passedSuite, failedSuite],
+      projectNames: ['containerd-1', 'containerd-2'],
+    },
+    code: 1,
+  };
 
   test('reruns a failed suite alone, and reports it as flaky if it passes', async () => {
     await jestRuns(firstRun, { numbers: { numPassedTests: 2 }, code: 0 });
     const { code, out, err } = await finished(setup('test'));
     expect([code, out]).toEqual([1, '7 passed, 1 failed\n']);
     expect(err).toMatch(
-      /FLAKY: \S*web\.test\.ts\nthe first run failed:\nthe port is taken\nthe second run, alone, passed 2 /,
+      /FLAKY: containerd-2 \S*web\.test\.ts\nthe first run failed:\nthe port is taken\nthe second run, alone, passed 2 /,
     );
-    expect(await readFile(join(directory, 'jest-calls'), 'utf8')).toMatch(/--runTestsByPath web\.test\.ts\n$/);
+    const jestCalls = await readFile(join(directory, 'jest-calls'), 'utf8');
+    expect(jestCalls).toMatch(/^[^\n]*\n[^\n]* --selectProjects=containerd-2 --runTestsByPath web\.test\.ts\n$/);
   });
 
   test('reruns a suite with the same options, except for those that select suites', async () => {
     await jestRuns(firstRun, { numbers: { numPassedTests: 2 }, code: 0 });
-    const selections = ['--shard=1/2', '--testPathIgnorePatterns=e2e', 'test/web'];
+    const selections = ['--shard=1/2', '--testPathIgnorePatterns=e2e', 'test/web', '--ignoreProjects', 'unit'];
     await finished(setup('test', '-w', '1', ...selections, '--testTimeout=9000', '--silent'));
     const [, rerun = ''] = (await readFile(join(directory, 'jest-calls'), 'utf8')).split('\n');
-    expect(rerun).toMatch(/ -w 1 --testTimeout=9000 --silent --runTestsByPath web\.test\.ts$/);
+    expect(rerun).toMatch(
+      / -w 1 --testTimeout=9000 --silent --selectProjects=containerd-2 --runTestsByPath web\.test\.ts$/,
+    );
   });
 
   test.each([
@@ -240,7 +251,7 @@ describe('npm test', () => {
     expect((await finished(setup('test', '-t', 'one'))).out).toBe('6 passed, 1 failed\n');
   });
 
-  describe('downloads Prometheus and the kubectls that tests use', () => {
+  describe('downloads the programs that tests use', () => {
     const apt = (more = '') =>
       program(
         'bin/apt-get',
@@ -256,22 +267,37 @@ describe('npm test', () => {
 
     beforeEach(async () => {
       await jest({});
-      const kubectl = `#!/bin/sh\\necho Client Version: v1.99.0\\n`;
-      const unpacked = 'unpacked/usr/bin';
-      const make = `printf '${kubectl}' > ${unpacked}/kubectl && chmod +x ${unpacked}/kubectl && touch ${unpacked}/prometheus ${unpacked}/promtool`;
-      await program('bin/dpkg', `mkdir -p ${unpacked} && ${make}`);
+      const scripts = {
+        kubectl: 'echo Client Version: v1.99.0',
+        prometheus: '',
+        promtool: '',
+        containerd: 'echo containerd github.com/containerd/containerd/v2 2.99.1+unknown',
+        runc: 'echo runc version 1.98.0+ds1',
+        patchelf: `echo patchelf $* >> ${calls}`,
+      };
+      const commands = Object.entries(scripts).map(
+        ([name, script]) => `printf '#!/bin/sh\\n${script}\\n' > ${name} && chmod +x ${name}`,
+      );
+      const libraries = '../lib/x86_64-linux-gnu';
+      const unpack = ['mkdir -p unpacked/usr/bin', 'cd unpacked/usr/bin', ...commands, `mkdir -p ${libraries}`];
+      await program('bin/dpkg', [...unpack, `touch ${libraries}/ld-linux-x86-64.so.2`].join(' && '));
     });
 
     test('once from the package mirror of the host, and reports their versions', async () => {
       await apt();
       const { err } = await finished(setup('test'));
       expect(err).toContain('statelet: kubectl v1.99.0 (bookworm), v1.99.0 (sid)\n');
+      expect(err).toContain('statelet: containerd 2.99.1, runc 1.98.0 (sid)\n');
       const fetched = [
         source('bookworm'),
         source('bookworm'),
+        source('bookworm'),
         source('sid'),
+        source('sid'),
+        'download containerd runc libc6 libseccomp2',
         'download kubectl',
         'download kubernetes-client',
+        'download patchelf',
         'download prometheus',
       ];
       expect(await packages()).toEqual(fetched);
@@ -295,7 +321,26 @@ describe('npm test', () => {
       const { err, out } = await finished(setup('test'));
       expect(err).toMatch(/statelet: prometheus could not be fetched: .*apt-get prometheus exited with 100\n/);
       expect(out).toBe('6 passed, 1 failed\n');
-      expect(await readdir(join(directory, '.cache'))).toEqual(['kubectl']);
+      expect(await readdir(join(directory, '.cache'))).toEqual(['containerd', 'kubectl', 'patchelf']);
+    });
+
+    test('and has runc use the loader and the libraries that are downloaded with it', async () => {
+      await apt();
+      await finished(setup('test'));
+      const libraries = join(directory, '.cache/containerd/lib/x86_64-linux-gnu');
+      const options = `--set-interpreter ${libraries}/ld-linux-x86-64.so.2 --set-rpath ${libraries}`;
+      expect(await called()).toContainEqual(expect.stringMatching(`^patchelf ${options} .*/usr/bin/runc$`));
+    });
+
+    test('and reports that containerd could not be downloaded, while the tests run nevertheless', async () => {
+      await apt('case "$*" in *"download containerd "*) exit 100 ;; esac;');
+      const { err, out } = await finished(setup('test'));
+      expect(err).toMatch(
+        /statelet: containerd and runc of sid could not be fetched: .*apt-get libseccomp2 exited with 100\n/,
+      );
+      expect(err).toContain('statelet: containerd and runc are missing or do not run (sid)\n');
+      expect(out).toBe('6 passed, 1 failed\n');
+      expect(await readdir(join(directory, '.cache'))).toEqual(['kubectl', 'patchelf', 'prometheus']);
     });
   });
 });

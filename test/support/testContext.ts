@@ -3,7 +3,9 @@
  * creates, each use of a global name such as `Map` or `Error` goes through a proxy. In this one, globals are plain
  * properties, as in any other program.
  */
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { constants, createContext } from 'node:vm';
 import type nodeEnvironment from 'jest-environment-node';
 
@@ -31,8 +33,22 @@ function copyProperty(target: object, source: object, key: PropertyKey): void {
 /** Creates another object of the same class. This package has no other access to the package of the class. */
 const recreate = <T>(original: T, argument: unknown): T => Reflect.construct(Object(original).constructor, [argument]);
 
+const hostPath = process.env.PATH;
+
+/**
+ * Selects the container runtime of the projects in jest.config.mjs for a suite and the processes that it starts:
+ * `programs`, if any, precede those of the host.
+ */
+function selectRuntime({ runtime, programs }: Readonly<Record<string, unknown>>): void {
+  if (typeof programs === 'string' && !existsSync(join(programs, 'containerd')))
+    throw new Error(`${programs}/containerd is missing; npm test downloads it`);
+  process.env.PATH = [programs, hostPath].filter((path) => path !== undefined).join(':');
+  process.env.STATELET_TEST_RUNTIME = String(runtime ?? '');
+}
+
 export default class TestContext extends TestEnvironment {
   constructor(...parameters: ConstructorParameters<typeof TestEnvironment>) {
+    selectRuntime(parameters[0].projectConfig.testEnvironmentOptions);
     super(...parameters);
     const jestGlobal = this.global;
     // A context created with this constant is its own global object.

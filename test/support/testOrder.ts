@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import type sequencer from '@jest/test-sequencer';
 
 type Test = Parameters<InstanceType<typeof sequencer.default>['sort']>[0][number];
+type Results = Parameters<InstanceType<typeof sequencer.default>['cacheResults']>[1];
 
 // Use `require`, because the types describe the CommonJS module. An import would load another module, without them.
 const { default: Sequencer }: typeof sequencer = createRequire(import.meta.url)('@jest/test-sequencer');
@@ -38,12 +39,26 @@ export function mixed<T extends Pick<Test, 'path'>>(files: readonly T[]): T[] {
   return [...spread(files.filter(isCpuBound), withWaiting), ...others.slice(mixedCount)];
 }
 
+const projectOf = ({ context }: Test) => context.config.displayName?.name ?? '';
+
 export default class TestOrder extends Sequencer {
   /**
-   * Sorts the files by duration, or by size if their duration is unknown, and then spreads the waiting and CPU-bound
-   * ones.
+   * Sorts the files by project, then by duration, or by size if their duration is unknown, and then spreads the waiting
+   * and CPU-bound ones. So the runs of a suite on two container runtimes are far apart.
    */
   override async sort(tests: Test[]): Promise<Test[]> {
-    return mixed(await super.sort(tests));
+    const sorted = await super.sort(tests);
+    return mixed(sorted.toSorted((a, b) => projectOf(a).localeCompare(projectOf(b))));
+  }
+
+  /** Records the durations of each project separately, because jest identifies a suite only by its path. */
+  override cacheResults(tests: Test[], results: Results): void {
+    for (const project of new Set(tests.map(projectOf))) {
+      const testResults = results.testResults.filter(({ displayName }) => (displayName?.name ?? '') === project);
+      super.cacheResults(
+        tests.filter((test) => projectOf(test) === project),
+        { ...results, testResults },
+      );
+    }
   }
 }

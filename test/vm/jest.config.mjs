@@ -1,8 +1,8 @@
 /** The tests in a virtual machine, which share one machine and so run one file after the other. */
-import config from '../../jest.config.mjs';
+import { projectConfig } from '../../jest.config.mjs';
 
 export default {
-  ...config,
+  ...projectConfig,
   rootDir: '../..',
   testMatch: ['<rootDir>/test/vm/**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/'],

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -78,6 +78,8 @@ export async function upNode(...lines: readonly string[]): Promise<UpNode> {
   const why = await findManagedContainerdObstacle();
   if (why !== undefined) throw new Error(why);
   const directory = await mkdtemp(join(tmpdir(), 'statelet-up-'));
+  // The users of a pod with its own user namespace must be able to reach the root file system of their container.
+  await chmod(directory, 0o711);
   const { rootDirectory: rootDir, podLogsDirectory: podLogs, containerdDirectory } = stateLayout(directory);
   const config = lines.length === 0 ? [] : ['--config', await writeConfig(directory, lines)];
   const command = ['up', '--state-dir', directory, ...config];

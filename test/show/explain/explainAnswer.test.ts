@@ -61,9 +61,11 @@ describe('a headline', () => {
     );
   });
 
-  test("omits the prefixes of the runtime's layers if a container cannot be started", () => {
-    const message =
-      'failed to create task: runc create failed: unable to start container process: exec: "/no": no such file: unknown';
+  test.each([
+    ['runc 1.1', ''],
+    ['runc 1.3', 'error during container init: '],
+  ])("omits the prefixes of the runtime's layers if a container cannot be started (%s)", (_, prefix) => {
+    const message = `failed to create task: runc create failed: unable to start container process: ${prefix}exec: "/no": no such file: unknown`;
     const lastRun = run(128, { reason: 'StartError', message });
     expect(answer(podView({ main: { app: backOff(128, { lastRun, until: NOW + 9_000 }) } }))).toBe(
       'container app keeps failing: could not be started: exec: "/no": no such file; restarts at 12:03:05 (in 9s)',
